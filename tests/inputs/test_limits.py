@@ -10,8 +10,7 @@ import pytest
 import rankscope as rs
 from rankscope._inputs.column_names import ROLES, list_names, no_role
 from rankscope._inputs.doubles import read_python, to_doubles
-from rankscope._inputs.item_attributes import _note_scales
-from rankscope._inputs.item_categories import Tokens
+from rankscope._inputs.item_attributes import Tokens, _note_scales
 from rankscope.engine.memory import read_size
 
 from tests.refusals import refuses_if
@@ -29,7 +28,7 @@ def test_numbers_that_are_ten_times_as_large_as_most_are_noted(
     size: float, *, is_noted: bool
 ) -> None:
     notes: list[Any] = []
-    _note_scales(["one", "two", "large"], [np.array([each]) for each in (1.0, -1.0, size)], notes)
+    _note_scales({str(number): np.array([number]) for number in (1.0, -1.0, size)}, notes)
     assert bool(notes) == is_noted
 
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from rankscope import UsageError
-from rankscope._inputs.item_categories import Tokens
+from rankscope._inputs.item_attributes import Tokens
 from rankscope.clicks.reliability import Reliability
 from rankscope.comparison.estimates import _detectable, _need, are_same
 from rankscope.gate.checks import _correct

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._inputs.columns import IdColumn
+    from rankscope._inputs.files.opening import Progress
     from rankscope.settings.reading import Reading
 
 
@@ -96,6 +97,7 @@ def open_columns(
     *,
     required: Sequence[str] = (),
     besides: Sequence[str] = (),
+    progress: Progress = None,
 ) -> Iterator[Columns]:
     """Open a table, and place what is found wrong with it in the block.
 
@@ -106,6 +108,7 @@ def open_columns(
         others: The names of further columns, `None` for all that have no role.
         required: The roles of which there must be a column.
         besides: Columns that aren't taken for a query if there is another one.
+        progress: A function that is called with the bytes of files read so far.
     """
     given = table if isinstance(table, Input) else recognise_table(table)
     try:
@@ -123,7 +126,7 @@ def open_columns(
             with TableFile(given, Wanted(named, (), needed, besides), reading) as file:
                 others = [name for name in file.names if name not in file.columns.values()]
         wanted = Wanted(named, others, needed, besides, has_real_numbers=True)
-        with TableFile(given, wanted, reading) as file:
+        with TableFile(given, wanted, reading, progress) as file:
             rows = load_arrow().Table.from_batches(list(file), file.schema)
             held = dict(zip(rows.column_names, rows.columns, strict=True))
             is_text = given.format in {"csv", "tsv"}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from rankscope.output.printed import Printed
-from rankscope.records import record
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from rankscope.output.printed import Printed
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from rankscope.output.table import Table
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Split(Printed):
     """A log split into a training set and a test set, as `train, test = split(…)`.
 
