@@ -282,11 +282,11 @@ def test_a_bad_setting_is_refused(settings: dict[str, object], code: str) -> Non
 @pytest.mark.parametrize(
     ("labels", "code"),
     [
-        ("click", "input_type"),
-        (b"click", "input_type"),
-        (None, "input_type"),
-        (5, "input_type"),
-        ({"click": 3}, "input_type"),
+        ("click", "label_type"),
+        (b"click", "label_type"),
+        (None, "label_type"),
+        (5, "label_type"),
+        ({"click": 3}, "label_type"),
         ([1, 0], "label_type"),
         (["click", None], "label_type"),
         ([None, None], "label_type"),
@@ -305,7 +305,7 @@ def test_a_bad_setting_is_refused(settings: dict[str, object], code: str) -> Non
         (pl.Series([[1], [2]]), "label_type"),
         (pl.Series([[["click"]]]), "label_type"),
         (pa.array([{"click": 1}]), "label_type"),
-        (pl.DataFrame({"labels": ["click"]}), "input_type"),
+        (pl.DataFrame({"labels": ["click"]}), "label_type"),
     ],
 )
 def test_what_are_no_labels_is_refused(labels: object, code: str) -> None:
@@ -331,7 +331,7 @@ def test_unknown_labels_are_refused_where_that_is_asked_for() -> None:
     ("predicted", "code"),
     [
         (["click"], "length_mismatch"),
-        ("click", "input_type"),
+        ("click", "label_type"),
         (["click", ["click", "buy"]], "label_type"),
         (["click", 1], "label_type"),
     ],

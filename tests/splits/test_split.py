@@ -356,7 +356,12 @@ ZONED = {**LOG, "time": [datetime(2026, 11, day, tzinfo=UTC) for day in (1, 2, 3
         ({**LOG, "time": [1, float("inf"), 3, 4]}, {"last": 0.5}, "time_format", "found inf"),
         ({**LOG, "time": [True, False, True, True]}, {"last": 0.5}, "time_format", "found bool"),
         ({**LOG, "time": [*"abcd"]}, {"last": 0.5}, "time_format", "found 'a'"),
-        ({**LOG, "time": [1, "2", 3, 4]}, {"last": 0.5}, "time_format", "a mixture of types"),
+        (
+            {**LOG, "time": [1, "2", 3, 4]},
+            {"last": 0.5},
+            "column_type",
+            "one kind of values in time",
+        ),
         (
             {**LOG, "time": [*DAYS["time"][:3], "2026-11-04T00:00:00Z"]},
             {"last": 0.5},

@@ -37,6 +37,25 @@ if TYPE_CHECKING:
     IdView: TypeAlias = IdColumn | list[Texts]
 
 
+def as_arrow(column: Foreign, name: str) -> Foreign:
+    """Return a column of any library as one array of Arrow."""
+
+    def refuse(found: str) -> FormatError:
+        return FormatError(
+            f"expected one kind of values in {name}, found {found}",
+            hint="convert the column to text first, or to numbers",
+            code="column_type",
+        )
+
+    values = open_column(column, name, refuse)
+    if isinstance(values, load_arrow().Array):
+        return values
+    try:
+        return decode(load_arrow().array(values, from_pandas=True))
+    except (TypeError, ValueError, OverflowError) as error:  # Arrow's errors are of these
+        raise refuse("several") from error
+
+
 def read_ids(column: Foreign, name: str) -> IdColumn:
     """Read a column of ids, which are integers or text."""
     try:

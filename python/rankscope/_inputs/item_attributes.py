@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.columns import count_ids, list_texts, read_ids
+from rankscope._inputs.columns import as_arrow, count_ids, list_texts, read_ids
 from rankscope._inputs.files.lists import is_list
-from rankscope._inputs.open_column import decode, open_column
 from rankscope.errors import FormatError
 from rankscope.names import quote
 from rankscope.output.diagnostics import describe
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
 
 SEPARATOR = "|"
 """What separates categories in one text, such as the genres of MovieLens."""
-OTHER_SEPARATORS = "[,;]"
-"""What may do so, or be part of a name: it is noted."""
 PRINTED_LIST = r"^\[.*\]$"
 """How lists look that were written to a CSV file."""
 FEWEST_NAMED = 20
@@ -49,32 +46,24 @@ OTHER_SCALE = 10
 
 def describe_mapping(items: Mapping[Any, Any], notes: list[Diagnostic]) -> Described:
     """Describe items by a mapping of each to a category, several categories, or a vector."""
-    if not items:
-        raise FormatError(
-            "expected attributes of items, found none",
-            hint="write items={'a': 'pop', 'b': ['rock', 'folk']}",
-            code="empty_input",
-        )
-    values = [*items.values()]
-    for value in values:
-        if isinstance(value, bytes) or not isinstance(value, Iterable | None):
-            raise FormatError(
-                "expected a category, several categories, or a vector for each item, found "
-                f"{type(value).__name__} of one item",
-                hint="write codes of categories as text: {'a': '7'}; a vector is a list of numbers",
-                code="item_attributes",
-            )
+    values = list(items.values())
     if not all(isinstance(value, str | None) for value in values):
-        lists = (value.split(SEPARATOR) if isinstance(value, str) else value for value in values)
-        values = [None if value is None else list(value) for value in lists]
+        values = [_list_attributes(value) for value in values]
     return describe_columns(read_ids(list(items), "items"), {"items": values}, notes)
+
+
+def _list_attributes(value: Any) -> Any:  # noqa: ANN401 - what a caller has
+    """Return several categories, or a vector, as a list."""
+    if isinstance(value, str):
+        return value.split(SEPARATOR)
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, bytes) else value
 
 
 def describe_columns(
     ids: IdColumn, columns: Mapping[str, Any], notes: list[Diagnostic]
 ) -> Described:
     """Describe items by the columns of a table."""
-    arrays = {name: _to_arrow(column, name) for name, column in columns.items()}
+    arrays = {name: as_arrow(column, name) for name, column in columns.items()}
     names = [name for name, column in arrays.items() if _holds_names(column)]
     if len(names) < len(arrays):
         notes += [describe("item_names", 1, {"column": name}, file="items") for name in names]
@@ -93,23 +82,13 @@ def describe_columns(
     return _describe_categories(ids, {name: _number(of) for name, of in arrays.items()}, notes)
 
 
-def _to_arrow(column: Any, name: str) -> Foreign:  # noqa: ANN401 - of a library
-    pa = load_arrow()
-    values = open_column(column, name, _no_attributes)
-    if not isinstance(values, pa.Array):
-        try:
-            values = decode(pa.array(values, from_pandas=True))
-        except (pa.ArrowException, TypeError, ValueError):
-            raise _no_attributes(f"several types in {quote(name)}") from None
-    return values
-
-
 def _kind_of(kind: Foreign) -> str:
     types = load_arrow().types
     value = kind.value_type if is_list(kind) else kind
     if types.is_integer(value) or types.is_floating(value) or types.is_boolean(value):
         return "number"
-    return "text" if types.is_string(value) or types.is_large_string(value) else str(kind)
+    is_text = types.is_string(value) or types.is_large_string(value)
+    return "text" if is_text else "empty" if types.is_null(value) else str(kind)
 
 
 def _holds_names(column: Foreign) -> bool:
@@ -134,15 +113,15 @@ def _check_texts(name: str, texts: Foreign, notes: list[Diagnostic]) -> None:
             code="item_attributes",
         )
     distinct = texts.unique()
-    counts = {
-        "categories_split": compute.match_substring(texts, SEPARATOR),
-        "categories_with_commas": compute.match_substring_regex(distinct, OTHER_SEPARATORS),
+    signs = {
+        "categories_split": compute.match_substring(texts, SEPARATOR).to_pylist(),
+        "categories_with_commas": compute.match_substring_regex(distinct, "[,;]").to_pylist(),
         "categories_with_blanks": _are_lists_with_blanks(distinct.to_pylist()),
     }
-    found = {code: sum(load_arrow().array(are).to_pylist()) for code, are in counts.items()}
-    code = next((code for code, count in found.items() if count), None)
-    if code is not None:
-        notes.append(describe(code, found[code], {"column": name}, file="items"))
+    for code, are_such in signs.items():
+        if any(are_such):
+            notes.append(describe(code, sum(are_such), {"column": name}, file="items"))
+            break
 
 
 def _are_lists_with_blanks(texts: Sequence[str]) -> list[bool]:
@@ -232,17 +211,16 @@ def _describe_numbers(
 def _read_vectors(lists: Foreign) -> NDArray[np.float64]:
     """Read a column of vectors, which have one length; NaN where there is none."""
     lengths = np.array(lists.value_lengths().fill_null(0))
-    sizes = np.unique(lengths[lengths > 0])
+    sizes = np.unique(lengths[lengths > 0]).tolist()
     if len(sizes) != 1:
         raise FormatError(
-            "expected vectors of one length, found "
-            + (" and ".join(map(str, sizes[:2].tolist())) or "none"),
+            f"expected vectors of one length, found {' and '.join(map(str, sizes[:2])) or 'none'}",
             hint="pass a vector of the same length for each item",
             code="vector_length",
         )
-    vectors = np.full((len(lengths), int(sizes[0])), np.nan)
+    vectors = np.full((len(lengths), sizes[0]), np.nan)
     flat = lists.flatten().cast("float64", safe=False).to_numpy(zero_copy_only=False)
-    vectors[lengths > 0] = flat.reshape(-1, int(sizes[0]))
+    vectors[lengths > 0] = flat.reshape(-1, sizes[0])
     return vectors
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 QUERIES = tuple(name for name in SYNONYMS["query"] if name not in USERS)
 """Names of queries, which aren't taken for the user of a history that has a column of users."""
-FILES = (str, os.PathLike, File)
+FILES = (str, bytes, os.PathLike, File)
 PAIR = (tuple, list)
 
 
@@ -124,28 +124,23 @@ def _is_pair(row: object) -> bool:
     return isinstance(row, PAIR) and len(row) == 2
 
 
-def read_catalogue(catalogue: object, reading: Reading) -> IdColumn:
+def read_catalogue(catalogue: Any, reading: Reading) -> IdColumn:  # noqa: ANN401 - of any kind
     """Read the items that can be recommended: ids, a table with a column of items, or lines."""
-    ids = catalogue
     if isinstance(catalogue, FILES):
         file = recognise(catalogue, "catalogue", reading.columns)
         if file.kind == "file":
             lines = read_lines(file, reading.encoding)
             has_header = bool(lines) and lines[0] in SYNONYMS["doc"]
             return read_ids(lines[has_header:], "catalogue")
-    elif isinstance(catalogue, bytes) or not isinstance(catalogue, Iterable):
-        raise FormatError(
-            f"expected the ids of items, or a table of items, found {type(catalogue).__name__}",
-            hint="write catalogue=table['item_id']",
-            code="input_type",
-            file="catalogue",
-        )
-    elif not (is_table(catalogue) or is_single_column(catalogue) or hasattr(catalogue, "dtype")):
-        ids = list(catalogue)
-    if _is_items_table(ids):
-        with _open_items(ids, reading) as table:
-            return table.ids("doc")
-    return read_ids(ids, "catalogue")
+    is_column = is_single_column(catalogue) or hasattr(catalogue, "dtype")
+    is_other = isinstance(catalogue, FILES) or is_table(catalogue)
+    if isinstance(catalogue, Iterable) and not is_other and not is_column:
+        catalogue = list(catalogue)
+        is_column = not catalogue or not isinstance(catalogue[0], Mapping)
+    if is_column:
+        return read_ids(catalogue, "catalogue")
+    with _open_items(catalogue, reading) as table:
+        return table.ids("doc")
 
 
 def describe_items(items: Any, reading: Reading) -> tuple[Described, tuple[Diagnostic, ...]]:  # noqa: ANN401 - of any kind
@@ -154,13 +149,10 @@ def describe_items(items: Any, reading: Reading) -> tuple[Described, tuple[Diagn
     try:
         if isinstance(items, Mapping) and not _holds_columns(items):
             return describe_mapping(items, notes), tuple(notes)
-        if not isinstance(items, Mapping | bytes) and not _is_items_table(items):
-            hint = "write items={'a': 'pop', 'b': ['rock', 'folk']}"
-            if is_single_column(items):
-                hint = "pass a table with a column of items: items=table[['item_id', 'genre']]"
+        if is_single_column(items):
             raise FormatError(
                 f"expected a table of items, or a mapping, found {type(items).__name__}",
-                hint=hint,
+                hint="pass a table with a column of items: items=table[['item_id', 'genre']]",
                 code="input_type",
             )
         with _open_items(items, reading) as table:
@@ -168,14 +160,12 @@ def describe_items(items: Any, reading: Reading) -> tuple[Described, tuple[Diagn
             columns = {name: table.typed(name) for name in table.names if name != item}
             return describe_columns(table.ids("doc"), columns, notes), tuple(notes)
     except InputError as error:
+        if error.code == "unknown_format":
+            refuse_unnamed_columns(recognise(items, "items"), "items")
+        if error.code == "columns" and hasattr(items, "reset_index"):
+            error.hint = f"{error.hint}; if they are the index of the frame, .reset_index()"
         error.file = "items" if error.file in {None, "table"} else error.file
         raise
-
-
-def _is_items_table(items: Any) -> bool:  # noqa: ANN401 - of any kind
-    is_records = isinstance(items, list | tuple) and bool(items) and isinstance(items[0], Mapping)
-    is_frame = is_table(items) and not is_single_column(items)
-    return isinstance(items, FILES) or is_records or is_frame
 
 
 def _holds_columns(items: Mapping[Any, object]) -> bool:
@@ -188,22 +178,14 @@ def _holds_columns(items: Mapping[Any, object]) -> bool:
 
 
 @contextmanager
-def _open_items(items: Any, reading: Reading) -> Iterator[Columns]:  # noqa: ANN401 - of any kind
+def _open_items(items: object, reading: Reading) -> Iterator[Columns]:
     """Open a table of items with all of its columns."""
-    try:
-        roles = {"doc": reading.columns.get("doc")}
-        with open_columns(items, reading, roles, None, required=["doc"]) as table:
-            user = next((name for name in table.names if name in USERS), None)
-            if user is not None:
-                raise FormatError(
-                    f"expected what items are like, found a column of users, {quote(user)}",
-                    hint="if these are the interactions of users with items, write history=",
-                    code="columns",
-                )
-            yield table
-    except FormatError as error:
-        if error.code == "unknown_format":
-            refuse_unnamed_columns(recognise(items, "items"), "items")
-        if error.code == "columns" and hasattr(items, "reset_index"):
-            error.hint = f"{error.hint}; if they are the index of the frame, .reset_index()"
-        raise
+    roles = {"doc": reading.columns.get("doc")}
+    with open_columns(items, reading, roles, None, required=["doc"]) as table:
+        for user in USERS.intersection(table.names):
+            raise FormatError(
+                f"expected what items are like, found a column of users, {quote(user)}",
+                hint="if these are the interactions of users with items, write history=",
+                code="columns",
+            )
+        yield table

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankscope._inputs.arrow import fill_nulls, load_arrow
-from rankscope._inputs.open_column import decode, is_null, open_column
+from rankscope._inputs.columns import as_arrow
+from rankscope._inputs.open_column import decode, is_null
 from rankscope.errors import FormatError, UsageError
 from rankscope.settings.attribution import Attribution, Labels, grade_labels, read_positive
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
     from numpy.typing import NDArray
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 
 ROWS = (list, tuple, set, frozenset, np.ndarray)
 """What the labels of a document can be in, where there are several."""
+WAYS = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__", "dtype")
+"""What columns have."""
 
 
 def read_grades(
@@ -85,32 +86,21 @@ def read_labels(column: object, name: str = "labels", *, separator: str | None =
     return Labels(names, codes[is_label], np.bincount(documents, minlength=len(counts)))
 
 
-def _to_arrow(column: object, name: str) -> Any:  # noqa: ANN401 - PyArrow has no types
+def _to_arrow(column: Any, name: str) -> Any:  # noqa: ANN401 - of a library
     """Return a column as an Arrow array of texts, or of lists of texts, so far as it is one."""
-    pa = load_arrow()
-    ways = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__", "dtype")
-    is_column = any(hasattr(column, way) for way in ways) and not hasattr(column, "columns")
+    is_column = any(hasattr(column, way) for way in WAYS) and not hasattr(column, "columns")
     if not isinstance(column, list | tuple) and not is_column:
-        raise FormatError(
-            f"expected {name} as lists of labels, or a column, found {type(column).__name__}",
-            hint="write ['click', 'buy'] for one document, [['click'], []] for two",
-            code="input_type",
-            file=name,
-        )
-    values = open_column(column, name, lambda kind: _bad_labels(name, "a column of labels", kind))
-    for convert in (list, _make_lists):
-        if not isinstance(values, pa.Array):
-            with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
-                values = decode(pa.array(convert(values), from_pandas=True))
-    if not isinstance(values, pa.Array):
-        raise _find_mistake(column, name)
-    return values
-
-
-def _make_lists(rows: Iterable[object]) -> list[object]:
-    """Return texts, and what else labels are in, as lists; other rows as they are."""
-    texts = ([row] if isinstance(row, str) else row for row in rows)
-    return [list(row) if isinstance(row, ROWS) else row for row in texts]
+        raise _bad_labels(name, "lists of labels, or a column", type(column).__name__)
+    try:
+        return as_arrow(column, name)
+    except FormatError as error:
+        if error.code != "column_type":
+            raise
+    rows = [[row] if isinstance(row, str) else row for row in column]
+    try:
+        return as_arrow([list(row) if isinstance(row, ROWS) else row for row in rows], name)
+    except FormatError as error:
+        raise _find_mistake(column, name) from error
 
 
 def _to_texts(values: Any, name: str, column: object) -> Any:  # noqa: ANN401 - as above

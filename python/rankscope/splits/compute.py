@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 LENGTH = re.compile(r"([0-9]{1,7})([smhdw])", re.ASCII)
 
-REASONS: dict[Kept, str] = {
+REASONS = {
     "new_users": "user not in train",
     "new_items": "item not in train",
     "known_pairs": "user and item in train",
@@ -137,11 +137,10 @@ def split(
     kept = _read_kept(keep)
     read = read_log(log, {"query": query, "doc": doc, "relevance": relevance}, time)
     rows = np.arange(len(read.users), dtype=np.int64)
-    counts = [("log", rows)]
+    parts, dropped = {"log": rows}, {}
     if core is not None:
         rows = _find_core(read, rows, core)
-        lost = np.setdiff1d(counts[0][1], rows)
-        counts.append((f"{DROPPED}fewer than {core} interactions", lost))
+        parts[f"{DROPPED}fewer than {core} interactions"] = np.setdiff1d(parts["log"], rows)
         if not len(rows):
             raise _empty(f"no users and items have {core} interactions each", "lower core")
     if not len(rows):
@@ -151,35 +150,34 @@ def split(
     if not len(train) or not len(test):
         name = "test" if len(train) else "training"
         raise _empty(f"the {name} set is empty: {rule[0].lower()}{rule[1:]}", BOTH)
-    dropped: list[tuple[str, Rows]] = []
     keys = {"new_users": read.users, "new_items": read.items, "known_pairs": read.pairs}
-    for reason, description in REASONS.items():
+    for reason, key in keys.items():
         if reason not in kept:
-            is_known = np.isin(keys[reason][test], keys[reason][train])
-            is_dropped = is_known if reason == "known_pairs" else ~is_known
-            dropped.append((description, test[is_dropped]))
-            test = test[~is_dropped]
+            is_kept = np.isin(key[test], key[train], invert=reason == "known_pairs")
+            dropped[REASONS[reason]] = test[~is_kept]
+            test = test[is_kept]
     first = _keep_first(read, test)
-    dropped.append(("user and item earlier in test", np.setdiff1d(test, first)))
+    dropped["user and item earlier in test"] = np.setdiff1d(test, first)
+    dropped = {reason: lost for reason, lost in dropped.items() if len(lost)}
     if not len(first):
-        why = ", ".join(f"{reason}: {len(lost)}" for reason, lost in dropped if len(lost))
+        why = ", ".join(f"{reason}: {len(lost)}" for reason, lost in dropped.items())
         hint = f"keep some of them, such as keep={list(REASONS)!r}, or split elsewhere"
         raise _empty(f"nothing is left of the test set: dropped were {why}", hint)
-    counts += [("train", train), ("test", first)]
-    counts += [(DROPPED + reason, lost) for reason, lost in dropped if len(lost)]
-    table: dict[str, list[Any]] = {
-        "part": [name for name, _ in counts],
-        "interactions": [len(rows) for _, rows in counts],
+    parts |= {"train": train, "test": first}
+    parts |= {DROPPED + reason: lost for reason, lost in dropped.items()}
+    counts: dict[str, list[Any]] = {
+        "part": list(parts),
+        "interactions": list(map(len, parts.values())),
+        "users": [_count(read.users[rows]) for rows in parts.values()],
+        "items": [_count(read.items[rows]) for rows in parts.values()],
     }
-    for name, codes in (("users", read.users), ("items", read.items)):
-        # Several times as fast as a set of the codes.
-        table[name] = [int(np.count_nonzero(np.bincount(codes[rows]))) for _, rows in counts]
-    return Split(
-        train=read.take(train),
-        test=read.take(first, without=read.time),
-        counts=Table(table),
-        rule=rule,
-    )
+    train, test = read.take(train), read.take(first, without=read.time)
+    return Split(train=train, test=test, counts=Table(counts), rule=rule)
+
+
+def _count(codes: Rows) -> int:
+    # Several times as fast as a set of the codes.
+    return int(np.count_nonzero(np.bincount(codes)))
 
 
 def _find_core(log: Log, rows: Rows, core: int) -> Rows:

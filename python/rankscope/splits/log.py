@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -12,9 +13,9 @@ import numpy as np
 
 from rankscope._inputs.arrow import load_arrow
 from rankscope._inputs.column_names import TIMES, guess_column, list_names
-from rankscope._inputs.columns import to_arrow
+from rankscope._inputs.columns import as_arrow, to_arrow
 from rankscope._inputs.items import QUERIES
-from rankscope._inputs.open_column import is_null, open_column
+from rankscope._inputs.open_column import is_null
 from rankscope._inputs.open_columns import open_columns
 from rankscope._inputs.tables import open_table
 from rankscope.errors import FormatError
@@ -156,15 +157,12 @@ def _read_times(column: Foreign, name: str) -> tuple[NDArray[Any], bool]:
     pa = load_arrow()
     if not len(column):
         return np.zeros(0), False
-    values = open_column(column, name, lambda kind: _no_times(name, kind))
-    if not isinstance(values, pa.Array):
-        moments = (each for each in values if isinstance(each, datetime) and not is_null(each))
-        if len({moment.tzinfo is None for moment in moments}) > 1:
-            raise _no_times(name, HALF_ZONES, code="time_zone")
-        try:
-            values = pa.array(values, from_pandas=True)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-            raise _no_times(name, "a mixture of types") from error
+    cells = column.tolist() if str(getattr(column, "dtype", "")) == "object" else column
+    moments = cells if isinstance(cells, list | tuple) else ()
+    zones = {each.tzinfo is None for each in moments if isinstance(each, datetime)}
+    if len(zones) > 1 and not any(map(is_null, moments)):
+        raise _no_times(name, HALF_ZONES, code="time_zone")
+    values = as_arrow(column, name)
     if values.null_count:
         raise _no_times(name, "none", values.is_null().index(True).as_py(), code="missing_time")
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
@@ -183,12 +181,9 @@ def _read_times(column: Foreign, name: str) -> tuple[NDArray[Any], bool]:
 def _parse(texts: Foreign, name: str) -> Foreign:
     """Read text such as 2026-11-21, or 2026-11-21T18:00:00Z, as timestamps."""
     pa = load_arrow()
-    for unit in ("us", "ns"):
-        for zone in (None, "UTC"):
-            try:
-                return texts.cast(pa.timestamp(unit, zone))
-            except pa.ArrowInvalid:
-                continue
+    for kind in (pa.timestamp(unit, zone) for unit in ("us", "ns") for zone in (None, "UTC")):
+        with suppress(pa.ArrowInvalid):
+            return texts.cast(kind)
     for at, text in enumerate(texts.to_pylist()):
         try:
             datetime.fromisoformat(text)

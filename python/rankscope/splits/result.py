@@ -36,12 +36,10 @@ class Split(Printed):
     @property
     def dropped(self) -> dict[str, int]:
         """The number of interactions that were dropped, by reason."""
-        rows = zip(self.counts.column("part"), self.counts.column("interactions"), strict=True)
-        return {
-            str(part).removeprefix(DROPPED): int(count)  # type: ignore[arg-type]  # a number
-            for part, count in rows
-            if str(part).startswith(DROPPED)
-        }
+        counts: dict[Any, Any] = dict(
+            zip(self.counts.column("part"), self.counts.column("interactions"), strict=True)
+        )
+        return {part[len(DROPPED) :]: counts[part] for part in counts if part.startswith(DROPPED)}
 
     def to_dict(self) -> dict[str, object]:
         """Return the rule and the counts as dicts, without the sets."""
