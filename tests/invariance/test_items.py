@@ -320,7 +320,7 @@ def test_what_has_no_answer_is_refused() -> None:
         ([("a", "pop")], "found list"),
         ([{"item_id": "a", "genre": ["pop", 1]}], "one kind of values in genre"),
         ({1, 2}, "found set"),
-        (pd.Series(["pop"], index=["a"]), "found Series"),
+        (pd.Series(["pop"], index=["a"]), "found a pandas Series"),
         ({"a": [1.0, 2.0], "b": [1.0]}, "found 1 and 2"),
         (pd.DataFrame({"item_id": ["a"], "genre": ["pop"], "year": [1999]}), "number"),
         (pd.DataFrame({"item_id": ["a"]}), "no column beside the items"),

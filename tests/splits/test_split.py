@@ -247,7 +247,7 @@ def test_sets_are_the_same_kind_of_table_as_the_log(tmp_path: Path) -> None:
 def test_a_file_without_a_column_of_items_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("user_id,song,time\na,x,1\n", encoding="utf-8")
-    error = refused(lambda: rs.split(path, at=1), "columns", "a column of items, such as item_id")
+    error = refused(lambda: rs.split(path, at=1), "columns", "a column of doc")
     assert str(error.file).endswith("log.csv")
 
 
@@ -341,16 +341,16 @@ ZONED = {**LOG, "time": [datetime(2026, 11, day, tzinfo=UTC) for day in (1, 2, 3
         ({**LOG, "time": [1, 1, 1, 1]}, {"last": 0.1}, "empty_input", "the training set is empty"),
         (LOG, {"at": 3}, "empty_input", "user not in train: 2"),
         ({name: [] for name in LOG}, {"last": 0.5}, "empty_input", "found none"),
-        (LOG, {"last": 0.5, "time": "when"}, "columns", "expected the column 'when' of times"),
+        (LOG, {"last": 0.5, "time": "when"}, "columns", "expected the column 'when' of time"),
         ({**LOG, "date": [1, 2, 3, 4]}, {"last": 0.5}, "columns", "found time and date"),
-        ({"user_id": [1], "item_id": [1]}, {"last": 0.5}, "columns", "a column of times"),
+        ({"user_id": [1], "item_id": [1]}, {"last": 0.5}, "columns", "a column of time"),
         (
             {"item_id": [1], "time": [1]},
             {"last": 0.5},
             "columns",
-            "a column of users, such as user_id",
+            "a column of query",
         ),
-        ({"user_id": [1], "time": [1]}, {"last": 0.5}, "columns", "of items, such as item_id"),
+        ({"user_id": [1], "time": [1]}, {"last": 0.5}, "columns", "a column of doc"),
         ({**LOG, "time": [1, None, 3, 4]}, {"last": 0.5}, "missing_time", "in every row of time"),
         ({**LOG, "time": [1, float("nan"), 3, 4]}, {"last": 0.5}, "missing_time", "every row"),
         ({**LOG, "time": [1, float("inf"), 3, 4]}, {"last": 0.5}, "time_format", "found inf"),

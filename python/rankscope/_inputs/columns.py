@@ -52,8 +52,8 @@ def as_arrow(column: Foreign, name: str) -> Foreign:
         return values
     try:
         return decode(load_arrow().array(values, from_pandas=True))
-    except (TypeError, ValueError, OverflowError) as error:  # Arrow's errors are of these
-        raise refuse("several") from error
+    except (TypeError, ValueError, NotImplementedError) as error:  # Arrow's errors are of these
+        raise refuse("others") from error
 
 
 def read_ids(column: Foreign, name: str) -> IdColumn:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from rankscope._inputs.arrow import load_arrow
 from rankscope._inputs.columns import as_arrow, count_ids, list_texts, read_ids
 from rankscope._inputs.files.lists import is_list
+from rankscope._inputs.open_column import decode
 from rankscope.errors import FormatError
 from rankscope.names import quote
 from rankscope.output.diagnostics import describe
@@ -71,34 +71,44 @@ def describe_columns(
     if not arrays:
         raise _no_attributes("a table with no column beside the items")
     kinds = {name: _kind_of(column.type) for name, column in arrays.items()}
-    if set(kinds.values()) == {"number"}:
-        return _describe_numbers(ids, arrays, notes)
-    if set(kinds.values()) != {"text"}:
+    if set(kinds.values()) == {"text"}:
+        return _describe_categories(ids, arrays, notes)
+    if [*kinds.values()] == ["vectors"]:
+        return _keep_described(ids, _read_vectors(*arrays.values()))
+    if set(kinds.values()) != {"number"}:
         raise _no_attributes(", ".join(f"{quote(name)} ({kind})" for name, kind in kinds.items()))
-    for name, column in arrays.items():
-        if not is_list(column.type):
-            _check_texts(name, column.drop_null(), notes)
-            arrays[name] = load_arrow("pyarrow.compute").split_pattern(column, SEPARATOR)
-    return _describe_categories(ids, {name: _number(of) for name, of in arrays.items()}, notes)
+    numbers = {
+        name: column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+        for name, column in arrays.items()
+    }
+    _note_scales(numbers, notes)
+    return _keep_described(ids, np.column_stack(list(numbers.values())))
 
 
 def _kind_of(kind: Foreign) -> str:
     types = load_arrow().types
     value = kind.value_type if is_list(kind) else kind
     if types.is_integer(value) or types.is_floating(value) or types.is_boolean(value):
-        return "number"
-    is_text = types.is_string(value) or types.is_large_string(value)
-    return "text" if is_text else "empty" if types.is_null(value) else str(kind)
+        return "vectors" if is_list(kind) else "number"
+    tests = (types.is_string, types.is_large_string, types.is_string_view)
+    return (
+        "text"
+        if any(is_text(value) for is_text in tests)
+        else "empty"
+        if types.is_null(value)
+        else str(kind)
+    )
 
 
 def _holds_names(column: Foreign) -> bool:
-    """Check whether nearly every text of a column differs, as titles do."""
-    compute, present = load_arrow("pyarrow.compute"), len(column) - column.null_count
-    if column.type != load_arrow().large_string() or present < FEWEST_NAMED:
+    """Check whether a column has texts such as titles."""
+    compute = load_arrow("pyarrow.compute")
+    if column.type != load_arrow().large_string():
         return False
     # Many combinations of few genres may all differ, too.
     has_several = compute.any(compute.match_substring(column, SEPARATOR)).as_py()
-    return not has_several and compute.count_distinct(column).as_py() >= NAMED * present
+    different = compute.count_distinct(column).as_py()
+    return not has_several and are_names(len(column) - column.null_count, different)
 
 
 def _check_texts(name: str, texts: Foreign, notes: list[Diagnostic]) -> None:
@@ -139,66 +149,39 @@ def _are_lists_with_blanks(texts: Sequence[str]) -> list[bool]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """The categories in a column: the row of each, and its place among the sorted texts."""
-
-    rows: NDArray[np.int64]
-    codes: NDArray[np.int64]
-    texts: Sequence[str]
-
-    @property
-    def are_names(self) -> bool:
-        """Whether nearly every category is that of one item, so that no two items share one."""
-        return len(self.rows) >= FEWEST_NAMED and len(self.texts) >= NAMED * len(self.rows)
-
-
-def _number(lists: Foreign) -> Tokens:
-    """Number categories by their order, so that it doesn't depend on that of the items."""
-    compute = load_arrow("pyarrow.compute")
-    rows = compute.list_parent_indices(lists)
-    words = compute.utf8_trim_whitespace(compute.list_flatten(lists))
-    are_words = compute.fill_null(compute.not_equal(words, ""), False)
-    encoded = words.filter(are_words).dictionary_encode()
-    names = np.array(encoded.dictionary.to_pylist(), dtype=object)
-    texts, places = np.unique(names, return_inverse=True)
-    codes = places[np.asarray(encoded.indices)].astype(np.int64)
-    return Tokens(np.asarray(rows.filter(are_words), dtype=np.int64), codes, texts.tolist())
-
-
 def _describe_categories(
-    ids: IdColumn, tokens: Mapping[str, Tokens], notes: list[Diagnostic]
-) -> Described:
-    """Bring the categories of several columns together; equal texts of two columns differ."""
-    notes += [
-        describe("item_names_alone", len(of.texts), {"column": name}, file="items")
-        for name, of in tokens.items()
-        if of.are_names
-    ]
-    starts = np.cumsum([0, *(len(of.texts) for of in tokens.values())])
-    rows = np.concatenate([of.rows for of in tokens.values()])
-    shifted = zip(tokens.values(), starts.tolist(), strict=False)
-    codes = np.concatenate([of.codes + start for of, start in shifted])
-    counts = np.bincount(rows, minlength=count_ids(ids))
-    ends = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return ids, ends, codes[np.argsort(rows, kind="stable")]
-
-
-def _describe_numbers(
     ids: IdColumn, columns: Mapping[str, Foreign], notes: list[Diagnostic]
 ) -> Described:
-    """Describe items by a column of vectors, or by columns of numbers; leave out those without."""
-    if len(columns) == 1 and is_list(next(iter(columns.values())).type):
-        vectors = _read_vectors(next(iter(columns.values())))
-    elif any(is_list(column.type) for column in columns.values()):
-        raise _no_attributes("a column of vectors beside other numbers")
-    else:
-        numbers = {
-            name: column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
-            for name, column in columns.items()
-        }
-        _note_scales(numbers, notes)
-        vectors = np.column_stack(list(numbers.values()))
+    """Number the categories of columns by their order; equal texts of two columns differ."""
+    compute, count = load_arrow("pyarrow.compute"), 0
+    rows, codes = [], []
+    for name, column in columns.items():
+        lists = column
+        if not is_list(column.type):
+            _check_texts(name, column.drop_null(), notes)
+            lists = compute.split_pattern(column, SEPARATOR)
+        words = compute.utf8_trim_whitespace(decode(compute.list_flatten(lists)))
+        are_words = compute.fill_null(compute.not_equal(words, ""), False)
+        encoded = words.filter(are_words).dictionary_encode()
+        texts = np.array(encoded.dictionary.to_pylist(), dtype=object)
+        places = np.unique(texts, return_inverse=True)[1]
+        rows.append(np.asarray(compute.list_parent_indices(lists).filter(are_words), np.int64))
+        codes.append(places[np.asarray(encoded.indices)].astype(np.int64) + count)
+        count += len(texts)
+        if are_names(len(encoded), len(texts)):
+            notes.append(describe("item_names_alone", len(texts), {"column": name}, file="items"))
+    row = np.concatenate(rows)
+    ends = np.append(0, np.cumsum(np.bincount(row, minlength=count_ids(ids)))).astype(np.int64)
+    return ids, ends, np.concatenate(codes)[np.argsort(row, kind="stable")]
+
+
+def are_names(count: int, different: int) -> bool:
+    """Check whether nearly every text is that of one item, so that no two items share one."""
+    return count >= FEWEST_NAMED and different >= NAMED * count
+
+
+def _keep_described(ids: IdColumn, vectors: NDArray[np.float64]) -> Described:
+    """Leave out items that lack a number."""
     if np.isinf(vectors).any():
         raise _no_attributes("an infinite number")
     rows = np.flatnonzero(~np.isnan(vectors).any(axis=1))

@@ -149,12 +149,6 @@ def describe_items(items: Any, reading: Reading) -> tuple[Described, tuple[Diagn
     try:
         if isinstance(items, Mapping) and not _holds_columns(items):
             return describe_mapping(items, notes), tuple(notes)
-        if is_single_column(items):
-            raise FormatError(
-                f"expected a table of items, or a mapping, found {type(items).__name__}",
-                hint="pass a table with a column of items: items=table[['item_id', 'genre']]",
-                code="input_type",
-            )
         with _open_items(items, reading) as table:
             item = table.columns["doc"]
             columns = {name: table.typed(name) for name in table.names if name != item}

@@ -105,8 +105,5 @@ def _read_doubles(columns: Columns, name: str) -> NDArray[np.float64]:
     try:
         return np.asarray(columns.numbers(name, kind="score", allows_null=True), dtype=np.float64)
     except FormatError as error:
-        error.message = f"expected numbers in the column {quote(name)}: {error.message}"
-        error.hint = (
-            "name the columns of values and of queries: runs=['old', 'new'], query='query_id'"
-        )
+        error.hint = "name the columns of values: runs=['old', 'new'], query='query_id'"
         raise

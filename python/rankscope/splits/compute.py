@@ -135,7 +135,7 @@ def split(
     choose = _read_way(at, last, last_per_user)
     _check_count("core", core)
     kept = _read_kept(keep)
-    read = read_log(log, {"query": query, "doc": doc, "relevance": relevance}, time)
+    read = read_log(log, {"query": query, "doc": doc, "relevance": relevance, "time": time})
     rows = np.arange(len(read.users), dtype=np.int64)
     parts, dropped = {"log": rows}, {}
     if core is not None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.column_names import TIMES, guess_column, list_names
 from rankscope._inputs.columns import as_arrow, to_arrow
 from rankscope._inputs.items import QUERIES
 from rankscope._inputs.open_column import is_null
@@ -23,7 +22,6 @@ from rankscope.names import quote
 from rankscope.settings.reading import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
@@ -33,8 +31,6 @@ if TYPE_CHECKING:
     Rows: TypeAlias = NDArray[np.int64]
     Foreign: TypeAlias = Any  # a table or a column of a library
 
-WHO = {"query": "users", "doc": "items"}
-"""What the columns of these roles hold here."""
 HALF_ZONES = "both times with a zone and times without"
 
 
@@ -105,22 +101,17 @@ def _list_cells(column: Foreign) -> list[object]:
     return list(next(filter(None, ways), lambda: column)())
 
 
-def read_log(log: Foreign, names: Mapping[str, str | None], time: str | None) -> Log:
+def read_log(log: Foreign, roles: Mapping[str, str | None]) -> Log:
     """Read a log, given the columns by role."""
     polars = sys.modules.get("polars")
     log = log.to_native() if hasattr(log, "to_native") else log  # of Narwhals
     log = log.collect() if polars is not None and isinstance(log, polars.LazyFrame) else log
-    with open_columns(log, Reading.read(), names, None, besides=QUERIES) as columns:
-        for role, what in WHO.items():
-            if role not in columns.columns:
-                raise FormatError(
-                    f"expected a column of {what}, such as {what[:-1]}_id, found "
-                    f"{list_names(columns.names)}",
-                    hint=f"name it: {role}={guess_column(columns.names, role)!r}",
-                    code="columns",
-                )
+    required = ("query", "doc", "time")
+    with open_columns(
+        log, Reading.read(), roles, None, required=required, besides=QUERIES
+    ) as columns:
         users, items = _encode(columns.ids("query")), _encode(columns.ids("doc"))
-        moment = _find_time(columns.names, time)
+        moment = columns.columns["time"]
         grades = np.zeros(len(users))
         if "relevance" in columns.columns:
             grades = np.asarray(columns.numbers("relevance", allows_null=True), dtype=np.float64)
@@ -128,23 +119,10 @@ def read_log(log: Foreign, names: Mapping[str, str | None], time: str | None) ->
         table = log
         if not is_kept:
             table = load_arrow().table({name: columns.typed(name) for name in columns.names})
-        known = {moment, *(columns.columns.get(role) for role in names)}
+        known = {columns.columns.get(role) for role in roles}
         others = tuple(name for name in columns.names if name not in known)
         times, has_zone = _read_times(columns.typed(moment), moment)
         return Log(table, users, items, times, has_zone, grades, moment, others)
-
-
-def _find_time(names: Sequence[str], time: str | None) -> str:
-    usual = [name for name in names if name == time or (time is None and name in TIMES)]
-    if len(usual) == 1:
-        return usual[0]
-    wanted = f"the column {time!r} of times" if time else "a column of times"
-    found = " and ".join(usual) or list_names(names)
-    raise FormatError(
-        f"expected {wanted}, found {found}",
-        hint=f"name it: time={(usual or ['played_at'])[0]!r}",
-        code="columns",
-    )
 
 
 def _encode(ids: IdColumn) -> Rows:
@@ -167,15 +145,12 @@ def _read_times(column: Foreign, name: str) -> tuple[NDArray[Any], bool]:
         raise _no_times(name, "none", values.is_null().index(True).as_py(), code="missing_time")
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
         values = _parse(values, name)
-    kind, has_zone = values.type, getattr(values.type, "tz", None) is not None
-    times = (values.cast(pa.timestamp(kind.unit)) if has_zone else values).to_numpy(
-        zero_copy_only=False
-    )
+    times = values.to_numpy(zero_copy_only=False)
     if times.dtype.kind not in "Miuf":
-        raise _no_times(name, str(kind))
+        raise _no_times(name, str(values.type))
     for at in np.flatnonzero(~np.isfinite(times))[:1].tolist():
         raise _no_times(name, f"{times[at]}", at)
-    return times, has_zone
+    return times, getattr(values.type, "tz", None) is not None
 
 
 def _parse(texts: Foreign, name: str) -> Foreign:
