@@ -320,7 +320,7 @@ ZONED = {**LOG, "time": [datetime(2026, 11, day, tzinfo=UTC) for day in (1, 2, 3
         (LOG, {"last": "7d"}, "bad_parameter", "the times in time are numbers, whose unit"),
         (LOG, {"at": "2026-11-02"}, "bad_parameter", "the times in time are numbers"),
         (LOG, {"at": float("nan")}, "bad_parameter", "the times in time are numbers"),
-        (LOG, {"at": True}, "bad_parameter", "expected at to be a time, found bool"),
+        (LOG, {"at": True}, "bad_parameter", "are numbers, found at='True'"),
         (
             DAYS,
             {"at": 3},

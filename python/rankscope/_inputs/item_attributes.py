@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.columns import as_arrow, count_ids, list_texts, read_ids
+from rankscope._inputs.columns import as_arrow, count_ids, read_ids, to_arrow
 from rankscope._inputs.files.lists import is_list
 from rankscope._inputs.open_column import decode
 from rankscope.errors import FormatError
@@ -90,14 +90,8 @@ def _kind_of(kind: Foreign) -> str:
     value = kind.value_type if is_list(kind) else kind
     if types.is_integer(value) or types.is_floating(value) or types.is_boolean(value):
         return "vectors" if is_list(kind) else "number"
-    tests = (types.is_string, types.is_large_string, types.is_string_view)
-    return (
-        "text"
-        if any(is_text(value) for is_text in tests)
-        else "empty"
-        if types.is_null(value)
-        else str(kind)
-    )
+    is_text = str(value).endswith(("string", "string_view"))
+    return "text" if is_text else "empty" if types.is_null(value) else str(kind)
 
 
 def _holds_names(column: Foreign) -> bool:
@@ -186,9 +180,8 @@ def _keep_described(ids: IdColumn, vectors: NDArray[np.float64]) -> Described:
         raise _no_attributes("an infinite number")
     rows = np.flatnonzero(~np.isnan(vectors).any(axis=1))
     if len(rows) < len(vectors):
-        texts = list_texts(ids)
-        ids = ids[rows] if isinstance(ids, np.ndarray) else read_ids([texts[r] for r in rows], "")
-    return ids, vectors.shape[1], vectors[rows].reshape(-1)
+        ids, vectors = read_ids(to_arrow(ids).take(rows), "items"), vectors[rows]
+    return ids, vectors.shape[1], np.ascontiguousarray(vectors, dtype=np.float64).reshape(-1)
 
 
 def _read_vectors(lists: Foreign) -> NDArray[np.float64]:

@@ -37,9 +37,8 @@ def read_grades(
     separator: str | None = None,
 ) -> NDArray[np.float64]:
     """Convert a column of labels to grades, as `attribute` describes."""
-    weights = read_positive(positive)
     grade = float("nan") if unlabelled is None else unlabelled
-    attribution = Attribution(weights, combine, repeats, grade, unknown)
+    attribution = Attribution(read_positive(positive), combine, repeats, grade, unknown)
     documents = read_labels(labels, separator=separator)
     if predicted is None:
         return grade_labels(documents, attribution)

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from rankscope.typing import Path
 
 
+ROLES = dict.fromkeys(("query", "doc", "relevance"))
+
+
 @dataclass(frozen=True, slots=True)
 class Letor:
     """The labels of a learning-to-rank data set, one query after another.
@@ -117,8 +120,7 @@ def read_scored(labels: str, scores: str, reading: Reading, progress: Progress =
 
 
 def _open(
-    given: str | bytes, reading: Reading, progress: Progress = None
+    data: str | bytes, reading: Reading, progress: Progress = None
 ) -> AbstractContextManager[Columns]:
-    roles = dict.fromkeys(("query", "doc", "relevance"))
-    file = recognise(File(given, "letor"), "<bytes>")
-    return open_columns(file, reading, roles, progress=progress)
+    file = recognise(File(data, "letor"), "<bytes>")
+    return open_columns(file, reading, ROLES, progress=progress)

@@ -53,25 +53,24 @@ def read_query_table(
 ) -> QueryTable:
     """Read a table with one row per query, with all columns that are numbers if they are `None`."""
     others = None if numbers is None else list(dict.fromkeys([*texts, *numbers]))
-    required = [] if numbers is None and not texts else ["query"]
+    needed = [] if numbers is None and not texts else ["query"]
     besides = [*BESIDES, *texts]
-    with open_columns(
-        table, reading, {"query": query}, others, required=required, besides=besides
-    ) as columns:
+    roles = {"query": query}
+    with open_columns(table, reading, roles, others, required=needed, besides=besides) as columns:
         if numbers is None:
             known = {columns.columns.get("query"), *besides}
             numbers = [name for name in columns.names if name not in known]
         values = {name: columns.values(name) for name in texts}
-        held = {name: to_arrow(column) for name, (column, _) in values.items()}
+        arrays = {name: to_arrow(column) for name, (column, _) in values.items()}
         if "query" in columns.columns:
             ids = columns.ids("query")
         else:  # columns of values alone: each row is a query
             ids = np.arange(len(columns.column(columns.names[0])) if columns.names else 0)
-        first = _find_first(to_arrow(ids), held, are_unique=bool(numbers))
+        first = _find_first(to_arrow(ids), arrays, are_unique=bool(numbers))
         query_ids = list_texts(ids)
         return QueryTable(
             [query_ids[row] for row in first.tolist()],
-            {name: column.take(first).cast("string").to_pylist() for name, column in held.items()},
+            {name: of.take(first).cast("string").to_pylist() for name, of in arrays.items()},
             {name: kind for name, (_, kind) in values.items()},
             {name: _read_doubles(columns, name) for name in numbers},
         )

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     Rows: TypeAlias = NDArray[np.int64]
     Foreign: TypeAlias = Any  # a table or a column of a library
 
+NEEDED = ("query", "doc", "time")
 HALF_ZONES = "both times with a zone and times without"
 
 
@@ -72,8 +73,8 @@ class Log:
         """Return rows as the same kind of table, with all columns but one."""
         table = self.table
         if isinstance(table, Mapping):
-            kept = {name: column for name, column in table.items() if str(name) != without}
-            return {name: _take_cells(column, rows) for name, column in kept.items()}
+            names = [name for name in table if str(name) != without]
+            return {name: _take_cells(table[name], rows) for name in names}
         if hasattr(table, "iloc"):  # of pandas
             return table.iloc[rows, [str(name) != without for name in table.columns]]
         names = [name for name in open_table(table).names if name != without]
@@ -106,21 +107,19 @@ def read_log(log: Foreign, roles: Mapping[str, str | None]) -> Log:
     polars = sys.modules.get("polars")
     log = log.to_native() if hasattr(log, "to_native") else log  # of Narwhals
     log = log.collect() if polars is not None and isinstance(log, polars.LazyFrame) else log
-    required = ("query", "doc", "time")
     with open_columns(
-        log, Reading.read(), roles, None, required=required, besides=QUERIES
+        log, Reading.read(), roles, None, required=NEEDED, besides=QUERIES
     ) as columns:
         users, items = _encode(columns.ids("query")), _encode(columns.ids("doc"))
-        moment = columns.columns["time"]
+        moment, names = columns.columns["time"], columns.names
         grades = np.zeros(len(users))
         if "relevance" in columns.columns:
             grades = np.asarray(columns.numbers("relevance", allows_null=True), dtype=np.float64)
         is_kept = isinstance(log, Mapping) or hasattr(log, "iloc") or hasattr(log, "get_column")
-        table = log
-        if not is_kept:
-            table = load_arrow().table({name: columns.typed(name) for name in columns.names})
-        known = {columns.columns.get(role) for role in roles}
-        others = tuple(name for name in columns.names if name not in known)
+        table = (
+            log if is_kept else load_arrow().table({name: columns.typed(name) for name in names})
+        )
+        others = tuple(name for name in names if name not in map(columns.columns.get, roles))
         times, has_zone = _read_times(columns.typed(moment), moment)
         return Log(table, users, items, times, has_zone, grades, moment, others)
 

@@ -36,9 +36,8 @@ class Split(Printed):
     @property
     def dropped(self) -> dict[str, int]:
         """The number of interactions that were dropped, by reason."""
-        counts: dict[Any, Any] = dict(
-            zip(self.counts.column("part"), self.counts.column("interactions"), strict=True)
-        )
+        parts = map(self.counts.column, ("part", "interactions"))
+        counts: dict[Any, Any] = dict(zip(*parts, strict=True))
         return {part[len(DROPPED) :]: counts[part] for part in counts if part.startswith(DROPPED)}
 
     def to_dict(self) -> dict[str, object]:
