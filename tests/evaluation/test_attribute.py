@@ -54,7 +54,8 @@ FORMS_OF_LISTS: dict[str, Callable[[], object]] = {
         LISTS, type=pa.list_(pa.dictionary(pa.int8(), pa.string()))
     ),
     "Arrow, one length": lambda: pa.array(
-        [None if row is None else [*row, *[None] * 3][:3] for row in LISTS], type=pa.list_(pa.string(), 3)
+        [None if row is None else [*row, *[None] * 3][:3] for row in LISTS],
+        type=pa.list_(pa.string(), 3),
     ),
     "Arrow, sliced": lambda: pa.array([["buy"], *LISTS, ["buy"]]).slice(1, len(LISTS)),
     "Arrow, chunks": lambda: pa.chunked_array([LISTS[:2], LISTS[2:]], type=TEXT_LISTS),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import rankscope
 
@@ -130,6 +131,17 @@ def test_attributes_have_many_shapes(tmp_path: Path) -> None:
     ):
         found = evaluate("ILD(distance='jaccard')@5", items=items)
         assert dict(found) == dict(expected)
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.string()), pa.large_list(pa.string_view())])
+def test_values_below_null_are_no_categories(kind: pa.DataType) -> None:
+    ends, is_null = pa.array([0, 2, 4, 5], pa.int32()), pa.array([False, True, False])
+    genres = pa.ListArray.from_arrays(ends, pa.array([*"abaca"]), mask=is_null)
+    table = pa.table({"item_id": [1, 2, 3], "genre": genres.cast(kind)})
+    known = rankscope.read_items({1: ["a", "b"], 2: None, 3: ["a"]})
+    assert [each.tolist() for each in rankscope.read_items(table).parts[-1]] == [
+        each.tolist() if hasattr(each, "tolist") else each for each in known.parts[-1]
+    ]
 
 
 def test_what_was_made_of_texts_is_noted() -> None:

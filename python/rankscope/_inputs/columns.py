@@ -227,13 +227,11 @@ def list_texts(ids: IdColumn) -> list[str]:
     return texts
 
 
-def read_values(column: Foreign, name: str) -> IdColumn:
-    """Read a column of any values as text or integers. Null is a value of its own."""
-    return read_typed_values(column, name)[0]
-
-
 def read_typed_values(column: Foreign, name: str) -> tuple[IdColumn, str]:
-    """Read a column as `read_values` does; name its type as `AttributeColumn` does."""
+    """Read any values as text or integers, null as one of them, and name their type.
+
+    It is named as `AttributeColumn` does.
+    """
 
     def refuse(found: str) -> FormatError:
         return FormatError(

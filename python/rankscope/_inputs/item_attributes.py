@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope._inputs.arrow import load_arrow
+from rankscope._inputs.arrow import fill_nulls, load_arrow
 from rankscope._inputs.columns import as_arrow, count_ids, read_ids, to_arrow
 from rankscope._inputs.files.lists import is_list
 from rankscope._inputs.open_column import decode
@@ -159,7 +159,9 @@ def _describe_categories(
         encoded = words.filter(are_words).dictionary_encode()
         texts = np.array(encoded.dictionary.to_pylist(), dtype=object)
         places = np.unique(texts, return_inverse=True)[1]
-        rows.append(np.asarray(compute.list_parent_indices(lists).filter(are_words), np.int64))
+        # Arrow's own list of parents counts the values below null.
+        lengths = fill_nulls(compute.list_value_length(lists), 0)
+        rows.append(np.repeat(np.arange(len(lists)), lengths)[np.asarray(are_words)])
         codes.append(places[np.asarray(encoded.indices)].astype(np.int64) + count)
         count += len(texts)
         if are_names(len(encoded), len(texts)):
