@@ -18,13 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def refusal(text: bytes) -> rs.RankscopeError:
-    with pytest.raises(rs.RankscopeError) as refused:
-        read_letor(text)
-    assert refused.value.hint
-    return refused.value
-
-
 def test_labels_queries_and_documents_are_read() -> None:
     letor = read_letor(
         b"2 qid:10 1:0.5 2:-1e-3 #docid = GX000-1 inc = 1 prob = 0.02\r\n"
@@ -55,8 +48,7 @@ def test_labels_queries_and_documents_are_read() -> None:
     ],
 )
 def test_what_is_no_row_is_refused(text: bytes, code: str, line: int | None) -> None:
-    found = refusal(text)
-    assert (found.code, found.line) == (code, line)
+    assert refused(lambda: read_letor(text), code).line == line
 
 
 @pytest.mark.parametrize(

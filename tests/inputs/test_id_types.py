@@ -16,9 +16,8 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope._inputs.columns import read_ids
+from rankscope._inputs.columns import list_texts, read_ids
 from rankscope._inputs.id_texts import spell
-from rankscope._inputs.query_table import decode
 
 from tests.generated import examples
 from tests.refusals import refused
@@ -75,7 +74,7 @@ COLUMNS: dict[str, Callable[[list[Any]], object]] = {
 @pytest.mark.parametrize("form", COLUMNS)
 def test_a_column_has_the_texts_of_its_ids(kind: str, form: str) -> None:
     values, texts = list(TEXTS[kind]), list(TEXTS[kind].values())
-    assert decode(read_ids(COLUMNS[form](values), "id")) == texts
+    assert list_texts(read_ids(COLUMNS[form](values), "id")) == texts
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
@@ -83,16 +82,16 @@ def test_a_time_has_one_text_in_every_unit(unit: str) -> None:
     values = np.array(["2026-01-02T03:04:00", "2026-01-02T03:04:10"], f"datetime64[{unit}]")
     texts = ["2026-01-02T03:04:00", "2026-01-02T03:04:10"]
     for column in (values, pd.Series(values), pa.array(values), list(values)):
-        assert decode(read_ids(column, "id")) == texts
+        assert list_texts(read_ids(column, "id")) == texts
     zoned = pa.array(values).cast(pa.timestamp(unit, "Europe/Berlin"))
-    assert decode(read_ids(zoned, "id")) == [f"{text}Z" for text in texts]
-    assert decode(read_ids(np.array(["2026-01-02"], "datetime64[D]"), "id")) == ["2026-01-02"]
+    assert list_texts(read_ids(zoned, "id")) == [f"{text}Z" for text in texts]
+    assert list_texts(read_ids(np.array(["2026-01-02"], "datetime64[D]"), "id")) == ["2026-01-02"]
 
 
 def test_nanoseconds_are_kept() -> None:
     moment = pd.Timestamp("2026-01-02T03:04:05.123456789")
     for column in (pd.Series([moment]), [moment], pa.array([moment.value], pa.timestamp("ns"))):
-        assert decode(read_ids(column, "id")) == ["2026-01-02T03:04:05.123456789"]
+        assert list_texts(read_ids(column, "id")) == ["2026-01-02T03:04:05.123456789"]
 
 
 @given(
@@ -103,16 +102,18 @@ def test_nanoseconds_are_kept() -> None:
 @examples(50)
 def test_a_decimal_has_the_same_text_alone_and_in_a_column(value: decimal.Decimal) -> None:
     column = pa.array([value], pa.decimal128(20, 4))
-    assert decode(read_ids(column, "id")) == [spell(value)]
+    assert list_texts(read_ids(column, "id")) == [spell(value)]
     assert decimal.Decimal(str(spell(value))) == value
 
 
 @given(st.datetimes(dt.datetime(1000, 1, 1), dt.datetime(9999, 1, 1)))  # noqa: DTZ001 - without a zone
 @examples(50)
 def test_a_time_has_the_same_text_alone_and_in_a_column(value: dt.datetime) -> None:
-    assert decode(read_ids(pa.array([value], pa.timestamp("us")), "id")) == [spell(value)]
+    assert list_texts(read_ids(pa.array([value], pa.timestamp("us")), "id")) == [spell(value)]
     zoned = value.replace(tzinfo=dt.UTC)
-    assert decode(read_ids(pa.array([zoned], pa.timestamp("us", "UTC")), "id")) == [spell(zoned)]
+    assert list_texts(read_ids(pa.array([zoned], pa.timestamp("us", "UTC")), "id")) == [
+        spell(zoned)
+    ]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in TEXTS if kind != "integers of NumPy"])

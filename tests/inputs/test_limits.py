@@ -10,19 +10,10 @@ import pytest
 import rankscope as rs
 from rankscope._inputs.column_names import ROLES, list_names, no_role
 from rankscope._inputs.doubles import read_python, to_doubles
-from rankscope._inputs.item_attributes import _note_scales
-from rankscope._inputs.item_categories import Tokens
-from rankscope.clicks.log import _list_names
+from rankscope._inputs.item_attributes import _note_scales, are_names
 from rankscope.engine.memory import read_size
 
 from tests.refusals import refuses_if
-
-
-@pytest.mark.parametrize("count", [19, 20, 21])
-def test_an_error_about_a_click_log_lists_20_columns(count: int) -> None:
-    text = _list_names([f"c{at:02}" for at in range(count)])
-    assert text.count("c") == min(count, 20)
-    assert text.endswith(" and 1 more") == (count > 20)
 
 
 @pytest.mark.parametrize("count", [49, 50, 51])
@@ -37,15 +28,14 @@ def test_numbers_that_are_ten_times_as_large_as_most_are_noted(
     size: float, *, is_noted: bool
 ) -> None:
     notes: list[Any] = []
-    _note_scales(["one", "two", "large"], [np.array([each]) for each in (1.0, -1.0, size)], notes)
+    _note_scales({str(number): np.array([number]) for number in (1.0, -1.0, size)}, notes)
     assert bool(notes) == is_noted
 
 
-@pytest.mark.parametrize(("texts", "are_names"), [(899, False), (900, True), (901, True)])
-def test_texts_of_which_nine_of_ten_differ_are_names(texts: int, *, are_names: bool) -> None:
-    places = np.zeros(1000, dtype=np.int64)
-    tokens = Tokens(np.arange(1000), places, [str(at) for at in range(texts)])
-    assert tokens.are_names == are_names
+@pytest.mark.parametrize(("texts", "least"), [(19, 20), (20, 18), (100, 90), (1000, 900)])
+def test_20_texts_of_which_nine_of_ten_differ_are_names(texts: int, least: int) -> None:
+    for different in range(least - 1, texts + 1):
+        assert are_names(texts, different) == (different >= least)
 
 
 def test_integers_are_exact_up_to_2_to_the_53() -> None:

@@ -20,7 +20,7 @@ from rankscope.measures import TABLE
 from tests.generated import examples
 from tests.invariance.variants import choose_pairs, variants
 from tests.reference import Known, value
-from tests.refusals import refused, refuses
+from tests.refusals import refuses
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -316,13 +316,12 @@ def test_what_has_no_answer_is_refused() -> None:
 @pytest.mark.parametrize(
     ("items", "found"),
     [
-        ({"a": 3.0}, "float of one item"),
-        ({}, "found none"),
+        ({}, "'items' \\(empty\\)"),
         ([("a", "pop")], "found list"),
-        ([{"item_id": "a", "genre": ["pop", 1]}], "values of one type"),
+        ([{"item_id": "a", "genre": ["pop", 1]}], "one kind of values in genre"),
         ({1, 2}, "found set"),
-        (pd.Series(["pop"], index=["a"]), "found Series"),
-        ({"a": [1.0, 2.0], "b": [1.0]}, "2 and 1 numbers"),
+        (pd.Series(["pop"], index=["a"]), "found a pandas Series"),
+        ({"a": [1.0, 2.0], "b": [1.0]}, "found 1 and 2"),
         (pd.DataFrame({"item_id": ["a"], "genre": ["pop"], "year": [1999]}), "number"),
         (pd.DataFrame({"item_id": ["a"]}), "no column beside the items"),
         (pd.DataFrame({"item_id": ["a"], "x": [math.inf]}), "infinite"),
@@ -460,11 +459,16 @@ def test_numbers_of_a_text_file_are_numbers(tmp_path: Path) -> None:
         {"a": ["pop", 1], "b": "rock"},
         {"a": [object()]},
         {"a": b"pop"},
-        {"a": 7},
+        {"a": 7, "b": [1.0]},
     ],
 )
 def test_attributes_that_are_neither_categories_nor_vectors_are_an_error(items: object) -> None:
-    refused(lambda: rankscope.evaluate(RELEVANT, LISTS, "ILD", items=items), "item_attributes")
+    with pytest.raises(rankscope.FormatError) as caught:
+        rankscope.read_items(items)
+    assert (caught.value.code in {"item_attributes", "column_type"}, caught.value.file) == (
+        True,
+        "items",
+    )
 
 
 def test_an_item_can_have_no_attributes() -> None:

@@ -106,11 +106,12 @@ def test_bad_columns_are_refused(arguments: dict[str, object], code: str) -> Non
     assert caught.value.code == code
 
 
-@pytest.mark.parametrize("grades", [[1.0, 0.0, np.inf], ["1", "0", "1e400"]])
-def test_an_infinite_grade_is_refused_in_its_row(grades: list[object]) -> None:
-    with pytest.raises(rs.FormatError, match="expected grades in a, found inf") as caught:
-        rs.judge_agreement(pd.DataFrame({"a": grades, "b": [1, 0, 1]}), judges=["a", "b"])
-    assert (caught.value.code, caught.value.line) == ("rel_not_number", 3)
+def test_an_infinite_grade_is_refused_in_its_row(tmp_path: Path) -> None:
+    pd.DataFrame({"a": ["1", "0", "1e400"], "b": [1, 0, 1]}).to_csv(tmp_path / "a.csv", index=False)
+    for table, line in (({"a": [1.0, 0.0, np.inf], "b": [1, 0, 1]}, 3), (tmp_path / "a.csv", 4)):
+        with pytest.raises(rs.FormatError, match="expected grades in a, found inf") as caught:
+            rs.judge_agreement(table, judges=["a", "b"])
+        assert (caught.value.code, caught.value.line) == ("rel_not_number", line)
 
 
 def test_two_grades_of_a_judge_for_a_document_are_refused() -> None:

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from rankscope import UsageError
-from rankscope._inputs.item_categories import Tokens
 from rankscope.clicks.reliability import Reliability
 from rankscope.comparison.estimates import _detectable, _need, are_same
 from rankscope.gate.checks import _correct
@@ -230,19 +229,6 @@ def judge_fact(change: float) -> bool:
 def test_an_ideal_has_changed_from_a_hundredth_on() -> None:
     assert [judge_fact(change) for change in (0.0099, 0.0101)] == [False, True]
     assert [judge_fact(change) for change in (-0.0099, -0.0101)] == [False, True]
-
-
-@pytest.mark.parametrize(
-    ("rows", "texts", "are_names"),
-    [(19, 19, False), (20, 20, True), (20, 18, True), (20, 17, False), (100, 89, False)],
-)
-def test_20_categories_that_nearly_all_differ_are_names(
-    rows: int, texts: int, *, are_names: bool
-) -> None:
-    tokens = Tokens(
-        np.arange(rows), np.zeros(rows, dtype=np.int64), [str(at) for at in range(texts)]
-    )
-    assert tokens.are_names == are_names
 
 
 def test_an_interval_has_100_to_a_million_resamples() -> None:

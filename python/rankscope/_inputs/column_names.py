@@ -88,12 +88,25 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 }
 """The names under which a column is found that is not named."""
 
+TIMES = {
+    "timestamp",
+    "time",
+    "ts",
+    "date",
+    "datetime",
+    "event_time",
+    "created_at",
+    "prediction_timestamp",
+}
+"""The usual names of times, which say nothing about relevance."""
+
 ROLES = {
     **SYNONYMS,
     "subtopic": ("subtopic", "subtopic_id", "iteration", "aspect", "intent"),
     "stratum": ("stratum", "stratum_id", "strata"),
+    "time": tuple(sorted(TIMES)),
 }
-"""The same, with the columns that only judgments by subtopic or of samples have."""
+"""The same, with the columns that only judgments by subtopic, of samples, or logs have."""
 
 ITEMS = ("items", "docs", "documents", "results", "ranking")
 """The names under which a list of objects is found, each a document with its score or grade."""
@@ -123,18 +136,6 @@ BESIDE = {
 USERS = {"user_id", "user", "userId"}
 """Names of users, whose rows are one query where there is no other column of queries."""
 
-TIMES = {
-    "timestamp",
-    "time",
-    "ts",
-    "date",
-    "datetime",
-    "event_time",
-    "created_at",
-    "prediction_timestamp",
-}
-"""The usual names of times, which say nothing about relevance."""
-
 LIKELY = {
     "query": ("session", "search", "request", "query", "group", "customer", "user", "visitor"),
     "doc": ("item", "doc", "product", "article", "movie", "track", "sku", "asin", "chunk"),
@@ -143,6 +144,7 @@ LIKELY = {
     "rank": ("rank", "pos"),
     "subtopic": ("topic", "aspect", "facet", "intent", "iter"),
     "stratum": ("strat",),
+    "time": ("time", "date", "_at"),
 }
 """By role, parts of the names that such columns often have, for hints."""
 

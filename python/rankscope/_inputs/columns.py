@@ -307,13 +307,17 @@ def to_arrow(ids: IdColumn) -> Foreign:
     return kind.from_buffers(count_ids(ids), offsets, texts)
 
 
-def read_values(column: Foreign, name: str) -> IdColumn:
-    """Read a column of any values as text or integers. Null is a value of its own."""
-    return read_typed_values(column, name)[0]
+def list_texts(ids: IdColumn) -> list[str]:
+    """Return IDs or values as text."""
+    texts: list[str] = to_arrow(ids).cast(pa.large_string()).to_pylist()
+    return texts
 
 
 def read_typed_values(column: Foreign, name: str) -> tuple[IdColumn, str]:
-    """Read a column as `read_values` does; name its type as `AttributeColumn` does."""
+    """Read any values as text or integers, null as one of them, and name their type.
+
+    It is named as `AttributeColumn` does.
+    """
     try:
         values = as_arrow(column, name)
     except FormatError as error:

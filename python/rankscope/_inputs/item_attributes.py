@@ -1,241 +1,214 @@
-"""Reads what items are like: vectors of numbers, or categories."""
+"""What items are like: categories, of which a text may name several, or vectors of numbers."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sized
-from itertools import chain
-from typing import SupportsFloat
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.column_names import SYNONYMS
-from rankscope._inputs.columns import read_ids
-from rankscope._inputs.item_categories import (
-    SEPARATOR,
-    drop_names,
-    join_tokens,
-    note_names,
-    note_other_separators,
-    number_lists,
-    number_texts,
-)
-from rankscope._inputs.item_tables import make_table, see_items
-from rankscope._inputs.lists import is_list
-from rankscope._inputs.recognition import is_single_column, is_table
-from rankscope._inputs.tables import open_table
-from rankscope.deferred import np
-from rankscope.errors import FormatError, InputError
-from rankscope.file import File
+import numpy as np
+
+from rankscope._inputs.arrow import fill_nulls, load_arrow
+from rankscope._inputs.columns import as_arrow, count_ids, decode, is_list, read_ids, to_arrow
+from rankscope.errors import FormatError
 from rankscope.names import quote
 from rankscope.output.diagnostics import describe
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+    from collections.abc import Mapping, Sequence
+    from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
 
     from rankscope._inputs.columns import IdColumn
-    from rankscope._inputs.items import Described
     from rankscope.output.diagnostics import Diagnostic
-    from rankscope.settings.reading import Reading
 
+    Foreign: TypeAlias = Any  # an array of Arrow
+    Described: TypeAlias = (
+        tuple[IdColumn, int, NDArray[np.float64]]
+        | tuple[IdColumn, NDArray[np.int64], NDArray[np.int64]]
+    )
+    """Items with the size and the numbers of their vectors, or the ends and codes of categories."""
+
+SEPARATOR = "|"
+"""What separates categories in one text, such as the genres of MovieLens."""
+PRINTED_LIST = r"^\[.*\]$"
+"""How lists look that were written to a CSV file."""
+FEWEST_NAMED = 20
+"""Fewer items may have a category of their own by chance."""
+NAMED = 0.9
+"""The share of different texts from which they are names of items, such as titles."""
 OTHER_SCALE = 10
 """Numbers that are so many times as large as most others are noted."""
 
 
-def describe_items(given: object, reading: Reading) -> tuple[Described, tuple[Diagnostic, ...]]:
-    """Read what items are like, and note what is suspicious but legal."""
-    notes: list[Diagnostic] = []
-    try:
-        if isinstance(given, list | tuple) and given and isinstance(given[0], Mapping):
-            given = make_table(given)
-        if isinstance(given, Mapping) and not _holds_columns(given):
-            return _describe_mapping(given, notes), tuple(notes)
-        if not isinstance(given, str | bytes | os.PathLike | File | Mapping) and (
-            not is_table(given) or is_single_column(given)
-        ):
-            hint = "write items={'a': 'pop', 'b': ['rock', 'folk']}"
-            if is_single_column(given):
-                hint = "pass a table with a column of items: items=table[['item_id', 'genre']]"
-            raise FormatError(
-                f"expected a table of items, or a mapping, found {type(given).__name__}",
-                hint=hint,
-                code="input_type",
-            )
-        with see_items(given, reading) as (table, item):
-            held = open_table(table)
-            others = {name: column for name, column in held.columns.items() if name != item}
-            described = _describe_columns(read_ids(held.columns[item], item), others, notes)
-            return described, tuple(notes)
-    except InputError as error:
-        error.file = error.file or "items"
-        raise
-
-
-def _holds_columns(given: Mapping[Any, object]) -> bool:
-    """Check whether a mapping has columns of one length, one of them named as that of items."""
-    lengths = {
-        len(value) if isinstance(value, Sized) and not isinstance(value, str | Mapping) else -1
-        for value in given.values()
-    }
-    return len(lengths) == 1 and -1 not in lengths and not {*SYNONYMS["doc"]}.isdisjoint(given)
-
-
-def _describe_mapping(given: Mapping[Any, object], notes: list[Diagnostic]) -> Described:
+def describe_mapping(items: Mapping[Any, Any], notes: list[Diagnostic]) -> Described:
     """Describe items by a mapping of each to a category, several categories, or a vector."""
-    values = [_list_attributes(value) for value in given.values()]
-    separated = sum(isinstance(value, str) and SEPARATOR in value for value in given.values())
-    if separated:
-        notes.append(describe("categories_split", separated, {"column": "items"}, file="items"))
-    else:
-        texts = [value for value in given.values() if isinstance(value, str)]
-        note_other_separators("items", load_arrow().array(texts, load_arrow().string()), notes)
-    if not values:
-        raise FormatError(
-            "expected attributes of items, found none",
-            hint="write items={'a': 'pop', 'b': ['rock', 'folk']}",
-            code="empty_input",
-        )
-    ids = read_ids(list(given), "items")
-    every = [each for each in chain.from_iterable(filter(None, values)) if each is not None]
-    are_texts = {isinstance(each, str) for each in every}
-    if are_texts <= {True}:
-        lists = load_arrow().array(values, load_arrow().list_(load_arrow().string()))
-        return join_tokens(ids, [note_names("items", number_lists(lists), notes)])
-    odd = next((each for each in every if not isinstance(each, SupportsFloat)), None)
-    if odd is not None:
-        raise _no_attributes(f"{quote(odd)} beside numbers")
-    return _describe_vectors(ids, load_arrow().array(values, load_arrow().list_(_doubles())))
+    values = list(items.values())
+    if not all(isinstance(value, str | None) for value in values):
+        values = [_list_attributes(value) for value in values]
+    return describe_columns(read_ids(list(items), "items"), {"items": values}, notes)
 
 
-def _list_attributes(value: object) -> list[Any] | None:
-    """Return the attributes of an item as a list; `None` if it has none."""
-    if value is None:
-        return None
+def _list_attributes(value: Any) -> Any:  # noqa: ANN401 - what a caller has
+    """Return several categories, or a vector, as a list."""
     if isinstance(value, str):
-        return [word for part in value.split(SEPARATOR) if (word := part.strip())]
-    if isinstance(value, bytes) or not isinstance(value, Iterable):
-        raise FormatError(
-            "expected a category, several categories, or a vector for each item, found "
-            f"{type(value).__name__} of one item",
-            hint="write codes of categories as text: {'a': '7'}; a vector is a list of numbers",
-            code="item_attributes",
-        )
-    return list(value)
+        return value.split(SEPARATOR)
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, bytes) else value
 
 
-def _describe_columns(
+def describe_columns(
     ids: IdColumn, columns: Mapping[str, Any], notes: list[Diagnostic]
 ) -> Described:
     """Describe items by the columns of a table."""
-    pa = load_arrow()
-    held = drop_names({name: _to_arrow(column) for name, column in columns.items()}, notes)
-    if not held:
+    arrays = {name: as_arrow(column, name) for name, column in columns.items()}
+    names = [name for name, column in arrays.items() if _holds_names(column)]
+    if len(names) < len(arrays):
+        notes += [describe("item_names", 1, {"column": name}, file="items") for name in names]
+        arrays = {name: column for name, column in arrays.items() if name not in names}
+    if not arrays:
         raise _no_attributes("a table with no column beside the items")
-    kinds = {name: _kind_of(column.type) for name, column in held.items()}
+    kinds = {name: _kind_of(column.type) for name, column in arrays.items()}
     if set(kinds.values()) == {"text"}:
-        tokens = [
-            number_lists(column) if is_list(column.type) else number_texts(name, column, notes)
-            for name, column in held.items()
-        ]
-        return join_tokens(ids, tokens)
+        return _describe_categories(ids, arrays, notes)
+    if [*kinds.values()] == ["vectors"]:
+        return _keep_described(ids, _read_vectors(*arrays.values()))
     if set(kinds.values()) != {"number"}:
-        shown = ", ".join(f"{quote(name)} ({kind})" for name, kind in kinds.items())
-        raise _no_attributes(shown)
-    lists = [column for column in held.values() if is_list(column.type)]
-    if len(lists) == 1 and len(held) == 1:
-        return _describe_vectors(ids, lists[0].cast(pa.list_(_doubles())))
-    if lists:
-        raise _no_attributes("a column of vectors beside other numbers")
-    numbers = [column.cast(_doubles()).to_numpy(zero_copy_only=False) for column in held.values()]
-    _note_scales(held, numbers, notes)
-    return _keep_described(ids, np.column_stack(numbers))
-
-
-def _note_scales(
-    names: Iterable[str], numbers: Sequence[NDArray[np.float64]], notes: list[Diagnostic]
-) -> None:
-    """Note columns whose numbers are far larger than those of most others, such as years."""
-    sizes = {
-        name: float(np.fmax.reduce(abs(column), initial=0))
-        for name, column in zip(names, numbers, strict=True)
+        raise _no_attributes(", ".join(f"{quote(name)} ({kind})" for name, kind in kinds.items()))
+    numbers = {
+        name: column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+        for name, column in arrays.items()
     }
-    ascending = sorted(size for size in sizes.values() if size > 0)
-    usual = ascending[(len(ascending) - 1) // 2] if ascending else 0.0
-    large = [quote(name) for name, size in sizes.items() if size >= OTHER_SCALE * usual > 0]
-    if large:
-        settings = {"column": ", ".join(large), "factor": OTHER_SCALE}
-        notes.append(describe("item_scales", len(large), settings, file="items"))
+    _note_scales(numbers, notes)
+    return _keep_described(ids, np.column_stack(list(numbers.values())))
 
 
-def _describe_vectors(ids: IdColumn, lists: Any) -> Described:  # noqa: ANN401 - PyArrow has no types
-    """Describe items by a column of vectors, which have one length."""
-    lengths = np.array(lists.value_lengths().fill_null(0))
-    present = lengths[lengths > 0]
-    size = int(present[0]) if len(present) else 0
-    if size == 0 or (present != size).any():
+def _kind_of(kind: Foreign) -> str:
+    types = load_arrow().types
+    value = kind.value_type if is_list(kind) else kind
+    if types.is_integer(value) or types.is_floating(value) or types.is_boolean(value):
+        return "vectors" if is_list(kind) else "number"
+    is_text = str(value).endswith(("string", "string_view"))
+    return "text" if is_text else "empty" if types.is_null(value) else str(kind)
+
+
+def _holds_names(column: Foreign) -> bool:
+    """Check whether a column has texts such as titles."""
+    compute = load_arrow("pyarrow.compute")
+    if column.type != load_arrow().large_string():
+        return False
+    # Many combinations of few genres may all differ, too.
+    has_several = compute.any(compute.match_substring(column, SEPARATOR)).as_py()
+    different = compute.count_distinct(column).as_py()
+    return not has_several and are_names(len(column) - column.null_count, different)
+
+
+def _check_texts(name: str, texts: Foreign, notes: list[Diagnostic]) -> None:
+    """Note texts that are split, and other signs that a text names several categories."""
+    compute = load_arrow("pyarrow.compute")
+    printed = texts.filter(compute.match_substring_regex(texts, PRINTED_LIST))
+    if len(printed):
         raise FormatError(
-            "expected vectors of one length, found "
-            + ("none" if size == 0 else f"{size} and {int(present[present != size][0])} numbers"),
-            hint="pass a vector of the same length for each item",
-            code="vector_length",
+            f"expected categories in {name}, found the text of a list, {quote(printed[0].as_py())}",
+            hint="separate the categories of a text by |, or pass lists: "
+            f"table[{name!r}].map(ast.literal_eval)",
+            code="item_attributes",
         )
-    vectors = np.full((len(lengths), size), np.nan)
-    flat = lists.flatten().to_numpy(zero_copy_only=False)
-    vectors[lengths > 0] = flat.reshape(-1, size)
-    return _keep_described(ids, vectors)
+    distinct = texts.unique()
+    signs = {
+        "categories_split": compute.match_substring(texts, SEPARATOR).to_pylist(),
+        "categories_with_commas": compute.match_substring_regex(distinct, "[,;]").to_pylist(),
+        "categories_with_blanks": _are_lists_with_blanks(distinct.to_pylist()),
+    }
+    for code, are_such in signs.items():
+        if any(are_such):
+            notes.append(describe(code, sum(are_such), {"column": name}, file="items"))
+            break
+
+
+def _are_lists_with_blanks(texts: Sequence[str]) -> list[bool]:
+    """Return which texts, such as `Animation Comedy`, have words that are categories of others.
+
+    Either all words are in other texts, or one begins another text or is all of it. The words of a
+    name, such as `Science Fiction`, are seldom elsewhere, and keep their places.
+    """
+    split = [text.split() for text in texts]
+    counts = Counter(word for words in split for word in {*words})
+    moved = {words[0] for words in split if words} & {word for words in split for word in words[1:]}
+    return [
+        len(words) > 1 and (not moved.isdisjoint(words) or all(counts[word] > 1 for word in words))
+        for words in split
+    ]
+
+
+def _describe_categories(
+    ids: IdColumn, columns: Mapping[str, Foreign], notes: list[Diagnostic]
+) -> Described:
+    """Number the categories of columns by their order; equal texts of two columns differ."""
+    compute, count = load_arrow("pyarrow.compute"), 0
+    rows, codes = [], []
+    for name, column in columns.items():
+        lists = column
+        if not is_list(column.type):
+            _check_texts(name, column.drop_null(), notes)
+            lists = compute.split_pattern(column, SEPARATOR)
+        words = compute.utf8_trim_whitespace(decode(compute.list_flatten(lists)))
+        are_words = compute.fill_null(compute.not_equal(words, ""), False)
+        encoded = words.filter(are_words).dictionary_encode()
+        texts = np.array(encoded.dictionary.to_pylist(), dtype=object)
+        places = np.unique(texts, return_inverse=True)[1]
+        # Arrow's own list of parents counts the values below null.
+        lengths = fill_nulls(compute.list_value_length(lists), 0)
+        rows.append(np.repeat(np.arange(len(lists)), lengths)[np.asarray(are_words)])
+        codes.append(places[np.asarray(encoded.indices)].astype(np.int64) + count)
+        count += len(texts)
+        if are_names(len(encoded), len(texts)):
+            notes.append(describe("item_names_alone", len(texts), {"column": name}, file="items"))
+    row = np.concatenate(rows)
+    ends = np.append(0, np.cumsum(np.bincount(row, minlength=count_ids(ids)))).astype(np.int64)
+    return ids, ends, np.concatenate(codes)[np.argsort(row, kind="stable")]
+
+
+def are_names(count: int, different: int) -> bool:
+    """Check whether nearly every text is that of one item, so that no two items share one."""
+    return count >= FEWEST_NAMED and different >= NAMED * count
 
 
 def _keep_described(ids: IdColumn, vectors: NDArray[np.float64]) -> Described:
     """Leave out items that lack a number."""
     if np.isinf(vectors).any():
         raise _no_attributes("an infinite number")
-    is_whole = ~np.isnan(vectors).any(axis=1)
-    if not is_whole.all():
-        ids = _pick(ids, np.flatnonzero(is_whole))
-        vectors = vectors[is_whole]
+    rows = np.flatnonzero(~np.isnan(vectors).any(axis=1))
+    if len(rows) < len(vectors):
+        ids, vectors = read_ids(to_arrow(ids).take(rows), "items"), vectors[rows]
     return ids, vectors.shape[1], np.ascontiguousarray(vectors, dtype=np.float64).reshape(-1)
 
 
-def _pick(ids: IdColumn, rows: NDArray[np.int64]) -> IdColumn:
-    if not isinstance(ids, tuple):
-        return ids[rows]
-    from rankscope._inputs.query_table import decode  # noqa: PLC0415 - few tables lack numbers
-
-    texts = decode(ids)
-    return read_ids([texts[row] for row in rows], "items")
-
-
-def _to_arrow(column: Any) -> Any:  # noqa: ANN401 - of a library
-    """Return a column of any library as an array of Arrow."""
-    pa = load_arrow()
-    held = column.to_arrow() if hasattr(column, "to_arrow") else column
-    if not isinstance(held, pa.Array | pa.ChunkedArray):
-        try:
-            held = pa.array(held, from_pandas=True)
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
-            raise _no_attributes("a column of several types") from None
-    if isinstance(held, pa.ChunkedArray):
-        held = held.combine_chunks()
-    if pa.types.is_dictionary(held.type):
-        held = held.dictionary_decode()
-    return held
+def _read_vectors(lists: Foreign) -> NDArray[np.float64]:
+    """Read a column of vectors, which have one length; NaN where there is none."""
+    lengths = np.array(lists.value_lengths().fill_null(0))
+    sizes = np.unique(lengths[lengths > 0]).tolist()
+    if len(sizes) != 1:
+        raise FormatError(
+            f"expected vectors of one length, found {' and '.join(map(str, sizes[:2])) or 'none'}",
+            hint="pass a vector of the same length for each item",
+            code="vector_length",
+        )
+    vectors = np.full((len(lengths), sizes[0]), np.nan)
+    flat = lists.flatten().cast("float64", safe=False).to_numpy(zero_copy_only=False)
+    vectors[lengths > 0] = flat.reshape(-1, sizes[0])
+    return vectors
 
 
-def _kind_of(kind: Any) -> str:  # noqa: ANN401 - PyArrow has no types
-    types = load_arrow().types
-    value = kind.value_type if is_list(kind) else kind
-    if types.is_integer(value) or types.is_floating(value) or types.is_boolean(value):
-        return "number"
-    if types.is_string(value) or types.is_large_string(value) or types.is_string_view(value):
-        return "text"
-    return str(kind)
-
-
-def _doubles() -> Any:  # noqa: ANN401 - PyArrow has no types
-    return load_arrow().float64()
+def _note_scales(numbers: Mapping[str, NDArray[np.float64]], notes: list[Diagnostic]) -> None:
+    """Note columns whose numbers are far larger than those of most others, such as years."""
+    sizes = {name: float(np.fmax.reduce(abs(of), initial=0)) for name, of in numbers.items()}
+    ascending = sorted(size for size in sizes.values() if size > 0)
+    usual = ascending[(len(ascending) - 1) // 2] if ascending else 0.0
+    large = [quote(name) for name, size in sizes.items() if size >= OTHER_SCALE * usual > 0]
+    if large:
+        settings = {"column": ", ".join(large), "factor": OTHER_SCALE}
+        notes.append(describe("item_scales", len(large), settings, file="items"))
 
 
 def _no_attributes(found: str) -> FormatError:

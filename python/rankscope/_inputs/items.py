@@ -1,31 +1,50 @@
-"""What is known of items besides judgments, to evaluate recommendations."""
+"""What is known of items besides judgments: the history, the catalogue, and what items are like."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
 from rankscope._core import Items as CoreItems
-from rankscope.records import record
+from rankscope._core import Judgments
+from rankscope._inputs.column_names import SYNONYMS, USERS
+from rankscope._inputs.columns import count_ids, read_ids
+from rankscope._inputs.item_attributes import describe_columns, describe_mapping
+from rankscope._inputs.open_columns import open_columns
+from rankscope._inputs.reading import read_judgments
+from rankscope._inputs.recognition import is_single_column, is_table, recognise
+from rankscope._inputs.seen import spread_lists
+from rankscope._inputs.text_lines import read_lines, refuse_unnamed_columns
+from rankscope.errors import EmptyError, FormatError, InputError
+from rankscope.file import File
+from rankscope.names import quote
+from rankscope.records import replace
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal, TypeAlias
+    from typing import Any, TypeAlias
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from rankscope._core import Judgments
     from rankscope._inputs.columns import IdColumn
+    from rankscope._inputs.item_attributes import Described
+    from rankscope._inputs.open_columns import Columns
     from rankscope.output.diagnostics import Diagnostic
+    from rankscope.settings.reading import Reading
+    from rankscope.typing import HistoryLike
 
-    Described: TypeAlias = (
-        tuple[IdColumn, int, NDArray[np.float64]]
-        | tuple[IdColumn, NDArray[np.int64], NDArray[np.int64]]
-    )
-    """Items with the size and the numbers of their vectors, or the ends and codes of categories."""
     Parts: TypeAlias = tuple[IdColumn | None, Judgments | None, Described | None]
     """The catalogue, the history, and the items that are described."""
 
+QUERIES = tuple(name for name in SYNONYMS["query"] if name not in USERS)
+"""Names of queries, which aren't taken for the user of a history that has a column of users."""
+FILES = (str, bytes, os.PathLike, File)
+PAIR = (tuple, list)
 
-@record(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True)
 class Items:
     """What is known of items, from `read_items`, to pass to `evaluate`.
 
@@ -34,15 +53,18 @@ class Items:
         parts: What the core was given.
         given: What was passed to `read_items`.
         notes: What was suspicious but legal in the attributes.
-        attributes: What the attributes are: `"vectors"` of numbers, or `"categories"`; empty if
-            there are none.
     """
 
     known: CoreItems
     parts: Parts
     given: frozenset[str]
     notes: tuple[Diagnostic, ...] = ()
-    attributes: Literal["", "vectors", "categories"] = ""
+
+    @property
+    def attributes(self) -> Literal["", "vectors", "categories"]:
+        """Whether items have `"vectors"` of numbers, or `"categories"`; empty if neither."""
+        has_categories = self.known.has_categories()
+        return "" if has_categories is None else "categories" if has_categories else "vectors"
 
     def __repr__(self) -> str:
         return f"Items({', '.join(sorted(self.given))}; {self.known.offered()} items)"
@@ -53,9 +75,111 @@ class Items:
 
 def make_items(parts: Parts, given: frozenset[str], notes: tuple[Diagnostic, ...] = ()) -> Items:
     """Bring the parts together in the core."""
-    known = CoreItems(*parts)
-    has_categories = known.has_categories()
-    attributes: Literal["", "vectors", "categories"] = ""
-    if has_categories is not None:
-        attributes = "categories" if has_categories else "vectors"
-    return Items(known, parts, given, notes, attributes)
+    return Items(CoreItems(*parts), parts, given, notes)
+
+
+def read_history(history: HistoryLike, reading: Reading) -> Judgments:
+    """Read the interactions of users with items; each pair counts once, whatever its grade."""
+    try:
+        rows = recognise(_name_pairs(history), "history", reading.columns)
+        if rows.kind != "table":
+            refuse_unnamed_columns(rows, "history")
+            return read_judgments(rows, replace(reading, duplicates="max"), notes=[])[0]
+        roles = {role: reading.columns.get(role) for role in ("query", "doc")}
+        with open_columns(
+            spread_lists(rows, roles), reading, roles, required=list(roles), besides=QUERIES
+        ) as table:
+            users, items = table.ids("query"), table.ids("doc")
+            ones = np.ones(count_ids(items), dtype=np.int32)
+            return Judgments.from_columns(users, items, ones, "max")
+    except InputError as error:
+        if error.file in {None, "qrels"}:
+            error.file = "history"
+        if isinstance(error, EmptyError):
+            error.message = "expected interactions of users with items, found none"
+            error.hint = "is the history empty, or the download cut off?"
+        raise
+
+
+def _name_pairs(history: Any) -> Any:  # noqa: ANN401 - of any kind
+    """Return pairs of user and item, or an array of them, as columns; other histories as rows."""
+    rows: Any = list(history) if isinstance(history, Iterator) else history
+    if hasattr(rows, "dtype") and rows.shape[1:] == (2,):
+        return dict(zip(("user_id", "item_id"), rows.T, strict=True))
+    if not isinstance(rows, PAIR) or not rows or not _is_pair(rows[0]):
+        return rows
+    for line, row in enumerate(rows, 1):
+        if not _is_pair(row):
+            raise FormatError(
+                "expected pairs of user and item, found another row",
+                hint="a row is a tuple of two: (user, item)",
+                code="row_shape",
+                line=line,
+            )
+    users, items = zip(*rows, strict=True)
+    return {"user_id": list(users), "item_id": list(items)}
+
+
+def _is_pair(row: object) -> bool:
+    return isinstance(row, PAIR) and len(row) == 2
+
+
+def read_catalogue(catalogue: Any, reading: Reading) -> IdColumn:  # noqa: ANN401 - of any kind
+    """Read the items that can be recommended: ids, a table with a column of items, or lines."""
+    if isinstance(catalogue, FILES):
+        file = recognise(catalogue, "catalogue", reading.columns)
+        if file.kind == "file":
+            lines = read_lines(file, reading.encoding)
+            has_header = bool(lines) and lines[0] in SYNONYMS["doc"]
+            return read_ids(lines[has_header:], "catalogue")
+    is_column = is_single_column(catalogue) or hasattr(catalogue, "dtype")
+    is_other = isinstance(catalogue, FILES) or is_table(catalogue)
+    if isinstance(catalogue, Iterable) and not is_other and not is_column:
+        catalogue = list(catalogue)
+        is_column = not catalogue or not isinstance(catalogue[0], Mapping)
+    if is_column:
+        return read_ids(catalogue, "catalogue")
+    with _open_items(catalogue, reading) as table:
+        return table.ids("doc")
+
+
+def describe_items(items: Any, reading: Reading) -> tuple[Described, tuple[Diagnostic, ...]]:  # noqa: ANN401 - of any kind
+    """Read what items are like, and note what is suspicious but legal."""
+    notes: list[Diagnostic] = []
+    try:
+        if isinstance(items, Mapping) and not _holds_columns(items):
+            return describe_mapping(items, notes), tuple(notes)
+        with _open_items(items, reading) as table:
+            item = table.columns["doc"]
+            columns = {name: table.typed(name) for name in table.names if name != item}
+            return describe_columns(table.ids("doc"), columns, notes), tuple(notes)
+    except InputError as error:
+        if error.code == "unknown_format":
+            refuse_unnamed_columns(recognise(items, "items"), "items")
+        if error.code == "columns" and hasattr(items, "reset_index"):
+            error.hint = f"{error.hint}; if they are the index of the frame, .reset_index()"
+        error.file = "items" if error.file in {None, "table"} else error.file
+        raise
+
+
+def _holds_columns(items: Mapping[Any, object]) -> bool:
+    """Check whether a mapping has columns of one length, one of them named as that of items."""
+    lengths = {
+        len(value) if isinstance(value, Sized) and not isinstance(value, str | Mapping) else -1
+        for value in items.values()
+    }
+    return len(lengths) == 1 and -1 not in lengths and not {*SYNONYMS["doc"]}.isdisjoint(items)
+
+
+@contextmanager
+def _open_items(items: object, reading: Reading) -> Iterator[Columns]:
+    """Open a table of items with all of its columns."""
+    roles = {"doc": reading.columns.get("doc")}
+    with open_columns(items, reading, roles, None, required=["doc"]) as table:
+        for user in USERS.intersection(table.names):
+            raise FormatError(
+                f"expected what items are like, found a column of users, {quote(user)}",
+                hint="if these are the interactions of users with items, write history=",
+                code="columns",
+            )
+        yield table

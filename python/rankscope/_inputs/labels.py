@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from typing import TYPE_CHECKING
 
-from rankscope._inputs.arrow import check_whole, fill_nulls, load_arrow
-from rankscope._inputs.open_column import decode, is_null
-from rankscope.deferred import np
+import numpy as np
+
+from rankscope._inputs.arrow import fill_nulls, load_arrow
+from rankscope._inputs.columns import as_arrow, decode, is_null
 from rankscope.errors import FormatError, UsageError
 from rankscope.settings.attribution import Attribution, Labels, grade_labels, read_positive
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-    from typing import Any, TypeAlias
+    from typing import Any
 
     from numpy.typing import NDArray
 
     from rankscope.settings.attribution import Combine, Positive, Repeats, Unknown
 
-    Foreign: TypeAlias = Any  # an array of Arrow
-    Part: TypeAlias = tuple[list[object], NDArray[np.int64], NDArray[np.int64]]
-
-
-LISTS = (list, tuple, set, frozenset)
+ROWS = (list, tuple, set, frozenset, np.ndarray)
+"""What the labels of a document can be in, where there are several."""
+WAYS = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__", "dtype")
+"""What columns have."""
 
 
 def read_grades(
@@ -38,20 +36,24 @@ def read_grades(
     separator: str | None = None,
 ) -> NDArray[np.float64]:
     """Convert a column of labels to grades, as `attribute` describes."""
-    weights = read_positive(positive)
     grade = float("nan") if unlabelled is None else unlabelled
-    attribution = Attribution(weights, combine, repeats, grade, unknown)
-    held = read_labels(labels, separator=separator)
-    match = None if predicted is None else read_predicted(predicted)
-    if match is not None and len(match.counts) != len(held.counts):
+    attribution = Attribution(read_positive(positive), combine, repeats, grade, unknown)
+    documents = read_labels(labels, separator=separator)
+    if predicted is None:
+        return grade_labels(documents, attribution)
+    predictions = read_labels(predicted, "predicted")
+    if len(predictions.counts) != len(documents.counts):
         raise FormatError(
-            f"expected a predicted label a document, found {len(match.counts)} for "
-            f"{len(held.counts)} documents",
+            f"expected a predicted label a document, found {len(predictions.counts)} for "
+            f"{len(documents.counts)} documents",
             hint="None is no prediction",
             code="length_mismatch",
             file="predicted",
         )
-    return grade_labels(held, attribution, match)
+    if (predictions.counts > 1).any():
+        at = int(np.argmax(predictions.counts > 1))
+        raise _bad_labels("predicted", "one predicted label a document", "several", at)
+    return grade_labels(documents, attribution, predictions)
 
 
 def read_labels(column: object, name: str = "labels", *, separator: str | None = None) -> Labels:
@@ -62,134 +64,57 @@ def read_labels(column: object, name: str = "labels", *, separator: str | None =
             hint="write separator='|'",
             code="bad_parameter",
         )
-    if isinstance(column, list | tuple):
-        parts = [_encode_rows(column, name, separator)]
-    elif isinstance(getattr(column, "dtype", None), np.dtype):
-        if np.ndim(column) == 0:  # type: ignore[arg-type]  # an array, or a Series of pandas
-            raise _bad_labels(name, "labels of documents", "a single value")
-        rows = column.tolist()  # type: ignore[attr-defined]  # an array, or a Series of pandas
-        parts = [_encode_rows(rows, name, separator)]
-    else:
-        parts = [_encode_chunk(chunk, name, separator) for chunk in _read_chunks(column, name)]
-    return _join(parts, strips=separator is not None)
-
-
-def read_predicted(column: object, name: str = "predicted") -> Labels:
-    """Read a column of predicted labels, at most one per document."""
-    predicted = read_labels(column, name)
-    if (predicted.counts > 1).any():
-        at = int(np.argmax(predicted.counts > 1))
-        raise _bad_labels(name, "one predicted label a document", "several", at)
-    return predicted
-
-
-def _encode_rows(rows: Sequence[Foreign], name: str, separator: str | None) -> Part:
-    """Encode rows of Python objects as names, codes and counts."""
-    lists = [_split_row(row, at, name, separator) for at, row in enumerate(rows)]
-    counts = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
-    codes = _Codes()
-    try:
-        found = [codes[label] for label in chain.from_iterable(lists)]
-    except TypeError as error:  # it cannot be looked up
-        raise _bad_labels(name, "labels that are text", "something else") from error
-    for label in codes:
-        if not isinstance(label, str) and not is_null(label):
-            at = next(at for at, labels in enumerate(lists) if label in labels)
-            raise _bad_labels(name, "labels that are text", type(label).__name__, at)
-    return list(codes), np.array(found, dtype=np.int64), counts
-
-
-class _Codes(dict[object, int]):
-    """Assigns a code to each new key."""
-
-    def __missing__(self, label: object) -> int:
-        self[label] = code = len(self)
-        return code
-
-
-def _split_row(row: Foreign, at: int, name: str, separator: str | None) -> Collection[object]:
-    """Return the labels of a row."""
-    if isinstance(row, str):
-        return (row,) if separator is None else row.split(separator)
-    if separator is None:
-        if isinstance(row, LISTS):
-            return row
-        if getattr(row, "ndim", 0) == 1:  # from a column of lists
-            return row.tolist()  # type: ignore[no-any-return]  # of an array
-    if is_null(row):
-        return ()
-    wanted = "labels, or lists of them" if separator is None else "texts to be split"
-    raise _bad_labels(name, wanted, type(row).__name__, at)
-
-
-def _read_chunks(column: Foreign, name: str) -> Iterable[Foreign]:
-    """Return the chunks of a column as Arrow arrays."""
-    # The last is for categories of pandas before 3.
-    ways = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__", "dtype")
-    way = next((way for way in ways if hasattr(column, way)), None)
-    if way is None:
-        raise FormatError(
-            f"expected {name} as lists of labels, or a column, found {type(column).__name__}",
-            hint="write ['click', 'buy'] for one document, [['click'], []] for two",
-            code="input_type",
-            file=name,
-        )
-    pa = load_arrow()
-    try:
-        chunked = pa.chunked_array(column) if way == "__arrow_c_stream__" else None
-        values = pa.array(column, from_pandas=True) if chunked is None else chunked
-        check_whole(values, name)
-        return values.chunks if isinstance(values, pa.ChunkedArray) else [values]
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        if isinstance(error, FormatError):
-            raise
-        raise _bad_labels(name, "a column of labels", type(column).__name__) from error
-
-
-def _encode_chunk(chunk: Foreign, name: str, separator: str | None) -> Part:
-    """Encode an Arrow array as names, codes and counts."""
-    pa, compute = load_arrow(), load_arrow("pyarrow.compute")
+    compute = load_arrow("pyarrow.compute")
+    rows = _to_arrow(column, name)
     if separator is not None:
-        chunk = compute.split_pattern(_to_texts(chunk, name), separator)
-    if isinstance(chunk, pa.ListArray | pa.LargeListArray | pa.FixedSizeListArray):
-        counts = fill_nulls(compute.list_value_length(chunk), 0)
-        values = compute.list_flatten(chunk)
+        rows = compute.split_pattern(_to_texts(rows, name, column), separator)
+    if hasattr(rows.type, "value_type"):  # lists
+        counts = fill_nulls(compute.list_value_length(rows), 0).astype(np.int64)
+        rows = decode(compute.list_flatten(rows))
     else:
-        counts, values = np.ones(len(chunk), dtype=np.int64), chunk
-    if not pa.types.is_dictionary(values.type):
-        values = _to_texts(values, name).dictionary_encode()
-    names = [*_to_texts(values.dictionary, name).to_pylist(), None]
-    codes = fill_nulls(values.indices.cast(pa.int64()), len(names) - 1)
-    return names, codes, counts.astype(np.int64)
+        counts = np.ones(len(rows), dtype=np.int64)
+    texts = _to_texts(rows, name, column)
+    if separator is not None:
+        texts = compute.utf8_trim_whitespace(texts)
+    encoded = texts.dictionary_encode()
+    names = [*encoded.dictionary.to_pylist(), ""]
+    codes = fill_nulls(encoded.indices.cast("int64"), len(names) - 1)
+    is_label = np.array(names, dtype=bool)[codes]
+    documents = np.repeat(np.arange(len(counts)), counts)[is_label]
+    return Labels(names, codes[is_label], np.bincount(documents, minlength=len(counts)))
 
 
-def _to_texts(values: Foreign, name: str) -> Foreign:
-    pa = load_arrow()
-    texts = decode(values)
-    if pa.types.is_large_string(texts.type):
-        return texts
-    if texts.null_count == len(texts):
-        return texts.cast(pa.large_string())
-    raise _bad_labels(name, "labels that are text, or lists of them", str(values.type))
+def _to_arrow(column: Any, name: str) -> Any:  # noqa: ANN401 - of a library
+    """Return a column as an Arrow array of texts, or of lists of texts, so far as it is one."""
+    is_column = any(hasattr(column, way) for way in WAYS) and not hasattr(column, "columns")
+    if not isinstance(column, list | tuple) and not is_column:
+        raise _bad_labels(name, "lists of labels, or a column", type(column).__name__)
+    try:
+        return as_arrow(column, name)
+    except FormatError as error:
+        if error.code != "column_type":
+            raise
+    rows = [[row] if isinstance(row, str) else row for row in column]
+    try:
+        return as_arrow([list(row) if isinstance(row, ROWS) else row for row in rows], name)
+    except FormatError as error:
+        raise _find_mistake(column, name) from error
 
 
-def _join(parts: list[Part], *, strips: bool) -> Labels:
-    """Concatenate encoded parts, without nulls."""
-    names: list[str] = []
-    codes: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
-    counts: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
-    for found, of_labels, of_rows in parts:
-        texts = [name if isinstance(name, str) else "" for name in found]
-        codes.append(of_labels + len(names))
-        counts.append(of_rows)
-        names += [text.strip() for text in texts] if strips else texts
-    code, count = np.concatenate(codes), np.concatenate(counts)
-    is_label = np.array([bool(name) for name in names], dtype=bool)
-    if not is_label.all():
-        kept = is_label[code]
-        rows = np.repeat(np.arange(len(count)), count)[kept]
-        code, count = code[kept], np.bincount(rows, minlength=len(count))
-    return Labels(names, code, count)
+def _to_texts(values: Any, name: str, column: object) -> Any:  # noqa: ANN401 - as above
+    texts = load_arrow().large_string()
+    if values.type != texts and values.null_count < len(values):
+        raise _find_mistake(column, name, str(values.type))
+    return values.cast(texts)
+
+
+def _find_mistake(column: object, name: str, kind: str = "a mixture of types") -> FormatError:
+    """Return the error for the first row of a list that has something else than labels."""
+    for at, row in enumerate(column if isinstance(column, list | tuple) else ()):
+        for label in row if isinstance(row, ROWS) else [row]:
+            if not isinstance(label, str) and not is_null(label):
+                return _bad_labels(name, "labels that are text", type(label).__name__, at)
+    return _bad_labels(name, "labels that are text, or lists of them", kind)
 
 
 def _bad_labels(name: str, wanted: str, found: str, at: int | None = None) -> FormatError:

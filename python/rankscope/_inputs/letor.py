@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from rankscope._inputs.arrow import load_arrow
+from rankscope._inputs.columns import list_texts, to_arrow
 from rankscope._inputs.letor_file import find_sizes, read_numbers_of
+from rankscope._inputs.open_columns import open_columns
 from rankscope._inputs.recognition import recognise
-from rankscope._inputs.roles import Wanted
-from rankscope._inputs.table_files import TableFile
-from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError
 from rankscope.file import File
-from rankscope.records import record
 from rankscope.settings.reading import Reading
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from typing import Any, Literal
 
     from numpy.typing import NDArray
 
     from rankscope._inputs.files import Progress
+    from rankscope._inputs.open_columns import Columns
     from rankscope.typing import Path
 
 
-@record(frozen=True, slots=True)
+ROLES = dict.fromkeys(("query", "doc", "relevance"))
+
+
+@dataclass(frozen=True, slots=True)
 class Letor:
     """The labels of a learning-to-rank data set, one query after another.
 
@@ -68,56 +74,52 @@ def read_letor(path: Path | bytes, *, encoding: Literal["utf-8", "latin-1"] = "u
         0.75
     """
     given = path if isinstance(path, bytes) else os.fsdecode(path)
-    with _open(given, Reading.read(encoding=encoding)) as table:
-        rows = load_arrow().Table.from_batches(list(table), table.schema)
-        if rows.num_rows == 0:
+    sizes = find_sizes(given) if isinstance(given, str) else None
+    with _open(given, Reading.read(encoding=encoding)) as rows:
+        relevance = rows.numbers("relevance")
+        doc_ids = rows.texts("doc") if "doc" in rows.columns else None
+        if not len(relevance):
             raise EmptyError(
-                "expected rows, found none",
-                hint="is the file empty?",
-                code="empty_input",
-                file=table.name,
+                "expected rows, found none", hint="is the file empty?", code="empty_input"
             )
-        docs = table.columns.get("doc")
-        relevance = np.asarray(rows.column(table.columns["relevance"]))
-        doc_ids = None if docs is None else rows.column(docs).to_pylist()
-        sizes = find_sizes(given) if isinstance(given, str) else None
         if sizes is not None:
             return Letor(relevance, sizes, [str(number) for number in range(len(sizes))], doc_ids)
-        coded = rows.column(table.columns["query"]).combine_chunks().dictionary_encode()
+        coded = to_arrow(rows.ids("query")).dictionary_encode()
         codes = np.asarray(coded.indices)
         starts = np.flatnonzero(np.diff(codes, prepend=-1))
-        queries = coded.dictionary.to_pylist()
-        if len(starts) > len(queries):
-            # Codes are in first-seen order, so the first that is smaller has been closed.
-            again = int(starts[np.flatnonzero(np.diff(codes[starts]) < 0)[0] + 1])
-            file, line = table.find_line(again + 1)
+        queries = list_texts(rows.ids("query"))
+        # Codes are in first-seen order, so the first that is smaller has been closed.
+        for again in (np.flatnonzero(np.diff(codes[starts]) < 0)[:1] + 1).tolist():
+            row = int(starts[again])
             raise FormatError(
-                f"expected the rows of a query together, found {queries[codes[again]]!r} again",
+                f"expected the rows of a query together, found {queries[row]!r} again",
                 hint="sort the rows by qid, or evaluate them as a table",
                 code="query_returns",
-                file=file,
-                line=line,
+                line=row + 1,
             )
-    return Letor(relevance, np.diff(starts, append=len(codes)), queries, doc_ids)
+    query_ids = [queries[row] for row in starts.tolist()]
+    return Letor(relevance, np.diff(starts, append=len(codes)), query_ids, doc_ids)
 
 
 def read_scored(labels: str, scores: str, reading: Reading, progress: Progress = None) -> Any:  # noqa: ANN401 - PyArrow has no types
     """Read the rows of SVMlight text, and one score per row, as a table of Arrow."""
-    with _open(labels, reading, progress) as source:
-        rows = load_arrow().Table.from_batches(list(source), source.schema)
+    with _open(labels, reading, progress) as rows:
+        columns = {name: rows.column(name) for name in rows.columns.values()}
+        grades = rows.numbers("relevance")
     called = "<stdin>" if scores == "-" else scores
     numbers = read_numbers_of(scores, called, "score")
-    if len(numbers) != rows.num_rows:
+    if len(numbers) != len(grades):
         raise FormatError(
-            f"expected as many scores as {source.name} has rows, {rows.num_rows}; "
-            f"found {len(numbers)}",
+            f"expected as many scores as {rows.name} has rows, {len(grades)}; found {len(numbers)}",
             hint="are these the scores of another file?",
             code="length_mismatch",
             file=called,
         )
-    return rows.append_column("score", load_arrow().array(numbers))
+    return load_arrow().table({**columns, "score": numbers})
 
 
-def _open(given: str | bytes, reading: Reading, progress: Progress = None) -> TableFile:
-    wanted = Wanted(dict.fromkeys(("query", "doc", "relevance")))
-    return TableFile(recognise(File(given, "letor"), "<bytes>"), wanted, reading, progress)
+def _open(
+    data: str | bytes, reading: Reading, progress: Progress = None
+) -> AbstractContextManager[Columns]:
+    file = recognise(File(data, "letor"), "<bytes>")
+    return open_columns(file, reading, ROLES, progress=progress)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.columns import read_ids, read_numbers, read_typed_values
+import pyarrow as pa
+
+from rankscope._inputs.columns import list_texts, read_ids, read_numbers, read_typed_values
+from rankscope._inputs.letor_file import parse_numbers
 from rankscope._inputs.recognition import Input, recognise_table
 from rankscope._inputs.roles import Wanted
 from rankscope._inputs.table_files import TableFile
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._inputs.columns import IdColumn
+    from rankscope._inputs.files import Progress
     from rankscope.settings.reading import Reading
 
 
@@ -38,7 +41,7 @@ class Columns:
         name: str,
         names: list[str],
         columns: Mapping[str, str],
-        table: Mapping[str, object],
+        table: Mapping[str, Any],
         *,
         is_text: bool,
     ) -> None:
@@ -53,10 +56,17 @@ class Columns:
         name = self.columns[role]
         return read_ids(self._table[name], name)
 
-    def numbers(self, role: str, *, allows_null: bool = False) -> NDArray[Any]:
-        """Return the numbers of a role, NaN where there is none."""
-        name = self.columns[role]
-        return read_numbers(self._table[name], name, role, allows_null=allows_null)
+    def texts(self, role: str) -> list[str]:
+        """Return the IDs of a role as text."""
+        return list_texts(self.ids(role))
+
+    def numbers(self, role: str, *, kind: str = "", allows_null: bool = False) -> NDArray[Any]:
+        """Return the numbers of a role or a column, read as those of `kind`; NaN for no number."""
+        name, kind = self.columns.get(role, role), kind or role
+        column = self.typed(name)
+        if self.is_text and pa.types.is_string(column.type):
+            column = parse_numbers(column.combine_chunks(), kind)
+        return read_numbers(column, name, kind, allows_null=allows_null)
 
     def values(self, name: str) -> tuple[IdColumn, str]:
         """Return any values as texts or integers, and their type."""
@@ -65,6 +75,15 @@ class Columns:
     def column(self, name: str) -> Any:  # noqa: ANN401 - of a library
         """Return a column as the table has it."""
         return self._table[name]
+
+    def typed(self, name: str) -> Any:  # noqa: ANN401 - as above
+        """Return a column; delimited text as numbers or truth values if it holds nothing else."""
+        column = self._table[name]
+        if self.is_text and pa.types.is_string(column.type):
+            for kind in (pa.float64(), pa.bool_()):
+                with suppress(pa.ArrowInvalid):
+                    return column.cast(kind)
+        return column
 
 
 @contextmanager
@@ -76,6 +95,7 @@ def open_columns(
     *,
     required: Sequence[str] = (),
     besides: Sequence[str] = (),
+    progress: Progress = None,
 ) -> Iterator[Columns]:
     """Open a table, and place what is found wrong with it in the block.
 
@@ -86,6 +106,7 @@ def open_columns(
         others: The names of further columns, `None` for all that have no role.
         required: The roles of which there must be a column.
         besides: Columns that aren't taken for a query if there is another one.
+        progress: A function that is called with the bytes of files read so far.
     """
     given = table if isinstance(table, Input) else recognise_table(table)
     try:
@@ -103,8 +124,8 @@ def open_columns(
             with TableFile(given, Wanted(named, (), needed, besides), reading) as file:
                 others = [name for name in file.names if name not in file.columns.values()]
         wanted = Wanted(named, others, needed, besides, has_real_numbers=True)
-        with TableFile(given, wanted, reading) as file:
-            rows = load_arrow().Table.from_batches(list(file), file.schema)
+        with TableFile(given, wanted, reading, progress) as file:
+            rows = pa.Table.from_batches(list(file), file.schema)
             held = dict(zip(rows.column_names, rows.columns, strict=True))
             is_text = given.format in {"csv", "tsv"}
             try:
@@ -121,4 +142,4 @@ def _add_others(
 ) -> dict[str, str]:
     if others is not None:
         return columns
-    return columns | {name: name for name in names if name not in columns.values()}
+    return {name: name for name in names if name not in columns.values()} | columns

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import math
-import sys
-from itertools import pairwise
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.column_names import SYNONYMS
-from rankscope._inputs.columns import read_ids, read_numbers, read_typed_values
-from rankscope._inputs.recognition import recognise_table
-from rankscope._inputs.tables import FoundColumns, open_table
-from rankscope.deferred import np
-from rankscope.errors import FormatError, InputError
+import numpy as np
+
+from rankscope._inputs.columns import list_texts, to_arrow
+from rankscope._inputs.open_columns import open_columns
+from rankscope.errors import FormatError
 from rankscope.names import quote
-from rankscope.records import record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
     from numpy.typing import NDArray
 
-    from rankscope._inputs.columns import IdColumn
-    from rankscope._inputs.recognition import Input
-    from rankscope._inputs.table_files import TableFile
+    from rankscope._inputs.open_columns import Columns
     from rankscope.settings.reading import Reading
 
 
@@ -33,7 +26,7 @@ BESIDES = ("query", "topic", "topic_id", "user_id")
 """Columns that can be those of queries, but are attributes in a table that has another one."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class QueryTable:
     """A table with one row per query.
 
@@ -42,14 +35,12 @@ class QueryTable:
         texts: Columns of text, by name.
         types: By name, the types of these columns, as in `AttributeColumn`.
         numbers: Columns of numbers, by name; NaN where there is none.
-        names: The names of all columns.
     """
 
     query_ids: list[str]
     texts: Mapping[str, list[str]]
     types: Mapping[str, str]
     numbers: Mapping[str, NDArray[np.float64]]
-    names: tuple[str, ...]
 
 
 def read_query_table(
@@ -60,136 +51,58 @@ def read_query_table(
     texts: Sequence[str] = (),
     numbers: Sequence[str] | None = (),
 ) -> QueryTable:
-    """Read a table with one row per query."""
-    given = recognise_table(table)
-    try:
-        if not given.format:
-            return _read(given.value, query, texts, numbers)
-        others = [
-            *texts,
-            *(_list_others(given, query, texts, reading) if numbers is None else numbers),
-        ]
-        with _open(given, query, list(dict.fromkeys(others)), reading) as file:
-            held = load_arrow().Table.from_batches(list(file), file.schema)
-            return _read(held, file.columns["query"], texts, numbers)
-    except InputError as error:
-        error.file = error.file or given.name
-        raise
+    """Read a table with one row per query, with all columns that are numbers if they are `None`."""
+    others = None if numbers is None else list(dict.fromkeys([*texts, *numbers]))
+    needed = [] if numbers is None and not texts else ["query"]
+    besides = [*BESIDES, *texts]
+    roles = {"query": query}
+    with open_columns(table, reading, roles, others, required=needed, besides=besides) as columns:
+        if numbers is None:
+            known = {columns.columns.get("query"), *besides}
+            numbers = [name for name in columns.names if name not in known]
+        values = {name: columns.values(name) for name in texts}
+        arrays = {name: to_arrow(column) for name, (column, _) in values.items()}
+        if "query" in columns.columns:
+            ids = columns.ids("query")
+        else:  # columns of values alone: each row is a query
+            ids = np.arange(len(columns.column(columns.names[0])) if columns.names else 0)
+        first = _find_first(to_arrow(ids), arrays, are_unique=bool(numbers))
+        query_ids = list_texts(ids)
+        return QueryTable(
+            [query_ids[row] for row in first.tolist()],
+            {name: of.take(first).cast("string").to_pylist() for name, of in arrays.items()},
+            {name: kind for name, (_, kind) in values.items()},
+            {name: _read_doubles(columns, name) for name in numbers},
+        )
 
 
-def _list_others(
-    given: Input, query: str | None, texts: Sequence[str], reading: Reading
-) -> list[str]:
-    """Return the names of the columns of a file that are neither queries nor text."""
-    with _open(given, query, texts, reading) as file:
-        known = {file.columns["query"], *texts, *BESIDES}
-        return [name for name in file.names if name not in known]
-
-
-def _open(given: Input, query: str | None, others: Sequence[str], reading: Reading) -> TableFile:
-    from rankscope._inputs.roles import Wanted  # noqa: PLC0415 - only files need it
-    from rankscope._inputs.table_files import TableFile  # noqa: PLC0415 - as above
-
-    wanted = Wanted({"query": query, **given.columns}, others, [["query"]], BESIDES)
-    return TableFile(given, wanted, reading)
-
-
-def _read(
-    table: object, query: str | None, texts: Sequence[str], numbers: Sequence[str] | None
-) -> QueryTable:
-    source = open_table(_reset_index(table))
-    found = FoundColumns(source, {"query": query}, (*texts, *BESIDES))
-    name = found.seek("query")
-    if name is None and numbers is None and not texts:
-        # Columns of values alone: each row is a query.
-        first: Any = next(iter(source.columns.values()), ())
-        name, ids = "", [str(row) for row in range(len(first))]
-    else:
-        name = found.require("query")
-        ids = decode(read_ids(source.columns[name], name))
-    typed = {each: read_typed_values(source.find(each, "attributes"), each) for each in texts}
-    held = {each: decode(column) for each, (column, _) in typed.items()}
-    if len(set(ids)) < len(ids) and numbers is not None and len(numbers) == 0:
-        ids, held = _merge_rows(ids, held)
-    if len(set(ids)) < len(ids):
-        seen: set[str] = set()
-        twice = next(each for each in ids if each in seen or seen.add(each))  # type: ignore[func-returns-value]  # adds it
+def _find_first(ids: Any, columns: Mapping[str, Any], *, are_unique: bool) -> NDArray[np.int64]:  # noqa: ANN401 - PyArrow has no types
+    """Return the first row of each query, of which all rows must be alike."""
+    codes = np.asarray(ids.dictionary_encode().indices)
+    first = np.unique(codes, return_index=True)[1]
+    if are_unique and len(first) < len(codes):
+        twice = ids[int(np.setdiff1d(np.arange(len(codes)), first)[0])]
         raise FormatError(
-            f"expected one row per query, found two of query {quote(twice)}",
+            f"expected one row per query, found two of query {quote(str(twice))}",
             hint="keep one row per query in this table; values of several runs are columns",
             code="duplicate_query",
         )
-    if numbers is None:
-        besides = {name, *texts, *BESIDES}
-        numbers = [each for each in source.names if each not in besides]
-    return QueryTable(
-        ids,
-        held,
-        {each: dtype for each, (_, dtype) in typed.items()},
-        {each: _read_doubles(source.find(each, "values"), each) for each in numbers},
-        tuple(source.names),
-    )
-
-
-def _reset_index(table: object) -> object:
-    """Make the queries a column if they are the index of a data frame, as after a pivot."""
-    pandas = sys.modules.get("pandas")
-    if pandas is None or not isinstance(table, pandas.DataFrame):
-        return table
-    name = table.index.name
-    return table.reset_index() if name in SYNONYMS["query"] and name not in table else table
-
-
-def _merge_rows(
-    ids: list[str], columns: dict[str, list[str]]
-) -> tuple[list[str], dict[str, list[str]]]:
-    """Keep one row per query of a table whose rows are documents, such as a log."""
-    first: dict[str, int] = {}
-    for at, query in enumerate(ids):
-        row = first.setdefault(query, at)
-        for name, values in columns.items():
-            if values[row] != values[at]:
-                raise FormatError(
-                    f"expected one {name} in all rows of query {quote(query)}, found "
-                    f"{quote(values[row])} and {quote(values[at])}",
-                    hint="an attribute belongs to the query, not to the document",
-                    code="attribute_conflict",
-                )
-    kept = list(first.values())
-    return list(first), {name: [values[at] for at in kept] for name, values in columns.items()}
-
-
-def _read_doubles(column: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401 - of a library
-    """Read numbers, also from text, as files without types have them."""
-    if "string" not in str(getattr(column, "type", "")):
-        try:
-            read = read_numbers(column, name, "score", allows_null=True)
-        except FormatError as error:
+    for name, values in columns.items():
+        value = np.asarray(values.dictionary_encode().indices)
+        for at in np.flatnonzero(value != value[first[codes]])[:1].tolist():
+            row = int(first[codes[at]])
             raise FormatError(
-                f"expected numbers in the column {quote(name)}: {error.message}",
-                hint="name the columns of values and of queries: runs=['old', 'new'], "
-                "query='query_id'",
-                code=error.code,
-            ) from None
-        return np.asarray(read, dtype=np.float64)
-    numbers = np.empty(len(column))
-    for at, text in enumerate(column.to_pylist()):
-        try:
-            numbers[at] = math.nan if text in {None, ""} else float(text)
-        except ValueError:
-            raise FormatError(
-                f"expected numbers in {name}, found {quote(text)}",
-                hint="name the columns of values: runs=['old', 'new']",
-                code="not_numeric",
-                line=at + 2,
-            ) from None
-    return numbers
+                f"expected one {name} in all rows of query {quote(str(ids[at]))}, found "
+                f"{quote(str(values[row]))} and {quote(str(values[at]))}",
+                hint="an attribute belongs to the query, not to the document",
+                code="attribute_conflict",
+            )
+    return first
 
 
-def decode(column: IdColumn) -> list[str]:
-    """Return identifiers or values as text."""
-    if not isinstance(column, tuple):
-        return list(map(str, column.tolist()))
-    offsets, texts = column
-    held, ends = texts.tobytes(), offsets.tolist()
-    return [held[start:end].decode() for start, end in pairwise(ends)]
+def _read_doubles(columns: Columns, name: str) -> NDArray[np.float64]:
+    try:
+        return np.asarray(columns.numbers(name, kind="score", allows_null=True), dtype=np.float64)
+    except FormatError as error:
+        error.hint = "name the columns of values: runs=['old', 'new'], query='query_id'"
+        raise

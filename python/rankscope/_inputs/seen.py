@@ -173,7 +173,6 @@ def see_table(
     notes: list[Note],
     tell: Tell = None,
     source: TableFile | None = None,
-    besides: Sequence[str] = (),
 ) -> Iterator[Seen]:
     """Return a table, the names of its columns by role, the line of each row, and its ids.
 
@@ -186,7 +185,7 @@ def see_table(
             yield seen
         return
     if source is None:
-        source = _open(given, needed, reading.columns, (), reading, tell=tell, besides=besides)
+        source = _open(given, needed, reading.columns, (), reading, tell=tell)
     with _seen(source, notes) as seen:
         yield seen
 
@@ -206,24 +205,6 @@ def spread_lists(
     if batches is None:
         return replace(given, value=source)
     return replace(given, value=batches, format="arrow")
-
-
-@contextmanager
-def see_others(
-    given: Input,
-    needed: Sequence[Sequence[str]],
-    names: Mapping[str, str | None],
-    others: Sequence[str],
-    reading: Reading,
-) -> Iterator[tuple[object, Mapping[str, str]]]:
-    """Open a table with columns that no role describes, as `see_table` does."""
-    if given.format:
-        source = _open(given, needed, names, others, reading)
-        seen = _seen(source, [])
-    else:
-        seen = _held(given, names)
-    with seen as (table, found, *_):
-        yield table, found
 
 
 @contextmanager
@@ -268,10 +249,9 @@ def _open(
     reading: Reading,
     *,
     tell: Tell = None,
-    besides: Sequence[str] = (),
 ) -> TableFile:
     named = {**names, **given.columns}
     is_judged = needed in (JUDGED, *JUDGED_BESIDE)
     roles = [*(role for of in needed for role in of), "doc", *(["relevance"] if is_judged else [])]
     wanted = {role: named.get(role) for role in dict.fromkeys(roles)}
-    return TableFile(given, Wanted(wanted, others, needed, besides, is_judged), reading, tell)
+    return TableFile(given, Wanted(wanted, others, needed, (), is_judged), reading, tell)

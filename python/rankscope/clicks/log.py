@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.columns import read_numbers, read_values
-from rankscope._inputs.open_column import open_column
-from rankscope._inputs.query_table import decode
-from rankscope._inputs.recognition import recognise_table
-from rankscope._inputs.roles import Wanted
-from rankscope._inputs.table_files import TableFile
-from rankscope._inputs.tables import FoundColumns, open_table
-from rankscope.deferred import np
-from rankscope.errors import EmptyError, FormatError, InputError
+import numpy as np
+
+from rankscope._inputs.columns import to_arrow
+from rankscope._inputs.open_columns import open_columns
+from rankscope.errors import EmptyError, FormatError
 from rankscope.names import quote
 from rankscope.output.ids import MISSING
-from rankscope.records import record
 from rankscope.stats.scatter import scatter
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any, TypeAlias
+    from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from numpy.typing import NDArray
 
+    from rankscope._inputs.columns import IdColumn
+    from rankscope._inputs.open_columns import Columns
     from rankscope.settings.reading import Reading
-
-    Foreign: TypeAlias = Any  # a column of another library
 
 
 def order_rows(columns: Iterable[NDArray[Any]]) -> NDArray[np.int64]:
@@ -41,22 +35,11 @@ def order_rows(columns: Iterable[NDArray[Any]]) -> NDArray[np.int64]:
     return np.argsort(mixed, kind="stable")
 
 
-USUAL = {
-    "reward": ("reward", "rewards", "clicked", "clicks", "is_clicked", "conversion", "purchase"),
-    "propensity": ("propensity_score", "propensities", "pscore", "action_prob", "p"),
-}
-"""Names that columns often have, to suggest one of them."""
-
-
 USERS = ("user_id", "user")
 """Columns that can be those of queries, but are clusters beside another one."""
 
 
-MOST_SHOWN = 20
-"""How many names of columns an error lists."""
-
-
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Values:
     """A column of ids or other values, as codes.
 
@@ -84,7 +67,7 @@ class Values:
         return made
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
     """The columns of a log.
 
@@ -122,42 +105,42 @@ def read_log(
     called: Mapping[str, str] | None = None,
 ) -> Log:
     """Read columns of a log whose rows are documents that were shown."""
-    given = recognise_table(log)
-    found = found or {}
+    roles, called = found or {}, called or {}
     named = {**numbers, **values}
+    others = list(dict.fromkeys(named.values()))
     besides = (*USERS, *values.values())
     try:
-        if not given.format:
-            table, roles = given.value, found
-        else:
-            roles = {role: given.columns.get(role, name) for role, name in found.items()}
-            others = list(dict.fromkeys(named.values()))
-            with TableFile(given, Wanted(roles, others, besides=besides), reading) as file:
-                table = load_arrow().Table.from_batches(list(file), file.schema)
-                roles = {role: file.columns.get(role) for role in found}
-                has = file.names
-        source = open_table(table)
-        has = source.names if not given.format else has
-        _refuse_missing(named, has)
-        columns = FoundColumns(source, roles, besides)
-        names = {role: columns.seek(role) for role in found}
-        _refuse_unfound(names, has, called or {})
-        held = {role: source.columns[name] for role, name in named.items()}
-        held |= {role: source.columns[name] for role, name in names.items() if name}
-        read = Log(
-            numbers={
-                role: _read_numbers(held[role], named.get(role, role))
-                for role in [*numbers, *(role for role in found if role == "rank")]
-            },
-            values={
-                role: _read_codes(held[role], named.get(role, role))
-                for role in [*values, *(role for role in found if role != "rank")]
-            },
-        )
-    except InputError as error:
-        error.file = error.file or given.name
+        with open_columns(
+            log, reading, roles, others, required=list(roles), besides=besides
+        ) as columns:
+            named |= {role: columns.columns[role] for role in roles}
+            read = Log(
+                numbers={
+                    role: _read_numbers(columns, named[role])
+                    for role in named
+                    if role in numbers or role == "rank"
+                },
+                values={
+                    role: _read_codes(columns.values(named[role])[0])
+                    for role in named
+                    if role not in numbers and role != "rank"
+                },
+            )
+    except FormatError as error:
+        if error.code == "columns":
+            texts = {called.get(role, role): name for role, name in {**roles, **named}.items()}
+            choices = ", ".join(f"{role}={name or f'my_{role}'!r}" for role, name in texts.items())
+            error.hint = f"name the columns: {choices}"
         raise
-    _check_lengths(read, named)
+    lengths = {named[role]: len(column) for role, column in read.numbers.items()}
+    lengths |= {named[role]: len(column.codes) for role, column in read.values.items()}
+    if len(set(lengths.values())) > 1:
+        rows = ", ".join(f"{count} of {quote(name)}" for name, count in lengths.items())
+        raise FormatError(
+            f"expected columns of one length, found {rows}",
+            hint="pass a table with one row for each document shown",
+            code="column_length",
+        )
     if not len(read):
         raise EmptyError(
             "the log has no rows",
@@ -167,99 +150,27 @@ def read_log(
     return read
 
 
-def _refuse_missing(named: Mapping[str, str], has: Sequence[str]) -> None:
-    for role, name in named.items():
-        if name not in has:
-            likely = [each for each in USUAL.get(role, ()) if each in has]
-            raise FormatError(
-                f"expected the column {quote(name)} of {role}, found {_list_names(has)}",
-                hint=f"name it: {role}={likely[0] if likely else f'my_{role}'!r}",
-                code="columns",
-            )
-
-
-def _refuse_unfound(
-    names: Mapping[str, str | None], has: Sequence[str], called: Mapping[str, str]
-) -> None:
-    for role, name in names.items():
-        if name is None:
-            what = called.get(role, role)
-            raise FormatError(
-                f"expected a column of {what}, found {_list_names(has)}",
-                hint=f"name it: {what}='my_{what}'",
-                code="columns",
-            )
-
-
-def _list_names(names: Sequence[str]) -> str:
-    shown = ", ".join(map(quote, names[:MOST_SHOWN]))
-    return f"{shown} and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else shown
-
-
-def _check_lengths(read: Log, named: Mapping[str, str]) -> None:
-    lengths = {role: len(column) for role, column in read.numbers.items()}
-    lengths |= {role: len(column.codes) for role, column in read.values.items()}
-    (first, count), *others = lengths.items()
-    for role, length in others:
-        if length != count:
-            raise FormatError(
-                f"expected columns of one length, found {count} rows of {named.get(first, first)} "
-                f"and {length} of {named.get(role, role)}",
-                hint="pass a table with one row for each document shown",
-                code="column_length",
-            )
-
-
-def _read_numbers(column: Foreign, name: str) -> NDArray[np.float64]:
-    """Read numbers, also truth values, and texts as files without types have them."""
-    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
-    if isinstance(column, list | tuple) and column and all(type(each) is bool for each in column):
-        return np.array(column, dtype=np.float64)
-    if kind.startswith("bool"):
-        column = open_column(column, name, lambda found: FormatError(found, code="not_numeric"))
-        column = column.cast("int8") if hasattr(column, "cast") else column.astype("int8")
-    elif "string" in kind and hasattr(column, "to_pylist"):
-        return np.array(list(_parse(column.to_pylist(), name)))
-    numbers = np.asarray(read_numbers(column, name, name), dtype=np.float64)
-    is_bad = ~np.isfinite(numbers)
-    if is_bad.any():
-        at = int(np.argmax(is_bad))
-        raise _not_a_number(name, f"{numbers[at]:g}", at + 1)
+def _read_numbers(columns: Columns, name: str) -> NDArray[np.float64]:
+    """Read numbers, also truth values."""
+    try:
+        numbers = np.asarray(columns.numbers(name, kind="relevance"), dtype=np.float64)
+    except FormatError as error:
+        error.code = "not_numeric"
+        raise
+    for at in np.flatnonzero(~np.isfinite(numbers))[:1].tolist():
+        raise FormatError(
+            f"expected numbers in {name}, found {numbers[at]:g} in row {at + 1:,}",
+            hint="name another column, or drop such rows",
+            code="not_numeric",
+        )
     return numbers
 
 
-def _parse(texts: Sequence[str | None], name: str) -> Iterator[float]:
-    words = {"true": 1.0, "false": 0.0}
-    for at, text in enumerate(texts, start=1):
-        try:
-            number = words[text.lower()] if text and text.lower() in words else float(text or "")
-        except ValueError:
-            number = math.nan
-        if not math.isfinite(number):
-            raise _not_a_number(name, f"{text or 'nothing'!r:.120}", at)
-        yield number
-
-
-def _not_a_number(name: str, found: str, row: int) -> FormatError:
-    return FormatError(
-        f"expected numbers in {name}, found {found} in row {row:,}",
-        hint="name another column, or drop such rows",
-        code="not_numeric",
-    )
-
-
-def _read_codes(column: Foreign, name: str) -> Values:
-
-    read = read_values(column, name)
-    if not isinstance(read, tuple):
-        kinds, codes = np.unique(read, return_inverse=True)
-        names = [str(kind) for kind in kinds.tolist()]
-    else:
-        known: dict[str, int] = {}
-        found = (known.setdefault(text, len(known)) for text in decode(read))
-        codes, names = np.fromiter(found, dtype=np.int64), [*known]
-    places = {text: place for place, text in enumerate(sorted(names))}
-    return Values(codes=np.array([places[text] for text in names])[codes], texts=tuple(places))
+def _read_codes(values: IdColumn) -> Values:
+    encoded = to_arrow(values).cast("large_string").dictionary_encode()
+    names = np.array(encoded.dictionary.to_pylist(), dtype=object)
+    texts, places = np.unique(names, return_inverse=True)
+    return Values(codes=places[np.asarray(encoded.indices)], texts=tuple(texts.tolist()))
 
 
 MOST_RANKS = 10_000

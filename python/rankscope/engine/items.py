@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from rankscope._inputs.items import Items, make_items
+import sys
+
 from rankscope.engine.requests import read_measures
 from rankscope.errors import FormatError, MeasureError, UsageError
 from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeGuard
+
+    from rankscope._inputs.items import Items
     from rankscope.engine.requests import Measures
     from rankscope.measures import Measure
     from rankscope.measures.spec import Need
@@ -22,13 +26,22 @@ MEANINGS: dict[Need, str] = {
 """What each argument is, for messages."""
 
 
+def are_items(value: object) -> TypeGuard[Items]:
+    """Check whether a value is the result of `read_items`."""
+    module = sys.modules.get("rankscope._inputs.items")
+    return module is not None and isinstance(value, module.Items)
+
+
 def load_items(
     *, history: HistoryLike | None, items: object, catalogue: object, reading: Reading
 ) -> Items:
     """Read what is known of items; `rankscope.read_items` documents the arguments."""
-    # They need NumPy, and most evaluations don't.
-    from rankscope._inputs.item_attributes import describe_items  # noqa: PLC0415 - loads late
-    from rankscope._inputs.item_tables import read_catalogue, read_history  # noqa: PLC0415 - loads late
+    from rankscope._inputs.items import (  # noqa: PLC0415 - loads late
+        describe_items,
+        make_items,
+        read_catalogue,
+        read_history,
+    )
 
     named = {"history": history, "items": items, "catalogue": catalogue}
     given = frozenset(name for name in MEANINGS if named[name] is not None)
@@ -59,7 +72,7 @@ def read_items_for(
 ) -> Items | None:
     """Read what measures need to know of items; `None` if none of them needs to know anything."""
     asked = [measure for measure in read_measures(measures)[0] if measure.row.of_items]
-    if isinstance(items, Items):
+    if are_items(items):
         if history is not None or catalogue is not None:
             raise UsageError(
                 "expected the result of read_items alone, found history or catalogue beside it",
@@ -79,7 +92,7 @@ def read_items_for(
 
 def check_items(measures: list[Measure], found: Items | None) -> Items | None:
     """Return what is known of items, nothing if no measure needs to know it."""
-    if not isinstance(found, Items | None):
+    if found is not None and not are_items(found):
         raise UsageError(
             f"expected items as read_items returns them, found {type(found).__name__}",
             hint="write items=read_items(history=…, items=…)",
@@ -88,6 +101,8 @@ def check_items(measures: list[Measure], found: Items | None) -> Items | None:
     asked = [measure for measure in measures if measure.row.of_items]
     if not asked:
         return None
+    from rankscope._inputs.items import make_items  # noqa: PLC0415 - loads late
+
     known = make_items((None, None, None), frozenset()) if found is None else found
     _check_given(asked, known.given)
     for measure in asked:

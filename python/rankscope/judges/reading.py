@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from rankscope._inputs.columns import read_numbers, read_values
-from rankscope._inputs.open_column import open_column
-from rankscope._inputs.recognition import recognise_table
-from rankscope._inputs.seen import see_others
-from rankscope._inputs.tables import FoundColumns, NamedColumns, open_table
-from rankscope.deferred import np
+import numpy as np
+
+from rankscope._inputs.columns import list_texts
+from rankscope._inputs.open_columns import open_columns
 from rankscope.errors import DuplicateError, EmptyError, FormatError, UsageError
-from rankscope.records import record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
     from numpy.typing import NDArray
 
-    from rankscope._inputs.columns import IdColumn
+    from rankscope._inputs.open_columns import Columns
     from rankscope.settings.reading import Reading
 
 MOST_JUDGES = 1000
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class JudgedItems:
     """The grades that several judges gave to the same items.
 
@@ -61,16 +57,14 @@ def read_judges(
             hint="leave relevance out, or write judge='rater' in place of judges",
             code="bad_parameter",
         )
-    given = recognise_table(table)
-    needed = [["query"], ["doc"]] if needs_ids or judge is not None else []
-    needed += [] if judge is None else [["relevance"]]
+    roles = ["query", "doc"] if needs_ids or judge is not None else []
+    roles += [] if judge is None else ["relevance"]
+    named = {role: names.get(role) for role in roles}
     others = columns if judge is None else [judge]
-    with see_others(given, needed, names, others, reading) as (held, found):
-        source = open_table(held)
-        ids = FoundColumns(source, found)
+    with open_columns(table, reading, named, others, required=roles) as opened:
         if judge is None:
-            return _read_columns(source, ids, columns, needs_ids=needs_ids)
-        return _read_rows(source, ids, judge)
+            return _read_columns(opened, columns, needs_ids=needs_ids)
+        return _read_rows(opened, judge)
 
 
 def _check_judges(judges: Sequence[str] | None, judge: str | None) -> list[str]:
@@ -91,30 +85,24 @@ def _check_judges(judges: Sequence[str] | None, judge: str | None) -> list[str]:
     return columns
 
 
-def _read_columns(
-    source: NamedColumns, ids: FoundColumns, columns: Sequence[str], *, needs_ids: bool
-) -> JudgedItems:
-
-    grades = np.column_stack([_read_grades(source.find(name, "judges"), name) for name in columns])
+def _read_columns(table: Columns, judges: Sequence[str], *, needs_ids: bool) -> JudgedItems:
+    grades = np.column_stack([_read_grades(table, name) for name in judges])
     if not len(grades):
         raise _no_rows()
     if not needs_ids:
-        return JudgedItems(tuple(columns), grades, [], [])
-    queries, docs = (_read_texts(ids.read_ids(role)) for role in ("query", "doc"))
+        return JudgedItems(tuple(judges), grades, [], [])
+    queries, docs = table.texts("query"), table.texts("doc")
     seen: set[tuple[str, str]] = set()
     for row, pair in enumerate(zip(queries, docs, strict=True), start=1):
         if pair in seen:
             raise _twice(*pair, row)
         seen.add(pair)
-    return JudgedItems(tuple(columns), grades, queries, docs)
+    return JudgedItems(tuple(judges), grades, queries, docs)
 
 
-def _read_rows(source: NamedColumns, ids: FoundColumns, judge: str) -> JudgedItems:
-
-    name = ids.require("relevance")
-    grades = _read_grades(source.columns[name], name)
-    queries, docs = (_read_texts(ids.read_ids(role)) for role in ("query", "doc"))
-    raters = _read_texts(read_values(source.find(judge, "judge"), judge))
+def _read_rows(table: Columns, judge: str) -> JudgedItems:
+    grades = _read_grades(table, "relevance")
+    raters = list_texts(table.values(judge)[0])
     if not len(grades):
         raise _no_rows()
     judges = {rater: at for at, rater in enumerate(sorted(set(raters)))}
@@ -124,67 +112,34 @@ def _read_rows(source: NamedColumns, ids: FoundColumns, judge: str) -> JudgedIte
             hint="name the column that says who gave the grade: judge='rater'",
             code="bad_parameter",
         )
-    pairs = list(zip(queries, docs, strict=True))
+    pairs = list(zip(table.texts("query"), table.texts("doc"), strict=True))
     items = {pair: at for at, pair in enumerate(dict.fromkeys(pairs))}
-    table = np.full((len(items), len(judges)), np.nan)
-    is_seen = np.zeros(table.shape, dtype=bool)
+    made = np.full((len(items), len(judges)), np.nan)
+    is_seen = np.zeros(made.shape, dtype=bool)
     for row, (pair, rater, grade) in enumerate(
         zip(pairs, raters, grades.tolist(), strict=True), start=1
     ):
         place = items[pair], judges[rater]
-        if is_seen[place] and table[place] != grade:
+        if is_seen[place] and made[place] != grade:
             raise _twice(*pair, row, f" by judge {rater!r}")
-        is_seen[place], table[place] = True, grade
-    return JudgedItems(
-        tuple(judges), table, [query for query, _ in items], [doc for _, doc in items]
-    )
+        is_seen[place], made[place] = True, grade
+    queries, docs = zip(*items, strict=True)
+    return JudgedItems(tuple(judges), made, list(queries), list(docs))
 
 
-def _read_grades(column: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401 - of any library
-    """Read a column of grades, NaN where there is none. Text files hold them as text."""
-    opened = open_column(column, name, lambda found: _not_grades(name, found))
-    if hasattr(opened, "type") and str(opened.type) in {"large_string", "string"}:
-        grades = _parse_grades(opened, name)
-    else:
-        numbers = read_numbers(column, name, "relevance", allows_null=True)
-        grades = np.asarray(numbers, dtype=np.float64)
-    if np.isinf(grades).any():
-        at = int(np.argmax(np.isinf(grades)))
-        error = _not_grades(name, f"{grades[at]:g}")
-        error.line = at + 1
-        raise error
+def _read_grades(table: Columns, name: str) -> NDArray[np.float64]:
+    """Read a column of grades, NaN where there is none."""
+    numbers = table.numbers(name, kind="relevance", allows_null=True)
+    grades = np.asarray(numbers, dtype=np.float64)
+    for at in np.flatnonzero(np.isinf(grades))[:1].tolist():
+        raise FormatError(
+            f"expected grades in {name}, found {grades[at]:g}",
+            hint="write numbers, such as 1 for relevant; leave the cell empty if the judge gave "
+            "none",
+            code="rel_not_number",
+            line=at + 1,
+        )
     return grades
-
-
-def _parse_grades(texts: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401 - of PyArrow
-
-    grades = np.full(len(texts), np.nan)
-    for at, text in enumerate(texts.to_pylist()):
-        if text is None or not text.strip():
-            continue
-        try:
-            grades[at] = float(text)
-        except ValueError:
-            error = _not_grades(name, repr(text[:40]))
-            error.line = at + 1
-            raise error from None
-    return grades
-
-
-def _not_grades(name: str, found: str) -> FormatError:
-    return FormatError(
-        f"expected grades in {name}, found {found}",
-        hint="write numbers, such as 1 for relevant; leave the cell empty if the judge gave none",
-        code="rel_not_number",
-    )
-
-
-def _read_texts(ids: IdColumn) -> list[str]:
-    if not isinstance(ids, tuple):
-        return [str(number) for number in ids.tolist()]
-    starts, texts = ids
-    whole, ends = texts.tobytes(), starts.tolist()
-    return [whole[first:last].decode("utf-8", "surrogateescape") for first, last in pairwise(ends)]
 
 
 def _no_rows() -> EmptyError:

@@ -4,37 +4,39 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import date, datetime, timedelta
+from contextlib import suppress
+from datetime import UTC, date, datetime, time, timedelta
 from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING
 
-from rankscope.deferred import np
+import numpy as np
+
 from rankscope.errors import EmptyError, UsageError
 from rankscope.names import quote
 from rankscope.output.table import Table
-from rankscope.records import record
 from rankscope.splits.log import read_log
 from rankscope.splits.result import DROPPED, Split
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
     from typing import Any, Literal, TypeAlias
 
     from numpy.typing import NDArray
 
-    from rankscope._inputs.rows import Rows
-    from rankscope._inputs.times import Times
-    from rankscope.splits.log import Log
+    from rankscope.splits.log import Log, Rows
 
     Moment: TypeAlias = datetime | date | str | int | float
     Length: TypeAlias = timedelta | str
     Kept: TypeAlias = Literal["new_users", "new_items", "known_pairs"]
     Mask: TypeAlias = NDArray[np.bool_]
+    Way: TypeAlias = Callable[[Log, Rows], tuple[Mask, str]]
+    """Returns which rows belong to the test set, and the rule in a sentence."""
 
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 LENGTH = re.compile(r"([0-9]{1,7})([smhdw])", re.ASCII)
 
-REASONS: dict[Kept, str] = {
+REASONS = {
     "new_users": "user not in train",
     "new_items": "item not in train",
     "known_pairs": "user and item in train",
@@ -130,72 +132,52 @@ def split(
         >>> ev["RR"]
         0.75
     """
-    way = _Way.read(at=at, last=last, last_per_user=last_per_user)
+    choose = _read_way(at, last, last_per_user)
     _check_count("core", core)
     kept = _read_kept(keep)
-    names = {"query": query, "doc": doc, "relevance": relevance}
-    read = read_log(log, names, time)
-    counts = [("log", _everything(read))]
-    rows = _everything(read)
+    read = read_log(log, {"query": query, "doc": doc, "relevance": relevance, "time": time})
+    rows = np.arange(len(read.users), dtype=np.int64)
+    parts, dropped = {"log": rows}, {}
     if core is not None:
-        rows = _find_core(read, core)
-        is_left = np.zeros(len(read.users), dtype=bool)
-        is_left[rows] = True
-        counts.append((f"{DROPPED}fewer than {core} interactions", np.flatnonzero(~is_left)))
+        rows = _find_core(read, rows, core)
+        parts[f"{DROPPED}fewer than {core} interactions"] = np.setdiff1d(parts["log"], rows)
         if not len(rows):
             raise _empty(f"no users and items have {core} interactions each", "lower core")
     if not len(rows):
         raise _empty("expected interactions, found none", "is the log empty, or cut off?")
-    is_test, rule = way.choose(read, rows)
+    is_test, rule = choose(read, rows)
     train, test = rows[~is_test], rows[is_test]
     if not len(train) or not len(test):
         name = "test" if len(train) else "training"
         raise _empty(f"the {name} set is empty: {rule[0].lower()}{rule[1:]}", BOTH)
-    dropped: list[tuple[str, Rows]] = []
-    for reason, description in REASONS.items():
+    keys = {"new_users": read.users, "new_items": read.items, "known_pairs": read.pairs}
+    for reason, key in keys.items():
         if reason not in kept:
-            is_dropped = _find_dropped(read, reason, train, test)
-            dropped.append((description, test[is_dropped]))
-            test = test[~is_dropped]
+            is_kept = np.isin(key[test], key[train], invert=reason == "known_pairs")
+            dropped[REASONS[reason]] = test[~is_kept]
+            test = test[is_kept]
     first = _keep_first(read, test)
-    dropped.append(("user and item earlier in test", np.setdiff1d(test, first)))
+    dropped["user and item earlier in test"] = np.setdiff1d(test, first)
+    dropped = {reason: lost for reason, lost in dropped.items() if len(lost)}
     if not len(first):
-        why = ", ".join(f"{reason}: {len(lost)}" for reason, lost in dropped if len(lost))
+        why = ", ".join(f"{reason}: {len(lost)}" for reason, lost in dropped.items())
         hint = f"keep some of them, such as keep={list(REASONS)!r}, or split elsewhere"
         raise _empty(f"nothing is left of the test set: dropped were {why}", hint)
-    counts += [("train", train), ("test", first)]
-    counts += [(DROPPED + reason, lost) for reason, lost in dropped if len(lost)]
-    return Split(
-        train=read.take(train),
-        test=read.take(first, without=read.time),
-        counts=_count(read, counts),
-        rule=rule,
-    )
+    parts |= {"train": train, "test": first}
+    parts |= {DROPPED + reason: lost for reason, lost in dropped.items()}
+    counts: dict[str, list[Any]] = {
+        "part": list(parts),
+        "interactions": list(map(len, parts.values())),
+    }
+    for name, codes in (("users", read.users), ("items", read.items)):
+        # Several times as fast as a set of the codes.
+        counts[name] = [int((np.bincount(codes[rows]) > 0).sum()) for rows in parts.values()]
+    train, test = read.take(train), read.take(first, without=read.time)
+    return Split(train=train, test=test, counts=Table(counts), rule=rule)
 
 
-def _everything(log: Log) -> Rows:
-    return np.arange(len(log.users), dtype=np.int64)
-
-
-def _count(log: Log, parts: list[tuple[str, Rows]]) -> Table:
-    return Table(
-        {
-            "part": [name for name, _ in parts],
-            "interactions": [len(rows) for _, rows in parts],
-            "users": [_count_codes(log.users[rows]) for _, rows in parts],
-            "items": [_count_codes(log.items[rows]) for _, rows in parts],
-        }
-    )
-
-
-def _count_codes(codes: Rows) -> int:
-    # Several times as fast as a set of the codes.
-    return int(np.count_nonzero(np.bincount(codes)))
-
-
-def _find_core(log: Log, core: int) -> Rows:
+def _find_core(log: Log, rows: Rows, core: int) -> Rows:
     """Return the rows of users and items that have enough interactions among these rows."""
-    rows = _everything(log)
     while True:
         users, items = log.users[rows], log.items[rows]
         is_kept = (np.bincount(users)[users] >= core) & (np.bincount(items)[items] >= core)
@@ -204,197 +186,129 @@ def _find_core(log: Log, core: int) -> Rows:
         rows = rows[is_kept]
 
 
-def _find_dropped(log: Log, reason: Kept, train: Rows, test: Rows) -> Mask:
-    """Return which rows of the test set a reason excludes."""
-    if reason == "known_pairs":
-        known, pairs = np.sort(log.pairs(train)), log.pairs(test)
-        is_known: Mask = known[np.searchsorted(known[:-1], pairs)] == pairs
-        return is_known
-    codes = log.users if reason == "new_users" else log.items
-    is_in_train = np.zeros(int(codes.max()) + 1, dtype=bool)
-    is_in_train[codes[train]] = True
-    return ~is_in_train[codes[test]]
-
-
 def _keep_first(log: Log, rows: Rows) -> Rows:
     """Return one row of each pair of user and item, in order.
 
     It is the earliest; of several at that time, that with the highest grade, then the first by the
     text of its other columns, so that the order of rows doesn't matter.
     """
-    if not len(rows):
-        return rows
-    pairs, times = log.pairs(rows), log.times.values[rows]
-    grades = (
-        np.zeros(len(rows)) if log.grades is None else np.nan_to_num(-log.grades[rows], nan=np.inf)
-    )
-    order = np.lexsort((grades, times, pairs))
-    rows, pairs, times, grades = rows[order], pairs[order], times[order], grades[order]
-    starts = np.flatnonzero(np.concatenate([[True], pairs[1:] != pairs[:-1]]))
-    group = np.repeat(starts, np.diff(np.append(starts, len(rows))))
-    is_best = (times == times[group]) & (grades == grades[group])
-    rows, pairs = rows[is_best], pairs[is_best]
-    _, group, sizes = np.unique(pairs, return_inverse=True, return_counts=True)
-    tied = rows[sizes[group] > 1]
-    chosen = rows[sizes[group] == 1].tolist()
-    best: dict[int, tuple[str, int]] = {}
-    for pair, text, row in zip(
-        log.pairs(tied).tolist(), log.spell(tied), tied.tolist(), strict=True
-    ):
-        best[pair] = min(best.get(pair, (text, row)), (text, row))
-    return np.sort(np.array([*chosen, *(row for _, row in best.values())], dtype=np.int64))
+    grades = np.nan_to_num(-log.grades, nan=np.inf)[rows]
+    order = np.lexsort((grades, log.times[rows], log.pairs[rows]))
+    rows, grades = rows[order], grades[order]
+    pairs, first, group = np.unique(log.pairs[rows], return_index=True, return_inverse=True)
+    is_best = (log.times[rows] == log.times[rows][first][group]) & (grades == grades[first][group])
+    rows, group = rows[is_best], group[is_best]
+    is_tied = np.bincount(group, minlength=len(pairs))[group] > 1
+    places = np.zeros(len(rows), dtype=np.int64)
+    texts = np.array(log.spell(rows[is_tied]), dtype=object)
+    places[is_tied] = np.unique(texts, return_inverse=True)[1]
+    rows = rows[np.lexsort((rows, places, group))]
+    return np.sort(rows[np.unique(np.sort(group), return_index=True)[1]])
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class _Way:
-    """How the rows of the test set are chosen: by one of these.
-
-    Args:
-        at: The time at which it begins.
-        share: The share of the interactions.
-        length: The length of time before the latest interaction.
-        per_user: The number of interactions of each user.
-    """
-
-    at: Moment | None = None
-    share: float | None = None
-    length: timedelta | None = None
-    per_user: int | None = None
-
-    @classmethod
-    def read(cls, *, at: object, last: object, last_per_user: object) -> _Way:
-        """Read the arguments of `split`."""
-        if sum(given is not None for given in (at, last, last_per_user)) != 1:
-            raise _bad(
-                "expected exactly one of at, last and last_per_user",
-                "write last='14d', last=0.2, at='2026-11-15', or last_per_user=1",
-            )
-        if last_per_user is not None:
-            _check_count("last_per_user", last_per_user)
-            return cls(per_user=last_per_user)  # type: ignore[arg-type]  # checked above
-        if at is not None:
-            if isinstance(at, np.datetime64):
-                at = at.astype("datetime64[us]").item()
-            if isinstance(at, bool) or not isinstance(at, date | str | int | float | np.number):
-                raise _bad(
-                    f"expected at to be a time, found {type(at).__name__}",
-                    "write at='2026-11-15', or a number if the times are numbers",
-                )
-            return cls(at=at)  # type: ignore[arg-type]  # checked above
-        if isinstance(last, float) and 0 < last < 1:
-            return cls(share=last)
-        match = LENGTH.fullmatch(last) if isinstance(last, str) else None
-        if match is not None:
-            last = timedelta(**{UNITS[match[2]]: int(match[1])})
-        if isinstance(last, timedelta) and last > timedelta(0):
-            return cls(length=last)
+def _read_way(at: Any, last: object, last_per_user: Any) -> Way:  # noqa: ANN401 - checked here
+    """Read the arguments of `split`, of which one says how the test set is chosen."""
+    if sum(argument is not None for argument in (at, last, last_per_user)) != 1:
+        raise _bad(
+            "expected exactly one of at, last and last_per_user",
+            "write last='14d', last=0.2, at='2026-11-15', or last_per_user=1",
+        )
+    if last_per_user is not None:
+        _check_count("last_per_user", last_per_user)
+        return partial(_choose_last, last_per_user)
+    if at is not None:
+        return partial(_choose_later, at)
+    if isinstance(last, float) and 0 < last < 1:
+        return partial(_choose_share, last)
+    match = LENGTH.fullmatch(last) if isinstance(last, str) else None
+    length = timedelta(**{UNITS[match[2]]: int(match[1])}) if match else last
+    if not isinstance(length, timedelta) or length <= timedelta(0):
         raise _bad(
             f"expected last to be a share between 0 and 1, or a length, found {quote(last)}",
             "write 0.2 for a fifth of the interactions, or '14d' for 14 days",
         )
-
-    def choose(self, log: Log, rows: Rows) -> tuple[Mask, str]:
-        """Return which rows belong to the test set, and the rule in a sentence."""
-        times = log.times.values[rows]
-        if self.per_user is not None:
-            several = f"{self.per_user} interactions" if self.per_user > 1 else "interaction"
-            return _choose_last(log.users[rows], times, self.per_user), (
-                f"The test set is the last {several} of each user; {TOGETHER}."
-            )
-        if self.share is not None:
-            # As written: 0.1 of 30 is 3, though the double 0.1 is more than a tenth.
-            wanted = math.ceil(Fraction(repr(self.share)) * len(rows))
-            first = np.sort(times)[len(rows) - wanted]
-            is_test = times >= first
-            return is_test, (
-                f"The test set is the last {100 * is_test.mean():.4g}% of the interactions, from "
-                f"{_write(first, log.times)} on; {TOGETHER}."
-            )
-        if self.length is not None:
-            if log.times.are_numbers:
-                raise _bad(
-                    f"the times in {log.time} are numbers, whose unit isn't known",
-                    "write at=… with such a number, or make them timestamps: "
-                    f"pd.to_datetime(log[{log.time!r}], unit='s')",
-                )
-            after = times.max() - np.timedelta64(self.length)
-            return times > after, f"The test set is what is later than {_write(after, log.times)}."
-        start = _read_start(self.at, log.times, log.time)
-        return times >= start, f"The test set begins at {_write(start, log.times)}."
+    return partial(_choose_length, length)
 
 
-def _choose_last(users: Rows, times: NDArray[Any], count: int) -> Mask:
-    """Return the last interactions of each user, and all that are at the time of the first."""
+def _choose_last(count: int, log: Log, rows: Rows) -> tuple[Mask, str]:
+    """Choose the last interactions of each user, and all that are at the time of the first."""
+    times = log.times[rows]
+    _, users, sizes = np.unique(log.users[rows], return_inverse=True, return_counts=True)
     order = np.lexsort((times, users))
-    ends = np.cumsum(np.bincount(users))
-    sizes = np.bincount(users)
-    has_any = sizes > 0
-    firsts = np.zeros(len(sizes), dtype=np.int64)
-    firsts[has_any] = order[(ends - np.minimum(count, sizes))[has_any]]
-    is_last: Mask = times >= times[firsts[users]]
-    return is_last
+    firsts = order[np.cumsum(sizes) - np.minimum(count, sizes)]
+    several = f"{count} interactions" if count > 1 else "interaction"
+    rule = f"The test set is the last {several} of each user; {TOGETHER}."
+    return times >= times[firsts[users]], rule
 
 
-def _read_start(at: object, times: Times, name: str) -> Any:  # noqa: ANN401 - a number or a time
-    """Return the time at which the test set begins in the type of the times."""
-    if times.are_numbers:
-        if isinstance(at, str | date) or not math.isfinite(at):  # type: ignore[arg-type]  # a number
-            raise _bad(
-                f"the times in {name} are numbers, found at={quote(at)}",
-                "write at as such a number",
-            )
-        return at
-    example = "2026-11-15T00:00:00Z" if times.has_zone else "2026-11-15"
-    moment: object = at
-    if isinstance(at, str):
-        try:
-            moment = datetime.fromisoformat(at)
-        except ValueError:
-            moment = None
-    if not isinstance(moment, date):
+def _choose_share(share: float, log: Log, rows: Rows) -> tuple[Mask, str]:
+    times = log.times[rows]
+    # As written: 0.1 of 30 is 3, though the double 0.1 is more than a tenth.
+    first = np.sort(times)[len(times) - math.ceil(Fraction(repr(share)) * len(times))]
+    is_test = times >= first
+    return is_test, (
+        f"The test set is the last {100 * is_test.mean():.4g}% of the interactions, from "
+        f"{_write(first, log)} on; {TOGETHER}."
+    )
+
+
+def _choose_length(length: timedelta, log: Log, rows: Rows) -> tuple[Mask, str]:
+    if log.are_numbers:
         raise _bad(
-            f"the times in {name} are dates or timestamps, found at={quote(at)}",
-            f"write at={example!r}",
+            f"the times in {log.time} are numbers, whose unit isn't known",
+            "write at=… with such a number, or make them timestamps: "
+            f"pd.to_datetime(log[{log.time!r}], unit='s')",
         )
-    if not isinstance(moment, datetime):
-        moment = datetime(moment.year, moment.month, moment.day)  # noqa: DTZ001 - has no zone
-    if (moment.tzinfo is not None) != times.has_zone:
-        has = ("have", "has none") if times.has_zone else ("don't have", "has one")
+    after = log.times[rows].max() - np.timedelta64(length)
+    return log.times[rows] > after, f"The test set is what is later than {_write(after, log)}."
+
+
+def _choose_later(at: Any, log: Log, rows: Rows) -> tuple[Mask, str]:  # noqa: ANN401 - a number or a time
+    start: Any = None
+    if log.are_numbers:
+        what, example = "numbers", "3"
+        is_number = isinstance(at, int | float | np.number) and not isinstance(at, bool)
+        start = at if is_number and math.isfinite(at) else None
+    else:
+        what, example = "dates or timestamps without a time zone", "'2026-11-15'"
+        if log.has_zone:
+            what, example = "timestamps with a time zone", "'2026-11-15T00:00:00Z'"
+        moment = at.astype("datetime64[us]").item() if isinstance(at, np.datetime64) else at
+        with suppress(ValueError):
+            moment = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+        if isinstance(moment, date) and not isinstance(moment, datetime):
+            moment = datetime.combine(moment, time())
+        if isinstance(moment, datetime) and (moment.tzinfo is not None) == log.has_zone:
+            moment = moment.astimezone(UTC) if log.has_zone else moment
+            start = np.datetime64(moment.replace(tzinfo=None))
+    if start is None:
         raise _bad(
-            f"the times in {name} {has[0]} a time zone, and at={quote(str(at))} {has[1]}",
-            f"write at={example!r}",
+            f"the times in {log.time} are {what}, found at={quote(str(at))}", f"write at={example}"
         )
-    offset = moment.utcoffset() or timedelta(0)
-    return np.datetime64(moment.replace(tzinfo=None) - offset)
+    return log.times[rows] >= start, f"The test set begins at {_write(start, log)}."
 
 
-def _write(moment: Any, times: Times) -> str:  # noqa: ANN401 - a number or a time
+def _write(moment: object, log: Log) -> str:
     """Write a time as short as it can be."""
-    if times.are_numbers:
+    if log.are_numbers:
         return f"{moment}"
-    text = re.sub(r"(T00:00(:00)?)?([.]0+)?$", "", str(moment))
-    return text + " UTC" * times.has_zone
+    return re.sub(r"(T00:00(:00)?)?([.]0+)?$", "", str(moment)) + " UTC" * log.has_zone
 
 
-def _read_kept(keep: object) -> set[Kept]:
-    named = [keep] if isinstance(keep, str) else keep
-    if not isinstance(named, list | tuple | set | frozenset):
-        named = [quote(named)]
-    kept = set(map(str, named))
-    unknown = sorted(kept - set(REASONS))
-    if unknown:
+def _read_kept(keep: object) -> set[str]:
+    kept = {keep} if not isinstance(keep, list | tuple | set | frozenset) else {*keep}
+    for reason in kept.difference(REASONS):
         raise _bad(
-            f"unknown value {quote(unknown[0])} of keep",
-            f"use one or more of: {', '.join(REASONS)}",
+            f"unknown value {quote(reason)} of keep", f"use one or more of: {', '.join(REASONS)}"
         )
     return kept  # type: ignore[return-value]  # checked above
 
 
-def _check_count(name: str, given: object) -> None:
-    if given is not None and (type(given) is not int or given < 1):
+def _check_count(name: str, count: object) -> None:
+    if count is not None and (type(count) is not int or count < 1):
         raise _bad(
-            f"expected {name} to be a whole number of 1 or more, found {quote(given)}",
-            f"write {name}=5" if name == "core" else f"write {name}=1",
+            f"expected {name} to be a whole number of 1 or more, found {quote(count)}",
+            f"write {name}=1",
         )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from rankscope.output.printed import Printed
-from rankscope.records import record
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from rankscope.output.printed import Printed
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from rankscope.output.table import Table
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Split(Printed):
     """A log split into a training set and a test set, as `train, test = split(…)`.
 
@@ -35,12 +36,9 @@ class Split(Printed):
     @property
     def dropped(self) -> dict[str, int]:
         """The number of interactions that were dropped, by reason."""
-        rows = zip(self.counts.column("part"), self.counts.column("interactions"), strict=True)
-        return {
-            str(part).removeprefix(DROPPED): int(count)  # type: ignore[arg-type]  # a number
-            for part, count in rows
-            if str(part).startswith(DROPPED)
-        }
+        parts = map(self.counts.column, ("part", "interactions"))
+        counts: dict[Any, Any] = dict(zip(*parts, strict=True))
+        return {part[len(DROPPED) :]: counts[part] for part in counts if part.startswith(DROPPED)}
 
     def to_dict(self) -> dict[str, object]:
         """Return the rule and the counts as dicts, without the sets."""

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from itertools import chain, islice
 
 from rankscope import _core
-from rankscope._inputs.tables import is_table, open_table
+from rankscope._inputs.recognition import is_table
+from rankscope._inputs.tables import open_table
 from rankscope.errors import FileError, InputError, UsageError
 from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.decoding import EventDecoder, move_attributes
