@@ -47,7 +47,7 @@ def as_arrow(column: Foreign, name: str) -> Foreign:
         raise _explain(column, name, error) from error
     if values is not column or not isinstance(column, pa.Array | pa.ChunkedArray):
         check_whole(values, name)
-    return simplify(values)
+    return decode(values)
 
 
 def _export(column: Foreign, name: str) -> Foreign:

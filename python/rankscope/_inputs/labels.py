@@ -103,6 +103,10 @@ def _to_arrow(column: Any, name: str) -> Any:  # noqa: ANN401 - of a library
 
 def _to_texts(values: Any, name: str, column: object) -> Any:  # noqa: ANN401 - as above
     texts = load_arrow().large_string()
+    if load_arrow().types.is_floating(values.type):
+        values = load_arrow("pyarrow.compute").if_else(
+            values.is_null(nan_is_null=True), None, values
+        )
     if values.type != texts and values.null_count < len(values):
         raise _find_mistake(column, name, str(values.type))
     return values.cast(texts)

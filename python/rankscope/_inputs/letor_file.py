@@ -11,7 +11,15 @@ import pyarrow.compute as pc
 
 from rankscope._inputs.arrow import to_array
 from rankscope._inputs.files import OpenFile, close, open_binary
-from rankscope._inputs.text import Lines, Text, add_note, name_mistake, read_blocks, read_lines
+from rankscope._inputs.text import (
+    Lines,
+    Text,
+    add_note,
+    find_first,
+    name_mistake,
+    read_blocks,
+    read_lines,
+)
 from rankscope.errors import EmptyError, FormatError, InputError
 
 if TYPE_CHECKING:
@@ -52,7 +60,10 @@ class LetorFile:
     def __iter__(self) -> Iterator[tuple[Foreign, Lines]]:
         rows, text = 0, Text(self._opened, has_quoted_lines=False)
         for block, line in read_blocks(self._opened, text):
-            texts = _split_lines(block)
+            try:
+                texts = _split_lines(block)
+            except pa.ArrowInvalid as error:
+                raise find_first(self._opened, self._find_mistake, error, "encoding") from error
             is_row = pc.invert(pc.match_substring_regex(texts, r"^[ \t\r]*(#.*)?\n?$"))
             places = np.flatnonzero(np.from_dlpack(is_row.cast("uint8")))
             comments = pc.and_not(pc.match_substring_regex(texts, r"^[ \t]*#"), is_row)
@@ -76,6 +87,11 @@ class LetorFile:
                 file=self.name,
             )
 
+    def _find_mistake(self) -> None:
+        """Read all lines with Python, which says which one is no text."""
+        for _ in read_lines(self._opened):
+            pass
+
     def _read(self, rows: Foreign, before: int) -> Foreign:
         fields = pc.extract_regex(rows, ROW)
         wrong = fields.is_null().index(True).as_py()
@@ -88,8 +104,8 @@ class LetorFile:
             wrong = pc.equal(queries, "").index(True).as_py()
         made = {QUERY: queries}
         if DOC in self.schema.names:
-            made[DOC] = pc.extract_regex(rows, DOC_COMMENT).field("doc")
-            missing = made[DOC].is_null().index(True).as_py()
+            comments = pc.extract_regex(rows, DOC_COMMENT)
+            made[DOC], missing = comments.field("doc"), comments.is_null().index(True).as_py()
             wrong = missing if wrong < 0 else wrong
         if wrong >= 0:
             raise FormatError(
