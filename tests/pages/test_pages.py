@@ -56,7 +56,7 @@ def test_every_public_name_is_on_a_page() -> None:
 
 
 def test_every_code_of_an_error_is_explained() -> None:
-    text = PAGES["docs/reading-files.md"].partition("## Errors")[2]
+    text = PAGES["docs/errors.md"].partition("## Errors")[2]
     rows = re.findall(r"^\| (`\w+`[^|]*) \|", text, flags=re.MULTILINE)
     explained = {code for row in rows for code in re.findall(r"`(\w+)`", row)}
     core = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.rs"))
