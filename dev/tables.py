@@ -63,12 +63,10 @@ EXTRAS = {
     "people": "[accounts, roles and sign-in](people.md) for the service",
     "postgres": "a store in [PostgreSQL](choose-a-store.md#set-up-postgresql)",
     "telemetry": "[traces for OpenTelemetry](deploy.md#traces-for-opentelemetry)",
-    "tables": "[data frames](inputs.md#tables), Parquet and Arrow, and exports to them",
-    "delta": "tables of [Delta Lake](inputs.md#delta-lake-and-apache-iceberg)",
-    "iceberg": "tables of [Apache Iceberg](inputs.md#delta-lake-and-apache-iceberg)",
+    "lake": "tables of [Delta Lake and Iceberg](inputs.md#delta-lake-and-apache-iceberg), and "
+    "addresses of fsspec",
     "sql": "[SQL for a warehouse](sql.md)",
-    "plot": "[plots](plots.md)",
-    "report": "the [report](report.md) in one file",
+    "plot": "[plots](plots.md), and the [report](report.md) in one file",
     "spark": "evaluation on [Spark](integrations/spark.md)",
     "all": "every extra except {others}",
 }

@@ -173,4 +173,4 @@ def test_without_jinja_the_hint_says_what_to_install(
     with pytest.raises(rs.UsageError) as refused:
         report.to_html()
     assert refused.value.code == "missing_extra"
-    assert refused.value.hint == hint_extra("report")
+    assert refused.value.hint == hint_extra("plot")

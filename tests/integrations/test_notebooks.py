@@ -32,21 +32,15 @@ pytestmark = [
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "notebooks.md"
 THEMES = ("light", "dark")
 WIDTHS = (1280, 390)
-BAR = """
-from rankscope.engine.progress import ProgressBar
-
-with ProgressBar("my.run", after=0) as bar:
-    bar(1_000_000, 4_000_000)
-"""
 
 
 @pytest.fixture(scope="module")
 def notebook() -> Any:
-    """The code blocks of the page as cells, and one with a bar, executed."""
+    """The code blocks of the page as cells, executed."""
     codes = [block.code for block in read_blocks(PAGE.read_text("utf-8"))]
     codes = [code for code in codes if "pip install" not in code]
     made = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell(code.strip()) for code in [*codes, BAR]]
+        cells=[nbformat.v4.new_code_cell(code.strip()) for code in codes]
     )
     return nbclient.NotebookClient(made, timeout=600, kernel_name="python3").execute()
 
@@ -81,14 +75,6 @@ def test_a_plot_has_its_title_as_alternative_text(notebook: Any) -> None:
 def test_a_report_is_in_a_frame(notebook: Any) -> None:
     (output,) = find_cell(notebook, "rs.report(").outputs
     assert output.data["text/html"].startswith('<iframe title="3 runs against qrels" sandbox=')
-
-
-def test_work_shows_a_bar_and_how_it_ended(notebook: Any) -> None:
-    (output,) = find_cell(notebook, "ProgressBar(").outputs
-    assert output.output_type == "display_data"
-    # The display has the last state; nothing went to the streams.
-    assert output.data["text/plain"] == "my.run: 1 MB, done"
-    assert "<progress" not in output.data["text/html"]
 
 
 @pytest.mark.parametrize("theme", THEMES)

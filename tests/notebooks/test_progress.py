@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from io import StringIO
 from types import SimpleNamespace
@@ -27,19 +26,15 @@ class Terminal(StringIO):
     def isatty(self) -> bool:
         return True
 
-    def drawn(self) -> list[str]:
-        """The states of the line that is drawn again and again."""
-        return self.getvalue().split("\r\x1b[K")[1:]
-
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     """A terminal, on which bars appear at once."""
     made = Terminal()
     # pytest replaces sys.stderr between this and the test.
-    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=made, modules=sys.modules))
+    standard = SimpleNamespace(stderr=made)
+    monkeypatch.setattr(progress, "sys", standard)
     monkeypatch.setattr(progress, "ProgressBar", partial(ProgressBar, after=0))
-    monkeypatch.setattr(progress, "BETWEEN_SECONDS", 0)
     return made
 
 
@@ -51,40 +46,22 @@ def write_files(folder: Path) -> tuple[str, str]:
     return qrels, write_run(folder / "a.run", plain.runs["old"])
 
 
-def test_reading_files_draws_a_bar_for_each_and_clears_it(
-    terminal: Terminal, tmp_path: Path
-) -> None:
+def test_reading_files_draws_a_bar_for_each(terminal: Terminal, tmp_path: Path) -> None:
     qrels, run = write_files(tmp_path)
     shown = rs.evaluate(qrels, run, "nDCG@5", progress=True)
-    drawn = terminal.drawn()
-    assert any(line.startswith(f"{qrels} ") and "%" in line for line in drawn)
-    assert any(line.startswith(f"{run} ") and "%" in line for line in drawn)
-    assert drawn[-1] == ""
+    for name in (qrels, run):
+        assert f"\r{name}: " in terminal.getvalue()
+    assert "%|" in terminal.getvalue()
     assert shown.to_dict() == rs.evaluate(qrels, run, "nDCG@5").to_dict()
 
 
 def test_a_comparison_and_a_report_draw_their_steps(terminal: Terminal) -> None:
     made = rs.compare(plain.qrels, plain.runs, "nDCG@5", progress=True)
-    assert "reading runs ██████████████████████████████ 100% 3 of 3, 0 s" in terminal.drawn()
+    assert "reading runs: " in terminal.getvalue()
     assert str(made) == str(rs.compare(plain.qrels, plain.runs, "nDCG@5"))
     report = rs.report(plain.qrels, plain.runs, "nDCG@5", progress=True)
-    assert any(line.startswith("evaluating runs") for line in terminal.drawn())
-    assert terminal.drawn()[-1] == ""
+    assert "evaluating runs: " in terminal.getvalue()
     assert report.to_html() == rs.report(plain.qrels, plain.runs, "nDCG@5").to_html()
-
-
-def test_a_share_fills_the_bar(terminal: Terminal) -> None:
-    with ProgressBar("a.run", after=0) as bar:
-        for done, total in ((0, 4_000_000), (1_000_000, 4_000_000), (5_000_000, 4_000_000)):
-            bar(done, total)
-        bar(7_000_000, None)
-    assert terminal.drawn() == [
-        "a.run ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░   0% 0 MB",
-        "a.run ████████░░░░░░░░░░░░░░░░░░░░░░  25% 1 MB",
-        "a.run ██████████████████████████████ 100% 5 MB",
-        "a.run 7 MB",
-        "",
-    ]
 
 
 def test_work_that_fails_clears_its_bar(terminal: Terminal) -> None:
@@ -95,27 +72,20 @@ def test_work_that_fails_clears_its_bar(terminal: Terminal) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         fail()
-    assert terminal.drawn()[-1] == ""
+    assert terminal.getvalue().endswith("\r")
 
 
-def test_short_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = Terminal()
-    monkeypatch.setattr(sys, "stderr", made)
+def test_short_work_and_what_is_no_terminal_stay_empty(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     with ProgressBar("a.run", after=3600) as bar:
         bar(1, 2)
-    assert made.getvalue() == ""
-
-
-def test_what_is_not_a_terminal_stays_empty(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(progress, "ProgressBar", partial(ProgressBar, after=0))
+    assert terminal.getvalue() == ""
     qrels, run = write_files(tmp_path)
     plain_file = StringIO()
     for stream in (plain_file, None):
-        monkeypatch.setattr(sys, "stderr", stream)
+        monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream))
         rs.evaluate(qrels, run, "nDCG@5", progress=True)
-        rs.compare(plain.qrels, plain.runs, "nDCG@5", progress=True)
     assert plain_file.getvalue() == ""
 
 

@@ -14,7 +14,7 @@ from tests.pages.test_pages import PAGES, ROOT
 def test_the_steps_name_the_extras() -> None:
     assert "pip install .\n" in write_steps([])
     assert "pip install '.[monitor]'\n" in write_steps(["monitor"])
-    assert "pip install '.[plot,report]'\n" in write_steps(["plot", "report"])
+    assert "pip install '.[plot,sql]'\n" in write_steps(["plot", "sql"])
 
 
 def test_all_is_every_extra_but_the_engine_of_clusters() -> None:
@@ -34,8 +34,8 @@ def test_an_extra_that_does_not_exist_stops_the_build() -> None:
 
 
 def test_the_steps_take_the_place_of_the_comment() -> None:
-    shown = fill_in("a\n\n<!-- install: tables -->\n\nb")
-    assert shown == f"a\n\n{write_steps(['tables'])}\n\nb"
+    shown = fill_in("a\n\n<!-- install: lake -->\n\nb")
+    assert shown == f"a\n\n{write_steps(['lake'])}\n\nb"
 
 
 def test_pages_install_rankscope_by_the_shared_steps_only() -> None:

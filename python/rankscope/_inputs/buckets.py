@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Foreign: TypeAlias = Any  # PyArrow has no types
 
 CHECK = "check the path, the permissions and the credentials in the environment"
-INSTALL = f"install that package; for deltalake, pyiceberg or fsspec, {hint_extra('delta,iceberg')}"
+INSTALL = f"install that package; for deltalake, pyiceberg or fsspec, {hint_extra('lake')}"
 WILD = re.compile(r"[*?\[]")
 # Without a limit, PyArrow repeats a request that has no credentials for 15 minutes.
 ARROW = {"s3": "", "gs": "?retry_limit_seconds=30", "abfs": "", "abfss": ""}

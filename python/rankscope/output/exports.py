@@ -32,7 +32,7 @@ def _load(module: str) -> ModuleType:
     except ModuleNotFoundError as error:
         raise UsageError(
             f"this table needs {module}, which is not installed",
-            hint=hint_extra("tables"),
+            hint=f"install it: pip install {module}",
             code="missing_extra",
         ) from error
 

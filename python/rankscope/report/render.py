@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @cache
 def make_pages() -> Environment:
     """Make what fills the templates; to compile them takes longer than to fill them."""
-    return make_environment("rankscope.report", extra="report")
+    return make_environment("rankscope.report", extra="plot")
 
 
 def render(report: Report) -> str:
