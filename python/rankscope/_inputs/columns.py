@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 
 from rankscope._inputs.arrow import fill_nulls, fill_texts, load_arrow, of_array, to_array
-from rankscope._inputs.doubles import read_decimal
+from rankscope._inputs.doubles import code_of, inexact, not_numbers, read_decimal
 from rankscope._inputs.files.lists import is_list
-from rankscope._inputs.foreign import is_integer, is_row
 from rankscope._inputs.id_texts import find_spelling, spell, spell_column, spell_moments
-from rankscope._inputs.mistakes import code_of, inexact, not_numbers
-from rankscope._inputs.numbers import keep_numbers
+from rankscope._inputs.numbers import is_integer, is_row, keep_numbers
 from rankscope._inputs.open_column import (
     decode,
     find_arrow,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from rankscope._inputs.arrow import check_whole, load_arrow
-from rankscope._inputs.foreign import check_file, open_array
-from rankscope._inputs.mistakes import bad_shape
+from rankscope._inputs.doubles import bad_shape
+from rankscope._inputs.numbers import check_file, open_array
 from rankscope.deferred import np
 from rankscope.errors import FormatError
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from rankscope._core import Judgments, Rankings, Run
 from rankscope._inputs.column_names import explain_users, find_column
-from rankscope._inputs.foreign import is_integer
 from rankscope._inputs.id_texts import spell_key_ids, spell_row_ids
+from rankscope._inputs.numbers import is_integer
 from rankscope._inputs.recognition import name_rows
 from rankscope._inputs.tables import (
     FoundColumns,

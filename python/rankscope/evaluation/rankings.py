@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rankscope._inputs.files.table import TableFile
+    from rankscope._inputs.groups import GroupsLike
     from rankscope._inputs.reading import Note
     from rankscope._inputs.recognition import Input
-    from rankscope._inputs.row_groups import GivenGroups
     from rankscope.conventions import Convention
     from rankscope.engine.query_values import Clusters, Weights
     from rankscope.engine.requests import Measures
@@ -129,7 +129,7 @@ class Rankings(Columns):
         y_true: ArrayLike,
         y_score: ArrayLike,
         *,
-        groups: GivenGroups | None = None,
+        groups: GroupsLike | None = None,
         ties: Ties = "average",
     ) -> Self:
         """Rank the rows of two matrices of queries by documents, or the rows of two columns.
@@ -152,8 +152,6 @@ class Rankings(Columns):
             >>> Rankings.from_arrays([3, 2, 1], [0.1, 0.2, 0.3], groups=["a", "b", "a"])
             Rankings(2 queries, 3 documents, ties='average')
         """
-        if groups is None:
-            return rank_groups(arrays.from_matrices(y_true, y_score), ties, cls)
         return rank_groups(arrays.from_rows(y_true, y_score, groups), ties, cls)
 
     @classmethod

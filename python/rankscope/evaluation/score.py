@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from rankscope._core import mean_of_rows
-from rankscope._inputs.alignment import check_weights
-from rankscope._inputs.arrays import as_matrix, from_matrices, from_rows
-from rankscope._inputs.mistakes import groups_needed
+from rankscope._inputs.arrays import as_matrix, check_weights, from_rows, groups_needed
 from rankscope._inputs.numbers import split_lists, to_numbers
 from rankscope.engine.query_values import are_weights
 from rankscope.engine.requests import read_request
@@ -24,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from rankscope._inputs.arrays import Groups, Padding
-    from rankscope._inputs.row_groups import GivenGroups
+    from rankscope._inputs.arrays import Padding
+    from rankscope._inputs.groups import GroupsLike
     from rankscope.evaluation.grades import Discounts
     from rankscope.measures import Measure
     from rankscope.settings.policy import Empty, Ties
@@ -46,7 +44,7 @@ class Given:
 
     y_true: ArrayLike
     y_score: ArrayLike
-    groups: GivenGroups | None
+    groups: GroupsLike | None
     padding: Padding
     sample_weight: ArrayLike | None
     ignore_ties: bool
@@ -58,7 +56,7 @@ def dcg_score(
     *,
     k: int | None = None,
     log_base: float = 2,
-    groups: GivenGroups | None = None,
+    groups: GroupsLike | None = None,
     padding: Padding = None,
     sample_weight: ArrayLike | None = None,
     ignore_ties: bool = False,
@@ -109,7 +107,7 @@ def ndcg_score(
     y_score: ArrayLike,
     *,
     k: int | None = None,
-    groups: GivenGroups | None = None,
+    groups: GroupsLike | None = None,
     padding: Padding = None,
     sample_weight: ArrayLike | None = None,
     ignore_ties: bool = False,
@@ -161,7 +159,16 @@ def _score(measure: Measure, k: int | None, given: Given, settings: dict[str, ob
     mean = _score_plain(chosen, policy, given, weights)
     if mean is not None:
         return mean
-    rankings = rank_groups(_read_queries(given), ties_of(policy), Rankings)
+    # scikit-learn sorts ascending and turns the order round, so that the last comes first.
+    rows = from_rows(
+        given.y_true,
+        given.y_score,
+        given.groups,
+        is_reversed=given.ignore_ties,
+        padding=given.padding,
+        dimensions=(2,),
+    )
+    rankings = rank_groups(rows, ties_of(policy), Rankings)
     try:
         return rankings.evaluate(chosen, policy=policy, weights=weights)[chosen]
     except FormatError as error:
@@ -189,17 +196,6 @@ def _check_queries(measure: Measure, given: Given) -> None:
         ". In scikit-learn, a scorer of rankscope.integrations.sklearn passes the groups of each "
         f"fold, as does make_scorer({function}).set_score_request(groups=True)",
     )
-
-
-def _read_queries(given: Given) -> Groups:
-    # scikit-learn sorts ascending and turns the order round, so that the last comes first.
-    is_reversed, padding = given.ignore_ties, given.padding
-    y_true, y_score, groups = given.y_true, given.y_score, given.groups
-    if groups is None:
-        return from_matrices(
-            y_true, y_score, is_reversed=is_reversed, padding=padding, dimensions=(2,)
-        )
-    return from_rows(y_true, y_score, groups, is_reversed=is_reversed, padding=padding)
 
 
 def _score_plain(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.mistakes import code_of
+from rankscope._inputs.doubles import code_of
 from rankscope.errors import FormatError
 from rankscope.measures.spelling import NUMBER
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 
+from rankscope._inputs.doubles import code_of
 from rankscope._inputs.files.cells import NOT_FINITE
 from rankscope._inputs.files.roles import ID_ROLES, NUMBER_ROLES
-from rankscope._inputs.mistakes import code_of
 from rankscope.errors import FormatError, InputError, LimitError
 from rankscope.records import record
 from rankscope.strict_json import Flaw, JSONMistake, StrictJSON

@@ -268,7 +268,7 @@ def place_items(items: ItemColumns, relevance: NDArray[np.float64], depth: int) 
         relevance=relevance,
         scores=-places.astype(np.float64),
         names=("relevance", "ranks"),
-        find=lambda row, _: (row,),
+        shape=relevance.shape,
     )
     return PlacedItems(groups, of_documents, has_gaps)
 
