@@ -309,7 +309,7 @@ def test_numbers_that_are_not_finite_are_refused(number: float, kind: str) -> No
                 score,
                 lambda: rs.ndcg_score([SCORES] * 2, holed, ignore_ties=True, padding="nan"),
             ),
-            ("y_true:1:2", grade, lambda: Rankings.from_arrays(odd, [SCORES])),
+            ("y_true:1:2", grade, lambda: Rankings.from_arrays([odd], [SCORES])),
             ("relevance:2", grade, lambda: Rankings.from_groups(odd, SCORES, [2, 1])),
             ("lists:2:2", grade, lambda: Rankings.from_lists([[1], odd])),
             ("rel:2", grade, lambda: rs.ndcg(odd)),
@@ -329,8 +329,8 @@ def test_numbers_that_are_not_finite_are_refused(number: float, kind: str) -> No
 def test_a_mask_is_never_lost(kind: object) -> None:
     """N5, as the design has it."""
     masked = np.ma.array([1, 9, 2], mask=[False, True, False], dtype=kind)
-    for given in (masked, [masked], [[1, math.nan, 2]]):
-        scores = Rankings.from_arrays(np.atleast_2d(SCORES), given)
+    for given in (masked[None], [masked], [[1, math.nan, 2]]):
+        scores = Rankings.from_arrays([SCORES], given)
         assert scores.scores.tolist() == [2, 1]
         grades = Rankings.from_arrays(given, [[3, 2, 1]])
         assert np.isnan(grades.relevance).tolist() == [False, True, False]

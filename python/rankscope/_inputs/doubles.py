@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = NDArray[Any]
     Doubles: TypeAlias = NDArray[np.float64]
+    Offsets: TypeAlias = NDArray[np.int64]
+    Place: TypeAlias = Iterable[Any]  # the row, or the row and column, from 0
 
 EXACT_UP_TO = 2**53
 """Every integer up to here is a double; of larger ones only some are."""
@@ -34,11 +36,13 @@ HINTS = {
     "inexact_number": "round them first",
     "array_shape": "rows are queries, columns are documents; ravel() makes one dimension",
     "changed_while_reading": "load it into memory: numpy.load without mmap_mode",
-    "device_array": "call .detach().cpu() first, .get() in CuPy, .numpy() in TensorFlow, "
-    "jax.device_get(…) in JAX; rankscope.array computes where the arrays are",
-    "index_order": "bring them into one order, such as by .loc; pass .to_numpy() if the index is "
-    "wrong",
+    "device_array": "call .detach().cpu(), .get() or jax.device_get first, or use rankscope.array",
+    "index_order": "bring both into one order; if the index is wrong, pass .to_numpy()",
+    "length_mismatch": "each document has a grade and a score, and each list may have an ideal",
+    "rel_not_number": "leave out what isn't judged",
+    "rel_out_of_range": "a grade is a finite number, NaN where unjudged",
     "score_nan": "if NaN fills up the rows of shorter lists, say so: padding='nan'",
+    "score_overflow": "a score is a finite number",
 }
 
 
@@ -49,31 +53,22 @@ def code_of(mistake: str, role: str) -> str:
     return "missing_score" if (mistake, role) == ("missing", "rank") else "not_numeric"
 
 
-def refuse(
-    code: str, name: str, message: str, *, at: Iterable[Any] = (), hint: str = ""
-) -> FormatError:
-    """Return the error for a mistake in an array. `at` counts from 0."""
+def refuse(code: str, name: str, message: str, at: Place = (), *, hint: str = "") -> FormatError:
+    """Return the error for a mistake in an array."""
     error = FormatError(message, hint=hint or HINTS[code], code=code, file=name)
-    return locate(error, at)
-
-
-def locate(error: FormatError, at: Iterable[Any]) -> FormatError:
-    """Add the row, or the row and column, of a mistake."""
     error.line, error.column = ([int(place) + 1 for place in at] + [None, None])[:2]
     return error
 
 
-def not_numbers(
-    name: str, found: str, at: Iterable[int] = (), *, wanted: str = "numbers"
-) -> FormatError:
+def not_numbers(name: str, found: str, at: Place = (), *, wanted: str = "numbers") -> FormatError:
     """Return the error for a value that isn't a number."""
-    return refuse("not_numeric", name, f"expected {name} as {wanted}, found {found}", at=at)
+    return refuse("not_numeric", name, f"expected {name} as {wanted}, found {found}", at)
 
 
-def inexact(name: str, found: str, at: Iterable[int]) -> FormatError:
+def inexact(name: str, found: str, at: Place) -> FormatError:
     """Return the error for a number that double precision would round."""
     message = f"expected numbers in {name} that double precision holds, found {found:.120}"
-    return refuse("inexact_number", name, message, at=at)
+    return refuse("inexact_number", name, message, at)
 
 
 def bad_shape(name: str, dimensions: Iterable[int], shape: tuple[int, ...]) -> FormatError:
@@ -91,7 +86,7 @@ def to_doubles(values: Array, name: str, *, are_grades: bool = False) -> Doubles
     if array.dtype.kind not in ("fiub" if are_grades else "fiu"):
         raise not_numbers(name, str(array.dtype))
     with np.errstate(over="ignore"):  # a long double becomes infinite
-        numbers = np.require(array, np.float64, "CAE")
+        numbers = np.require(array, np.float64, ["C", "A", "E"])
     if array.dtype.itemsize > 4 and array.dtype != np.float64:
         is_float = array.dtype.kind == "f"
         is_suspect = numbers != array if is_float else np.abs(numbers) >= EXACT_UP_TO
@@ -133,8 +128,8 @@ def read_python(values: Sequence[Any], name: str) -> Doubles:
         objects, largest = np.array(values, dtype=object), sys.float_info.max
         objects[objects > largest], objects[objects < -largest] = math.inf, -math.inf
         numbers = objects.astype(np.float64)
-    is_suspect = (np.abs(numbers) >= EXACT_UP_TO) | (np.longdouble in kinds)
-    _check_exact(values, numbers, is_suspect, name)
+    is_suspect = np.abs(numbers) >= EXACT_UP_TO
+    _check_exact(values, numbers, is_suspect | (np.longdouble in kinds), name)
     return numbers
 
 
@@ -158,8 +153,7 @@ def is_short(kind: type) -> bool:
 
 def is_decimal(kind: type) -> bool:
     """Check whether a type is `decimal.Decimal`, without importing `decimal`."""
-    module = sys.modules.get("decimal")
-    return module is not None and issubclass(kind, module.Decimal)
+    return hasattr(kind, "is_snan")
 
 
 def read_decimal(number: Decimal) -> float | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from rankscope._inputs.arrow import to_array
 from rankscope._inputs.columns import read_ids, to_arrow
 from rankscope._inputs.doubles import refuse
@@ -13,12 +15,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal, TypeAlias
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from rankscope._inputs.doubles import Doubles
+    from rankscope._inputs.doubles import Doubles, Offsets
 
     GroupsLike: TypeAlias = ArrayLike | Literal["one"]
-    Order: TypeAlias = NDArray[np.int64] | slice
 
 EXAMPLE = "write groups=df['query'] with the query of each row, or groups='one' for a single query"
 TELL_APART = (
@@ -27,7 +28,7 @@ TELL_APART = (
 )
 
 
-def read_groups(groups: GroupsLike, rows: int) -> tuple[NDArray[np.int64], Order]:
+def read_groups(groups: GroupsLike, rows: int) -> tuple[Offsets, Offsets | slice]:
     """Return the offsets of queries, and the order that brings the rows of each one together.
 
     As many entries as rows are ids, and anything else must be sizes that add up to the rows. Where
@@ -43,10 +44,9 @@ def read_groups(groups: GroupsLike, rows: int) -> tuple[NDArray[np.int64], Order
         message = f"expected groups as one column, found shape {shape}"
         hint = "several columns of pandas become one by df.groupby(['user', 'day']).ngroup()"
         raise refuse("array_shape", "groups", message, hint=hint)
-    try:
+    sizes = None
+    with suppress(InputError):
         sizes = read_sizes(groups, "groups", EXAMPLE)
-    except InputError:
-        sizes = None
     add_up = sizes is not None and sizes.sum() == rows
     if sizes is not None and len(sizes) != rows:
         if add_up:
@@ -72,11 +72,11 @@ def read_sizes(values: ArrayLike, name: str, hint: str) -> Doubles:
     is_size = (sizes >= 0) & (sizes < np.inf) & (sizes == np.floor(sizes))
     if not is_size.all():
         message = f"expected {name} as whole numbers, 0 or more, found {sizes[~is_size][0]}"
-        raise refuse("group_sizes", name, message, at=[np.argmin(is_size)], hint=hint)
+        raise refuse("group_sizes", name, message, [np.argmin(is_size)], hint=hint)
     return sizes
 
 
-def _number_ids(ids: Any) -> NDArray[np.int64]:  # noqa: ANN401 - a column of any library
+def _number_ids(ids: Any) -> Offsets:  # noqa: ANN401 - a column of any library
     """Number ids from 0, in the order in which they first appear."""
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "OU":
         ids = ids.tolist()

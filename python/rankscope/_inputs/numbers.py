@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 
 from rankscope._inputs.arrow import check_inside
@@ -24,21 +25,17 @@ from rankscope.errors import EmptyError, FormatError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from typing import Any, TypeAlias
 
-    from numpy.typing import NDArray
-
-    from rankscope._inputs.doubles import Array, Doubles
+    from rankscope._inputs.doubles import Array, Doubles, Offsets
 
     Scale: TypeAlias = tuple[float, float]
     Foreign: TypeAlias = Any  # numbers of any library
-    Dimensions: TypeAlias = Collection[int]
+    Dims: TypeAlias = Collection[int]
 
 
-def to_numbers(
-    values: Foreign, name: str, *, dimensions: Dimensions, are_grades: bool = False
-) -> Doubles:
+def to_numbers(values: Foreign, name: str, dimensions: Dims, are_grades: bool = False) -> Doubles:
     """Read real numbers as float64 without rounding. Masked values become NaN."""
     array = _open_shaped(values, name, dimensions, are_grades)
     return to_doubles(array, name, are_grades=are_grades)
@@ -50,7 +47,7 @@ def keep_numbers(values: Foreign, name: str, *, are_grades: bool = False) -> Arr
     return keep_doubles(array, name, are_grades=are_grades)
 
 
-def _open_shaped(values: Foreign, name: str, dimensions: Dimensions, are_grades: bool) -> Array:
+def _open_shaped(values: Foreign, name: str, dimensions: Dims, are_grades: bool) -> Array:
     array = open_array(values, name, max(dimensions), are_grades=are_grades)
     if array.ndim not in dimensions:
         raise bad_shape(name, dimensions, array.shape)
@@ -74,13 +71,19 @@ def _of_list(values: Sequence[Any], name: str, depth: int, are_grades: bool) -> 
     if depth < 1:
         raise refuse("array_shape", name, f"expected {name} as lists of numbers, found lists in it")
     kinds = set(map(type, values))
-    numbers = {kind for kind in kinds if is_number(kind) or (are_grades and is_truth(kind))}
+    numbers = {kind for kind in kinds if is_number(kind, are_grades=are_grades)}
     if numbers == kinds:
         return read_python(values, name)
     flat = _join_alike(values, name)
     if flat is not None and len(set(map(len, values))) == 1:
         return flat.reshape(len(values), -1)
-    rows = _read_each(values, name, range(depth), are_grades, numbers)
+
+    def read(value: Any) -> Any:  # noqa: ANN401 - an element
+        if type(value) in numbers:
+            return value
+        return to_numbers(value, name, dimensions=range(depth), are_grades=are_grades)
+
+    rows = list(_read_each(values, read))
     shapes = set(map(np.shape, rows))
     if len(shapes) > 1:
         error = not_numbers(name, "rows of different lengths", wanted="an array of numbers")
@@ -103,30 +106,21 @@ def _join_alike(lists: Sequence[Any], name: str) -> Doubles | None:
     return None
 
 
-def _read_each(
-    values: Sequence[Any],
-    name: str,
-    dimensions: Dimensions,
-    are_grades: bool,
-    numbers: Collection[type] = (),
-) -> list[Any]:
-    """Read all elements but plain numbers, and add the place to a mistake in one of them."""
-    rows = list(values)
-    for at, value in enumerate(rows):
-        if type(value) not in numbers:
-            try:
-                rows[at] = to_numbers(value, name, dimensions=dimensions, are_grades=are_grades)
-            except FormatError as error:
-                error.line, error.column = at + 1, error.line
-                raise
-    return rows
+def _read_each(values: Iterable[Any], read: Callable[[Any], Any]) -> Iterator[Any]:
+    """Read elements one by one, and add the place to a mistake in one of them."""
+    for at, value in enumerate(values):
+        try:
+            yield read(value)
+        except FormatError as error:
+            error.line, error.column = at + 1, error.line
+            raise
 
 
 def see_array(values: Foreign, name: str) -> Array:
     """Convert anything but a list to an array, which may hold objects."""
     if isinstance(values, str | bytes | bytearray | np.generic):
         raise not_numbers(name, type(values).__name__)
-    array = values
+    array: Array = values
     if not isinstance(values, np.ndarray):
         try:
             array = np.asarray(memoryview(values))
@@ -148,7 +142,7 @@ def _of_library(values: Foreign, name: str) -> Array:
         raise not_numbers(name, type(values).__name__)
     check_inside(values, name)
     try:
-        array = _export(values)
+        array: Array = _export(values)
     except Exception as error:
         found = f"{type(values).__name__} elsewhere: {str(error).partition(chr(10))[0][:120]}"
         message = f"expected {name} in main memory, found {found}"
@@ -183,7 +177,17 @@ def check_file(array: Array, name: str) -> None:
         raise refuse("changed_while_reading", name, message)
 
 
-def join_lists(lists: Foreign, name: str) -> tuple[NDArray[np.int64], Doubles]:
+def refuse_where(bad: Array, numbers: Doubles, code: str, name: str, offsets: Any = None) -> None:  # noqa: ANN401 - an array
+    """Raise an error for the first bad number of an array, or of lists with these offsets."""
+    for place in np.argwhere(bad)[:1].tolist():
+        error = refuse(code, name, f"expected finite numbers, found {numbers[tuple(place)]}", place)
+        if offsets is not None:
+            query = int(np.searchsorted(offsets, place[0], side="right"))
+            error.line, error.column = query, int(place[0] - offsets[query - 1]) + 1
+        raise error
+
+
+def join_lists(lists: Foreign, name: str) -> tuple[Offsets, Doubles]:
     """Concatenate lists of grades of any length, and return the offsets and the grades."""
     if not hasattr(lists, "__iter__") and hasattr(lists, "to_list"):  # TensorFlow's ragged tensors
         lists = lists.to_list()
@@ -191,14 +195,18 @@ def join_lists(lists: Foreign, name: str) -> tuple[NDArray[np.int64], Doubles]:
         raise not_numbers(name, type(lists).__name__)
     if isinstance(lists, np.ndarray | memoryview) and lists.ndim != 1:
         lists = to_numbers(lists, name, dimensions=(2,), are_grades=True)
-    lists = list(lists)
-    grades = _join_alike(lists, name)
+        grades = lists.ravel()
+    else:
+        lists = list(lists)
+        grades = _join_alike(lists, name)
     if grades is None:
-        lists = _read_each(lists, name, (1,), are_grades=True)
+        read = partial(to_numbers, name=name, dimensions=(1,), are_grades=True)
+        lists = list(_read_each(lists, read))
         grades = np.concatenate(lists)
     offsets = count_offsets(np.fromiter(map(len, lists), dtype=np.int64))
     if len(grades) != offsets[-1]:
         raise RuntimeError(f"{name} changed size while being read")
+    refuse_where(np.isinf(grades), grades, "rel_out_of_range", name, offsets)
     return offsets, grades
 
 
@@ -216,16 +224,13 @@ def split_lists(values: Foreign, name: str) -> tuple[Iterable[Any], bool]:
     return ([values] if is_one else lists), is_one
 
 
-def is_number(kind: type) -> bool:
-    """Check whether a type holds real numbers, which truth values and durations aren't."""
-    if is_truth(kind) or issubclass(kind, np.complexfloating | np.timedelta64):
+def is_number(kind: type, *, are_grades: bool = False) -> bool:
+    """Check whether a type holds real numbers. Truth values are grades, and durations nothing."""
+    if issubclass(kind, bool | np.bool_):
+        return are_grades
+    if issubclass(kind, np.complexfloating | np.timedelta64):
         return False
     return issubclass(kind, int | float | np.number) or is_decimal(kind) or is_short(kind)
-
-
-def is_truth(kind: type) -> bool:
-    """Check whether a type holds truth values."""
-    return issubclass(kind, bool | np.bool_)
 
 
 def is_integer(kind: type) -> bool:
@@ -259,16 +264,16 @@ def widen_scale(scale: Scale | None, grades: Array) -> Scale | None:
     """Return the lowest and the highest grade of a scale and of more grades, NaN where unknown."""
     if not is_judged(grades):
         return scale
-    lowest, highest = float(np.fmin.reduce(grades)), float(np.fmax.reduce(grades))
-    return (lowest, highest) if scale is None else (min(lowest, scale[0]), max(highest, scale[1]))
+    ends = [*(scale or ()), float(np.fmin.reduce(grades)), float(np.fmax.reduce(grades))]
+    return min(ends), max(ends)
 
 
-def no_judgments(file: str | None, wanted: str = "judgments") -> EmptyError:
+def no_judgments(file: str | None) -> EmptyError:
     """Return the error for rows without any judged document, or for no rows."""
     hint = "give each query at least the grades that are known"
-    return EmptyError(f"expected {wanted}, found none", hint=hint, code="empty_input", file=file)
+    return EmptyError("expected judgments, found none", hint=hint, code="empty_input", file=file)
 
 
-def count_offsets(lengths: Array) -> NDArray[np.int64]:
+def count_offsets(lengths: Array) -> Offsets:
     """Return the offsets of concatenated lists of given lengths."""
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])

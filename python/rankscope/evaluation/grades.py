@@ -226,7 +226,7 @@ def _open_lists(measure: Measure, given: Given) -> tuple[Callable[[], Groups], b
     lists, is_one = split_lists(rel, "rel")
     is_declared = isinstance(groups, str) and groups == "one"
     if not (groups is None or (is_one and is_declared)):
-        return partial(from_lists, rel, ideal, "rel", groups), False  # type: ignore[arg-type]  # checked there
+        return partial(from_lists, rel, ideal, "rel", groups), False
     rows, columns = (*getattr(rel, "shape", ()), 0, 0)[:2]
     is_narrow = columns == 1 < rows  # a table of one column
     if is_column(rel) and (is_one or is_narrow) and not is_declared:
@@ -238,7 +238,7 @@ def _open_lists(measure: Measure, given: Given) -> tuple[Callable[[], Groups], b
             code="groups_needed",
         )
     ideals = None if ideal is None else [ideal] if is_one else ideal
-    return partial(from_lists, lists, ideals, "rel"), is_one  # type: ignore[arg-type]  # lists of numbers
+    return partial(from_lists, lists, ideals, "rel"), is_one
 
 
 def _read_cutoffs(base: Measure, k: Cutoffs, longest: int) -> list[int | None]:

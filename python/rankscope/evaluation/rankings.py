@@ -12,7 +12,7 @@ from rankscope.engine.judgments import load_qrels
 from rankscope.engine.progress import watch
 from rankscope.engine.query_values import refuse_cluster_alone
 from rankscope.engine.requests import read_request
-from rankscope.errors import FormatError, RankscopeError
+from rankscope.errors import RankscopeError
 from rankscope.evaluation.columns import Choices, Columns
 from rankscope.evaluation.evaluating import make_evaluation, make_plan, rank_table
 from rankscope.evaluation.query_groups import (
@@ -332,12 +332,9 @@ def rank_groups(groups: arrays.Groups, ties: Ties, kind: type[Kind]) -> Kind:
     """Rank rows that are sorted by query."""
     check_choice("ties", ties, CHOICES["ties"])
     threads = count_threads(None)
-    try:
-        core = CoreRankings.from_groups(
-            groups.offsets, groups.relevance, groups.scores, groups.ideal, ties, threads
-        )
-    except FormatError as error:
-        raise groups.locate(error) from None
+    core = CoreRankings.from_groups(
+        groups.offsets, groups.relevance, groups.scores, groups.ideal, ties, threads
+    )
     queries = Queries("arrays", "error", core.query_ids)
     choices = Choices(ties, "error", "float64", has_ideal=groups.ideal is not None)
     return kind(queries, core, "arrays", choices)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rankscope._core import mean_of_rows
-from rankscope._inputs.arrays import as_matrix, check_weights, from_rows, groups_needed
-from rankscope._inputs.numbers import split_lists, to_numbers
+from rankscope._inputs.arrays import GROUPED, as_matrix, check_weights, from_rows
+from rankscope._inputs.numbers import to_numbers
 from rankscope.engine.query_values import are_weights
 from rankscope.engine.requests import read_request
 from rankscope.errors import FormatError, PolicyError, UsageError
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 
 
 POLICIES = ("ties", *POLICIES_OF_GAINS)
+IN_SKLEARN = (
+    ". In scikit-learn, a scorer of rankscope.integrations.sklearn passes the groups of each fold, "
+    "as does make_scorer({}).set_score_request(groups=True)"
+)
 
 
 @record(frozen=True, slots=True)
@@ -155,18 +159,24 @@ def _score(measure: Measure, k: int | None, given: Given, settings: dict[str, ob
     if weights is not None:
         check_weights(weights, given.y_true, given.groups)
         weights = to_numbers(weights, "sample_weight", dimensions=(1,)).tolist()
-    _check_queries(measure, given)
+    if given.padding not in {None, "nan"}:
+        raise UsageError(
+            f"expected padding as 'nan' or None, found {given.padding!r:.120}",
+            hint="leave it out if every score is a number",
+            code="bad_parameter",
+        )
     mean = _score_plain(chosen, policy, given, weights)
     if mean is not None:
         return mean
-    # scikit-learn sorts ascending and turns the order round, so that the last comes first.
+    function = f"{measure.name.lower()}_score"
     rows = from_rows(
         given.y_true,
         given.y_score,
         given.groups,
-        is_reversed=given.ignore_ties,
+        hint=GROUPED.format(function) + IN_SKLEARN.format(function),
         padding=given.padding,
-        dimensions=(2,),
+        # scikit-learn sorts ascending and turns the order round, so that the last comes first.
+        is_reversed=given.ignore_ties,
     )
     rankings = rank_groups(rows, ties_of(policy), Rankings)
     try:
@@ -175,27 +185,6 @@ def _score(measure: Measure, k: int | None, given: Given, settings: dict[str, ob
         if error.code == "bad_weights":
             error.file, error.hint = "sample_weight", "give one weight a query"
         raise
-
-
-def _check_queries(measure: Measure, given: Given) -> None:
-    """Raise an error for input that doesn't say which documents belong to one query."""
-    if given.padding not in {None, "nan"}:
-        raise UsageError(
-            f"expected padding as 'nan' or None, found {given.padding!r:.120}",
-            hint="leave it out if every score is a number",
-            code="bad_parameter",
-        )
-    if given.groups is not None:
-        return
-    names = ("y_true", "y_score")
-    if not all(split_lists(getattr(given, name), name)[1] for name in names):
-        return
-    function = f"{measure.name.lower()}_score"
-    raise groups_needed(
-        function,
-        ". In scikit-learn, a scorer of rankscope.integrations.sklearn passes the groups of each "
-        f"fold, as does make_scorer({function}).set_score_request(groups=True)",
-    )
 
 
 def _score_plain(
