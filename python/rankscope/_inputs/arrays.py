@@ -16,23 +16,19 @@ from rankscope._inputs.numbers import (
     to_numbers,
 )
 from rankscope.deferred import np
-from rankscope.errors import FormatError, UsageError
+from rankscope.errors import UsageError
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal, TypeAlias
+    from typing import Literal, TypeAlias
 
-    from rankscope._inputs.doubles import Array, Doubles, Offsets
+    from rankscope._inputs.doubles import Doubles, Offsets
+    from rankscope._inputs.numbers import Dims, Foreign
 
-    Foreign: TypeAlias = Any  # numbers of any library
     Padding: TypeAlias = Literal["nan"] | None
 
 GROUPED = "write {}(y_true, y_score, groups=df['query']), or groups='one' if all rows are one query"
-SIZES = (
-    "group_sizes says how many rows each query has; if you have the query of each row, write "
-    "Rankings.from_arrays(relevance, scores, groups=ids)"
-)
 
 
 @record(frozen=True, slots=True)
@@ -52,13 +48,12 @@ class Groups:
     ideal: tuple[Offsets, Doubles] | None = None
 
 
-def as_matrix(values: Foreign, name: str) -> Array | None:
+def as_matrix(values: Foreign, name: str) -> Foreign:
     """Return a matrix that the core can read in place, or `None` if it needs converting."""
-    if is_in_place(values) and values.ndim == 2:
-        check_file(values, name)
-        matrix: Array = values
-        return matrix
-    return None
+    if not is_in_place(values) or values.ndim != 2:
+        return None
+    check_file(values, name)
+    return values
 
 
 def from_rows(
@@ -75,7 +70,9 @@ def from_rows(
     A score that is masked means that there is no document, and so does NaN if it is padding.
     """
     check_order(y_true=y_true, y_score=y_score, groups=groups)
-    grades, scores = _read_pair(y_true=y_true, y_score=y_score, most=1 if groups is not None else 2)
+    grades, scores = _read_pair(
+        y_true=y_true, y_score=y_score, dimensions=(1, 2) if groups is None else (1,)
+    )
     if padding is None:
         is_bad = np.isnan(scores) & ~np.ma.getmask(y_score)
         refuse_where(is_bad, scores, "score_nan", "y_score")
@@ -101,22 +98,16 @@ def from_rows(
 def from_groups(relevance: Foreign, scores: Foreign, group_sizes: Foreign) -> Groups:
     """Read rows that are sorted by query."""
     check_order(relevance=relevance, scores=scores)
-    grades, numbers = _read_pair(relevance=relevance, scores=scores, most=1)
+    grades, numbers = _read_pair(relevance=relevance, scores=scores, dimensions=(1,))
     refuse_where(np.isnan(numbers), numbers, "score_nan", "scores")
-    try:
-        sizes = read_sizes(group_sizes, "group_sizes", SIZES)
-    except FormatError as error:
-        error.hint = SIZES if error.code == "not_numeric" else error.hint
-        raise
+    sizes = read_sizes(group_sizes, "group_sizes")
     if len(grades) != sizes.sum():
         message = f"expected group_sizes for {len(grades)} rows, found {sizes.sum():.0f} in all"
-        raise refuse("length_mismatch", "group_sizes", message, hint=SIZES)
+        raise refuse("length_mismatch", "group_sizes", message)
     return _judged("relevance", Groups(count_offsets(sizes), grades, numbers))
 
 
-def from_lists(
-    lists: Foreign, ideal: Foreign, name: str = "lists", groups: Foreign = None
-) -> Groups:
+def from_lists(lists: Foreign, ideal: Foreign, name: str, groups: Foreign = None) -> Groups:
     """Read lists of grades that are in rank order, or one column of them and its groups."""
     if groups is None:
         offsets, grades = join_lists(lists, name)
@@ -138,10 +129,9 @@ def from_lists(
     return _judged(name, Groups(offsets, grades, scores, judged))
 
 
-def _read_pair(most: int, **pair: Foreign) -> tuple[Doubles, Doubles]:
-    """Read grades and scores of one shape, of at most as many dimensions."""
+def _read_pair(dimensions: Dims, **pair: Foreign) -> tuple[Doubles, Doubles]:
+    """Read grades and scores of one shape."""
     (first, y_true), (second, y_score) = pair.items()
-    dimensions = range(1, most + 1)
     grades = to_numbers(y_true, first, dimensions=dimensions, are_grades=True)
     scores = to_numbers(y_score, second, dimensions=dimensions)
     if grades.shape != scores.shape:
@@ -176,10 +166,8 @@ def check_order(**columns: Foreign) -> None:
         first, leader = frames[0]
         for axis in ("index", "columns")[: min(leader.ndim, other.ndim)]:
             one, two = getattr(leader, axis), getattr(other, axis)
-            is_same = len(one) != len(two) or one.equals(two)
-            if not is_same and one.isin(two).all() and two.isin(one).all():
-                found = "the same labels in different orders"
-                message = f"expected {first} and {name} with the same {axis}, found {found}"
+            if not one.equals(two) and len(one) == len(two) and set(one) == set(two):
+                message = f"expected {first} and {name} with one {axis}, found different orders"
                 raise refuse("index_order", name, message)
 
 

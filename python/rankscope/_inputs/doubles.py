@@ -32,6 +32,8 @@ CODES = {
 }
 """Codes of mistakes in a grade and in a score."""
 HINTS = {
+    "group_sizes": "these are numbers of rows; if you have the query of each row, write "
+    "Rankings.from_arrays(relevance, scores, groups=ids)",
     "not_numeric": "convert it first: 1 for yes, 0 for no, 5 instead of '5'",
     "inexact_number": "round them first",
     "array_shape": "rows are queries, columns are documents; ravel() makes one dimension",
@@ -44,6 +46,7 @@ HINTS = {
     "score_nan": "if NaN fills up the rows of shorter lists, say so: padding='nan'",
     "score_overflow": "a score is a finite number",
 }
+"""How to fix mistakes, by code, or by argument."""
 
 
 def code_of(mistake: str, role: str) -> str:
@@ -55,7 +58,8 @@ def code_of(mistake: str, role: str) -> str:
 
 def refuse(code: str, name: str, message: str, at: Place = (), *, hint: str = "") -> FormatError:
     """Return the error for a mistake in an array."""
-    error = FormatError(message, hint=hint or HINTS[code], code=code, file=name)
+    usual = HINTS.get(name, HINTS[code])
+    error = FormatError(message, hint=hint or usual, code=code, file=name)
     error.line, error.column = ([int(place) + 1 for place in at] + [None, None])[:2]
     return error
 
@@ -97,8 +101,8 @@ def to_doubles(values: Array, name: str, *, are_grades: bool = False) -> Doubles
 def keep_doubles(values: Array, name: str, *, are_grades: bool = False) -> Array:
     """Return an array unchanged if the core can read it, and as float64 otherwise."""
     # The core would read large integers as NaN, which is a grade.
-    is_long = values.dtype == np.int64 and values.size > 0
-    is_large = is_long and max(int(values.max()), -int(values.min())) > EXACT_UP_TO
+    is_long = values.dtype == np.int64
+    is_large = is_long and ((values > EXACT_UP_TO) | (values < -EXACT_UP_TO)).any()
     if is_in_place(values) and not is_large:
         return values
     return to_doubles(values, name, are_grades=are_grades)

@@ -41,12 +41,13 @@ def read_groups(groups: GroupsLike, rows: int) -> tuple[Offsets, Offsets | slice
         return np.array([0, rows], dtype=np.int64), slice(None)
     shape = tuple(getattr(groups, "shape", (0,)))
     if len(shape) != 1:
-        message = f"expected groups as one column, found shape {shape}"
-        hint = "several columns of pandas become one by df.groupby(['user', 'day']).ngroup()"
-        raise refuse("array_shape", "groups", message, hint=hint)
+        message = (
+            f"expected groups as one column (ngroup() of pandas makes one), found shape {shape}"
+        )
+        raise refuse("array_shape", "groups", message, hint=EXAMPLE)
     sizes = None
     with suppress(InputError):
-        sizes = read_sizes(groups, "groups", EXAMPLE)
+        sizes = read_sizes(groups, "groups")
     add_up = sizes is not None and sizes.sum() == rows
     if sizes is not None and len(sizes) != rows:
         if add_up:
@@ -66,13 +67,13 @@ def read_groups(groups: GroupsLike, rows: int) -> tuple[Offsets, Offsets | slice
     raise refuse("length_mismatch", "groups", f"{message}, found {found}", hint=EXAMPLE)
 
 
-def read_sizes(values: ArrayLike, name: str, hint: str) -> Doubles:
+def read_sizes(values: ArrayLike, name: str) -> Doubles:
     """Read whole numbers of 0 or more."""
     sizes = to_numbers(values, name, dimensions=(1,))
     is_size = (sizes >= 0) & (sizes < np.inf) & (sizes == np.floor(sizes))
     if not is_size.all():
         message = f"expected {name} as whole numbers, 0 or more, found {sizes[~is_size][0]}"
-        raise refuse("group_sizes", name, message, [np.argmin(is_size)], hint=hint)
+        raise refuse("group_sizes", name, message, [np.argmin(is_size)])
     return sizes
 
 

@@ -120,14 +120,13 @@ def see_array(values: Foreign, name: str) -> Array:
     """Convert anything but a list to an array, which may hold objects."""
     if isinstance(values, str | bytes | bytearray | np.generic):
         raise not_numbers(name, type(values).__name__)
-    array: Array = values
     if not isinstance(values, np.ndarray):
-        try:
-            array = np.asarray(memoryview(values))
-        except (TypeError, ValueError, BufferError):
-            return _of_library(values, name)
-    check_file(array, name)
-    return array
+        with suppress(TypeError, ValueError, BufferError):
+            values = np.asarray(memoryview(values))
+    if not isinstance(values, np.ndarray):
+        return _of_library(values, name)
+    check_file(values, name)
+    return values
 
 
 def _of_library(values: Foreign, name: str) -> Array:
@@ -215,11 +214,9 @@ def split_lists(values: Foreign, name: str) -> tuple[Iterable[Any], bool]:
     lists = values
     if not isinstance(values, list | tuple):
         array = see_array(values, name)
-        if array.ndim not in {1, 2}:
-            raise bad_shape(name, (1, 2), array.shape)
         if array.ndim == 2:
             return array, False
-        lists = np.ma.getdata(array).tolist() if array.dtype == object else []
+        lists = np.ma.getdata(array).ravel().tolist() if array.dtype == object else []
     is_one = not lists or not is_row(type(lists[0])) or getattr(lists[0], "ndim", 1) == 0
     return ([values] if is_one else lists), is_one
 
@@ -235,9 +232,8 @@ def is_number(kind: type, *, are_grades: bool = False) -> bool:
 
 def is_integer(kind: type) -> bool:
     """Check whether a type holds integers."""
-    if kind.__module__ == "builtins":  # which needs no NumPy
-        return kind is int
-    return issubclass(kind, int | np.integer) and is_number(kind)
+    is_plain = kind.__module__ == "builtins"  # which needs no NumPy
+    return kind is int if is_plain else issubclass(kind, int | np.integer) and is_number(kind)
 
 
 def is_row(kind: type) -> bool:

@@ -200,7 +200,7 @@ class Rankings(Columns):
             >>> round(rankings.evaluate(nDCG(gain="exp2"))[nDCG(gain="exp2")], 6)
             0.95085
         """
-        return rank_groups(arrays.from_lists(lists, ideal), "input", cls)
+        return rank_groups(arrays.from_lists(lists, ideal, "lists"), "input", cls)
 
     def evaluate(
         self,
