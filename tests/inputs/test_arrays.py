@@ -206,7 +206,7 @@ def test_an_array_of_another_shape_is_refused(shape: tuple[int, ...]) -> None:
     ):
         error = is_refused(call, "array_shape")
         assert f"{shape}" in error.message
-        assert ("ravel()" in error.hint) == (error.file != "group_sizes")
+        assert "ravel()" in error.hint
     if len(shape) != 2:
         is_refused(lambda: Rankings.from_arrays(odd, odd), "array_shape")
         is_refused(lambda: rs.ndcg_score(odd, odd), "array_shape")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from rankscope._inputs.doubles import is_in_place, refuse
+from rankscope._inputs.doubles import HINTS, is_in_place, refuse
 from rankscope._inputs.groups import read_groups, read_sizes
 from rankscope._inputs.numbers import (
     check_file,
@@ -70,12 +70,10 @@ def from_rows(
     A score that is masked means that there is no document, and so does NaN if it is padding.
     """
     check_order(y_true=y_true, y_score=y_score, groups=groups)
-    grades, scores = _read_pair(
-        y_true=y_true, y_score=y_score, dimensions=(1, 2) if groups is None else (1,)
-    )
+    dimensions = (1, 2) if groups is None else (1,)
+    grades, scores = _read_pair(dimensions, y_true=y_true, y_score=y_score)
     if padding is None:
-        is_bad = np.isnan(scores) & ~np.ma.getmask(y_score)
-        refuse_where(is_bad, scores, "score_nan", "y_score")
+        refuse_where(np.isnan(scores) & ~np.ma.getmask(y_score), scores, "score_nan", "y_score")
     if groups is not None:
         offsets, order = read_groups(groups, scores.size)
         grades, scores = grades[order], scores[order]
@@ -86,8 +84,8 @@ def from_rows(
         message = "expected groups beside one-dimensional y_true and y_score, found none"
         raise UsageError(message, hint=hint, code="groups_needed")
     if is_reversed:
-        last = np.repeat(offsets[:-1] + offsets[1:] - 1, np.diff(offsets))
-        last -= np.arange(len(last))
+        ends = np.repeat(offsets[:-1] + offsets[1:] - 1, np.diff(offsets))
+        last = ends - np.arange(len(ends))
         grades, scores = grades[last], scores[last]
     rows = np.flatnonzero(~np.isnan(scores))
     if len(rows) < len(scores):
@@ -98,12 +96,12 @@ def from_rows(
 def from_groups(relevance: Foreign, scores: Foreign, group_sizes: Foreign) -> Groups:
     """Read rows that are sorted by query."""
     check_order(relevance=relevance, scores=scores)
-    grades, numbers = _read_pair(relevance=relevance, scores=scores, dimensions=(1,))
+    grades, numbers = _read_pair((1,), relevance=relevance, scores=scores)
     refuse_where(np.isnan(numbers), numbers, "score_nan", "scores")
     sizes = read_sizes(group_sizes, "group_sizes")
     if len(grades) != sizes.sum():
         message = f"expected group_sizes for {len(grades)} rows, found {sizes.sum():.0f} in all"
-        raise refuse("length_mismatch", "group_sizes", message)
+        raise refuse("length_mismatch", "group_sizes", message, hint=HINTS["group_sizes"])
     return _judged("relevance", Groups(count_offsets(sizes), grades, numbers))
 
 
@@ -135,8 +133,7 @@ def _read_pair(dimensions: Dims, **pair: Foreign) -> tuple[Doubles, Doubles]:
     grades = to_numbers(y_true, first, dimensions=dimensions, are_grades=True)
     scores = to_numbers(y_score, second, dimensions=dimensions)
     if grades.shape != scores.shape:
-        found = f"{grades.shape} and {scores.shape}"
-        message = f"expected {first} and {second} of one shape, found {found}"
+        message = f"expected {second} of shape {grades.shape} as {first}, found {scores.shape}"
         raise refuse("length_mismatch", second, message)
     if scores.size == 0:
         raise no_judgments(first)

@@ -46,7 +46,7 @@ HINTS = {
     "score_nan": "if NaN fills up the rows of shorter lists, say so: padding='nan'",
     "score_overflow": "a score is a finite number",
 }
-"""How to fix mistakes, by code, or by argument."""
+"""How to fix mistakes, by code."""
 
 
 def code_of(mistake: str, role: str) -> str:
@@ -58,8 +58,8 @@ def code_of(mistake: str, role: str) -> str:
 
 def refuse(code: str, name: str, message: str, at: Place = (), *, hint: str = "") -> FormatError:
     """Return the error for a mistake in an array."""
-    usual = HINTS.get(name, HINTS[code])
-    error = FormatError(message, hint=hint or usual, code=code, file=name)
+    usual = "group_sizes" if (name, code) == ("group_sizes", "not_numeric") else code
+    error = FormatError(message, hint=hint or HINTS[usual], code=code, file=name)
     error.line, error.column = ([int(place) + 1 for place in at] + [None, None])[:2]
     return error
 
@@ -77,8 +77,9 @@ def inexact(name: str, found: str, at: Place) -> FormatError:
 
 def bad_shape(name: str, dimensions: Iterable[int], shape: tuple[int, ...]) -> FormatError:
     """Return the error for an array with the wrong dimensions."""
-    wanted = " or ".join(map(str, dimensions))
-    message = f"expected {name} with {wanted} dimensions, found shape {shape}"
+    message = (
+        f"expected {name} of dimension {' or '.join(map(str, dimensions))}, found shape {shape}"
+    )
     return refuse("array_shape", name, message)
 
 

@@ -41,9 +41,7 @@ def read_groups(groups: GroupsLike, rows: int) -> tuple[Offsets, Offsets | slice
         return np.array([0, rows], dtype=np.int64), slice(None)
     shape = tuple(getattr(groups, "shape", (0,)))
     if len(shape) != 1:
-        message = (
-            f"expected groups as one column (ngroup() of pandas makes one), found shape {shape}"
-        )
+        message = f"expected groups as one column, such as ngroup() makes, found shape {shape}"
         raise refuse("array_shape", "groups", message, hint=EXAMPLE)
     sizes = None
     with suppress(InputError):

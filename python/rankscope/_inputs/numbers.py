@@ -86,9 +86,8 @@ def _of_list(values: Sequence[Any], name: str, depth: int, are_grades: bool) -> 
     rows = list(_read_each(values, read))
     shapes = set(map(np.shape, rows))
     if len(shapes) > 1:
-        error = not_numbers(name, "rows of different lengths", wanted="an array of numbers")
-        error.hint = "ragged lists are what from_lists takes; NaN pads the rows of a matrix"
-        raise error
+        hint = "ragged lists are what from_lists takes; NaN pads the rows of a matrix"
+        raise refuse("not_numeric", name, "expected rows of one length, found several", hint=hint)
     return read_python(rows, name) if shapes == {()} else np.stack(rows)
 
 
@@ -142,6 +141,8 @@ def _of_library(values: Foreign, name: str) -> Array:
     check_inside(values, name)
     try:
         array: Array = _export(values)
+    except MemoryError:
+        raise
     except Exception as error:
         found = f"{type(values).__name__} elsewhere: {str(error).partition(chr(10))[0][:120]}"
         message = f"expected {name} in main memory, found {found}"
