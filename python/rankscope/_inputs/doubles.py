@@ -77,9 +77,8 @@ def inexact(name: str, found: str, at: Place) -> FormatError:
 
 def bad_shape(name: str, dimensions: Iterable[int], shape: tuple[int, ...]) -> FormatError:
     """Return the error for an array with the wrong dimensions."""
-    message = (
-        f"expected {name} of dimension {' or '.join(map(str, dimensions))}, found shape {shape}"
-    )
+    wanted = " or ".join(map(str, dimensions))
+    message = f"expected {name} of dimension {wanted}, found shape {shape}"
     return refuse("array_shape", name, message)
 
 
