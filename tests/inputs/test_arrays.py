@@ -348,6 +348,7 @@ def test_what_a_mask_hides_may_be_anything() -> None:
 def test_several_lists_come_in_whatever_holds_them(lists: object) -> None:
     """N2."""
     assert rs.ndcg(lists).tolist() == [rs.ndcg([1, 2]), 1]
+    assert rs.ndcg(range(1, 3)) == rs.ndcg([1, 2])
 
 
 @pytest.mark.parametrize(

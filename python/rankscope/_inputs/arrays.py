@@ -72,17 +72,17 @@ def from_rows(
     check_order(y_true=y_true, y_score=y_score, groups=groups)
     dimensions = (1, 2) if groups is None else (1,)
     grades, scores = _read_pair(dimensions, y_true=y_true, y_score=y_score)
+    if groups is None and scores.ndim == 1:
+        message = "expected groups beside one-dimensional y_true and y_score, found none"
+        raise UsageError(message, hint=hint, code="groups_needed")
     if padding is None:
         refuse_where(np.isnan(scores) & ~np.ma.getmask(y_score), scores, "score_nan", "y_score")
-    if groups is not None:
-        offsets, order = read_groups(groups, scores.size)
-        grades, scores = grades[order], scores[order]
-    elif scores.ndim == 2:
+    if groups is None:
         offsets = np.arange(len(scores) + 1) * scores.shape[1]
         grades, scores = grades.ravel(), scores.ravel()
     else:
-        message = "expected groups beside one-dimensional y_true and y_score, found none"
-        raise UsageError(message, hint=hint, code="groups_needed")
+        offsets, order = read_groups(groups, scores.size)
+        grades, scores = grades[order], scores[order]
     if is_reversed:
         ends = np.repeat(offsets[:-1] + offsets[1:] - 1, np.diff(offsets))
         last = ends - np.arange(len(ends))

@@ -213,7 +213,7 @@ def join_lists(lists: Foreign, name: str) -> tuple[Offsets, Doubles]:
 def split_lists(values: Foreign, name: str) -> tuple[Iterable[Any], bool]:
     """Return a list of lists of numbers, and whether the input was a single list."""
     lists = values
-    if not isinstance(values, list | tuple):
+    if not isinstance(values, list | tuple | range):
         array = see_array(values, name)
         if array.ndim == 2:
             return array, False
