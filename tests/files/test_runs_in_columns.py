@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope._inputs.table_files import TableFile
 from rankscope.engine import memory
-from rankscope.engine.runs import ColumnRun
+from rankscope.engine.column_run import ColumnRun
 
 from tests.files.limited import SMALL, describe, draw_pairs, draw_settings, spoil
 from tests.generated import examples

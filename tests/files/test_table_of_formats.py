@@ -25,6 +25,6 @@ def test_every_reader_opens_files_and_every_ending_means_one_format() -> None:
     for row in FORMATS.values():
         if row.reader:
             module, _, name = row.reader.partition(":")
-            assert callable(getattr(import_module(f"rankscope._inputs.files.{module}"), name))
+            assert callable(getattr(import_module(f"rankscope._inputs.{module}"), name))
         else:
             assert row.name in {"trec", "json"}

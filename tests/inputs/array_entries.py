@@ -219,5 +219,10 @@ HUGE_FORMS: dict[str, Callable[[], object]] = {
     "a long double": lambda: np.array([1, HUGE, 2]),
     "a long double in a list": lambda: [1, HUGE, 2],
     "infinity": lambda: [1, float("inf"), 2],
+    **{
+        f"{number} of {kind}": lambda number=number, kind=kind: np.array([1, number, 2], dtype=kind)
+        for number in (float("inf"), -float("inf"))
+        for kind in ("f2", "f4", "f8", "g")
+    },
 }
 """Numbers of which the second is beyond all doubles."""

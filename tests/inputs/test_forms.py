@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import sqlite3
 import types
 from contextlib import closing
@@ -383,7 +382,7 @@ def test_mistakes_in_lists_name_the_row(mistake: str, library: str) -> None:
 
 def test_lists_of_different_types_are_refused() -> None:
     frame = pd.DataFrame({"query_id": ["q1"], "doc_ids": [["a", 1]]})
-    refused(lambda: evaluate({"q1": {"a": 1}}, frame), "list_values", "doc_ids")
+    refused(lambda: evaluate({"q1": {"a": 1}}, frame), "column_type", "doc_ids")
 
 
 def test_columns_of_lists_of_different_lengths_are_refused() -> None:
@@ -432,7 +431,7 @@ def test_records_without_a_field_are_refused_where_it_is_missing() -> None:
     error = refused(lambda: evaluate(trec_qrels(QRELS), rows), "missing_score")
     assert error.line == 3
     assert (
-        "found a, b in records"
+        "found a, b"
         in refused(lambda: evaluate(trec_qrels(QRELS), [{"a": 1, "b": 2}]), "columns").message
     )
 
@@ -463,16 +462,6 @@ def test_a_level_of_queries_comes_before_a_column_of_users() -> None:
     # A group isn't sure to be the query where there are users.
     unsure = frame.rename(columns={"query_id": "group_id"}).set_index("group_id")
     refused(lambda: evaluate(trec_qrels(QRELS), unsure), "columns", "user_id and group_id")
-
-
-def test_lists_are_read_without_an_object_for_each_document(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    columns = importlib.import_module("rankscope._inputs.columns")
-    monkeypatch.setattr(columns, "_ids_of_list", None)
-    lists = nested(RUN, "score")
-    for table in (pl.DataFrame(lists), pa.table(lists)):
-        assert evaluate(trec_qrels(QRELS), table) == EXPECTED
 
 
 def test_no_library_is_imported_to_recognise_what_is_passed() -> None:

@@ -20,7 +20,7 @@ COLUMNS = {
     "query_id": ["q", "q", "q"],
     "doc_id": ["a", "b", "c"],
     "relevance": [0.0, 3.0, 1.0],
-    "score": [3.0, 2.0, 1.0],
+    "score": [3.5, 2.5, 1.5],
 }
 GRADES, SCORES = [0, 3, 1], [3, 2, 1]
 EXPECTED = rs.ndcg_score([GRADES], [SCORES])

@@ -17,21 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MEASURES = ["nDCG", "AP", "RR", "P@2"]
-NUMBERS: list[Callable[[Any], Any]] = [
-    int,
-    float,
-    np.float64,
-    np.float32,
-    np.float16,
-    np.int64,
-    np.int32,
-    np.int16,
-    np.int8,
-    np.uint64,
-    np.uint32,
-    np.uint16,
-    np.uint8,
-]
+TYPES = ("f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")
+NUMBERS: list[Callable[[Any], Any]] = [int, float, *(np.dtype(name).type for name in TYPES)]
 INTEGERS = [kind for kind in NUMBERS if kind is int or issubclass(kind, np.integer)]  # type: ignore[arg-type]
 
 
@@ -48,11 +35,8 @@ def test_numbers_have_the_values_of_floats(
     qrels = {"q": dict(zip(docs, map(float, grades), strict=False))}
     run = {"q": dict(zip(docs, map(float, scores), strict=True))}
     expected = rs.evaluate(qrels, run, MEASURES)
-    found = rs.evaluate(
-        {"q": {doc: kind(grade) for doc, grade in qrels["q"].items()}},
-        {"q": {doc: kind(score) for doc, score in run["q"].items()}},
-        MEASURES,
-    )
+    typed = [{doc: kind(number) for doc, number in side["q"].items()} for side in (qrels, run)]
+    found = rs.evaluate({"q": typed[0]}, {"q": typed[1]}, MEASURES)
     assert found.to_dict() == expected.to_dict()
 
 
@@ -65,15 +49,12 @@ def test_numbers_have_the_values_of_floats(
 def test_integer_ids_are_those_of_their_texts(
     kind: Callable[[Any], Any], judged: dict[int, int], run: dict[int, int]
 ) -> None:
-    expected = rs.evaluate(
-        {"q": {str(doc): grade for doc, grade in judged.items()}},
-        {"q": {str(doc): score for doc, score in run.items()}},
-        MEASURES,
-    )
-    found = rs.evaluate(
-        {"q": {kind(doc): grade for doc, grade in judged.items()}},
-        {"q": {kind(doc): score for doc, score in run.items()}},
-        MEASURES,
+    expected, found = (
+        rs.evaluate(
+            *({"q": {spell(doc): one for doc, one in side.items()}} for side in (judged, run)),
+            MEASURES,
+        )
+        for spell in (str, kind)
     )
     assert found.to_dict() == expected.to_dict()
 

@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from rankscope._inputs.alignment import check_alignment
-from rankscope._inputs.doubles import place_in
-from rankscope._inputs.foreign import check_file
-from rankscope._inputs.mistakes import groups_needed, located
-from rankscope._inputs.numbers import count_offsets, is_judged, join_lists, no_judgments, to_numbers
-from rankscope._inputs.row_groups import read_row_groups
+import sys
+
+from rankscope._inputs.doubles import HINTS, is_in_place, refuse
+from rankscope._inputs.groups import read_groups, read_sizes
+from rankscope._inputs.numbers import (
+    check_file,
+    count_offsets,
+    is_judged,
+    join_lists,
+    no_judgments,
+    refuse_where,
+    to_numbers,
+)
 from rankscope.deferred import np
-from rankscope.errors import EmptyError, FormatError
+from rankscope.errors import UsageError
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
     from typing import Literal, TypeAlias
 
-    from numpy.typing import ArrayLike, NDArray
-
-    from rankscope._inputs.row_groups import GivenGroups
+    from rankscope._inputs.doubles import Doubles, Offsets
+    from rankscope._inputs.numbers import Dims, Foreign
 
     Padding: TypeAlias = Literal["nan"] | None
 
-PLAIN = ("<f8", "<f4", "<i8", "<i4")
-"""The types of matrices that the core reads where they lie."""
-SIZES = (
-    "group_sizes says how many rows each query has; if you have the query of each row, write "
-    "Rankings.from_arrays(relevance, scores, groups=ids)"
-)
+GROUPED = "write {}(y_true, y_score, groups=df['query']), or groups='one' if all rows are one query"
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True)
 class Groups:
     """Rows of queries, one query after another.
 
@@ -40,270 +40,139 @@ class Groups:
         relevance: The grade of each row, NaN where unjudged.
         scores: The score of each row.
         ideal: Offsets and grades of all that is judged, where that is more than the rows.
-        names: What the arrays of grades and of scores are called.
-        find: Gives the place of a row in the array of a name, counted from 0.
     """
 
-    offsets: NDArray[np.int64]
-    relevance: NDArray[np.float64]
-    scores: NDArray[np.float64]
-    ideal: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
-    names: tuple[str, str]
-    find: Callable[[int, str], tuple[int, ...]]
-
-    def locate(self, error: FormatError) -> FormatError:
-        """Return the array and the place of a number that the core refused."""
-        if error.code.startswith("score_"):
-            is_finite = np.isfinite(self.scores)
-            error.file = self.names[1]
-            return located(error, self.find(int(np.argmin(is_finite)), error.file))
-        if error.code.startswith("rel_"):
-            is_infinite = np.isinf(self.relevance)
-            if self.ideal is None or is_infinite.any():
-                error.file = self.names[0]
-                return located(error, self.find(int(np.argmax(is_infinite)), error.file))
-            offsets, grades = self.ideal
-            error.file = "ideal"
-            return located(error, place_in(int(np.argmin(np.isfinite(grades))), offsets))
-        return error
+    offsets: Offsets
+    relevance: Doubles
+    scores: Doubles
+    ideal: tuple[Offsets, Doubles] | None = None
 
 
-def as_matrix(values: object, name: str) -> NDArray[np.number] | None:
+def as_matrix(values: Foreign, name: str) -> Foreign:
     """Return a matrix that the core can read in place, or `None` if it needs converting."""
-    # A subclass may mean something else by its numbers, as a masked array does.
-    if not isinstance(values, np.ndarray) or type(values) is not np.ndarray or values.ndim != 2:
-        return None
-    flags = values.flags
-    if values.dtype.str not in PLAIN or not (flags.c_contiguous and flags.aligned):
+    if not is_in_place(values) or values.ndim != 2:
         return None
     check_file(values, name)
     return values
 
 
-def from_matrices(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    is_reversed: bool = False,
-    padding: Padding = "nan",
-    dimensions: tuple[int, ...] = (1, 2),
-) -> Groups:
-    """Read two matrices. A score that is masked means that there is no document."""
-    check_alignment(y_true=y_true, y_score=y_score)
-    given = {
-        "y_true": to_numbers(y_true, "y_true", dimensions=dimensions, are_grades=True),
-        "y_score": to_numbers(y_score, "y_score", dimensions=dimensions),
-    }
-    relevance, scores = map(np.atleast_2d, given.values())
-    if relevance.shape != scores.shape:
-        raise FormatError(
-            f"expected y_true and y_score of one shape, found {relevance.shape} and {scores.shape}",
-            hint="both have a row a query and a column a document",
-            code="length_mismatch",
-            file="y_score",
-        )
-    if scores.size == 0:
-        raise _no_queries("y_true")
-    if all(each.ndim == 1 for each in given.values()):
-        raise groups_needed("Rankings.from_arrays")
-    if padding is None:
-        _refuse_nan(given["y_score"], y_score)
-    if is_reversed:
-        relevance, scores = relevance[:, ::-1], scores[:, ::-1]
-    is_there = ~np.isnan(scores)
-    is_full = bool(is_there.all())
-
-    def find(row: int, name: str) -> tuple[int, ...]:
-        query, column = np.argwhere(is_there)[row].tolist()
-        column = scores.shape[1] - 1 - column if is_reversed else column
-        return (column,) if given[name].ndim == 1 else (query, column)
-
-    return _judged(
-        Groups(
-            offsets=count_offsets(is_there.sum(axis=1)),
-            relevance=relevance.ravel() if is_full else relevance[is_there],
-            scores=scores.ravel() if is_full else scores[is_there],
-            names=("y_true", "y_score"),
-            find=find,
-        )
-    )
-
-
 def from_rows(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    groups: GivenGroups,
+    y_true: Foreign,
+    y_score: Foreign,
+    groups: Foreign = None,
     *,
-    is_reversed: bool = False,
+    hint: str = GROUPED.format("Rankings.from_arrays"),
     padding: Padding = "nan",
+    is_reversed: bool = False,
 ) -> Groups:
-    """Read two columns of rows, and which query each row belongs to."""
-    check_alignment(y_true=y_true, y_score=y_score, groups=groups)
-    grades = to_numbers(y_true, "y_true", dimensions=(1,), are_grades=True)
-    values = to_numbers(y_score, "y_score", dimensions=(1,))
-    if len(grades) != len(values):
-        raise FormatError(
-            f"expected as many scores as grades, found {len(values)} for {len(grades)}",
-            hint="both have a value a row",
-            code="length_mismatch",
-            file="y_score",
-        )
-    if len(grades) == 0:
-        raise _no_queries("y_true")
+    """Read two matrices, or two columns of rows and which query each row belongs to.
+
+    A score that is masked means that there is no document, and so does NaN if it is padding.
+    """
+    check_order(y_true=y_true, y_score=y_score, groups=groups)
+    dimensions = (1, 2) if groups is None else (1,)
+    grades, scores = _read_pair(dimensions, y_true=y_true, y_score=y_score)
+    if groups is None and scores.ndim == 1:
+        message = "expected groups beside one-dimensional y_true and y_score, found none"
+        raise UsageError(message, hint=hint, code="groups_needed")
     if padding is None:
-        _refuse_nan(values, y_score)
-    rows = read_row_groups(groups, len(grades))
+        refuse_where(np.isnan(scores) & ~np.ma.getmask(y_score), scores, "score_nan", "y_score")
+    if groups is None:
+        offsets = np.arange(len(scores) + 1) * scores.shape[1]
+        grades, scores = grades.ravel(), scores.ravel()
+    else:
+        offsets, order = read_groups(groups, scores.size)
+        grades, scores = grades[order], scores[order]
     if is_reversed:
-        rows = rows.reverse()
-    grades, values = rows.take(grades), rows.take(values)
-    places = np.flatnonzero(~np.isnan(values))
-    return _judged(
-        Groups(
-            offsets=np.searchsorted(places, rows.offsets),
-            relevance=grades[places],
-            scores=values[places],
-            names=("y_true", "y_score"),
-            find=lambda row, _: (rows.find(int(places[row])),),
-        )
-    )
+        ends = np.repeat(offsets[:-1] + offsets[1:] - 1, np.diff(offsets))
+        last = ends - np.arange(len(ends))
+        grades, scores = grades[last], scores[last]
+    rows = np.flatnonzero(~np.isnan(scores))
+    if len(rows) < len(scores):
+        offsets, grades, scores = np.searchsorted(rows, offsets), grades[rows], scores[rows]
+    return _judged("y_true", Groups(offsets, grades, scores))
 
 
-def _refuse_nan(numbers: NDArray[np.float64], given: object) -> None:
-    """Raise an error for a score that is NaN and not masked."""
-    is_nan = np.isnan(numbers)
-    if not is_nan.any():
-        return
-    is_bad = is_nan & ~_find_masked(given, numbers.shape)
-    if is_bad.any():
-        error = FormatError(
-            "expected a score for every document, found NaN",
-            hint="if NaN fills up the rows of shorter lists, say so: padding='nan'",
-            code="score_nan",
-            file="y_score",
-        )
-        raise located(error, tuple(np.argwhere(is_bad)[0].tolist()))
-
-
-def _find_masked(given: object, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Return where an array, or the rows of a list, are masked."""
-    if isinstance(given, np.ma.MaskedArray):
-        return np.asarray(np.ma.getmaskarray(given))
-    is_masked = np.zeros(shape, dtype=bool)
-    for at, row in enumerate(given if isinstance(given, list | tuple) else ()):
-        if isinstance(row, np.ma.MaskedArray):
-            is_masked[at] = np.ma.getmaskarray(row)
-    return is_masked
-
-
-def from_groups(relevance: ArrayLike, scores: ArrayLike, group_sizes: ArrayLike) -> Groups:
+def from_groups(relevance: Foreign, scores: Foreign, group_sizes: Foreign) -> Groups:
     """Read rows that are sorted by query."""
-    check_alignment(relevance=relevance, scores=scores)
-    grades = to_numbers(relevance, "relevance", dimensions=(1,), are_grades=True)
-    values = to_numbers(scores, "scores", dimensions=(1,))
-    try:
-        sizes = to_numbers(group_sizes, "group_sizes", dimensions=(1,))
-    except FormatError as error:
-        error.hint = SIZES if error.code == "not_numeric" else error.hint
-        raise
-    is_size = np.isfinite(sizes) & (sizes >= 0) & (sizes == np.floor(sizes))
-    if not is_size.all():
-        raise FormatError(
-            "expected group sizes that are whole numbers, 0 or more",
-            hint=SIZES,
-            code="group_sizes",
-            file="group_sizes",
-            line=int(np.argmin(is_size)) + 1,
-        )
-    if not len(grades) == len(values) == sizes.sum():
-        raise FormatError(
-            f"expected as many rows as the groups have, found {len(grades)} grades and "
-            f"{len(values)} scores for groups of {int(sizes.sum())} in all",
-            hint=SIZES,
-            code="length_mismatch",
-            file="group_sizes",
-        )
-    if len(sizes) == 0:
-        raise _no_queries("group_sizes")
-    return _judged(
-        Groups(
-            offsets=count_offsets(sizes.astype(np.int64)),
-            relevance=grades,
-            scores=values,
-            names=("relevance", "scores"),
-            find=lambda row, _: (row,),
-        )
-    )
+    check_order(relevance=relevance, scores=scores)
+    grades, numbers = _read_pair((1,), relevance=relevance, scores=scores)
+    refuse_where(np.isnan(numbers), numbers, "score_nan", "scores")
+    sizes = read_sizes(group_sizes, "group_sizes")
+    if len(grades) != sizes.sum():
+        message = f"expected group_sizes for {len(grades)} rows, found {sizes.sum():.0f} in all"
+        raise refuse("length_mismatch", "group_sizes", message, hint=HINTS["group_sizes"])
+    return _judged("relevance", Groups(count_offsets(sizes), grades, numbers))
 
 
-def from_lists(
-    lists: Iterable[Sequence[float]],
-    ideal: Iterable[Sequence[float]] | None,
-    name: str = "lists",
-) -> Groups:
-    """Read lists of grades that are in rank order."""
-    offsets, relevance = join_lists(lists, name)
-    if len(offsets) == 1:
-        raise _no_queries(name)
-    return _in_rank_order(offsets, relevance, ideal, name, lambda row: place_in(row, offsets))
-
-
-def from_ranked_rows(
-    grades: ArrayLike,
-    groups: GivenGroups,
-    ideal: Iterable[Sequence[float]] | None,
-    name: str = "rel",
-) -> Groups:
-    """Read one column of grades in which the rows of each query are in rank order."""
-    check_alignment(**{name: grades}, groups=groups)
-    relevance = to_numbers(grades, name, dimensions=(1,), are_grades=True)
-    rows = read_row_groups(groups, len(relevance))
-    if len(rows.offsets) == 1:
-        raise _no_queries(name)
-    relevance = rows.take(relevance)
-    return _in_rank_order(rows.offsets, relevance, ideal, name, lambda row: (rows.find(row),))
-
-
-def _in_rank_order(
-    offsets: NDArray[np.int64],
-    relevance: NDArray[np.float64],
-    ideal: Iterable[Sequence[float]] | None,
-    name: str,
-    find: Callable[[int], tuple[int, ...]],
-) -> Groups:
-
+def from_lists(lists: Foreign, ideal: Foreign, name: str, groups: Foreign = None) -> Groups:
+    """Read lists of grades that are in rank order, or one column of them and its groups."""
+    if groups is None:
+        offsets, grades = join_lists(lists, name)
+    else:
+        check_order(**{name: lists, "groups": groups})
+        grades = to_numbers(lists, name, dimensions=(1,), are_grades=True)
+        refuse_where(np.isinf(grades), grades, "rel_out_of_range", name)
+        offsets, order = read_groups(groups, len(grades))
+        grades = grades[order]
+    judged = None
+    if ideal is not None:
+        judged = join_lists(ideal, "ideal")
+        refuse_where(np.isnan(judged[1]), judged[1], "rel_not_number", "ideal", judged[0])
+        if len(judged[0]) != len(offsets):
+            message = f"expected {len(offsets) - 1} lists in ideal, found {len(judged[0]) - 1}"
+            raise refuse("length_mismatch", "ideal", message)
     # Scores that descend from 0 in each list keep its order, without ties.
-    lengths = np.diff(offsets)
-    scores = np.repeat(offsets[:-1], lengths).astype(np.float64) - np.arange(len(relevance))
-    given = None if ideal is None else join_lists(ideal, "ideal")
-    if given is not None and len(given[0]) != len(offsets):
-        raise FormatError(
-            f"expected an ideal a list, found {len(given[0]) - 1} for {len(offsets) - 1} lists",
-            hint="ideal has all judged grades of each query",
-            code="length_mismatch",
-            file="ideal",
-        )
-    return _judged(
-        Groups(
-            offsets=offsets,
-            relevance=relevance,
-            scores=scores,
-            ideal=given,
-            names=(name, name),
-            find=lambda row, _: find(row),
-        )
-    )
+    scores = np.repeat(offsets[:-1], np.diff(offsets)) - np.arange(len(grades), dtype=np.float64)
+    return _judged(name, Groups(offsets, grades, scores, judged))
 
 
-def _judged(groups: Groups) -> Groups:
-    grades, name = groups.relevance, groups.names[0]
-    if groups.ideal is not None:
-        grades, name = groups.ideal[1], "ideal"
+def _read_pair(dimensions: Dims, **pair: Foreign) -> tuple[Doubles, Doubles]:
+    """Read grades and scores of one shape."""
+    (first, y_true), (second, y_score) = pair.items()
+    grades = to_numbers(y_true, first, dimensions=dimensions, are_grades=True)
+    scores = to_numbers(y_score, second, dimensions=dimensions)
+    if grades.shape != scores.shape:
+        message = f"expected {second} of shape {grades.shape} as {first}, found {scores.shape}"
+        raise refuse("length_mismatch", second, message)
+    if scores.size == 0:
+        raise no_judgments(first)
+    refuse_where(np.isinf(scores), scores, "score_overflow", second)
+    refuse_where(np.isinf(grades) & ~np.isnan(scores), grades, "rel_out_of_range", first)
+    return grades, scores
+
+
+def _judged(name: str, groups: Groups) -> Groups:
+    grades = groups.relevance if groups.ideal is None else groups.ideal[1]
     if not is_judged(grades):
-        raise no_judgments(name)
+        raise no_judgments(name if groups.ideal is None else "ideal")
     return groups
 
 
-def _no_queries(name: str) -> EmptyError:
-    return EmptyError(
-        "expected queries, found none", hint="is the input empty?", code="empty_input", file=name
-    )
+def check_order(**columns: Foreign) -> None:
+    """Check that the pandas objects among columns have their rows in one order.
+
+    Columns are read by position. If only one of two columns of a frame was sorted, they have the
+    same labels in different orders, and a row would get the grade or the query of another.
+    Objects with other labels, such as a Series with a new index, are read by position.
+    """
+    pandas = sys.modules.get("pandas")
+    kinds = () if pandas is None else (pandas.Series, pandas.DataFrame)
+    frames = [(name, one) for name, one in columns.items() if isinstance(one, kinds)]
+    for name, other in frames[1:]:
+        first, leader = frames[0]
+        for axis in ("index", "columns")[: min(leader.ndim, other.ndim)]:
+            one, two = getattr(leader, axis), getattr(other, axis)
+            if not one.equals(two) and len(one) == len(two) and set(one) == set(two):
+                message = f"expected {first} and {name} with one {axis}, found different orders"
+                raise refuse("index_order", name, message)
+
+
+def check_weights(weights: Foreign, y_true: Foreign, groups: Foreign) -> None:
+    """Check that weights of queries in a pandas Series are in the order of the queries."""
+    pandas = sys.modules.get("pandas")
+    if groups is None:
+        check_order(y_true=y_true, sample_weight=weights)
+    elif pandas is not None and isinstance(groups, pandas.Series):
+        queries = pandas.Series(index=groups.unique(), dtype=float)
+        check_order(groups=queries, sample_weight=weights)

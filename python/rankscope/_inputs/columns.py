@@ -12,9 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rankscope._inputs.arrow import check_whole, fill_nulls, fill_texts, join, of_array, to_array
-from rankscope._inputs.foreign import see_array
-from rankscope._inputs.mistakes import bad_shape, code_of, inexact, not_numbers
-from rankscope._inputs.numbers import to_numbers
+from rankscope._inputs.doubles import bad_shape, code_of, inexact, not_numbers
+from rankscope._inputs.numbers import see_array, to_numbers
 from rankscope.errors import FormatError
 from rankscope.output.ids import MISSING, UUIDS
 
@@ -30,7 +29,8 @@ if TYPE_CHECKING:
 INTEGER_TYPES = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 FAILURES = (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError)
 """What PyArrow and the library of a column raise if it can't be converted."""
-LARGEST_EXACT = 2**53
+DIGITS = 15
+"""Each decimal of so many digits is that of one double."""
 HYPHENS = [8, 12, 16, 20]
 """Where the hyphens of a UUID stand between its 32 digits."""
 
@@ -56,18 +56,17 @@ def _export(column: Foreign, name: str) -> Foreign:
     if isinstance(column, pa.Array | pa.ChunkedArray):
         check_whole(column, name)
         return column
-    if isinstance(column, list | tuple):
-        return pa.array(column)
+    cells = list_cells(column)
+    if cells is not None:
+        return _of_cells(cells)
     if library == "polars":
-        if str(column.dtype) == "Object":
-            return pa.array(column.to_list())
         # Polars makes texts of its views faster than PyArrow checks and copies them.
         is_view = str(column.dtype) == "String"
         return pa.chunked_array(column, type=pa.large_string() if is_view else None)
     dtype = getattr(column, "dtype", None)
-    if library == "pandas" and not isinstance(dtype, np.dtype) and hasattr(column, "array"):
+    if library == "pandas" and not isinstance(dtype, np.dtype):
         if type(dtype).__name__ != "SparseDtype":
-            return pa.array(column.array, from_pandas=True)
+            return pa.array(getattr(column, "array", column), from_pandas=True)
     elif not isinstance(dtype, np.dtype) and hasattr(column, "__arrow_c_stream__"):
         return pa.chunked_array(column)
     elif not isinstance(dtype, np.dtype) and hasattr(column, "__arrow_c_array__"):
@@ -75,19 +74,30 @@ def _export(column: Foreign, name: str) -> Foreign:
     return _of_numpy(see_array(np.asarray(column) if library == "pandas" else column, name), name)
 
 
+def _of_cells(cells: list[Any]) -> Foreign:
+    """Convert objects of Python, which have one type."""
+    kinds = {kind.__name__ for kind in map(type, cells)}
+    if {"str", "bytes"} <= kinds:
+        raise TypeError("expected texts or bytes, found both")
+    if "Timestamp" in kinds:  # whose nanoseconds PyArrow drops
+        return pa.array(sys.modules["pandas"].Series(cells))
+    return pa.array(cells, from_pandas=True)
+
+
 def _of_numpy(array: NDArray[Any], name: str) -> Foreign:
     if array.ndim != 1:
         raise bad_shape(name, (1,), array.shape)
     mask = np.ma.getmaskarray(array) if np.ma.isMaskedArray(array) else None
+    array = np.ma.getdata(array)
     kind = array.dtype.kind
     if kind in "OT":
         return pa.array(array.tolist(), from_pandas=True)
     if kind in "fiu" and array.dtype.itemsize <= 8:
         native = array.astype(array.dtype.newbyteorder("="), copy=False)
         return of_array(native) if mask is None else pa.array(native, mask=mask)
-    if kind in "bUM" and mask is None:
-        return pa.array(array)
-    return of_array(to_numbers(array, name, dimensions=(1,)))
+    if kind in "bUM":
+        return pa.array(array, mask=mask)
+    return of_array(to_numbers(array, name, (1,)))
 
 
 def _explain(column: Foreign, name: str, error: Exception) -> FormatError:
@@ -98,8 +108,8 @@ def _explain(column: Foreign, name: str, error: Exception) -> FormatError:
         hint="IDs are text, integers, UUIDs, dates, times, decimals or bytes; numbers are numbers",
         code="column_type",
     )
-    values = column.tolist() if hasattr(column, "tolist") else column
-    if isinstance(values, list | tuple):
+    values = list_cells(column)
+    if values is not None:
         row = bisect_left(range(1, len(values) + 1), 1, key=lambda end: _is_refused(values[:end]))
         if row < len(values):
             wrong.line = row + 1
@@ -109,9 +119,9 @@ def _explain(column: Foreign, name: str, error: Exception) -> FormatError:
     return wrong
 
 
-def _is_refused(values: Foreign) -> bool:
+def _is_refused(values: list[Any]) -> bool:
     try:
-        pa.array(values, from_pandas=True)
+        _of_cells(values)
     except FAILURES:
         return True
     return False
@@ -156,8 +166,12 @@ def list_cells(column: Foreign) -> list[Any] | None:
 def is_null(value: object) -> bool:
     """Check whether a Python object stands for a missing value."""
     # Those of pandas answer no question about themselves, so they are known by their types.
-    is_nan = isinstance(value, float) and math.isnan(value)
-    return is_nan or type(value).__name__ in {"NoneType", "NAType", "NaTType"}
+    return is_null_type(type(value)) or (isinstance(value, float) and math.isnan(value))
+
+
+def is_null_type(kind: type) -> bool:
+    """Check whether a type holds only missing values."""
+    return kind.__name__ in {"NoneType", "NAType", "NaTType"}
 
 
 def is_uuid_type(kind: Foreign) -> bool:
@@ -228,7 +242,15 @@ def spell_ids(values: Foreign, name: str) -> Foreign:
         return texts if kind.tz is None else pc.binary_join_element_wise(texts, "Z", "")
     if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
         return _read_utf8(values.cast(pa.large_binary()), name)
-    raise _lists_in_rows(name, "an ID", "id_type") if is_list(kind) else _bad_ids(name, str(kind))
+    if is_list(kind):
+        raise _lists_in_rows(name, "an ID", "id_type")
+    error = _bad_ids(name, str(kind))
+    if types.is_boolean(kind):
+        error.line = 1
+    elif types.is_floating(kind) and len(values):
+        numbers = to_array(values.cast(pa.float64()))
+        error.line = int(np.argmax(numbers != np.floor(numbers))) + 1
+    raise error
 
 
 def _trim(texts: Foreign) -> Foreign:
@@ -348,11 +370,24 @@ def read_numbers(
     column: Foreign, name: str, role: str, *, allows_null: bool = False
 ) -> NDArray[np.float64]:
     """Read a column of numbers that doubles hold exactly, or of truth values as grades."""
+    cells = list_cells(column)
     try:
-        return numbers_of(as_arrow(column, name), name, role, allows_null=allows_null)
+        if cells is None:
+            return numbers_of(as_arrow(column, name), name, role, allows_null=allows_null)
+        # Python has numbers that Arrow hasn't, such as integers of any size.
+        is_missing = np.array([is_null_type(type(cell)) for cell in cells], dtype=bool)
+        if is_missing.any() and not allows_null:
+            raise _no_number(name, role, int(np.argmax(is_missing)))
+        numbers = np.full(len(cells), np.nan)
+        present = [cell for cell in cells if not is_null_type(type(cell))]
+        numbers[~is_missing] = to_numbers(present, name, (1,), are_grades=role == "relevance")
     except FormatError as error:
-        error.code = code_of("text", role) if error.code == "column_type" else error.code
+        if error.code == "array_shape" and cells is not None:
+            raise _lists_in_rows(name, "a number", code_of("text", role)) from error
+        is_other = error.code in {"column_type", "not_numeric", "array_shape"}
+        error.code, error.file = code_of("text", role) if is_other else error.code, None
         raise
+    return numbers
 
 
 def numbers_of(
@@ -361,13 +396,17 @@ def numbers_of(
     """Return the numbers in an array, NaN where there is none."""
     values = to_doubles(values, name, role)
     if values.null_count and not allows_null:
-        raise FormatError(
-            f"expected a number in every row of {name}, found none",
-            hint="drop the rows without one",
-            code=code_of("missing", role),
-            line=values.is_null().index(True).as_py() + 1,
-        )
+        raise _no_number(name, role, values.is_null().index(True).as_py())
     return fill_nulls(values, np.nan) if len(values) else np.zeros(0)
+
+
+def _no_number(name: str, role: str, row: int) -> FormatError:
+    return FormatError(
+        f"expected a number in every row of {name}, found none",
+        hint="drop the rows without one",
+        code=code_of("missing", role),
+        line=row + 1,
+    )
 
 
 def to_doubles(values: Foreign, name: str, role: str) -> Foreign:
@@ -377,6 +416,9 @@ def to_doubles(values: Foreign, name: str, role: str) -> Foreign:
         return values.cast(pa.float64())
     if types.is_boolean(kind) and role == "relevance":
         return values.cast(pa.int8()).cast(pa.float64())
+    if types.is_decimal(kind) and kind.precision > DIGITS:
+        numbers = read_numbers(values.to_pylist(), name, role, allows_null=True)
+        return pc.if_else(values.is_valid(), of_array(numbers), None)
     if types.is_decimal(kind):
         # By text, for the direct way doesn't give the nearest double.
         return values.cast(pa.string()).cast(pa.float64())

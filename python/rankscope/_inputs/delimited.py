@@ -14,12 +14,12 @@ from pyarrow import csv as arrow_csv
 
 from rankscope._inputs.roles import ID_ROLES, role_of
 from rankscope._inputs.text import (
-    BLOCK,
     NUMBER_ROLES,
     Lines,
     Text,
     add_note,
     find_first,
+    long_row,
     name_mistake,
     read_lines,
 )
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     Row = tuple[int, list[str]]
 
+LONGEST = 4 << 20
+"""So many bytes are parsed at once, so that no row can be longer."""
 MOST_COLUMNS = 1024
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
@@ -90,7 +92,7 @@ class DelimitedFile:
                     yield before + 1, row
                 before = rows.line_num
         except csv.Error as error:
-            is_open = "end of data" in str(error)
+            is_open = any(sign in str(error) for sign in ("end of data", "field larger"))
             raise FormatError(
                 "expected a quoted field to end, found no closing quote"
                 if is_open
@@ -153,6 +155,8 @@ class DelimitedFile:
                 rows += batch.num_rows
                 yield batch, lines
         except pa.ArrowInvalid as error:
+            if "straddling" in str(error):
+                raise long_row(self.name, LONGEST) from error
             raise find_first(self._opened, self._find_mistake, error, "field_count") from error
         for code, (count, first) in text.notes.items():
             add_note(self.notes, code, count, first)
@@ -173,7 +177,7 @@ class DelimitedFile:
         reader = arrow_csv.open_csv(
             pa.PythonFile(text, mode="r"),
             read_options=arrow_csv.ReadOptions(
-                column_names=self.names, skip_rows=self._header_line, block_size=BLOCK
+                column_names=self.names, skip_rows=self._header_line, block_size=LONGEST
             ),
             parse_options=arrow_csv.ParseOptions(
                 delimiter=self._delimiter, newlines_in_values=True

@@ -1,112 +1,150 @@
-"""Double precision: which numbers it holds exactly, and which it would round."""
+"""Double precision: the numbers that it holds exactly, and the errors for everything else."""
 
 from __future__ import annotations
 
 import math
 import sys
 
-from rankscope._inputs.mistakes import inexact, not_numbers
 from rankscope.deferred import np
+from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from decimal import Decimal
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
 
+    Array: TypeAlias = NDArray[Any]
+    Doubles: TypeAlias = NDArray[np.float64]
+    Offsets: TypeAlias = NDArray[np.int64]
+    Place: TypeAlias = Iterable[Any]  # the row, or the row and column, from 0
+
 EXACT_UP_TO = 2**53
 """Every integer up to here is a double; of larger ones only some are."""
+CODES = {
+    "text": ("rel_not_number", "score_not_number"),
+    "nan": ("rel_not_number", "score_nan"),
+    "infinite": ("rel_out_of_range", "score_overflow"),
+    "missing": ("missing_relevance", "missing_score"),
+    "rounded": ("integer_range", "integer_range"),
+}
+"""Codes of mistakes in a grade and in a score."""
+HINTS = {
+    "group_sizes": "these are numbers of rows; if you have the query of each row, write "
+    "Rankings.from_arrays(relevance, scores, groups=ids)",
+    "not_numeric": "convert it first: 1 for yes, 0 for no, 5 instead of '5'",
+    "inexact_number": "round them first",
+    "array_shape": "rows are queries, columns are documents; ravel() makes one dimension",
+    "changed_while_reading": "load it into memory: numpy.load without mmap_mode",
+    "device_array": "call .detach().cpu(), .get() or jax.device_get first, or use rankscope.array",
+    "index_order": "bring both into one order; if the index is wrong, pass .to_numpy()",
+    "length_mismatch": "each document has a grade and a score, and each list may have an ideal",
+    "rel_not_number": "leave out what isn't judged",
+    "rel_out_of_range": "a grade is a finite number, NaN where unjudged",
+    "score_nan": "if NaN fills up the rows of shorter lists, say so: padding='nan'",
+    "score_overflow": "a score is a finite number",
+}
+"""How to fix mistakes, by code."""
 
 
-def to_doubles(
-    given: NDArray[Any],
-    name: str,
-    offsets: NDArray[np.int64] | None = None,
-    *,
-    are_grades: bool = False,
-) -> NDArray[np.float64]:
+def code_of(mistake: str, role: str) -> str:
+    """Return the code of a mistake in a column, the same as for TREC text."""
+    if role in {"relevance", "score"}:
+        return CODES[mistake][role == "score"]
+    return "missing_score" if (mistake, role) == ("missing", "rank") else "not_numeric"
+
+
+def refuse(code: str, name: str, message: str, at: Place = (), *, hint: str = "") -> FormatError:
+    """Return the error for a mistake in an array."""
+    usual = "group_sizes" if (name, code) == ("group_sizes", "not_numeric") else code
+    error = FormatError(message, hint=hint or HINTS[usual], code=code, file=name)
+    error.line, error.column = ([int(place) + 1 for place in at] + [None, None])[:2]
+    return error
+
+
+def not_numbers(name: str, found: str, at: Place = (), *, wanted: str = "numbers") -> FormatError:
+    """Return the error for a value that isn't a number."""
+    return refuse("not_numeric", name, f"expected {name} as {wanted}, found {found}", at)
+
+
+def inexact(name: str, found: str, at: Place) -> FormatError:
+    """Return the error for a number that double precision would round."""
+    message = f"expected numbers in {name} that double precision holds, found {found:.120}"
+    return refuse("inexact_number", name, message, at)
+
+
+def bad_shape(name: str, dimensions: Iterable[int], shape: tuple[int, ...]) -> FormatError:
+    """Return the error for an array with the wrong dimensions."""
+    wanted = " or ".join(map(str, dimensions))
+    message = f"expected {name} of dimension {wanted}, found shape {shape}"
+    return refuse("array_shape", name, message)
+
+
+def to_doubles(values: Array, name: str, *, are_grades: bool = False) -> Doubles:
     """Convert an array to contiguous float64 without rounding. Masked values become NaN."""
-    array, mask = np.asarray(np.ma.getdata(given)), np.ma.getmask(given)
+    array, mask = np.ma.getdata(values), np.ma.getmask(values)
     if is_short(array.dtype.type):
         array = array.astype(np.float32)
     if array.dtype.kind not in ("fiub" if are_grades else "fiu"):
         raise not_numbers(name, str(array.dtype))
-    numbers = _convert(array)
-    is_rounded = _find_rounded(array, numbers)
-    if is_rounded is not None:
-        is_rounded &= ~np.ma.getmaskarray(given)
-        if is_rounded.any():
-            at = tuple(np.argwhere(is_rounded)[0].tolist())
-            raise inexact(name, str(array[at]), at if offsets is None else place_in(at[0], offsets))
+    with np.errstate(over="ignore"):  # a long double becomes infinite
+        numbers = np.require(array, np.float64, ["C", "A", "E"])
+    if array.dtype.itemsize > 4 and array.dtype != np.float64:
+        is_float = array.dtype.kind == "f"
+        is_suspect = numbers != array if is_float else np.abs(numbers) >= EXACT_UP_TO
+        _check_exact(array, numbers, is_suspect & ~mask, name)
     return numbers if mask is np.ma.nomask else np.where(mask, np.nan, numbers)
 
 
-def keep_doubles(given: NDArray[Any], name: str, *, are_grades: bool = False) -> NDArray[Any]:
-    """Return an array unchanged if the core can read its type, and as float64 otherwise."""
-    usual = (np.float64, np.float32, np.int64, np.int32)
-    is_usual = type(given) is np.ndarray and given.dtype in usual
-    is_read = is_usual and given.flags.c_contiguous and given.flags.aligned
-    if is_read and (given.dtype != np.int64 or _are_small(given)):
-        return given
-    return to_doubles(given, name, are_grades=are_grades)
+def keep_doubles(values: Array, name: str, *, are_grades: bool = False) -> Array:
+    """Return an array unchanged if the core can read it, and as float64 otherwise."""
+    # The core would read large integers as NaN, which is a grade.
+    is_long = values.dtype == np.int64
+    is_large = is_long and ((values > EXACT_UP_TO) | (values < -EXACT_UP_TO)).any()
+    if is_in_place(values) and not is_large:
+        return values
+    return to_doubles(values, name, are_grades=are_grades)
 
 
-def _convert(array: NDArray[Any]) -> NDArray[np.float64]:
-    if array.dtype.itemsize > 8:  # a long double may be beyond a double, which will be found
-        with np.errstate(over="ignore"):
-            return np.asarray(array, dtype=np.float64, order="C")
-    numbers = np.asarray(array, dtype=np.float64, order="C")
-    return numbers if numbers.flags.aligned else numbers.copy()
+def is_in_place(array: object) -> bool:
+    """Check whether the core can read an array where it lies."""
+    # A subclass may mean something else by its numbers, as a masked array does.
+    if type(array) is not np.ndarray or array.dtype.str not in {"<f8", "<f4", "<i8", "<i4"}:
+        return False
+    return array.flags.c_contiguous and array.flags.aligned
 
 
-def _find_rounded(array: NDArray[Any], numbers: NDArray[np.float64]) -> NDArray[np.bool_] | None:
-    """Find where conversion changed a finite number. Return `None` if the type rules that out."""
-    if array.dtype.itemsize <= 4 or array.dtype == np.float64:
-        return None
-    if array.dtype.kind == "f":
-        return np.asarray((numbers != array) & np.isfinite(numbers))
-    if _are_small(array):
-        return None
-    is_large = np.asarray(array > EXACT_UP_TO)
-    if array.dtype.kind == "i":
-        is_large |= array < -EXACT_UP_TO
-    # The largest integers round up to a power of two that the type does not hold.
-    fits = numbers < 2.0 ** (64 if array.dtype.kind == "u" else 63)
-    back = np.where(fits, numbers, 0).astype(array.dtype)
-    return np.asarray(is_large & ~(fits & (back == array)))
-
-
-def _are_small(integers: NDArray[Any]) -> bool:
-    """Check whether all integers are small enough to be exact doubles."""
-    if integers.size == 0:
-        return True
-    return bool(integers.max() <= EXACT_UP_TO and integers.min() >= -EXACT_UP_TO)
-
-
-def read_python(
-    values: Sequence[Any], name: str, offsets: NDArray[np.int64] | None = None
-) -> NDArray[np.float64]:
+def read_python(values: Sequence[Any], name: str) -> Doubles:
     """Read numbers of Python, NumPy and `decimal` without rounding."""
-    if any(map(is_decimal, set(map(type, values)))):
-        values = _read_decimals(values, name, offsets)
+    kinds = set(map(type, values))
+    if any(map(is_decimal, kinds)):
+        read = [read_decimal(one) if is_decimal(type(one)) else one for one in values]
+        if None in read:
+            at = read.index(None)
+            raise inexact(name, str(values[at]), (at,))
+        values = read
     try:
         with np.errstate(over="ignore"):
             numbers = np.array(values, dtype=np.float64)
     except OverflowError:
-        numbers = np.array(list(map(_to_double, values)))
-    # What came out below this bound was not rounded, unless it is a long double.
+        objects, largest = np.array(values, dtype=object), sys.float_info.max
+        objects[objects > largest], objects[objects < -largest] = math.inf, -math.inf
+        numbers = objects.astype(np.float64)
     is_suspect = np.abs(numbers) >= EXACT_UP_TO
-    if np.longdouble in set(map(type, values)):
-        is_suspect[:] = True
-    for at in np.flatnonzero(is_suspect & np.isfinite(numbers)).tolist():
-        value = values[at]
-        # Python compares its integers with its doubles exactly.
-        if (int(value) if isinstance(value, int | np.integer) else value) != float(numbers[at]):
-            place = (at,) if offsets is None else place_in(at, offsets)
-            raise inexact(name, str(value)[:120], place)
+    _check_exact(values, numbers, is_suspect | (np.longdouble in kinds), name)
     return numbers
+
+
+def _check_exact(values: Any, numbers: Doubles, is_suspect: Array, name: str) -> None:  # noqa: ANN401 - an array or a list
+    """Raise an error for the first suspect that conversion changed."""
+    for at in np.argwhere(is_suspect & np.isfinite(numbers)).tolist():
+        value = values[tuple(at)] if isinstance(values, np.ndarray) else values[at[0]]
+        # Python compares its integers with its doubles exactly.
+        exact = int(value) if isinstance(value, int | np.integer) else value
+        if exact != float(numbers[tuple(at)]):
+            raise inexact(name, str(value), at)
 
 
 def is_short(kind: type) -> bool:
@@ -119,8 +157,7 @@ def is_short(kind: type) -> bool:
 
 def is_decimal(kind: type) -> bool:
     """Check whether a type is `decimal.Decimal`, without importing `decimal`."""
-    module = sys.modules.get("decimal")
-    return module is not None and issubclass(kind, module.Decimal)
+    return hasattr(kind, "is_snan")
 
 
 def read_decimal(number: Decimal) -> float | None:
@@ -135,35 +172,6 @@ def read_decimal(number: Decimal) -> float | None:
     """
     if number.is_nan():
         return math.nan
-    from decimal import Decimal  # noqa: PLC0415 - loaded by who made the number
-
     double = float(number)
-    is_whole = math.isinf(double) or number in (double, Decimal(repr(double)))
-    return double if is_whole else None
-
-
-def _read_decimals(
-    values: Sequence[Any], name: str, offsets: NDArray[np.int64] | None
-) -> list[Any]:
-    read = []
-    for at, value in enumerate(values):
-        number = read_decimal(value) if is_decimal(type(value)) else value
-        if number is None:
-            raise inexact(
-                name, str(value)[:120], (at,) if offsets is None else place_in(at, offsets)
-            )
-        read.append(number)
-    return read
-
-
-def _to_double(value: Any) -> float:  # noqa: ANN401 - any number
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
-def place_in(at: int, offsets: NDArray[np.int64]) -> tuple[int, ...]:
-    """Return which of several concatenated lists holds a position, and the place in that list."""
-    row = int(np.searchsorted(offsets, at, side="right")) - 1
-    return row, at - int(offsets[row])
+    is_exact = math.isinf(double) or number in (double, type(number)(repr(double)))
+    return double if is_exact else None

@@ -272,17 +272,24 @@ class TextSource:
         name: The name for messages.
         encoding: `utf-8` or `latin-1`.
         progress: A function that is called with the bytes of the file read so far.
+        facts: The size and modification time that it has to keep (default: those it has now).
     """
 
     def __init__(
-        self, file: BinaryIO, name: str, *, encoding: str, progress: Progress = None
+        self,
+        file: BinaryIO,
+        name: str,
+        *,
+        encoding: str,
+        progress: Progress = None,
+        facts: tuple[int, int] | None = None,
     ) -> None:
         self.name = name
         self._encoding = encoding
         self._progress = progress
         self._size = 0
         self._file = file
-        self._facts = facts_of(file)
+        self._facts = facts or facts_of(file)
         self._raw = _Counted(file)
         self._packed: Any = None
         for _, magic, packing in COMPRESSIONS:
@@ -380,6 +387,7 @@ class OpenFile:
         wanted: The columns that are wanted.
         encoding: How text is encoded.
         progress: A function that is called with the bytes read so far.
+        facts: The size and modification time that the file has to keep.
     """
 
     file: BinaryIO
@@ -389,13 +397,24 @@ class OpenFile:
     wanted: Any = None
     encoding: str = "utf-8"
     progress: Progress = None
+    facts: tuple[int, int] | None = None
 
-    def read_text(self) -> TextSource:
+    def read_text(self, file: BinaryIO | None = None) -> TextSource:
         """Return the text from its beginning, decompressed and in UTF-8."""
-        # Who asks again, for the line of a row, may do so after all was read.
-        file = open_binary(self.given, self.name) if self.file.closed else self.file
+        file = file or self.file
         file.seek(0)
-        return TextSource(file, self.name, encoding=self.encoding, progress=self.progress)
+        return TextSource(
+            file, self.name, encoding=self.encoding, progress=self.progress, facts=self.facts
+        )
+
+    @contextmanager
+    def open_again(self) -> Iterator[BinaryIO]:
+        """Open the file once more, or give the copy of what was in a pipe."""
+        if isinstance(self.given, str) and (self.given == "-" or is_pipe(self.given)):
+            yield self.file
+            return
+        with open_binary(self.given, self.name) as file:
+            yield file
 
 
 def facts_of(file: BinaryIO) -> tuple[int, int] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
 from rankscope._inputs.columns import FAILURES, is_list
-from rankscope._inputs.mistakes import code_of
+from rankscope._inputs.doubles import code_of
 from rankscope._inputs.roles import ID_ROLES, ITEMS, role_of
 from rankscope._inputs.text import (
     NUMBER_ROLES,
@@ -222,8 +221,8 @@ def _find_lines(block: bytes, line: int, count: int) -> NDArray[np.int64]:
 
 def _other_type(name: str, value: object, role: str) -> FormatError:
     kind = "text"
-    if isinstance(value, float) and not math.isfinite(value):
-        kind = "nan" if math.isnan(value) else "infinite"
+    if type(value) in {int, float}:
+        kind = "nan" if value != value else "infinite"  # noqa: PLR0124 - only NaN differs from itself
     return FormatError(
         f"expected {name} to hold what the first rows have, found {_show(value)}",
         hint="a column has one type: IDs are text or integers, and numbers are written plainly, as "

@@ -1,153 +1,276 @@
-"""Reads numbers of any input as float64, without rounding."""
+"""Numbers of any library as NumPy arrays, without trusting what they say about their memory."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from functools import partial
 from itertools import chain
 
-from rankscope._inputs.doubles import keep_doubles, read_python, to_doubles
-from rankscope._inputs.foreign import check_file, is_plain, is_row, open_array, see_array
-from rankscope._inputs.mistakes import bad_shape, not_numbers, placed
+from rankscope._inputs.arrow import check_inside
+from rankscope._inputs.doubles import (
+    bad_shape,
+    is_decimal,
+    is_short,
+    keep_doubles,
+    not_numbers,
+    read_python,
+    refuse,
+    to_doubles,
+)
 from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sized
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from typing import Any, TypeAlias
 
-    from numpy.typing import ArrayLike, NDArray
+    from rankscope._inputs.doubles import Array, Doubles, Offsets
 
     Scale: TypeAlias = tuple[float, float]
+    Foreign: TypeAlias = Any  # numbers of any library
+    Dims: TypeAlias = Collection[int]
 
 
-def to_numbers(
-    values: ArrayLike, name: str, *, dimensions: tuple[int, ...], are_grades: bool = False
-) -> NDArray[np.float64]:
+def to_numbers(values: Foreign, name: str, dimensions: Dims, are_grades: bool = False) -> Doubles:
     """Read real numbers as float64 without rounding. Masked values become NaN."""
-    array = _open_shaped(values, name, dimensions, are_grades=are_grades)
+    array = _open_shaped(values, name, dimensions, are_grades)
     return to_doubles(array, name, are_grades=are_grades)
 
 
-def keep_numbers(values: ArrayLike, name: str, *, are_grades: bool = False) -> NDArray[Any]:
+def keep_numbers(values: Foreign, name: str, *, are_grades: bool = False) -> Array:
     """Read a column of real numbers without rounding, and without a copy if possible."""
-    array = _open_shaped(values, name, (1,), are_grades=are_grades)
+    array = _open_shaped(values, name, (1,), are_grades)
     return keep_doubles(array, name, are_grades=are_grades)
 
 
-def _open_shaped(
-    values: ArrayLike, name: str, dimensions: tuple[int, ...], *, are_grades: bool
-) -> NDArray[Any]:
+def _open_shaped(values: Foreign, name: str, dimensions: Dims, are_grades: bool) -> Array:
     array = open_array(values, name, max(dimensions), are_grades=are_grades)
     if array.ndim not in dimensions:
         raise bad_shape(name, dimensions, array.shape)
     return array
 
 
-def join_lists(
-    lists: Iterable[ArrayLike], name: str
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Concatenate lists of grades of any length, and return the offsets and the grades."""
-    lists = _check_ordered(lists, name)
-    if isinstance(lists, np.ndarray | memoryview) and lists.ndim != 1:
-        matrix = to_numbers(lists, name, dimensions=(2,), are_grades=True)
-        rows, columns = matrix.shape
-        return np.arange(rows + 1, dtype=np.int64) * columns, matrix.ravel()
-    given: list[Any] = list(lists)
-    kinds = set(map(type, given))
-    if is_plain(given, kinds):
-        offsets = _count(given)
-        items = list(chain.from_iterable(given))
-        if len(items) != offsets[-1]:
-            raise RuntimeError(f"{name} changed size while being read")
-        return offsets, read_python(items, name, offsets)
-    if kinds == {np.ndarray} and _are_alike(given):
-        for one in {id(one.base): one for one in given}.values():
-            check_file(one, name)
-        offsets = _count(given)
-        return offsets, to_doubles(np.concatenate(given), name, offsets)
-    parts = []
-    for at, one in enumerate(given):
-        if not is_row(type(one)):
-            raise not_numbers(name, type(one).__name__, (at,), wanted="lists of numbers")
-        try:
-            parts.append(to_numbers(one, name, dimensions=(1,), are_grades=True))
-        except FormatError as error:
-            raise placed(error, at) from error
-    return _count(parts), np.concatenate([*parts, np.empty(0)])
-
-
-def _check_ordered(lists: Any, name: str) -> Any:  # noqa: ANN401 - what a caller has
-    """Return what has lists one after another; TensorFlow's ragged tensors have `to_list`."""
-    if not hasattr(lists, "__iter__") and hasattr(lists, "to_list"):
-        lists = lists.to_list()
-    is_unordered = isinstance(lists, str | bytes | bytearray | Mapping | AbstractSet)
-    if is_unordered or not hasattr(lists, "__iter__"):
-        raise not_numbers(name, type(lists).__name__)
-    return lists
-
-
-def split_lists(values: object, name: str) -> tuple[Iterable[Any], bool]:
-    """Return a list of lists of numbers, and whether the input was a single list."""
-    if isinstance(values, list | tuple):
-        is_one = not values or _is_number(values[0], name)
-        return [values] if is_one else values, is_one
+def open_array(values: Foreign, name: str, depth: int, *, are_grades: bool = False) -> Array:
+    """Convert anything to an array of the same dimensions, masked where it has nulls."""
+    if isinstance(values, list | tuple | range):
+        return _of_list(values, name, depth, are_grades)
     array = see_array(values, name)
-    if array.ndim not in {1, 2}:
-        raise bad_shape(name, (1, 2), array.shape)
-    if array.ndim == 2:
-        return array, False
-    if array.dtype != object or len(array) == 0 or _is_number(np.ma.getdata(array)[0], name):
-        return [values], True
-    return array.tolist(), False
+    if array.dtype != object or array.ndim == 0:
+        return array
+    mask = np.ma.getmask(array)
+    numbers = _of_list(np.ma.filled(array, 0).tolist(), name, depth, are_grades)
+    # Without nulls, a row can be a list, and the numbers then have another shape than the mask.
+    return np.ma.array(numbers, mask=mask) if mask.any() else numbers
 
 
-def _is_number(value: object, name: str) -> bool:
-    """Check whether the first element isn't a list, as far as one can tell."""
-    if isinstance(value, list | tuple):
-        return False
+def _of_list(values: Sequence[Any], name: str, depth: int, are_grades: bool) -> Doubles:
+    if depth < 1:
+        raise refuse("array_shape", name, f"expected {name} as lists of numbers, found lists in it")
+    kinds = set(map(type, values))
+    numbers = {kind for kind in kinds if is_number(kind, are_grades=are_grades)}
+    if numbers == kinds:
+        return read_python(values, name)
+    flat = _join_alike(values, name)
+    if flat is not None and len(set(map(len, values))) == 1:
+        return flat.reshape(len(values), -1)
+
+    def read(value: Any) -> Any:  # noqa: ANN401 - an element
+        if type(value) in numbers:
+            return value
+        return to_numbers(value, name, dimensions=range(depth), are_grades=are_grades)
+
+    rows = list(_read_each(values, read))
+    shapes = set(map(np.shape, rows))
+    if len(shapes) > 1:
+        hint = "ragged lists are what from_lists takes; NaN pads the rows of a matrix"
+        raise refuse("not_numeric", name, "expected rows of one length, found several", hint=hint)
+    return read_python(rows, name) if shapes == {()} else np.stack(rows)
+
+
+def _join_alike(lists: Sequence[Any], name: str) -> Doubles | None:
+    """Read lists of plain numbers, or arrays of one type, end to end; `None` for anything else."""
+    kinds = set(map(type, lists))
+    with suppress(FormatError):  # found again, with its place, where each list is read alone
+        if kinds <= {list, tuple}:
+            flat = list(chain.from_iterable(lists))
+            return read_python(flat, name) if set(map(type, flat)) <= {int, float} else None
+        if kinds == {np.ndarray} and {(a.ndim, a.dtype) for a in lists} == {(1, lists[0].dtype)}:
+            for array in lists:
+                check_file(array, name)
+            return to_doubles(np.concatenate(lists), name)
+    return None
+
+
+def _read_each(values: Iterable[Any], read: Callable[[Any], Any]) -> Iterator[Any]:
+    """Read elements one by one, and add the place to a mistake in one of them."""
+    for at, value in enumerate(values):
+        try:
+            yield read(value)
+        except FormatError as error:
+            error.line, error.column = at + 1, error.line
+            raise
+
+
+def see_array(values: Foreign, name: str) -> Array:
+    """Convert anything but a list to an array, which may hold objects."""
+    if isinstance(values, str | bytes | bytearray | np.generic):
+        raise not_numbers(name, type(values).__name__)
+    if not isinstance(values, np.ndarray):
+        with suppress(TypeError, ValueError, BufferError):
+            values = np.asarray(memoryview(values))
+    if not isinstance(values, np.ndarray):
+        return _of_library(values, name)
+    check_file(values, name)
+    return values
+
+
+def _of_library(values: Foreign, name: str) -> Array:
+    """Get a copy or view in main memory from another library's array.
+
+    Memory is taken from nobody else's word: what only describes where its numbers lie
+    (`__array_interface__`) could describe anything. The capsule of DLPack is made by the library
+    that owns the memory, and keeps it alive.
+    """
+    ways = ("__array__", "__dlpack__", "__cuda_array_interface__")
+    if not any(hasattr(values, way) for way in ways):
+        raise not_numbers(name, type(values).__name__)
+    check_inside(values, name)
     try:
-        return not is_row(type(value)) or see_array(value, name).ndim == 0
-    except FormatError as error:
-        raise placed(error, 0) from error
+        array: Array = _export(values)
+    except MemoryError:
+        raise
+    except Exception as error:
+        found = f"{type(values).__name__} elsewhere: {str(error).partition(chr(10))[0][:120]}"
+        message = f"expected {name} in main memory, found {found}"
+        raise refuse("device_array", name, message) from error
+    if not isinstance(array, np.ndarray):
+        raise not_numbers(name, f"{type(values).__name__} whose __array__ gives none")
+    if array.dtype == object and hasattr(values, "isna"):  # the nulls of pandas
+        array = np.ma.array(array, mask=np.asarray(values.isna(), dtype=bool))
+    return array
 
 
-def is_judged(grades: NDArray[np.float64]) -> bool:
+def _export(values: Foreign) -> Foreign:
+    """Let a library convert its array to one of NumPy."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(values, torch.Tensor) and values.device.type == "cpu":
+        # A measure has no gradient, and NumPy lacks most floats of 8 and 16 bits.
+        values = values.detach().resolve_conj().resolve_neg()
+        is_narrow = values.dtype.is_floating_point and values.dtype.itemsize < 4
+        values = values.float() if is_narrow else values
+    return values.__array__() if hasattr(values, "__array__") else np.from_dlpack(values)
+
+
+def check_file(array: Array, name: str) -> None:
+    """Raise an error for a memory-mapped array whose file was truncated."""
+    import mmap  # noqa: PLC0415 - NumPy has loaded it
+
+    base: object = array
+    while isinstance(base, np.ndarray | memoryview):
+        base = base.obj if isinstance(base, memoryview) else base.base
+    if isinstance(base, mmap.mmap) and base.size() < len(base):
+        message = f"expected the file behind {name} as long as when it was mapped, found it cut"
+        raise refuse("changed_while_reading", name, message)
+
+
+def refuse_where(bad: Array, numbers: Doubles, code: str, name: str, offsets: Any = None) -> None:  # noqa: ANN401 - an array
+    """Raise an error for the first bad number of an array, or of lists with these offsets."""
+    for place in np.argwhere(bad)[:1].tolist():
+        error = refuse(code, name, f"expected finite numbers, found {numbers[tuple(place)]}", place)
+        if offsets is not None:
+            query = int(np.searchsorted(offsets, place[0], side="right"))
+            error.line, error.column = query, int(place[0] - offsets[query - 1]) + 1
+        raise error
+
+
+def join_lists(lists: Foreign, name: str) -> tuple[Offsets, Doubles]:
+    """Concatenate lists of grades of any length, and return the offsets and the grades."""
+    if not hasattr(lists, "__iter__") and hasattr(lists, "to_list"):  # TensorFlow's ragged tensors
+        lists = lists.to_list()
+    if isinstance(lists, Mapping | AbstractSet) or not hasattr(lists, "__iter__"):
+        raise not_numbers(name, type(lists).__name__)
+    if isinstance(lists, np.ndarray | memoryview) and lists.ndim != 1:
+        lists = to_numbers(lists, name, dimensions=(2,), are_grades=True)
+        grades = lists.ravel()
+    else:
+        lists = list(lists)
+        grades = _join_alike(lists, name)
+    if grades is None:
+        read = partial(to_numbers, name=name, dimensions=(1,), are_grades=True)
+        lists = list(_read_each(lists, read))
+        grades = np.concatenate(lists)
+    offsets = count_offsets(np.fromiter(map(len, lists), dtype=np.int64))
+    if len(grades) != offsets[-1]:
+        raise RuntimeError(f"{name} changed size while being read")
+    refuse_where(np.isinf(grades), grades, "rel_out_of_range", name, offsets)
+    return offsets, grades
+
+
+def split_lists(values: Foreign, name: str) -> tuple[Iterable[Any], bool]:
+    """Return a list of lists of numbers, and whether the input was a single list."""
+    lists = values
+    if not isinstance(values, list | tuple | range):
+        array = see_array(values, name)
+        if array.ndim == 2:
+            return array, False
+        lists = np.ma.getdata(array).ravel().tolist() if array.dtype == object else []
+    is_one = not lists or not is_row(type(lists[0])) or getattr(lists[0], "ndim", 1) == 0
+    return ([values] if is_one else lists), is_one
+
+
+def is_number(kind: type, *, are_grades: bool = False) -> bool:
+    """Check whether a type holds real numbers. Truth values are grades, and durations nothing."""
+    if issubclass(kind, bool | np.bool_):
+        return are_grades
+    if issubclass(kind, np.complexfloating | np.timedelta64):
+        return False
+    return issubclass(kind, int | float | np.number) or is_decimal(kind) or is_short(kind)
+
+
+def is_integer(kind: type) -> bool:
+    """Check whether a type holds integers."""
+    is_plain = kind.__module__ == "builtins"  # which needs no NumPy
+    return kind is int if is_plain else issubclass(kind, int | np.integer) and is_number(kind)
+
+
+def is_row(kind: type) -> bool:
+    """Check whether a type is an ordered sequence."""
+    if issubclass(kind, np.generic | str | bytes | bytearray):
+        return False
+    is_sequence = issubclass(kind, list | tuple | range | memoryview) or kind.__module__ == "array"
+    return is_sequence or hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")
+
+
+def is_column(value: object) -> bool:
+    """Check by its attributes whether a value is a column, or a table, of a data frame library."""
+    # pandas arrays have nothing else that arrays of other libraries lack.
+    names = ("to_frame", "isna", "__arrow_c_array__", "__arrow_c_stream__")
+    return any(hasattr(value, name) for name in names)
+
+
+def is_judged(grades: Doubles) -> bool:
     """Check whether any grade is known."""
     return len(grades) > 0 and not (np.isnan(grades[0]) and np.isnan(grades).all())
 
 
-def widen_scale(scale: Scale | None, grades: NDArray[Any]) -> Scale | None:
+def widen_scale(scale: Scale | None, grades: Array) -> Scale | None:
     """Return the lowest and the highest grade of a scale and of more grades, NaN where unknown."""
     if not is_judged(grades):
         return scale
-    lowest, highest = float(np.fmin.reduce(grades)), float(np.fmax.reduce(grades))
-    return (lowest, highest) if scale is None else (min(lowest, scale[0]), max(highest, scale[1]))
+    ends = [*(scale or ()), float(np.fmin.reduce(grades)), float(np.fmax.reduce(grades))]
+    return min(ends), max(ends)
 
 
 def no_judgments(file: str | None) -> EmptyError:
-    """Return the error for rows without any judged document."""
-    return EmptyError(
-        "expected judgments, found none",
-        hint="give each query at least the grades that are known",
-        code="empty_input",
-        file=file,
-    )
+    """Return the error for rows without any judged document, or for no rows."""
+    hint = "give each query at least the grades that are known"
+    return EmptyError("expected judgments, found none", hint=hint, code="empty_input", file=file)
 
 
-def _are_alike(arrays: Iterable[NDArray[Any]]) -> bool:
-    """Check whether arrays are lists of one type, which can be concatenated."""
-    forms = {(one.ndim, one.dtype) for one in arrays}
-    return len(forms) == 1 and all(ndim == 1 and dtype.kind in "fiu" for ndim, dtype in forms)
-
-
-def _count(lists: Iterable[Sized]) -> NDArray[np.int64]:
-    return count_offsets(np.fromiter(map(len, lists), dtype=np.int64))
-
-
-def count_offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+def count_offsets(lengths: Array) -> Offsets:
     """Return the offsets of concatenated lists of given lengths."""
-    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankscope._core import Judgments, Rankings, Run
-from rankscope._inputs.foreign import is_integer
 from rankscope._inputs.id_texts import spell_key_ids, spell_row_ids
+from rankscope._inputs.numbers import is_integer
 from rankscope._inputs.recognition import name_rows
 from rankscope.errors import FormatError, InputError
 from rankscope.names import quote

@@ -20,6 +20,7 @@ from rankscope._inputs.files import (
     PartitionedFile,
     WantedBeside,
     close,
+    facts_of,
     list_files,
     open_binary,
     read_partitions,
@@ -162,6 +163,8 @@ class TableFile:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+        if self._copy is not None:
+            self._copy.close()
 
     def close(self) -> None:
         """Close the open file, if reading hasn't reached its end."""
@@ -231,7 +234,9 @@ class TableFile:
         watch = self._progress and (lambda done: self._progress(before + done))  # type: ignore[misc]
         self._handle = open_binary(given, called)
         if not self._handle.seekable():
-            self._handle = self._copy = _copy_pipe(self._handle)
+            pipe, self._handle = self._handle, _copy_pipe(self._handle)
+            self._copy = self._handle
+            close(pipe)
         partitions = read_partitions(given) if isinstance(given, str) else {}
         # Readers only ask it to choose.
         wanted: Any = WantedBeside(self._wanted, partitions, self._varying)
@@ -245,6 +250,7 @@ class TableFile:
                     wanted=wanted if partitions else self._wanted,
                     encoding=self._encoding,
                     progress=watch,
+                    facts=facts_of(self._handle),
                 )
             )
             return PartitionedFile(file, wanted, partitions) if partitions else file

@@ -29,13 +29,15 @@ from rankscope._inputs.columns import (
     id_type,
     ids_of,
     is_list,
+    list_cells,
     numbers_of,
+    read_numbers,
     read_typed_values,
     simplify,
 )
 from rankscope._inputs.descriptions import describe_value
+from rankscope._inputs.doubles import code_of
 from rankscope._inputs.labels import read_grades
-from rankscope._inputs.mistakes import code_of
 from rankscope._inputs.recognition import is_arrow_dataset, is_dataset, is_table
 from rankscope.errors import FormatError, OutOfMemoryError
 from rankscope.names import quote
@@ -252,8 +254,7 @@ def _holds_lists(table: NamedColumns, name: str) -> bool:
     try:
         return is_list(table.array(name).type)
     except FormatError:
-        first = next(iter(table.columns[name]), None)  # type: ignore[call-overload]  # a column
-        return isinstance(first, list)
+        return any(isinstance(cell, list) for cell in (list_cells(table.columns[name]) or [])[:1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,6 +407,8 @@ class FoundColumns:
     def read_numbers(self, role: str, *, allows_null: bool = False) -> NDArray[Any]:
         """Read the numbers of a role."""
         name = self.require(role)
+        if list_cells(self.table.columns[name]) is not None:
+            return read_numbers(self.table.columns[name], name, role, allows_null=allows_null)
         values = self._array(name, code_of("text", role))
         return numbers_of(values, name, role, allows_null=allows_null)
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope._inputs.mistakes import code_of
+from rankscope._inputs.doubles import code_of
 from rankscope.errors import FormatError, InputError, LimitError
 from rankscope.measures.spelling import NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import BinaryIO
 
     from numpy.typing import NDArray
 
@@ -63,6 +65,7 @@ class Text(io.RawIOBase):
 
     Args:
         opened: The file.
+        file: The file opened once more, if it is read another time.
         has_quoted_lines: Whether a blank line can be within quotes.
 
     Attributes:
@@ -70,12 +73,14 @@ class Text(io.RawIOBase):
         notes: The byte order mark, and the lines that are blank.
     """
 
-    def __init__(self, opened: OpenFile, *, has_quoted_lines: bool = True) -> None:
+    def __init__(
+        self, opened: OpenFile, file: BinaryIO | None = None, *, has_quoted_lines: bool = True
+    ) -> None:
         super().__init__()
         self._has_quoted_lines = has_quoted_lines
         self.quotes = 0
         self.notes: dict[str, tuple[int, int]] = {}
-        self._source = opened.read_text()
+        self._source = opened.read_text(file)
         self._name = opened.name
         self._lines = 0
         self._rest = b""
@@ -134,24 +139,26 @@ class Text(io.RawIOBase):
 
 def read_lines(opened: OpenFile) -> Iterator[tuple[int, str]]:
     """Read the lines of text, one by one, each with its number."""
-    buffered = io.BufferedReader(Text(opened), BLOCK)
-    number = 0
-    while line := buffered.readline(LONGEST_ROW + 1):
-        number += 1
-        if len(line) > LONGEST_ROW:
-            raise long_row(opened.name, number)
-        try:
-            yield number, line.decode()
-        except UnicodeDecodeError as error:
-            wrong = error.object[error.start]
-            raise FormatError(
-                f"expected UTF-8, found the byte 0x{wrong:02x}",
-                hint='convert the file, or say encoding="latin-1" if it is that',
-                code="encoding",
-                file=opened.name,
-                line=number,
-                column=error.start + 1,
-            ) from None
+    with opened.open_again() as file:
+        buffered = io.BufferedReader(Text(opened, file), BLOCK)
+        for number in count(1):
+            line = buffered.readline(LONGEST_ROW + 1)
+            if not line:
+                return
+            if len(line) > LONGEST_ROW:
+                raise long_row(opened.name, line=number)
+            try:
+                yield number, line.decode()
+            except UnicodeDecodeError as error:
+                wrong = error.object[error.start]
+                raise FormatError(
+                    f"expected UTF-8, found the byte 0x{wrong:02x}",
+                    hint='convert the file, or say encoding="latin-1" if it is that',
+                    code="encoding",
+                    file=opened.name,
+                    line=number,
+                    column=error.start + 1,
+                ) from None
 
 
 def read_blocks(opened: OpenFile, text: Text) -> Iterator[tuple[bytes, int]]:
@@ -166,15 +173,15 @@ def read_blocks(opened: OpenFile, text: Text) -> Iterator[tuple[bytes, int]]:
         else:
             rest += block
         if len(rest) > LONGEST_ROW:
-            raise long_row(opened.name, line)
+            raise long_row(opened.name, line=line)
     if rest:
         yield rest, line
 
 
-def long_row(file: str, line: int | None = None) -> LimitError:
+def long_row(file: str, most: int = LONGEST_ROW, line: int | None = None) -> LimitError:
     """Return the error for a row that is too long."""
     return LimitError(
-        f"expected rows of at most {LONGEST_ROW >> 20} MB, found a longer one",
+        f"expected rows of at most {most >> 20} MB, found a longer one",
         hint="check that the file has line ends, and that all quotes close",
         code="line_length",
         file=file,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope._inputs.mistakes import bad_shape, not_numbers
+from rankscope._inputs.doubles import bad_shape, not_numbers
 from rankscope.array.ranked import Padded
 from rankscope.array.space import find_space, shape_of, to_host
 from rankscope.deferred import np

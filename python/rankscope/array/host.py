@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 
 from rankscope._core import values_of_rows
-from rankscope._inputs.arrays import PLAIN
-from rankscope._inputs.doubles import EXACT_UP_TO, to_doubles
+from rankscope._inputs.doubles import keep_doubles
 from rankscope.array.batches import divide
 from rankscope.array.ranked import Values
 from rankscope.deferred import np
@@ -79,14 +78,8 @@ def _see(space: Space, array: Array, order: NDArray[Any] | None, name: str) -> N
     flat = np.ascontiguousarray(array).reshape(-1)
     if order is not None:
         flat = flat[order]
-    if flat.dtype.str in PLAIN:
-        # The core would read large integers as NaN, which is a grade.
-        is_large = flat.dtype.kind == "i" and flat.itemsize == 8 and flat.size > 0
-        if is_large and max(int(flat.max()), -int(flat.min())) > EXACT_UP_TO:
-            return to_doubles(flat, name)
-        return flat
     if flat.dtype.kind == "f" and flat.dtype.itemsize == 2:
         return flat.astype(np.float32)
     if flat.dtype.kind == "b" or flat.dtype.itemsize < 4:
         return flat.astype(np.int32)
-    return to_doubles(flat, name)
+    return keep_doubles(flat, name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from rankscope._inputs.foreign import open_array
+from rankscope._inputs.numbers import open_array
 from rankscope.deferred import np
 from rankscope.errors import FormatError, UsageError
 from rankscope.records import record

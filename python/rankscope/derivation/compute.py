@@ -301,7 +301,7 @@ def _read(values: Iterable[float], name: str) -> list[float]:
     if isinstance(values, list | tuple) and all(map(_is_plain, values)):
         return [nan if value is None else float(value) for value in values]
     try:
-        numbers: list[float] = to_numbers(values, name, dimensions=(1,), are_grades=True).tolist()  # type: ignore[arg-type]  # refused there
+        numbers: list[float] = to_numbers(values, name, dimensions=(1,), are_grades=True).tolist()
     except FormatError as error:
         error.file = error.file or name
         raise

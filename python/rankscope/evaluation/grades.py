@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from rankscope._core import EMPTY_VALUES
-from rankscope._inputs.arrays import from_lists, from_ranked_rows
-from rankscope._inputs.foreign import is_column, is_row
-from rankscope._inputs.numbers import split_lists
+from rankscope._inputs.arrays import from_lists
+from rankscope._inputs.numbers import is_column, is_row, split_lists
 from rankscope.deferred import np
 from rankscope.engine.requests import read_request
 from rankscope.errors import InputError, UsageError
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._inputs.arrays import Groups
-    from rankscope._inputs.row_groups import GivenGroups
+    from rankscope._inputs.groups import GroupsLike
     from rankscope.measures import Measure
     from rankscope.measures.domains import Value
     from rankscope.settings.policy import Empty, Negative
@@ -58,7 +57,7 @@ class Given:
     """The grades, and what belongs to them."""
 
     rel: Grades
-    groups: GivenGroups | None
+    groups: GroupsLike | None
     ideal: Grades | None = None
 
 
@@ -66,7 +65,7 @@ def cg(
     rel: Grades,
     k: Cutoffs = None,
     *,
-    groups: GivenGroups | None = None,
+    groups: GroupsLike | None = None,
     **settings: Unpack[Gains],
 ) -> Numbers:
     """Cumulate the gains of grades in rank order.
@@ -104,7 +103,7 @@ def dcg(
     rel: Grades,
     k: Cutoffs = None,
     *,
-    groups: GivenGroups | None = None,
+    groups: GroupsLike | None = None,
     **settings: Unpack[Discounts],
 ) -> Numbers:
     """Cumulate the gains of grades in rank order, each discounted by its rank.
@@ -134,7 +133,7 @@ def idcg(
     k: Cutoffs = None,
     *,
     ideal: Grades | None = None,
-    groups: GivenGroups | None = None,
+    groups: GroupsLike | None = None,
     **settings: Unpack[Discounts],
 ) -> Numbers:
     """Cumulate the discounted gains of the best order.
@@ -166,7 +165,7 @@ def ndcg(
     k: Cutoffs = None,
     *,
     ideal: Grades | None = None,
-    groups: GivenGroups | None = None,
+    groups: GroupsLike | None = None,
     empty: Empty = "zero",
     **settings: Unpack[Discounts],
 ) -> Numbers:
@@ -227,7 +226,7 @@ def _open_lists(measure: Measure, given: Given) -> tuple[Callable[[], Groups], b
     lists, is_one = split_lists(rel, "rel")
     is_declared = isinstance(groups, str) and groups == "one"
     if not (groups is None or (is_one and is_declared)):
-        return partial(from_ranked_rows, rel, groups, ideal), False  # type: ignore[arg-type]  # checked there
+        return partial(from_lists, rel, ideal, "rel", groups), False
     rows, columns = (*getattr(rel, "shape", ()), 0, 0)[:2]
     is_narrow = columns == 1 < rows  # a table of one column
     if is_column(rel) and (is_one or is_narrow) and not is_declared:
@@ -239,7 +238,7 @@ def _open_lists(measure: Measure, given: Given) -> tuple[Callable[[], Groups], b
             code="groups_needed",
         )
     ideals = None if ideal is None else [ideal] if is_one else ideal
-    return partial(from_lists, lists, ideals, "rel"), is_one  # type: ignore[arg-type]  # lists of numbers
+    return partial(from_lists, lists, ideals, "rel"), is_one
 
 
 def _read_cutoffs(base: Measure, k: Cutoffs, longest: int) -> list[int | None]:

@@ -12,7 +12,7 @@ from rankscope.engine.judgments import load_qrels
 from rankscope.engine.progress import watch
 from rankscope.engine.query_values import refuse_cluster_alone
 from rankscope.engine.requests import read_request
-from rankscope.errors import FormatError, RankscopeError
+from rankscope.errors import RankscopeError
 from rankscope.evaluation.columns import Choices, Columns
 from rankscope.evaluation.evaluating import make_evaluation, make_plan, rank_table
 from rankscope.evaluation.query_groups import (
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from rankscope._inputs.groups import GroupsLike
     from rankscope._inputs.joined import JoinedColumns
     from rankscope._inputs.reading import Note
     from rankscope._inputs.recognition import Input
-    from rankscope._inputs.row_groups import GivenGroups
     from rankscope._inputs.table_files import TableFile
     from rankscope.conventions import Convention
     from rankscope.engine.query_values import Clusters, Weights
@@ -130,7 +130,7 @@ class Rankings(Columns):
         y_true: ArrayLike,
         y_score: ArrayLike,
         *,
-        groups: GivenGroups | None = None,
+        groups: GroupsLike | None = None,
         ties: Ties = "average",
     ) -> Self:
         """Rank the rows of two matrices of queries by documents, or the rows of two columns.
@@ -153,8 +153,6 @@ class Rankings(Columns):
             >>> Rankings.from_arrays([3, 2, 1], [0.1, 0.2, 0.3], groups=["a", "b", "a"])
             Rankings(2 queries, 3 documents, ties='average')
         """
-        if groups is None:
-            return rank_groups(arrays.from_matrices(y_true, y_score), ties, cls)
         return rank_groups(arrays.from_rows(y_true, y_score, groups), ties, cls)
 
     @classmethod
@@ -203,7 +201,7 @@ class Rankings(Columns):
             >>> round(rankings.evaluate(nDCG(gain="exp2"))[nDCG(gain="exp2")], 6)
             0.95085
         """
-        return rank_groups(arrays.from_lists(lists, ideal), "input", cls)
+        return rank_groups(arrays.from_lists(lists, ideal, "lists"), "input", cls)
 
     def evaluate(
         self,
@@ -335,12 +333,9 @@ def rank_groups(groups: arrays.Groups, ties: Ties, kind: type[Kind]) -> Kind:
     """Rank rows that are sorted by query."""
     check_choice("ties", ties, CHOICES["ties"])
     threads = count_threads(None)
-    try:
-        core = CoreRankings.from_groups(
-            groups.offsets, groups.relevance, groups.scores, groups.ideal, ties, threads
-        )
-    except FormatError as error:
-        raise groups.locate(error) from None
+    core = CoreRankings.from_groups(
+        groups.offsets, groups.relevance, groups.scores, groups.ideal, ties, threads
+    )
     queries = Queries("arrays", "error", core.query_ids)
     choices = Choices(ties, "error", "float64", has_ideal=groups.ideal is not None)
     return kind(queries, core, "arrays", choices)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from rankscope._core import mean_of_rows
-from rankscope._inputs.alignment import check_weights
-from rankscope._inputs.arrays import as_matrix, from_matrices, from_rows
-from rankscope._inputs.mistakes import groups_needed
-from rankscope._inputs.numbers import split_lists, to_numbers
+from rankscope._inputs.arrays import GROUPED, as_matrix, check_weights, from_rows
+from rankscope._inputs.numbers import to_numbers
 from rankscope.engine.query_values import are_weights
 from rankscope.engine.requests import read_request
 from rankscope.errors import FormatError, PolicyError, UsageError
@@ -24,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from rankscope._inputs.arrays import Groups, Padding
-    from rankscope._inputs.row_groups import GivenGroups
+    from rankscope._inputs.arrays import Padding
+    from rankscope._inputs.groups import GroupsLike
     from rankscope.evaluation.grades import Discounts
     from rankscope.measures import Measure
     from rankscope.settings.policy import Empty, Ties
@@ -38,6 +36,10 @@ if TYPE_CHECKING:
 
 
 POLICIES = ("ties", *POLICIES_OF_GAINS)
+IN_SKLEARN = (
+    ". In scikit-learn, a scorer of rankscope.integrations.sklearn passes the groups of each fold, "
+    "as does make_scorer({}).set_score_request(groups=True)"
+)
 
 
 @record(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Given:
 
     y_true: ArrayLike
     y_score: ArrayLike
-    groups: GivenGroups | None
+    groups: GroupsLike | None
     padding: Padding
     sample_weight: ArrayLike | None
     ignore_ties: bool
@@ -58,7 +60,7 @@ def dcg_score(
     *,
     k: int | None = None,
     log_base: float = 2,
-    groups: GivenGroups | None = None,
+    groups: GroupsLike | None = None,
     padding: Padding = None,
     sample_weight: ArrayLike | None = None,
     ignore_ties: bool = False,
@@ -109,7 +111,7 @@ def ndcg_score(
     y_score: ArrayLike,
     *,
     k: int | None = None,
-    groups: GivenGroups | None = None,
+    groups: GroupsLike | None = None,
     padding: Padding = None,
     sample_weight: ArrayLike | None = None,
     ignore_ties: bool = False,
@@ -157,49 +159,32 @@ def _score(measure: Measure, k: int | None, given: Given, settings: dict[str, ob
     if weights is not None:
         check_weights(weights, given.y_true, given.groups)
         weights = to_numbers(weights, "sample_weight", dimensions=(1,)).tolist()
-    _check_queries(measure, given)
-    mean = _score_plain(chosen, policy, given, weights)
-    if mean is not None:
-        return mean
-    rankings = rank_groups(_read_queries(given), ties_of(policy), Rankings)
-    try:
-        return rankings.evaluate(chosen, policy=policy, weights=weights)[chosen]
-    except FormatError as error:
-        if error.code == "bad_weights":
-            error.file, error.hint = "sample_weight", "give one weight a query"
-        raise
-
-
-def _check_queries(measure: Measure, given: Given) -> None:
-    """Raise an error for input that doesn't say which documents belong to one query."""
     if given.padding not in {None, "nan"}:
         raise UsageError(
             f"expected padding as 'nan' or None, found {given.padding!r:.120}",
             hint="leave it out if every score is a number",
             code="bad_parameter",
         )
-    if given.groups is not None:
-        return
-    names = ("y_true", "y_score")
-    if not all(split_lists(getattr(given, name), name)[1] for name in names):
-        return
+    mean = _score_plain(chosen, policy, given, weights)
+    if mean is not None:
+        return mean
     function = f"{measure.name.lower()}_score"
-    raise groups_needed(
-        function,
-        ". In scikit-learn, a scorer of rankscope.integrations.sklearn passes the groups of each "
-        f"fold, as does make_scorer({function}).set_score_request(groups=True)",
+    rows = from_rows(
+        given.y_true,
+        given.y_score,
+        given.groups,
+        hint=GROUPED.format(function) + IN_SKLEARN.format(function),
+        padding=given.padding,
+        # scikit-learn sorts ascending and turns the order round, so that the last comes first.
+        is_reversed=given.ignore_ties,
     )
-
-
-def _read_queries(given: Given) -> Groups:
-    # scikit-learn sorts ascending and turns the order round, so that the last comes first.
-    is_reversed, padding = given.ignore_ties, given.padding
-    y_true, y_score, groups = given.y_true, given.y_score, given.groups
-    if groups is None:
-        return from_matrices(
-            y_true, y_score, is_reversed=is_reversed, padding=padding, dimensions=(2,)
-        )
-    return from_rows(y_true, y_score, groups, is_reversed=is_reversed, padding=padding)
+    rankings = rank_groups(rows, ties_of(policy), Rankings)
+    try:
+        return rankings.evaluate(chosen, policy=policy, weights=weights)[chosen]
+    except FormatError as error:
+        if error.code == "bad_weights":
+            error.file, error.hint = "sample_weight", "give one weight a query"
+        raise
 
 
 def _score_plain(

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from importlib import import_module
 
 from rankscope.deferred import np
-from rankscope.errors import UsageError, hint_extra
+from rankscope.errors import UsageError
 from rankscope.output.ids import are_uuids
 from rankscope.settings.policy import check_choice
 

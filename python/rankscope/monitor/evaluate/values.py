@@ -263,13 +263,7 @@ def place_items(items: ItemColumns, relevance: NDArray[np.float64], depth: int) 
         relevance = placed
         rankings = np.repeat(np.arange(len(last)), last)
         places = np.arange(1, len(rankings) + 1) - offsets[rankings]
-    groups = Groups(
-        offsets=offsets,
-        relevance=relevance,
-        scores=-places.astype(np.float64),
-        names=("relevance", "ranks"),
-        find=lambda row, _: (row,),
-    )
+    groups = Groups(offsets, relevance, -places.astype(np.float64))
     return PlacedItems(groups, of_documents, has_gaps)
 
 
