@@ -444,6 +444,16 @@ def is_list(kind: Foreign) -> bool:
     return any(getattr(pa.types, f"is_{form}")(kind) for form in forms)
 
 
+def are_finite(column: Foreign) -> bool:
+    """Check whether no number of an array, also in lists and objects, is NaN or infinite."""
+    kind = column.type
+    if is_list(kind):
+        return are_finite(pc.list_flatten(column))
+    if pa.types.is_struct(kind):
+        return all(are_finite(pc.struct_field(column, at)) for at in range(kind.num_fields))
+    return not pa.types.is_floating(kind) or pc.all(pc.is_finite(column)).as_py() is not False
+
+
 def _bad_ids(name: str, found: str) -> FormatError:
     return FormatError(
         f"expected {name} to hold text or integers, found {found}",

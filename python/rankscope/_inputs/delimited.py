@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
+from rankscope._inputs.columns import are_finite
 from rankscope._inputs.roles import ID_ROLES, role_of
 from rankscope._inputs.text import (
     NUMBER_ROLES,
@@ -151,7 +152,9 @@ class DelimitedFile:
                 lines = Lines(self._header_line + 1 + rows)
                 if text.quotes or "blank_lines" in text.notes:
                     lines = Lines(0, partial(self._find_lines, rows))
-                self._check(batch, lines)
+                self._check(batch)
+                if text.has_exponents:
+                    self._note_exponents(batch, lines)
                 rows += batch.num_rows
                 yield batch, lines
         except pa.ArrowInvalid as error:
@@ -192,14 +195,18 @@ class DelimitedFile:
         )
         return iter(reader)
 
-    def _check(self, batch: Any, lines: Lines) -> None:  # noqa: ANN401 - of PyArrow
-        """Refuse what PyArrow takes for a number, and note IDs of a spreadsheet."""
+    def _check(self, batch: Any) -> None:  # noqa: ANN401 - of PyArrow
+        """Refuse what PyArrow takes for a number."""
         for name in batch.schema.names:
-            role, cells = role_of(name, self.columns), batch.column(name)
-            if role in NUMBER_ROLES and pc.all(pc.is_finite(cells)).as_py() is False:
+            cells = batch.column(name)
+            if role_of(name, self.columns) in NUMBER_ROLES and not are_finite(cells):
                 raise find_first(self._opened, self._find_mistake, ValueError(), "field_count")
-            if role in ID_ROLES:
-                is_odd = pc.match_substring_regex(cells, SCIENTIFIC)
+
+    def _note_exponents(self, batch: Any, lines: Lines) -> None:  # noqa: ANN401 - as above
+        """Note IDs that a spreadsheet has shortened."""
+        for name in batch.schema.names:
+            if role_of(name, self.columns) in ID_ROLES:
+                is_odd = pc.match_substring_regex(batch.column(name), SCIENTIFIC)
                 if count := pc.sum(is_odd).as_py():
                     first = lines.of_row(is_odd.index(True).as_py())
                     add_note(self.notes, "id_looks_scientific", count, first)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
-from rankscope._inputs.columns import FAILURES, is_list
+from rankscope._inputs.columns import FAILURES, are_finite, is_list
 from rankscope._inputs.doubles import code_of
 from rankscope._inputs.roles import ID_ROLES, ITEMS, role_of
 from rankscope._inputs.text import (
@@ -136,7 +135,7 @@ class JsonLinesFile:
                 )
             except pa.ArrowInvalid as error:
                 raise find_first(self._opened, find, error, "json_syntax") from error
-            if not all(map(_are_finite, table.columns)):
+            if not all(map(are_finite, table.columns)):
                 raise find_first(self._opened, find, ValueError("NaN"), "json_syntax")
             lines = Lines(line)
             if table.num_rows != block.count(b"\n") + (not block.endswith(b"\n")):
@@ -154,7 +153,7 @@ class JsonLinesFile:
             for field in self.schema:
                 given = value.get(field.name)
                 try:
-                    is_fit = _are_finite(pa.array([given], field.type))
+                    is_fit = are_finite(pa.array([given], field.type))
                 except FAILURES:
                     is_fit = False
                 if not is_fit:
@@ -202,15 +201,6 @@ def _list_fields(value: object) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
         return []
     return list(dict.fromkeys(name for each in value for name in each))
-
-
-def _are_finite(column: Foreign) -> bool:
-    kind = column.type
-    if is_list(kind):
-        return _are_finite(pc.list_flatten(column))
-    if pa.types.is_struct(kind):
-        return all(_are_finite(pc.struct_field(column, at)) for at in range(kind.num_fields))
-    return not pa.types.is_floating(kind) or pc.all(pc.is_finite(column)).as_py() is not False
 
 
 def _find_lines(block: bytes, line: int, count: int) -> NDArray[np.int64]:

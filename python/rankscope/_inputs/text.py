@@ -70,6 +70,7 @@ class Text(io.RawIOBase):
 
     Attributes:
         quotes: How many double quotes there were so far.
+        has_exponents: Whether there was an `E+`, as in numbers of spreadsheets.
         notes: The byte order mark, and the lines that are blank.
     """
 
@@ -79,6 +80,7 @@ class Text(io.RawIOBase):
         super().__init__()
         self._has_quoted_lines = has_quoted_lines
         self.quotes = 0
+        self.has_exponents = False
         self.notes: dict[str, tuple[int, int]] = {}
         self._source = opened.read_text(file)
         self._name = opened.name
@@ -92,10 +94,10 @@ class Text(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return at most so many bytes, none at the end."""
-        if not self._rest:
-            self._rest = self._check(self._source.read(BLOCK))
-        most = len(self._rest) if size < 0 else size
+        """Return so many bytes, fewer only at the end."""
+        most = BLOCK if size < 0 else size
+        while len(self._rest) < most and (more := self._check(self._source.read(BLOCK))):
+            self._rest += more
         text, self._rest = self._rest[:most], self._rest[most:]
         return text
 
@@ -118,6 +120,7 @@ class Text(io.RawIOBase):
             hint = "the input is damaged or not text"
             raise self._refuse("text", "a NUL byte", hint, "nul_byte", line)
         self.quotes += text.count(b'"')
+        self.has_exponents = self.has_exponents or b"E+" in text
         self._count_blank(text)
         self._lines += text.count(b"\n")
         return text
