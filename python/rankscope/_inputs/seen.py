@@ -64,7 +64,7 @@ def read_judgments(
                 _refuse_repeated(made, table, found)
         if are_implicit:
             notes.append(("implicit_grades", len(grades), 0))
-    notes += [(code, count, line_of(row) if row else 0) for code, count, row in made.notes()]
+        notes += [(code, count, line_of(row) if row else 0) for code, count, row in made.notes()]
     return made, source
 
 
