@@ -2,8 +2,9 @@
 //!
 //! Data flows through the folders in one order, and each folder uses only those before it: [`number`],
 //! [`text`] and [`table`] read rows, [`ids`] numbers their identifiers, [`qrels`] holds the judgments,
-//! [`items`] what is known of items besides, [`kernels`] turn one query into one value, [`rank`] sorts runs into rank order, [`resample`] computes
-//! confidence intervals, [`evaluate`] computes all values, [`explain`] says what they consist of,
+//! [`items`] what is known of items besides, [`kernels`] turn one query into one value, [`rank`] sorts
+//! runs into rank order, [`resample`] computes confidence intervals, [`evaluate`] computes all values,
+//! [`explain`] says what they consist of,
 //! [`agreement`] compares rankings with each other, [`fuse`] makes one run of several, [`log`]
 //! keeps rankings that were logged in production in blocks, and [`logged`] reads and grades them. The
 //! test `test_rust_layers.py` checks the order.

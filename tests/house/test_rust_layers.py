@@ -18,7 +18,6 @@ FOLDERS = (
     "text",
     "table",
     "ids",
-    "parquet",
     "qrels",
     "items",
     "kernels",

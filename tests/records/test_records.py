@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import inspect
 import pickle
 from typing import Any
@@ -51,7 +52,8 @@ PUBLIC = {
 def test_every_public_record_has_a_signature_with_names_types_and_defaults(name: str) -> None:
     found = PUBLIC[name]
     parameters = inspect.signature(found).parameters
-    assert tuple(parameters) == found.__match_args__
+    named = found.__match_args__ or tuple(field.name for field in dataclasses.fields(found))
+    assert tuple(parameters) == named
     for field, parameter in parameters.items():
         assert parameter.annotation == found.__annotations__[field]
         assert parameter.kind in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}

@@ -137,7 +137,7 @@ def test_a_missing_uuid_is_an_error_in_its_row() -> None:
     log = with_uuids()
     log.loc[2, QUERY] = None
     for table in (log, pa.Table.from_pandas(log)):
-        with pytest.raises(FormatError, match="an id in every row") as caught:
+        with pytest.raises(FormatError, match="an ID in every row") as caught:
             rs.evaluate(table, "AP")
         assert (caught.value.code, caught.value.line) == ("missing_id", 3)
 

@@ -316,7 +316,7 @@ ZONED = {**LOG, "time": [datetime(2026, 11, day, tzinfo=UTC) for day in (1, 2, 3
         ({"item_id": [1], "time": [1]}, {"last": 0.5}, "columns", "a column of query"),
         ({"user_id": [1], "time": [1]}, {"last": 0.5}, "columns", "a column of doc"),
         ({**LOG, "time": [1, None, 3, 4]}, {"last": 0.5}, "missing_time", "in every row of time"),
-        ({**LOG, "time": [1, float("nan"), 3, 4]}, {"last": 0.5}, "time_format", "found nan"),
+        ({**LOG, "time": [1, float("nan"), 3, 4]}, {"last": 0.5}, "missing_time", "every row"),
         ({**LOG, "time": [1, float("inf"), 3, 4]}, {"last": 0.5}, "time_format", "found inf"),
         ({**LOG, "time": [True, False, True, True]}, {"last": 0.5}, "time_format", "found bool"),
         ({**LOG, "time": [*"abcd"]}, {"last": 0.5}, "time_format", "found 'a'"),

@@ -155,7 +155,7 @@ def decode(values: Foreign) -> Foreign:
 
 def list_cells(column: Foreign) -> list[Any] | None:
     """Return the objects of a list or of a column of Python objects; `None` for other columns."""
-    if isinstance(column, list | tuple):
+    if isinstance(column, list | tuple | range):
         return list(column)
     is_of_objects = str(getattr(column, "dtype", "")) in {"object", "Object"}
     return (
@@ -296,7 +296,7 @@ def id_type(column: Foreign) -> str:
     if declared in INTEGER_TYPES:
         return declared
     uuid = sys.modules.get("uuid")
-    first = next(iter(column), None) if isinstance(column, list | tuple) else None
+    first = next((cell for cell in list_cells(column) or () if not is_null(cell)), None)
     if is_uuid_type(getattr(column, "type", None)) or (uuid and isinstance(first, uuid.UUID)):
         return UUIDS
     try:
@@ -356,14 +356,11 @@ def read_typed_values(column: Foreign, name: str) -> tuple[IdColumn, str]:
             hint="convert the column to text first",
             code="attribute_type",
         ) from error
-    names = {
-        "float64": types.is_floating(kind),
-        "date": types.is_date(kind),
-        "datetime": types.is_timestamp(kind),
-        "bool": types.is_boolean(kind),
-        str(kind): types.is_integer(kind),
-    }
-    return texts, next((each for each, is_kind in names.items() if is_kind), "")
+    if types.is_integer(kind) or types.is_boolean(kind):
+        return texts, str(kind)
+    if types.is_floating(kind):
+        return texts, "float64"
+    return texts, "date" if types.is_date(kind) else "datetime" * types.is_timestamp(kind)
 
 
 def read_numbers(

@@ -388,6 +388,7 @@ class OpenFile:
         encoding: How text is encoded.
         progress: A function that is called with the bytes read so far.
         facts: The size and modification time that the file has to keep.
+        checks_text: Whether text in Parquet that isn't UTF-8 is an error of the file.
     """
 
     file: BinaryIO
@@ -398,6 +399,7 @@ class OpenFile:
     encoding: str = "utf-8"
     progress: Progress = None
     facts: tuple[int, int] | None = None
+    checks_text: bool = True
 
     def read_text(self, file: BinaryIO | None = None) -> TextSource:
         """Return the text from its beginning, decompressed and in UTF-8."""

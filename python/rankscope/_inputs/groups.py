@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from rankscope._inputs.arrow import to_array
-from rankscope._inputs.columns import read_ids, to_arrow
 from rankscope._inputs.doubles import refuse
 from rankscope._inputs.numbers import count_offsets, to_numbers
 from rankscope.deferred import np
@@ -79,15 +77,22 @@ def _number_ids(ids: Any) -> Offsets:  # noqa: ANN401 - a column of any library
     """Number ids from 0, in the order in which they first appear."""
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "OU":
         ids = ids.tolist()
+    if isinstance(ids, list | tuple) and all(type(one) is int for one in ids):
+        ids = np.array(ids)
     if isinstance(ids, list | tuple) and all(isinstance(one, str) for one in ids):
         numbers: dict[str, int] = {}  # and no Arrow, which may not be installed
         return np.array([numbers.setdefault(one, len(numbers)) for one in ids], dtype=np.int64)
-    try:
-        column = read_ids(ids, "groups")
-    except InputError as error:
-        error.file = "groups"
-        raise
-    if isinstance(column, tuple):
-        return to_array(to_arrow(column).dictionary_encode().indices).astype(np.int64)
+    column = ids
+    if not (isinstance(ids, np.ndarray) and ids.dtype.kind in "iu" and not np.ma.isMA(ids)):
+        from rankscope._inputs.arrow import to_array  # noqa: PLC0415 - other IDs need PyArrow
+        from rankscope._inputs.columns import read_ids, to_arrow  # noqa: PLC0415 - as above
+
+        try:
+            column = read_ids(ids, "groups")
+        except InputError as error:
+            error.file = "groups"
+            raise
+        if isinstance(column, tuple):
+            return to_array(to_arrow(column).dictionary_encode().indices).astype(np.int64)
     _, first, codes = np.unique(column, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[codes]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from rankscope._inputs.query_table import read_query_table
 from rankscope.comparison.compute import compare_columns, name_anew
 from rankscope.comparison.estimates import MeasureValues
 from rankscope.comparison.query_axis import Axis
@@ -51,6 +50,8 @@ def compare_computed(
     else:
         own = [] if asked.attributes is not None else named
         query = reading.columns.get("query")
+        from rankscope._inputs.query_table import read_query_table  # noqa: PLC0415 - needs PyArrow
+
         table = read_query_table(given, reading, query=query, texts=own, numbers=runs)
         query_ids, columns = table.query_ids, dict(table.numbers)
         attributes = table if own else asked.attributes

@@ -35,11 +35,11 @@ class ProgressBar:
     """
 
     def __init__(
-        self, label: str, *, counts_steps: bool = False, after: float = AFTER_SECONDS
+        self, label: str, *, counts_steps: bool = False, after: float | None = None
     ) -> None:
         unit = {"unit": " steps"} if counts_steps else {"unit": "B", "unit_scale": True}
         self._settings: dict[str, Any] = {"desc": label, "leave": False, "disable": None, **unit}
-        self._start = time.monotonic() + after
+        self._start = time.monotonic() + (AFTER_SECONDS if after is None else after)
         self._bar: Any = None
 
     def __enter__(self) -> Self:

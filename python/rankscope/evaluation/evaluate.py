@@ -284,7 +284,7 @@ def evaluate(
         return evaluate_table(given, asked, columns, own, options={**options, **grouped})
     refuse_table_options(columns, assume_grouped=assume_grouped)
     if are_matrices(judged, given):
-        from rankscope.evaluation.evaluate_table import evaluate_matrices  # noqa: PLC0415 - as above
+        from rankscope.evaluation.rankings import evaluate_matrices  # noqa: PLC0415 - as above
 
         beside = {"attributes": attributes, "subtopics": subtopics}
         refuse_reading({**options, **beside}, "arrays of grades and scores")

@@ -15,11 +15,11 @@ from rankscope.evaluation.evaluations import Evaluations
 from rankscope.evaluation.question import (
     READ,
     holds,
+    refuse_attributes,
     refuse_reading,
     refuse_single_precision,
-    refuse_unused,
 )
-from rankscope.evaluation.rankings import Rankings, rank_rows
+from rankscope.evaluation.rankings import Rankings, evaluate_rankings, rank_rows
 from rankscope.evaluation.streaming import TableRequest, can_stream, evaluate_file
 from rankscope.records import replace
 
@@ -27,8 +27,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
-
-    from numpy.typing import ArrayLike
 
     from rankscope._inputs.joined import JoinedColumns
     from rankscope._inputs.recognition import Input
@@ -95,39 +93,6 @@ def evaluate_table(
         )
         evaluation = evaluate_rankings(rankings, asked, reading)
     elif asked.strict:
-        refuse_diagnostics(evaluation.notes)
-    return evaluation
-
-
-def refuse_attributes(asked: Asked) -> None:
-    """Refuse a table of attributes beside a table that has them itself."""
-    refuse_unused(
-        {"attributes": asked.attributes}, "a table: join it to the table, and name its columns"
-    )
-
-
-def evaluate_matrices(
-    grades: ArrayLike, scores: ArrayLike, asked: Asked, reading: Reading
-) -> Evaluation:
-    """Evaluate matrices of queries by documents."""
-    ties = asked.choose_ties() or "average"
-    return evaluate_rankings(Rankings.from_arrays(grades, scores, ties=ties), asked, reading)
-
-
-def evaluate_rankings(rankings: Rankings, asked: Asked, reading: Reading) -> Evaluation:
-    """Evaluate rankings."""
-    evaluation = rankings.evaluate(
-        asked.measures,
-        policy=asked.policy,
-        convention=asked.convention,
-        by=asked.by,
-        interval=asked.interval,
-        cluster=asked.cluster,
-        weights=asked.weights,
-        items=asked.items,
-        threads=reading.threads,
-    )
-    if asked.strict:
         refuse_diagnostics(evaluation.notes)
     return evaluation
 

@@ -173,7 +173,7 @@ def refuse_single_file(path: str) -> UsageError:
 
 def evaluate_scores(path: str, scores: str, measures: list[str], options: Namespace) -> Evaluation:
     """Evaluate rows of SVMlight text by a file of scores, one for each row."""
-    from rankscope.evaluation.evaluate_table import evaluate_rankings  # noqa: PLC0415 - few need it
+    from rankscope.evaluation.rankings import evaluate_rankings  # noqa: PLC0415 - few need it
 
     refuse_memory_options(options, "SVMlight rows and scores", "write a run as a TREC file")
     asked = ask(measures, options)

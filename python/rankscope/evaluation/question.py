@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeGuard, TypeVar
 
     from rankscope.engine.requests import Measures
+    from rankscope.evaluation.evaluating import Asked
     from rankscope.settings.attribution import LabelOptions
     from rankscope.settings.reading import ReadingOptions
 
@@ -175,3 +176,10 @@ def refuse_single_precision(reading: Reading) -> None:
 def are_matrices(*given: object) -> bool:
     """Check whether all arguments are arrays of two dimensions, and not frames."""
     return all(getattr(each, "ndim", 0) == 2 and hasattr(each, "dtype") for each in given)
+
+
+def refuse_attributes(asked: Asked) -> None:
+    """Refuse a table of attributes beside a table that has them itself."""
+    refuse_unused(
+        {"attributes": asked.attributes}, "a table: join it to the table, and name its columns"
+    )

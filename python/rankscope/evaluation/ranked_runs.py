@@ -12,11 +12,11 @@ from rankscope.engine.judgments import load_qrels_for
 from rankscope.engine.progress import follow
 from rankscope.errors import UsageError
 from rankscope.evaluation.evaluate import name_runs
-from rankscope.evaluation.evaluate_table import refuse_attributes
 from rankscope.evaluation.evaluation import Evaluation
 from rankscope.evaluation.question import (
     READ,
     read_table_options,
+    refuse_attributes,
     refuse_reading,
     refuse_single_precision,
     refuse_table_options,

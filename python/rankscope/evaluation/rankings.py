@@ -14,7 +14,12 @@ from rankscope.engine.query_values import refuse_cluster_alone
 from rankscope.engine.requests import read_request
 from rankscope.errors import RankscopeError
 from rankscope.evaluation.columns import Choices, Columns
-from rankscope.evaluation.evaluating import make_evaluation, make_plan, rank_table
+from rankscope.evaluation.evaluating import (
+    make_evaluation,
+    make_plan,
+    rank_table,
+    refuse_diagnostics,
+)
 from rankscope.evaluation.query_groups import (
     cluster_queries,
     read_by,
@@ -43,6 +48,7 @@ if TYPE_CHECKING:
     from rankscope.conventions import Convention
     from rankscope.engine.query_values import Clusters, Weights
     from rankscope.engine.requests import Measures
+    from rankscope.evaluation.evaluating import Asked
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.evaluation.query_groups import By
     from rankscope.evaluation.question import TableOptions
@@ -339,3 +345,29 @@ def rank_groups(groups: arrays.Groups, ties: Ties, kind: type[Kind]) -> Kind:
     queries = Queries("arrays", "error", core.query_ids)
     choices = Choices(ties, "error", "float64", has_ideal=groups.ideal is not None)
     return kind(queries, core, "arrays", choices)
+
+
+def evaluate_matrices(
+    grades: ArrayLike, scores: ArrayLike, asked: Asked, reading: Reading
+) -> Evaluation:
+    """Evaluate matrices of queries by documents."""
+    ties = asked.choose_ties() or "average"
+    return evaluate_rankings(Rankings.from_arrays(grades, scores, ties=ties), asked, reading)
+
+
+def evaluate_rankings(rankings: Rankings, asked: Asked, reading: Reading) -> Evaluation:
+    """Evaluate rankings."""
+    evaluation = rankings.evaluate(
+        asked.measures,
+        policy=asked.policy,
+        convention=asked.convention,
+        by=asked.by,
+        interval=asked.interval,
+        cluster=asked.cluster,
+        weights=asked.weights,
+        items=asked.items,
+        threads=reading.threads,
+    )
+    if asked.strict:
+        refuse_diagnostics(evaluation.notes)
+    return evaluation

@@ -6,7 +6,6 @@ import math
 import os
 from operator import itemgetter
 
-from rankscope._inputs.query_table import read_query_table
 from rankscope._inputs.recognition import shorten_names
 from rankscope.comparison.compute import find_common
 from rankscope.comparison.estimates import CLOSE, MeasureValues
@@ -308,6 +307,8 @@ def _read_axis(
         # Read once, because it may be standard input.
 
         texts = list(dict.fromkeys(named))
+        from rankscope._inputs.query_table import read_query_table  # noqa: PLC0415 - needs PyArrow
+
         attributes = read_query_table(attributes, reading, texts=texts)
     query_ids = rankings.query_texts
     axis = Axis.read(query_ids, attributes, None, cluster, reading, rankings=rankings)

@@ -18,16 +18,16 @@ from rankscope.engine.progress import follow
 from rankscope.engine.requests import read_measures, refuse_one_stdin_for_both
 from rankscope.errors import EmptyError, PolicyError, UsageError
 from rankscope.evaluation.evaluate import read_named_runs
-from rankscope.evaluation.evaluate_table import evaluate_rankings, refuse_attributes
 from rankscope.evaluation.evaluating import Asked, choose_ties
 from rankscope.evaluation.query_groups import read_by
 from rankscope.evaluation.question import (
     read_table_options,
+    refuse_attributes,
     refuse_single_precision,
     refuse_table_options,
     split_question,
 )
-from rankscope.evaluation.rankings import rank_rows, rank_run
+from rankscope.evaluation.rankings import evaluate_rankings, rank_rows, rank_run
 from rankscope.evaluation.refusals import refuse_run_measure
 from rankscope.file import File
 from rankscope.measures import Judged, NumRel, NumRelRet, NumRet, nDCG

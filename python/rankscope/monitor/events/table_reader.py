@@ -6,8 +6,6 @@ import math
 from operator import ge
 
 from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.columns import as_arrow, decode, is_null, list_cells
-from rankscope._inputs.tables import open_table
 from rankscope.errors import FormatError
 from rankscope.monitor.arrays import to_micros, to_python
 from rankscope.monitor.events.event import Items, unless_all_none
@@ -29,6 +27,8 @@ MANY = tuple(role for role in ITEM_NAMES if role != "labels")
 
 def list_rows(table: object) -> list[dict[str, Any]]:
     """Return the rows of a table as objects, without nulls and NaN."""
+    from rankscope._inputs.tables import open_table  # noqa: PLC0415 - needs PyArrow
+
     source = open_table(table)
     columns = [list_values(source.columns[name], name) for name in source.names]
     return [
@@ -45,6 +45,8 @@ def group_rows(
     table: object, aliases: Aliases, attributes: Sequence[str] = ()
 ) -> Iterator[dict[str, Any]]:
     """Return the rankings of a table with one document per row, in any order."""
+    from rankscope._inputs.tables import open_table  # noqa: PLC0415 - needs PyArrow
+
     source = open_table(table)
     roles = aliases.find([name for name in source.names if name not in attributes]).roles
     for needed in (("ranking_id",), ("doc_id",), ("time",), ("rank", "score")):
@@ -117,6 +119,8 @@ def _agree(values: Sequence[object], name: str) -> object:
 
 def list_values(column: object, name: str) -> list[Any]:
     """Return the values of a column as Python objects, null as `None`."""
+    from rankscope._inputs.columns import as_arrow, decode, is_null, list_cells  # noqa: PLC0415 - as above
+
     arrow = load_arrow()
     objects = list_cells(column)
     if objects is not None:

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 from rankscope._inputs.files import OpenFile, TextSource, close, open_binary, refuse_binary
-from rankscope._inputs.table_files import open_reader
 from rankscope.errors import EmptyError, FormatError, LimitError, UsageError
 from rankscope.file import EVENT_FORMATS, tell_format
 from rankscope.monitor.events.decoding import BOM, parse_text
@@ -110,6 +109,8 @@ class EventFile:
 
     def read_tables(self, only: Sequence[str] | None = None) -> Iterator[tuple[Any, Lines]]:
         """Read a file as tables. Numbers in CSV stay text."""
+        from rankscope._inputs.table_files import open_reader  # noqa: PLC0415 - needs PyArrow
+
         wanted: Any = _Columns(only)
         form = self.tell_format()
         with self._open() as file:
@@ -121,6 +122,7 @@ class EventFile:
                 wanted=wanted,
                 encoding=self.encoding,
                 progress=self.progress,
+                checks_text=form != "parquet",  # one row of it is rejected
             )
             yield from open_reader(opened)
 

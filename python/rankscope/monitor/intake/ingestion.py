@@ -9,7 +9,6 @@ from itertools import chain, islice
 
 from rankscope import _core
 from rankscope._inputs.recognition import is_table
-from rankscope._inputs.tables import open_table
 from rankscope.errors import FileError, InputError, UsageError
 from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.decoding import EventDecoder, move_attributes
@@ -370,6 +369,8 @@ class Ingestion:
         """Read a data frame with a column of mixed types."""
         if self._kind == "labels":
             return self._reader.read_label_rows(table, now=self._now())
+        from rankscope._inputs.tables import open_table  # noqa: PLC0415 - needs PyArrow
+
         names = open_table(table).names
         roles = self._reader.find_roles(names, self._kind, self._attributes)
         attributes = self._choose_attributes(names)
