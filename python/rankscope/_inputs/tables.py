@@ -29,6 +29,7 @@ from rankscope._inputs.columns import (
     id_type,
     ids_of,
     is_list,
+    list_cells,
     numbers_of,
     read_typed_values,
     simplify,
@@ -251,9 +252,11 @@ def find_lists(
 def _holds_lists(table: NamedColumns, name: str) -> bool:
     try:
         return is_list(table.array(name).type)
-    except FormatError:
-        first = next(iter(table.columns[name]), None)  # type: ignore[call-overload]  # a column
-        return isinstance(first, list)
+    except FormatError as error:
+        if error.code == "column_damaged":
+            raise
+        cells = list_cells(table.columns[name])
+        return cells is not None and isinstance(next(iter(cells), None), list)
 
 
 @dataclass(frozen=True, slots=True)
