@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import random
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -13,7 +11,6 @@ import pytest
 import rankscope as rs
 
 from tests.files.opened import open_table
-from tests.hostile.children import outcomes_of
 from tests.refusals import refused
 
 if TYPE_CHECKING:
@@ -85,25 +82,6 @@ KINDS: dict[str, tuple[str, bytes]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_damaged_file_is_a_typed_error_with_its_name(kind: str) -> None:
-    """P2, P3: each of many damaged files is read by a child, which must not end."""
-    form, good = KINDS[kind]
-    choose = random.Random(11)
-    acts = []
-    for _ in range(80):
-        damaged = bytearray(good)
-        for _ in range(choose.choice([1, 1, 2, 8])):
-            # Half of the damage is at the end, where Parquet says what there is.
-            at = choose.choice([choose.randrange(len(good)), -1 - choose.randrange(len(good) // 4)])
-            damaged[at] = choose.choice([choose.randrange(256), 0, 127, 128, 255])
-        acts.append(lambda data=bytes(damaged): rs.evaluate(rs.File(data, form), "RR"))
-    # What is no typed error has a space between its name and its message.
-    outcomes = set(outcomes_of(acts))
-    assert f"{form}_invalid" in outcomes
-    assert not {one for one in outcomes if " " in one}
-
-
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])
 def test_nothing_of_a_cut_file_is_taken(kind: str, share: float) -> None:
     """P1, P2."""
@@ -162,15 +140,6 @@ def test_files_of_several_formats_are_no_table(tmp_path: Path) -> None:
     with pytest.raises(rs.FormatError, match=r"a\.parquet.*b\.csv"):
         rs.evaluate(tmp_path, "RR")
     assert rs.evaluate(tmp_path / "*.csv", "RR")["RR"] == 1
-
-
-def test_parquet_cannot_come_through_a_pipe(tmp_path: Path) -> None:
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    descriptor = os.open(path, os.O_RDWR)  # opening to read alone would wait for a writer
-    with pytest.raises(rs.FormatError, match="in a pipe"):
-        rs.evaluate(rs.File(path, "parquet"), "RR")
-    os.close(descriptor)
 
 
 def test_rows_come_together_however_many_parts_a_file_has() -> None:
