@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,7 @@ def _do_until_one_ends(acts: list[Callable[[], object]]) -> list[str]:
     child = os.fork()
     if child == 0:
         for act in acts:
+            signal.alarm(60)  # or what hangs would hang the tests
             os.write(writer, json.dumps(_do(act)).encode() + b"\n")
         os._exit(0)
     os.close(writer)

@@ -13,10 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
-from rankscope._inputs.files import logical
 from rankscope.cli import main
-
-from tests.hostile.children import outcomes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -144,37 +141,6 @@ def refusal_of(data: bytes, form: str) -> rs.RankscopeError:
     return caught.value
 
 
-@pytest.mark.parametrize("store_schema", [True, False])
-def test_dictionaries_within_the_limit_change_no_value(
-    monkeypatch: pytest.MonkeyPatch, *, store_schema: bool
-) -> None:
-    plain = TABLE.cast(
-        pa.schema([("query", "string"), ("doc", "string"), *list(TABLE.schema)[2:]])
-    ).slice(0, 60)
-    expected = evaluate(parquet_of(plain, use_dictionary=False), "parquet").to_dict()
-    data = parquet_of(TABLE.slice(0, 60), store_schema=store_schema)
-    assert evaluate(data, "parquet").to_dict() == expected
-    # As if it could exceed the limit, and one row were as much as is read at a time.
-    monkeypatch.setattr(logical.Allowance, "most", property(lambda _: 10_000))
-    monkeypatch.setattr(logical, "AT_ONCE", 40)
-    assert evaluate(data, "parquet").to_dict() == expected
-
-
-def test_logical_bytes_are_those_of_texts_written_out() -> None:
-    texts = pa.array(["a", "bcd", None, "a"])
-    codes = texts.dictionary_encode()
-    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2, 5], pa.int32()), pa.array(["ab", "c"]))
-    assert logical.measure(texts) == 4 * 8 + 5
-    assert logical.measure(codes) == 4 * 8 + 5
-    assert logical.measure(codes.slice(1, 2)) == 2 * 8 + 3
-    assert logical.measure(runs) == 5 * 8 + 2 * 2 + 3
-    assert logical.measure(runs.slice(1, 2)) == 2 * 8 + 2 + 1
-    assert logical.measure(texts.cast(pa.string_view())) == 4 * 8 + 5
-    assert logical.measure(pa.array([["a", "b"], None, []])) == 3 * 8 + 2 * 8 + 2
-    assert logical.measure(pa.array([{"x": "a", "y": 1.0}])) == 8 + (8 + 1) + 8
-    assert logical.measure(pa.nulls(7)) == 7 * 8
-
-
 def test_lists_whose_texts_have_several_dictionaries_are_read() -> None:
     """Writers give up a dictionary that grows too large, in the middle of a batch."""
     docs = [[f"d{number}-{place}" for place in range(3)] for number in range(2000)]
@@ -203,36 +169,6 @@ def test_json_objects_of_many_keys_are_read_in_one_pass(keys: int, lines: int) -
     first = row(0, **dict.fromkeys(map(str, range(keys)), 1), last=None)
     text = lines_of([first, *map(row, range(1, lines))])
     assert evaluate(text, "jsonl").counts.queries == 1
-
-
-def test_an_index_beyond_the_dictionary_is_a_typed_error() -> None:
-    """Every byte of the indices of a column is damaged in turn."""
-    codes = pa.DictionaryArray.from_arrays(
-        pa.array([row % 3 for row in range(40)], pa.int32()), pa.array(["a", "b", "c"])
-    )
-    table = pa.table(
-        {"query": ["q"] * 40, "doc": codes, "score": [1.0] * 40, "relevance": [1] * 40}
-    )
-    good = ipc_of(table, None)
-    indices = np.array([row % 3 for row in range(40)], np.int32).tobytes()
-    start = good.index(indices)
-    acts = []
-    for at in range(start, start + len(indices), 7):
-        damaged = good[:at] + b"\x7f" + good[at + 1 :]
-        acts.append(lambda data=damaged: evaluate(data, "arrow"))
-    assert set(outcomes_of(acts)) == {"arrow_invalid"}
-
-
-def test_a_forged_length_is_a_typed_error() -> None:
-    """The 8 bytes that say how long the texts are, or any other part of the head, say anything."""
-    good = ipc_of(TABLE, None)
-    forged = b"\xff" * 7 + b"\x7f"
-    acts = []
-    for at in range(8, len(good) - 8, 64):
-        damaged = good[:at] + forged + good[at + 8 :]
-        acts.append(lambda data=damaged: evaluate(data, "arrow"))
-    outcomes = outcomes_of(acts)
-    assert not {one for one in outcomes if " " in one}
 
 
 def test_a_command_ends_with_status_3_at_a_damaged_file(

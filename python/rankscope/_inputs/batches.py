@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from rankscope._inputs.arrow import check_batch
-from rankscope._inputs.columnar import BATCH, BATCH_OF_LISTS, choose_fields, first_line, names_of
-from rankscope._inputs.columns import is_list
-from rankscope._inputs.text import Lines
+from rankscope._inputs.columnar import (
+    BATCH,
+    choose_fields,
+    first_line,
+    names_of,
+    regroup,
+    rows_of_batch,
+)
 from rankscope.errors import FormatError, OutOfMemoryError, RankscopeError
 
 if TYPE_CHECKING:
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from rankscope._inputs.roles import Wanted
+    from rankscope._inputs.text import Lines
 
     T = TypeVar("T")
 
@@ -100,16 +106,15 @@ class BatchFile:
         self.schema = pa.schema(choose_fields(batches.schema, self.columns))
 
     def __iter__(self) -> Iterator[tuple[Any, Lines]]:
+        return regroup(self._read(), rows_of_batch(self.schema))
+
+    def _read(self) -> Iterator[Any]:
         names = list(self.schema.names)
-        step = BATCH_OF_LISTS if any(map(is_list, self.schema.types)) else BATCH
         batches = _guard(lambda: iter(self._batches.read(names)))
-        rows = 0
         while (whole := _guard(lambda: next(batches, None))) is not None:
             batch = whole.select(names)
             _guard(lambda batch=batch: check_batch(batch))  # type: ignore[misc]  # offsets may point anywhere
-            for start in range(0, batch.num_rows, step):
-                yield batch.slice(start, step), Lines(rows + start + 1)
-            rows += batch.num_rows
+            yield batch
 
 
 def _guard(act: Callable[[], T]) -> T:

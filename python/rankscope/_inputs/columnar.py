@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 BATCH = 1 << 17
 BATCH_OF_LISTS = 1 << 10
+FEWEST = 1 << 13
+"""Batches of fewer rows are joined: each takes as much time and memory as thousands of rows."""
 BUFFER = 1 << 20
 WIDTH = 8
 """The bytes of a number, of the place of a text, or of a null."""
@@ -80,22 +83,23 @@ class ColumnarFile:
         return max(RATIO_FROM, MOST_FROM_ONE_BYTE * self._size)
 
     def __iter__(self) -> Iterator[tuple[Foreign, Lines]]:
-        rows = unpacked = 0
-        most = BATCH_OF_LISTS if any(map(is_list, self.schema.types)) else BATCH
+        most = rows_of_batch(self.schema)
         with self._converted_errors():
-            for whole in self._read_batches(most):
-                batch = whole.select(self.schema.names)
-                # Damage, or somebody else, can make offsets point anywhere, and bytes be no text.
-                if self._opened.checks_text:
-                    check_batch(batch)
-                unpacked += max(batch.nbytes, WIDTH * batch.num_rows * batch.num_columns)
-                self._check_size(unpacked, rows + batch.num_rows)
-                for start in range(0, batch.num_rows, most):
-                    yield batch.slice(start, most), Lines(rows + start + 1)
-                rows += batch.num_rows
-                if self._opened.progress is not None:
-                    self._opened.progress(self._file.tell())
+            yield from regroup(self._check(self._read_batches(most)), most)
         check_unchanged(self._file, self._facts, self.name)
+
+    def _check(self, batches: Iterator[Foreign]) -> Iterator[Foreign]:
+        rows = unpacked = 0
+        for whole in batches:
+            batch = whole.select(self.schema.names)
+            # Damage, or somebody else, can make offsets point anywhere, and bytes be no text.
+            check_batch(batch)
+            rows += batch.num_rows
+            unpacked += max(batch.nbytes, WIDTH * batch.num_rows * batch.num_columns)
+            self._check_size(unpacked, rows)
+            yield batch
+            if self._opened.progress is not None:
+                self._opened.progress(self._file.tell())
 
     def _check_size(self, unpacked: int, rows: int) -> None:
         """Raise an error for more bytes than a file of this size can be expected to hold."""
@@ -171,6 +175,35 @@ class ArrowFile(ColumnarFile):
         if count is None:
             return iter(self._reader)
         return (self._reader.get_batch(number) for number in range(count))
+
+
+def rows_of_batch(schema: Foreign) -> int:
+    """Return how many rows a batch may have."""
+    return BATCH_OF_LISTS if any(map(is_list, schema.types)) else BATCH
+
+
+def regroup(batches: Iterator[Foreign], most: int) -> Iterator[tuple[Foreign, Lines]]:
+    """Join small batches and cut large ones, and yield them with the numbers of their rows."""
+    first, parts, count = 1, [], 0
+    for batch in chain(batches, [None]):
+        if batch is not None:
+            parts.append(batch)
+            count += batch.num_rows
+            if count < min(most, FEWEST):
+                continue
+        for part in _join(parts):
+            for start in range(0, part.num_rows, most):
+                yield part.slice(start, most), Lines(first + start)
+            first += part.num_rows
+        parts, count = [], 0
+
+
+def _join(parts: list[Foreign]) -> list[Foreign]:
+    """Join batches, unless their dictionaries are too many for one."""
+    try:
+        return parts if len(parts) <= 1 else [pa.concat_batches(parts)]
+    except pa.ArrowException:
+        return parts
 
 
 def names_of(schema: Foreign) -> tuple[list[str], dict[str, list[str]]]:

@@ -88,12 +88,14 @@ class DelimitedFile:
         rows = csv.reader((text for _, text in lines), delimiter=self._delimiter, strict=strict)
         before = 0
         try:
-            for row in rows:
+            while (row := _read_row(rows)) is not None:
                 if row:
                     yield before + 1, row
                 before = rows.line_num
         except csv.Error as error:
-            is_open = any(sign in str(error) for sign in ("end of data", "field larger"))
+            if "field limit" in str(error):
+                raise long_row(self.name, before + 1, BLOCK) from None
+            is_open = "end of data" in str(error)
             raise FormatError(
                 "expected a quoted field to end, found no closing quote"
                 if is_open
@@ -143,10 +145,8 @@ class DelimitedFile:
         )
 
     def __iter__(self) -> Iterator[tuple[Any, Lines]]:
-        lines_after = (text for line, text in read_lines(self._opened) if line > self._header_line)
-        if not any(text.strip("\r\n") for text in lines_after):
-            return  # which PyArrow would refuse
         text, rows = Text(self._opened), 0
+        text.skip(self._header_line)
         try:
             for batch in self._open(text):
                 lines = Lines(self._header_line + 1 + rows)
@@ -159,7 +159,9 @@ class DelimitedFile:
                 yield batch, lines
         except pa.ArrowInvalid as error:
             if "straddling" in str(error):
-                raise long_row(self.name, LONGEST) from error
+                raise long_row(self.name, most=LONGEST) from error
+            if "Empty CSV" in str(error):
+                return
             raise find_first(self._opened, self._find_mistake, error, "field_count") from error
         for code, (count, first) in text.notes.items():
             add_note(self.notes, code, count, first)
@@ -179,9 +181,7 @@ class DelimitedFile:
         wanted = self.schema.names
         reader = arrow_csv.open_csv(
             pa.PythonFile(text, mode="r"),
-            read_options=arrow_csv.ReadOptions(
-                column_names=self.names, skip_rows=self._header_line, block_size=LONGEST
-            ),
+            read_options=arrow_csv.ReadOptions(column_names=self.names, block_size=BLOCK),
             parse_options=arrow_csv.ParseOptions(
                 delimiter=self._delimiter, newlines_in_values=True
             ),
@@ -215,8 +215,10 @@ class DelimitedFile:
         """Find the first row that is wrong."""
         places = {self.names.index(name): role for role, name in self.columns.items()}
         for line, row in self._read_rows(strict=True):
-            error = None
-            if len(row) != len(self.names):
+            error: InputError | None = None
+            if sum(map(len, row)) > BLOCK:
+                error = long_row(self.name, most=BLOCK)
+            elif len(row) != len(self.names):
                 error = FormatError(
                     f"expected {len(self.names)} fields, as the header has, found {len(row)}",
                     hint="quote a field that has the delimiter in it; is the file cut off?",
@@ -239,3 +241,12 @@ class DelimitedFile:
         except FormatError as error:
             return error if error.code == "unterminated_quote" else None
         return None
+
+
+def _read_row(rows: Iterator[list[str]]) -> list[str] | None:
+    """Read a row with Python, with a field as long as PyArrow can read at most."""
+    limit = csv.field_size_limit(2 * BLOCK)  # which holds for the whole process
+    try:
+        return next(rows, None)
+    finally:
+        csv.field_size_limit(limit)

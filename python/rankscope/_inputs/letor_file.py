@@ -15,7 +15,6 @@ from rankscope._inputs.text import (
     Lines,
     Text,
     add_note,
-    find_first,
     name_mistake,
     read_blocks,
     read_lines,
@@ -60,10 +59,7 @@ class LetorFile:
     def __iter__(self) -> Iterator[tuple[Foreign, Lines]]:
         rows, text = 0, Text(self._opened, has_quoted_lines=False)
         for block, line in read_blocks(self._opened, text):
-            try:
-                texts = _split_lines(block)
-            except pa.ArrowInvalid as error:
-                raise find_first(self._opened, self._find_mistake, error, "encoding") from error
+            texts = _split_lines(block)
             is_row = pc.invert(pc.match_substring_regex(texts, r"^[ \t\r]*(#.*)?\n?$"))
             places = np.flatnonzero(np.from_dlpack(is_row.cast("uint8")))
             comments = pc.and_not(pc.match_substring_regex(texts, r"^[ \t]*#"), is_row)
@@ -86,11 +82,6 @@ class LetorFile:
                 code="length_mismatch",
                 file=self.name,
             )
-
-    def _find_mistake(self) -> None:
-        """Read all lines with Python, which says which one is no text."""
-        for _ in read_lines(self._opened):
-            pass
 
     def _read(self, rows: Foreign, before: int) -> Foreign:
         fields = pc.extract_regex(rows, ROW)
@@ -182,6 +173,4 @@ def _split_lines(text: bytes) -> Foreign:
     if not text.endswith(b"\n"):
         ends = np.append(ends, len(text))
     offsets = np.concatenate([[0], ends]).astype(np.int64)
-    lines = pa.LargeStringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(text))
-    lines.validate(full=True)
-    return lines
+    return pa.LargeStringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(text))

@@ -253,8 +253,11 @@ def find_lists(
 def _holds_lists(table: NamedColumns, name: str) -> bool:
     try:
         return is_list(table.array(name).type)
-    except FormatError:
-        return any(isinstance(cell, list) for cell in (list_cells(table.columns[name]) or [])[:1])
+    except FormatError as error:
+        if error.code == "column_damaged":
+            raise
+        cells = list_cells(table.columns[name])
+        return cells is not None and isinstance(next(iter(cells), None), list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,12 +94,27 @@ class Text(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
+<<<<<<< HEAD
         """Return so many bytes, fewer only at the end."""
         most = BLOCK if size < 0 else size
         while len(self._rest) < most and (more := self._check(self._source.read(BLOCK))):
             self._rest += more
+=======
+        """Return at most so many bytes, none at the end."""
+        most = BLOCK if size < 0 else size
+        # PyArrow refuses rows that begin before a short block and end after it.
+        while len(self._rest) < most and (text := self._check(self._source.read(BLOCK))):
+            self._rest += text
+>>>>>>> damage
         text, self._rest = self._rest[:most], self._rest[most:]
         return text
+
+    def skip(self, lines: int) -> None:
+        """Skip so many lines."""
+        while lines and (text := self.read()):
+            *skipped, rest = text.split(b"\n", lines)
+            lines -= len(skipped)
+            self._rest = self._rest if lines else rest + self._rest
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # as io calls it
         """Read into a buffer."""
@@ -142,6 +157,7 @@ class Text(io.RawIOBase):
 
 def read_lines(opened: OpenFile) -> Iterator[tuple[int, str]]:
     """Read the lines of text, one by one, each with its number."""
+<<<<<<< HEAD
     with opened.open_again() as file:
         buffered = io.BufferedReader(Text(opened, file), BLOCK)
         for number in count(1):
@@ -162,17 +178,47 @@ def read_lines(opened: OpenFile) -> Iterator[tuple[int, str]]:
                     line=number,
                     column=error.start + 1,
                 ) from None
+=======
+    buffered = io.BufferedReader(Text(opened), BLOCK)
+    number = 0
+    while line := buffered.readline(LONGEST_ROW + 1):
+        number += 1
+        if len(line) > LONGEST_ROW:
+            raise long_row(opened.name, number)
+        yield number, _decode(line, opened.name, number)
+
+
+def _decode(text: bytes, file: str, line: int) -> str:
+    """Decode lines of text, the first of which has this number."""
+    try:
+        return text.decode()
+    except UnicodeDecodeError as error:
+        at = error.start
+        raise FormatError(
+            f"expected UTF-8, found the byte 0x{text[at]:02x}",
+            hint='convert the file, or say encoding="latin-1" if it is that',
+            code="encoding",
+            file=file,
+            line=line + text.count(b"\n", 0, at),
+            column=at - text.rfind(b"\n", 0, at),
+        ) from None
+>>>>>>> damage
 
 
 def read_blocks(opened: OpenFile, text: Text) -> Iterator[tuple[bytes, int]]:
-    """Read whole lines of text, about a megabyte at once, with the number of the first one."""
-    line, rest = 1, b""
+    """Read whole lines of UTF-8, about a megabyte at once, with the number of the first one."""
+    line, size = 1, 0
+    parts: list[bytes] = []
     while block := text.read(BLOCK):
         head, end, tail = block.rpartition(b"\n")
+        parts.append(head + end or tail)
+        size += len(block)
         if end:
-            whole, rest = rest + head + end, tail
+            whole = b"".join(parts)
+            _decode(whole, opened.name, line)
             yield whole, line
             line += whole.count(b"\n")
+<<<<<<< HEAD
         else:
             rest += block
         if len(rest) > LONGEST_ROW:
@@ -182,6 +228,18 @@ def read_blocks(opened: OpenFile, text: Text) -> Iterator[tuple[bytes, int]]:
 
 
 def long_row(file: str, most: int = LONGEST_ROW, line: int | None = None) -> LimitError:
+=======
+            parts, size = [tail], len(tail)
+        if size > LONGEST_ROW:
+            raise long_row(opened.name, line)
+    if size:
+        whole = b"".join(parts)
+        _decode(whole, opened.name, line)
+        yield whole, line
+
+
+def long_row(file: str, line: int | None = None, most: int = LONGEST_ROW) -> LimitError:
+>>>>>>> damage
     """Return the error for a row that is too long."""
     return LimitError(
         f"expected rows of at most {most >> 20} MB, found a longer one",

@@ -69,23 +69,27 @@ def read_ahead(batches: Iterable[Any]) -> Iterator[Any]:
 def whole_queries(file: TableFile, query: str | None, rows_at_once: int) -> Iterator[Any]:
     """Rearrange batches so that each has so many rows, and ends with the last row of a query."""
     carried: list[Any] = []
+    count, least = 0, rows_at_once
     for batch in read_ahead(file):
         carried.append(batch)
-        if query is None or sum(part.num_rows for part in carried) < rows_at_once:
+        count += batch.num_rows
+        if query is None or count < least:
             continue
         rows = pa.Table.from_batches(carried).combine_chunks()
         column = rows.column(query)
         if not column[-1].is_valid:
             # It is refused where it is read, so the rows after it don't matter.
             yield rows
-            carried = []
+            carried, count = [], 0
             continue
         others = pc.indices_nonzero(pc.not_equal(column, column[-1]))
         if len(others) > 0:
             cut = others[-1].as_py() + 1
             yield rows.slice(0, cut)
             rows = rows.slice(cut)
-        carried = rows.to_batches()
+        carried, count = rows.to_batches(), rows.num_rows
+        # A query of many batches isn't joined anew with each of them.
+        least = max(rows_at_once, 2 * count)
     if carried:
         yield pa.Table.from_batches(carried).combine_chunks()
 
