@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import io
-<<<<<<< HEAD
 import os
-import random
 import threading
-=======
->>>>>>> damage
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -148,7 +144,6 @@ def test_files_of_several_formats_are_no_table(tmp_path: Path) -> None:
     assert rs.evaluate(tmp_path / "*.csv", "RR")["RR"] == 1
 
 
-<<<<<<< HEAD
 def test_parquet_comes_through_a_pipe(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
@@ -157,20 +152,6 @@ def test_parquet_comes_through_a_pipe(tmp_path: Path) -> None:
     found = rs.evaluate(rs.File(path, "parquet"), "RR")
     writer.join()
     assert found["RR"] == rs.evaluate(TABLE, "RR")["RR"]
-=======
-def test_rows_come_together_however_many_parts_a_file_has() -> None:
-    """Each batch costs as much as thousands of rows, and each row group that is asked for, too."""
-    many = TABLE.to_batches(max_chunksize=1)
-    buffer = io.BytesIO()
-    with pa.ipc.new_file(buffer, TABLE.schema) as writer:
-        for batch in many:
-            writer.write_batch(batch)
-    files = {"parquet": parquet(TABLE, row_group_size=1), "arrow": buffer.getvalue()}
-    for form, text in files.items():
-        with open_table(text, form) as table:
-            sizes = [batch.num_rows for batch in table]
-        assert sizes == [ROWS]
->>>>>>> damage
 
 
 def test_texts_of_several_dictionaries_are_joined_as_texts() -> None:

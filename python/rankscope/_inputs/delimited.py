@@ -94,7 +94,7 @@ class DelimitedFile:
                 before = rows.line_num
         except csv.Error as error:
             if "field limit" in str(error):
-                raise long_row(self.name, before + 1, BLOCK) from None
+                raise long_row(self.name, before + 1, LONGEST) from None
             is_open = "end of data" in str(error)
             raise FormatError(
                 "expected a quoted field to end, found no closing quote"
@@ -181,7 +181,7 @@ class DelimitedFile:
         wanted = self.schema.names
         reader = arrow_csv.open_csv(
             pa.PythonFile(text, mode="r"),
-            read_options=arrow_csv.ReadOptions(column_names=self.names, block_size=BLOCK),
+            read_options=arrow_csv.ReadOptions(column_names=self.names, block_size=LONGEST),
             parse_options=arrow_csv.ParseOptions(
                 delimiter=self._delimiter, newlines_in_values=True
             ),
@@ -216,8 +216,8 @@ class DelimitedFile:
         places = {self.names.index(name): role for role, name in self.columns.items()}
         for line, row in self._read_rows(strict=True):
             error: InputError | None = None
-            if sum(map(len, row)) > BLOCK:
-                error = long_row(self.name, most=BLOCK)
+            if sum(map(len, row)) > LONGEST:
+                error = long_row(self.name, most=LONGEST)
             elif len(row) != len(self.names):
                 error = FormatError(
                     f"expected {len(self.names)} fields, as the header has, found {len(row)}",
@@ -245,7 +245,7 @@ class DelimitedFile:
 
 def _read_row(rows: Iterator[list[str]]) -> list[str] | None:
     """Read a row with Python, with a field as long as PyArrow can read at most."""
-    limit = csv.field_size_limit(2 * BLOCK)  # which holds for the whole process
+    limit = csv.field_size_limit(2 * LONGEST)  # which holds for the whole process
     try:
         return next(rows, None)
     finally:

@@ -94,18 +94,10 @@ class Text(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-<<<<<<< HEAD
         """Return so many bytes, fewer only at the end."""
         most = BLOCK if size < 0 else size
         while len(self._rest) < most and (more := self._check(self._source.read(BLOCK))):
             self._rest += more
-=======
-        """Return at most so many bytes, none at the end."""
-        most = BLOCK if size < 0 else size
-        # PyArrow refuses rows that begin before a short block and end after it.
-        while len(self._rest) < most and (text := self._check(self._source.read(BLOCK))):
-            self._rest += text
->>>>>>> damage
         text, self._rest = self._rest[:most], self._rest[most:]
         return text
 
@@ -157,7 +149,6 @@ class Text(io.RawIOBase):
 
 def read_lines(opened: OpenFile) -> Iterator[tuple[int, str]]:
     """Read the lines of text, one by one, each with its number."""
-<<<<<<< HEAD
     with opened.open_again() as file:
         buffered = io.BufferedReader(Text(opened, file), BLOCK)
         for number in count(1):
@@ -165,27 +156,8 @@ def read_lines(opened: OpenFile) -> Iterator[tuple[int, str]]:
             if not line:
                 return
             if len(line) > LONGEST_ROW:
-                raise long_row(opened.name, line=number)
-            try:
-                yield number, line.decode()
-            except UnicodeDecodeError as error:
-                wrong = error.object[error.start]
-                raise FormatError(
-                    f"expected UTF-8, found the byte 0x{wrong:02x}",
-                    hint='convert the file, or say encoding="latin-1" if it is that',
-                    code="encoding",
-                    file=opened.name,
-                    line=number,
-                    column=error.start + 1,
-                ) from None
-=======
-    buffered = io.BufferedReader(Text(opened), BLOCK)
-    number = 0
-    while line := buffered.readline(LONGEST_ROW + 1):
-        number += 1
-        if len(line) > LONGEST_ROW:
-            raise long_row(opened.name, number)
-        yield number, _decode(line, opened.name, number)
+                raise long_row(opened.name, number)
+            yield number, _decode(line, opened.name, number)
 
 
 def _decode(text: bytes, file: str, line: int) -> str:
@@ -202,7 +174,6 @@ def _decode(text: bytes, file: str, line: int) -> str:
             line=line + text.count(b"\n", 0, at),
             column=at - text.rfind(b"\n", 0, at),
         ) from None
->>>>>>> damage
 
 
 def read_blocks(opened: OpenFile, text: Text) -> Iterator[tuple[bytes, int]]:
@@ -218,17 +189,6 @@ def read_blocks(opened: OpenFile, text: Text) -> Iterator[tuple[bytes, int]]:
             _decode(whole, opened.name, line)
             yield whole, line
             line += whole.count(b"\n")
-<<<<<<< HEAD
-        else:
-            rest += block
-        if len(rest) > LONGEST_ROW:
-            raise long_row(opened.name, line=line)
-    if rest:
-        yield rest, line
-
-
-def long_row(file: str, most: int = LONGEST_ROW, line: int | None = None) -> LimitError:
-=======
             parts, size = [tail], len(tail)
         if size > LONGEST_ROW:
             raise long_row(opened.name, line)
@@ -239,7 +199,6 @@ def long_row(file: str, most: int = LONGEST_ROW, line: int | None = None) -> Lim
 
 
 def long_row(file: str, line: int | None = None, most: int = LONGEST_ROW) -> LimitError:
->>>>>>> damage
     """Return the error for a row that is too long."""
     return LimitError(
         f"expected rows of at most {most >> 20} MB, found a longer one",
