@@ -391,7 +391,8 @@ def write_options(command: str) -> str:
     counts = Counter(row for name in commands for row in list_options(name).values())
     shared = [row for row in sorted(counts) if counts[row] >= SHARED_BY]
     options = {} if command == SHARED else list_options(command)
-    rows = [row for row in options.values() if row not in shared] or shared
+    own = [row for row in options.values() if row not in shared]
+    rows = shared if command == SHARED else own
     names = ", ".join(f"`{name}`" for name, row in options.items() if row in shared)
     more = ["", f"And these [shared options](#shared-options): {names}."] if names else []
     return "\n".join(["| option | meaning |", "| --- | --- |", *rows, *more])
