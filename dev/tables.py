@@ -12,6 +12,7 @@ import re
 import runpy
 import sys
 import tomllib
+from collections import Counter
 from importlib import import_module
 from inspect import getsource
 from pathlib import Path
@@ -73,6 +74,9 @@ EXTRAS = {
 """What each extra of the package is for, in the order of the page."""
 PROJECT = TESTS.parent / "pyproject.toml"
 ALERTS = TESTS.parent / "deploy" / "prometheus" / "rankscope.rules.yml"
+SHARED = "shared"
+SHARED_BY = 4
+"""An option that so many commands share is explained once."""
 FIELD = re.compile(r"{(\w+)}")
 ENDING = re.compile(r":\w+}")
 ARGUMENT = re.compile(r"^ {8}(\w+): (.+(?:\n {12}.+)*)", re.MULTILINE)
@@ -364,19 +368,34 @@ def write_signals() -> str:
     return "\n".join([head, "| --- | --- | --- | --- | --- |", *lines])
 
 
-def write_options(command: str) -> str:
-    """Return the table of the options of a command, from its parser."""
+def list_options(command: str) -> dict[str, str]:
+    """Return the options of a command, from its parser, each with its row of a table."""
     parser = Parser()
     cast("Command", COMMANDS.commands[command]).add_arguments(parser)
-    lines = []
+    options = {}
     for option in parser._actions:  # noqa: SLF001 - argparse has no public list
         if option.option_strings and "--help" not in option.option_strings:
             named = option.metavar or ""
             values = " ".join(named) if isinstance(named, tuple) else named
             values = values.replace("|", "\\|")
             name = " ".join([", ".join(option.option_strings), values]).strip()
-            lines.append(f"| <code>{name}</code> | {describe_argument(option)} |")
-    return "\n".join(["| option | meaning |", "| --- | --- |", *lines])
+            row = f"| <code>{name}</code> | {describe_argument(option)} |"
+            options[option.option_strings[-1]] = row
+    return options
+
+
+def write_options(command: str) -> str:
+    """Return the table of the options of a command, or of those that many commands share."""
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    commands = set(re.findall(r"<!-- table: options (\w+)", page)) - {SHARED}
+    counts = Counter(row for name in commands for row in list_options(name).values())
+    shared = [row for row in sorted(counts) if counts[row] >= SHARED_BY]
+    options = {} if command == SHARED else list_options(command)
+    own = [row for row in options.values() if row not in shared]
+    rows = shared if command == SHARED else own
+    names = ", ".join(f"`{name}`" for name, row in options.items() if row in shared)
+    more = ["", f"And these [shared options](#shared-options): {names}."] if names else []
+    return "\n".join(["| option | meaning |", "| --- | --- |", *rows, *more])
 
 
 def write_columns() -> str:

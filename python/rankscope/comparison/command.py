@@ -168,7 +168,7 @@ def add_comparison_options(parser: ArgumentParser) -> None:
         default="auto",
         choices=("auto", "dense", "bounded", "t", "bca"),
         metavar="METHOD",
-        help="what intervals promise; one of: auto, dense, bounded, t, bca (default: dense, with "
+        help="what intervals promise (default: dense, with "
         "the bounded interval where it decides otherwise)",
     )
     parser.add_argument(

@@ -95,7 +95,7 @@ def add_arguments(parser: Parser) -> None:
         "--interval-method",
         choices=("bounded", "dense", "t", "bca"),
         metavar="METHOD",
-        help="what intervals of means promise; one of: bounded, dense, t, bca (default: bounded)",
+        help="what intervals of means promise (default: bounded)",
     )
     parser.add_argument(
         "--by",
