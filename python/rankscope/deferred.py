@@ -1,4 +1,4 @@
-"""Names of a package, and NumPy as `np`, which are imported when they are first used.
+"""Names of a package, NumPy and PyArrow, which are imported when they are first used.
 
 A program pays only for what it uses: `import rankscope` loads a fraction of the modules. Type
 checkers and editors see ordinary imports, in the stub of the package.
@@ -16,17 +16,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
 else:
 
     class _Deferred(ModuleType):
         def __getattr__(self, name: str) -> object:
-            value = getattr(import_module(self.__name__), name)
+            try:
+                value = getattr(import_module(self.__name__), name)
+            except ModuleNotFoundError as error:
+                raise missing(self.__name__) from error
             setattr(self, name, value)  # the next time, nothing is looked for
             return value
 
-    np = _Deferred("numpy")
+    np, pa, pc = map(_Deferred, ("numpy", "pyarrow", "pyarrow.compute"))
 
-__all__ = ["defer", "np"]
+__all__ = ["defer", "missing", "np", "pa", "pc"]
 
 IMPORTED = re.compile(r"^from (rankscope[.\w]*) import \(?\s*(\w+) as \2\b", re.MULTILINE)
 
@@ -95,3 +100,15 @@ def defer(
 
 def _no_attribute(package: str, name: str) -> AttributeError:
     return AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
+
+
+def missing(module: str) -> Exception:
+    """Return the error for a package that isn't installed."""
+    from rankscope.errors import FormatError  # noqa: PLC0415 - rarely needed
+
+    name = module.partition(".")[0]
+    return FormatError(
+        f"this kind of input needs {name}, which is not installed",
+        hint=f"install it: pip install {name}",
+        code="missing_extra",
+    )

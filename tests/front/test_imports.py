@@ -95,6 +95,44 @@ def test_evaluating_mappings_needs_no_numpy() -> None:
     assert "numpy" not in loaded_by(f"import rankscope; {program}")
 
 
+WITHOUT_ARROW = """
+import sys; sys.modules["pyarrow"] = None
+import numpy as np, rankscope as rs, rankscope.pytrec_eval
+judgments, run = {"q": {"d": 1}}, {"q": {"d": 1.0}}
+text = b"q 0 d 1\\n", b"q Q0 d 1 1.0 t\\n"
+assert rs.evaluate(*text, "RR")["RR"] == rs.evaluate(judgments, run, "RR")["RR"] == 1.0
+assert rs.evaluate({"q": ["d"]}, [("q", "d", 1.0)], "RR")["RR"] == 1.0
+grades, scores = np.array([[1, 0]]), np.array([[0.5, 0.2]])
+assert rs.ndcg_score(grades, scores) == 1.0
+assert rs.Rankings.from_arrays(grades, scores).evaluate("RR")["RR"] == 1.0
+assert rs.Rankings.from_groups(grades[0], scores[0], [2]).evaluate("RR")["RR"] == 1.0
+str(rs.compare(judgments, {"a": run, "b": run}, "RR"))
+str(rs.gate(judgments, run, run, {"RR": 0.1}))
+assert rs.pytrec_eval.RelevanceEvaluator(judgments, {"map"}).evaluate(run) == {"q": {"map": 1.0}}
+files = [rs.File(b"{}", form) for form in ("csv", "jsonl", "letor", "parquet", "arrow")]
+for table in ({"query": ["q"], "score": [1], "relevance": [1]}, *files):
+    try:
+        rs.evaluate(table, "RR")
+    except rs.FormatError as error:
+        assert "pip install pyarrow" in error.hint, error
+    else:
+        raise AssertionError(table)
+"""
+
+
+def test_only_tables_need_pyarrow() -> None:
+    run_python(WITHOUT_ARROW)
+
+
+def test_a_command_with_trec_files_needs_the_standard_library_only(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("q 0 d 1\n")
+    (tmp_path / "run").write_text("q Q0 d 1 1.0 t\n")
+    words = ["eval", str(tmp_path / "qrels"), str(tmp_path / "run"), "-m", "RR"]
+    program = f"import sys, rankscope.cli; rankscope.cli.main({words}); print(*sys.modules)"
+    loaded = {name.partition(".")[0] for name in run_python(program, "-I").split()}
+    assert not loaded & HEAVY
+
+
 ROWS = "query_id,doc_id,country,score,relevance\nq1,a,nl,0.5,1\nq2,b,,0.4,0\n"
 ARROW = f"import io; from pyarrow import csv; rows = csv.read_csv(io.BytesIO({ROWS.encode()!r}))"
 POLARS = f"import io, polars; rows = polars.read_csv(io.BytesIO({ROWS.encode()!r}))"

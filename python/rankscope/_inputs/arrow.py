@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-from rankscope.deferred import np
+from rankscope.deferred import missing, np
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
@@ -28,11 +28,7 @@ def load_arrow(module: str = "pyarrow") -> Any:  # noqa: ANN401 - PyArrow has no
         is_loaded = found is not None and not getattr(found.__spec__, "_initializing", False)
         return found if is_loaded else import_module(module)
     except ModuleNotFoundError as error:
-        raise FormatError(
-            "reading tables and compressed text needs pyarrow, which is not installed",
-            hint="install it: pip install pyarrow",
-            code="missing_extra",
-        ) from error
+        raise missing(module) from error
 
 
 def open_text(text: bytes) -> Any:  # noqa: ANN401 - as above

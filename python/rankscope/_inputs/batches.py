@@ -6,8 +6,6 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from rankscope._inputs.arrow import check_batch
 from rankscope._inputs.columnar import (
     BATCH,
@@ -17,6 +15,7 @@ from rankscope._inputs.columnar import (
     regroup,
     rows_of_batch,
 )
+from rankscope.deferred import pa
 from rankscope.errors import FormatError, OutOfMemoryError, RankscopeError
 
 if TYPE_CHECKING:

@@ -7,15 +7,13 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from rankscope._core import RATIO_FROM
-from rankscope._inputs.arrow import check_batch
+from rankscope._inputs.arrow import check_batch, load_arrow
 from rankscope._inputs.columns import is_list
 from rankscope._inputs.files import check_unchanged, facts_of
 from rankscope._inputs.roles import ITEMS
 from rankscope._inputs.text import Lines
+from rankscope.deferred import pa
 from rankscope.errors import FormatError, LimitError, OutOfMemoryError, RankscopeError
 
 if TYPE_CHECKING:
@@ -143,6 +141,7 @@ class ParquetFile(ColumnarFile):
     what, code = "Parquet file", "parquet_invalid"
 
     def _open(self) -> None:
+        pq = load_arrow("pyarrow.parquet")  # which other batches don't need
         self._parquet = pq.ParquetFile(
             self._file, buffer_size=BUFFER, pre_buffer=False, page_checksum_verification=True
         )

@@ -8,12 +8,11 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from rankscope._inputs.arrow import check_whole, fill_nulls, fill_texts, join, of_array, to_array
 from rankscope._inputs.doubles import bad_shape, code_of, inexact, not_numbers
 from rankscope._inputs.numbers import see_array, to_numbers
+from rankscope.deferred import pa, pc
 from rankscope.errors import FormatError
 from rankscope.output.ids import MISSING, UUIDS
 
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     """Integers, or the offsets of texts and the texts end to end."""
 
 INTEGER_TYPES = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
-FAILURES = (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError)
-"""What PyArrow and the library of a column raise if it can't be converted."""
+FAILURES = (TypeError, ValueError, OverflowError, NotImplementedError)
+"""What PyArrow, beside its own exceptions, and the library of a column raise at odd values."""
 DIGITS = 15
 """Each decimal of so many digits is that of one double."""
 HYPHENS = [8, 12, 16, 20]
@@ -43,7 +42,7 @@ def as_arrow(column: Foreign, name: str) -> Foreign:
         if error.code == "not_numeric":
             error.code, error.file = "column_type", None
         raise
-    except FAILURES as error:
+    except (pa.ArrowException, *FAILURES) as error:
         raise _explain(column, name, error) from error
     if values is not column or not isinstance(column, pa.Array | pa.ChunkedArray):
         check_whole(values, name)
@@ -122,7 +121,7 @@ def _explain(column: Foreign, name: str, error: Exception) -> FormatError:
 def _is_refused(values: list[Any]) -> bool:
     try:
         _of_cells(values)
-    except FAILURES:
+    except (pa.ArrowException, *FAILURES):
         return True
     return False
 
@@ -350,7 +349,7 @@ def read_typed_values(column: Foreign, name: str) -> tuple[IdColumn, str]:
         return np.ascontiguousarray(to_array(values), dtype=np.int64), str(kind)
     try:
         texts = _texts_of(fill_texts(values.cast(pa.large_string()), MISSING))
-    except FAILURES as error:
+    except (pa.ArrowException, *FAILURES) as error:
         raise FormatError(
             f"expected {name} to hold texts, numbers, dates or truth values, found {kind}",
             hint="convert the column to text first",

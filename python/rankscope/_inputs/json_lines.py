@@ -95,7 +95,7 @@ class JsonLinesFile:
         for name in dict.fromkeys(outer):
             try:
                 kind = pa.array([example[name]]).type
-            except FAILURES as error:
+            except (pa.ArrowException, *FAILURES) as error:
                 wrong = _other_type(name, example[name], role_of(name, self.columns))
                 wrong.file, wrong.line = self.name, self._first_line
                 raise wrong from error
@@ -159,7 +159,7 @@ class JsonLinesFile:
                 given = value.get(field.name)
                 try:
                     is_fit = are_finite(pa.array([given], field.type))
-                except FAILURES:
+                except (pa.ArrowException, *FAILURES):
                     is_fit = False
                 if not is_fit:
                     roles = (role for role, name in self.columns.items() if name == field.name)

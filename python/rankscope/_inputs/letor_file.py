@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from rankscope._inputs.arrow import to_array
 from rankscope._inputs.files import OpenFile, close, open_binary
@@ -19,6 +17,7 @@ from rankscope._inputs.text import (
     read_blocks,
     read_lines,
 )
+from rankscope.deferred import pa, pc
 from rankscope.errors import EmptyError, FormatError, InputError
 
 if TYPE_CHECKING:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from rankscope._inputs.arrow import of_array, to_array
 from rankscope._inputs.columns import is_list
+from rankscope.deferred import pa, pc
 from rankscope.errors import FormatError
 
 if TYPE_CHECKING:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from rankscope._inputs.columns import list_texts, read_ids, read_numbers, read_typed_values
 from rankscope._inputs.letor_file import parse_numbers
 from rankscope._inputs.recognition import Input, recognise_table
 from rankscope._inputs.roles import Wanted
 from rankscope._inputs.table_files import TableFile
 from rankscope._inputs.tables import open_table
+from rankscope.deferred import pa
 from rankscope.errors import InputError
 
 if TYPE_CHECKING:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from rankscope._inputs.column_names import ITEMS, check_names, find_column, find_grades, no_role
 from rankscope._inputs.columns import simplify, spell_ids, to_doubles
+from rankscope.deferred import pa
 from rankscope.errors import FormatError
 
 if TYPE_CHECKING:

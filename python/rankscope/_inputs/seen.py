@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from rankscope._core import Judgments, Rankings, Run
 from rankscope._inputs.column_names import explain_users, find_column
 from rankscope._inputs.roles import Wanted
@@ -21,6 +19,7 @@ from rankscope._inputs.tables import (
     read_retrieved,
     read_second,
 )
+from rankscope.deferred import pa
 from rankscope.errors import DuplicateError, InputError, RankscopeError
 from rankscope.names import quote
 from rankscope.records import replace

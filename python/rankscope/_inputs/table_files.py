@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
+from rankscope._inputs.arrow import load_arrow
 from rankscope._inputs.batches import Batches, BatchFile
 from rankscope._inputs.column_names import explain_users
 from rankscope._inputs.columns import is_list, name_id_type
@@ -30,6 +29,7 @@ from rankscope._inputs.lists import RANK, explode
 from rankscope._inputs.roles import ID_ROLES, Wanted, normalise, role_of
 from rankscope._inputs.tables import IN_LISTS
 from rankscope._inputs.text import add_note
+from rankscope.deferred import pa
 from rankscope.errors import FormatError, RankscopeError
 from rankscope.file import FORMATS
 from rankscope.output.ids import IdColumn, SourceIds
@@ -60,6 +60,7 @@ GROWTH_OF_PACKED = 4
 def open_reader(opened: OpenFile) -> Rows:
     """Return the reader that the table of formats names for an open file."""
     module, _, name = FORMATS[opened.form].reader.partition(":")
+    load_arrow()
     # A reader loads with the first file of its format: some take longer than a small file.
     reader = getattr(import_module(f"rankscope._inputs.{module}"), name)
     found: Rows = reader(opened)

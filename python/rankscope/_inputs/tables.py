@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from rankscope._inputs.arrow import join
 from rankscope._inputs.batches import Batches
@@ -39,6 +38,7 @@ from rankscope._inputs.descriptions import describe_value
 from rankscope._inputs.doubles import code_of
 from rankscope._inputs.labels import read_grades
 from rankscope._inputs.recognition import is_arrow_dataset, is_dataset, is_table
+from rankscope.deferred import pa
 from rankscope.errors import FormatError, OutOfMemoryError
 from rankscope.names import quote
 from rankscope.output.ids import AttributeColumn, SourceIds

@@ -6,10 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from rankscope._inputs.tables import NamedColumns
+from rankscope.deferred import pa, pc
 from rankscope.engine.progress import ProgressBar
 from rankscope.errors import FormatError
 
