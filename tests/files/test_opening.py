@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
-from rankscope.errors import hint_extra
 
 from tests.inputs.entry import lines
-from tests.interpreter import run_python
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,36 +50,3 @@ def test_columns_of_judgments_and_runs_may_have_names_of_their_own() -> None:
     named = {"doc": "url", "relevance": "judgment", "score": "bm25"}
     plain = rs.File(qrels.path, "csv"), rs.File(run.path, "csv")
     assert rs.evaluate(*plain, "RR", **named)["RR"] == 1 / 2
-
-
-PROGRAM = """
-import sys
-from pathlib import Path
-{start}
-import rankscope as rs
-try:
-    print(rs.evaluate({qrels!r}, rs.File({run!r}, {form!r}), "RR")["RR"])
-except rs.RankscopeError as error:
-    print(error.code, error.hint)
-print("pyarrow" in sys.modules and sys.modules["pyarrow"] is not None)
-"""
-QRELS = b"q1 0 d1 1\n"
-RUNS = {"trec": b"q1 Q0 d1 1 0.5 t\n", "csv": b"qid,doc,score\nq1,d1,0.5\n"}
-
-
-@pytest.mark.parametrize(
-    ("form", "start", "said"),
-    [
-        ("trec", "", ["1.0", "False"]),
-        ("trec", "sys.modules['pyarrow'] = None", ["1.0", "False"]),
-        ("csv", "", ["1.0", "True"]),
-        (
-            "csv",
-            "sys.modules['pyarrow'] = None",
-            [f"missing_extra {hint_extra('tables')}", "False"],
-        ),
-    ],
-)
-def test_only_tables_need_pyarrow(form: str, start: str, said: list[str]) -> None:
-    program = PROGRAM.format(start=start, qrels=QRELS, run=RUNS[form], form=form)
-    assert run_python(program).splitlines() == said

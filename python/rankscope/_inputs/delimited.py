@@ -84,7 +84,7 @@ class DelimitedFile:
 
     def _read_rows(self, *, strict: bool = False) -> Iterator[Row]:
         """Read the rows that aren't blank with Python, each with the line where it begins."""
-        lines = read_lines(self._opened)
+        lines = read_lines(self._opened, 2 * LONGEST)
         rows = csv.reader((text for _, text in lines), delimiter=self._delimiter, strict=strict)
         before = 0
         try:
@@ -159,7 +159,8 @@ class DelimitedFile:
                 yield batch, lines
         except pa.ArrowInvalid as error:
             if "straddling" in str(error):
-                raise long_row(self.name, most=LONGEST) from error
+                line = int(self._find_lines(rows, 1)[0])
+                raise long_row(self.name, line, LONGEST) from error
             if "Empty CSV" in str(error):
                 return
             raise find_first(self._opened, self._find_mistake, error, "field_count") from error
@@ -216,8 +217,8 @@ class DelimitedFile:
         places = {self.names.index(name): role for role, name in self.columns.items()}
         for line, row in self._read_rows(strict=True):
             error: InputError | None = None
-            if sum(map(len, row)) > LONGEST:
-                error = long_row(self.name, most=LONGEST)
+            if sum(map(len, row)) + len(row) > LONGEST:
+                error = long_row(self.name, line, LONGEST)
             elif len(row) != len(self.names):
                 error = FormatError(
                     f"expected {len(self.names)} fields, as the header has, found {len(row)}",

@@ -147,16 +147,16 @@ class Text(io.RawIOBase):
         return FormatError(message, hint=hint, code=code, file=self._name, line=line)
 
 
-def read_lines(opened: OpenFile) -> Iterator[tuple[int, str]]:
+def read_lines(opened: OpenFile, most: int = LONGEST_ROW) -> Iterator[tuple[int, str]]:
     """Read the lines of text, one by one, each with its number."""
     with opened.open_again() as file:
         buffered = io.BufferedReader(Text(opened, file), BLOCK)
         for number in count(1):
-            line = buffered.readline(LONGEST_ROW + 1)
+            line = buffered.readline(most + 1)
             if not line:
                 return
-            if len(line) > LONGEST_ROW:
-                raise long_row(opened.name, number)
+            if len(line) > most:
+                raise long_row(opened.name, number, most)
             yield number, _decode(line, opened.name, number)
 
 
