@@ -24,7 +24,6 @@ from tests.inputs.array_entries import (
     TRUTHS,
     OnlyCuda,
     OnlyDLPack,
-    Tensor,
 )
 from tests.inputs.entry import QRELS, RUN
 from tests.inputs.measured import measure
@@ -124,15 +123,6 @@ def test_an_array_that_gives_none_in_main_memory_is_refused(tensor: Callable[[],
     """N17."""
     error = is_refused(lambda: Rankings.from_arrays(tensor(), SCORES), "device_array")
     assert ".cpu()" in error.hint
-
-
-def test_a_matrix_of_tensors_is_refused_as_a_tensor_is() -> None:
-    """N17."""
-    refusal = TypeError("can't convert cuda:0 device type tensor to numpy.")
-    is_refused(lambda: Rankings.from_arrays([Tensor([1, 2], refusal)], [[1, 2]]), "device_array")
-    is_refused(lambda: Rankings.from_lists(Tensor([1, 2], refusal)), "device_array")
-    is_refused(lambda: rs.ndcg(Tensor([1, 2], refusal)), "device_array")
-    is_refused(lambda: rs.ndcg([Tensor([1, 2], refusal)]), "device_array")
 
 
 LIAR = """

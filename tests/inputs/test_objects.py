@@ -69,19 +69,6 @@ def test_an_empty_list_is_a_list_of_value_0() -> None:
     assert "n_missing" not in found.notes
 
 
-@pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize("integer", [int, np.int64, np.uint8, np.array])
-def test_typed_integers_are_ids(role: str, integer: Callable[[int], object]) -> None:
-    """D4, as the design has it: they are their decimal text."""
-    as_text = {"7": {"1": 2, "2": 1}}
-    rows = [(integer(7), integer(1), 2), (integer(7), integer(2), 1)]
-    other = as_text
-    qrels, run = (rows, other) if role == "qrels" else (other, rows)
-    found = rs.evaluate(qrels, run, MEASURES)  # type: ignore[arg-type]
-    assert found.to_dict() == rs.evaluate(as_text, as_text, MEASURES).to_dict()
-    assert found.diagnostics == {}
-
-
 class Loud(int):
     """An integer that prints as something else."""
 

@@ -48,6 +48,7 @@ FORMS: dict[str, Callable[[Rows, str], object]] = {
     "dict": lambda rows, _: nested(rows),
     "rows": lambda rows, _: rows,
     "iterator": lambda rows, _: iter(rows),
+    "columns": columns_of,
     "pandas": pandas_of,
     "polars": polars_of,
 }
@@ -75,7 +76,7 @@ def of_pairs(form: str, role: str, rows: Rows) -> object:
 
 
 KINDS: dict[str, list[object]] = {
-    "text": ["x", "1", b"1", 1j, fractions.Fraction(1, 3), [1],
+    "text": ["x", "1", b"1", 1j, fractions.Fraction(1, 3),
              np.datetime64("2026"), np.timedelta64(1, "s"), dt.date(2026, 1, 1)],
     "missing": [None, pd.NA, pd.NaT],
     "nan": [float("nan"), np.float32("nan"), decimal.Decimal("nan"), decimal.Decimal("snan")],

@@ -158,13 +158,6 @@ def test_columns_may_be_called_by_numbers() -> None:
     )
 
 
-@pytest.mark.parametrize("table", frames({name: [] for name in PLAIN}))
-def test_a_table_without_rows_is_refused(table: object) -> None:
-    """F10."""
-    assert is_refused(lambda: Rankings.from_table(table), "empty_input").location == "table"
-    assert is_refused(lambda: rs.read_qrels(table), "empty_input").location
-
-
 def test_a_table_without_judgments_is_refused_as_judgments_without_a_document_are() -> None:
     """F10, G6."""
     for table in frames(PLAIN | {"relevance": [float("nan")] * 5}):
