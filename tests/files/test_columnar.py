@@ -35,7 +35,6 @@ def parquet(table: pa.Table, **settings: object) -> bytes:
 
 
 def test_a_page_that_does_not_fit_its_checksum_is_refused() -> None:
-    """P2."""
     good = parquet(TABLE, write_page_checksum=True, use_dictionary=False, compression="none")
     at = good.index(b"d150")
     damaged = good[:at] + b"e" + good[at + 1 :]
@@ -53,7 +52,6 @@ def test_a_page_that_does_not_fit_its_checksum_is_refused() -> None:
 def test_files_that_do_not_fit_together_are_named(
     change: dict[str, list[object] | None], tmp_path: Path
 ) -> None:
-    """P15."""
     columns: dict[str, object] = dict(TABLE.to_pydict()) | change
     other = pa.table({name: column for name, column in columns.items() if column is not None})
     for name, table in (("a", TABLE), ("b", TABLE), ("c", other)):

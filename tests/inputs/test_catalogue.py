@@ -144,7 +144,6 @@ def name_format(entry: Entry) -> Callable[[Any], Any]:
 
 @pytest.mark.parametrize(("entry", "way"), AS_TABLES, ids=name_case)
 def test_an_entry_has_one_verdict_as_a_table(entry: Entry, way: str) -> None:
-    """G6."""
     header = way in {"CSV", "TSV"}
     for judge in (evaluate, rank):
         found = judge(entry, tabled(entry.rows, entry.role, way))
@@ -185,7 +184,6 @@ def run_program(program: Program, entry: Entry, path: Path) -> Outcome:
 def test_how_a_text_is_cut_changes_no_verdict(
     entry: Entry, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """G7."""
     monkeypatch.setattr("rankscope._inputs.text.BLOCK", size)
     found = evaluate(entry, name_format(entry)(entry.text))
     check(entry, found, values_of(entry), entry.role)

@@ -25,12 +25,6 @@ CURRENT = {
 }
 QRELS = {"q1": {"d1": 1}}
 RUN = {"q1": {"d1": 1.0}}
-JUDGED = {
-    "judge": ["a", "b"],
-    "query_id": ["q1", "q1"],
-    "doc_id": ["d1", "d1"],
-    "relevance": [1, 1],
-}
 
 READERS: dict[str, Callable[[str], object]] = {
     "evaluate judgments": lambda path: rs.evaluate(path, RUN, "RR"),

@@ -185,7 +185,6 @@ def test_integers_are_the_same_ids_everywhere(role: str) -> None:
 
 @pytest.mark.parametrize("role", ["qrels", "run"])
 def test_nothing_has_one_verdict(role: str) -> None:
-    """D1."""
     assert {form: of_pairs(form, role, []) for form in FORMS} == dict.fromkeys(
         FORMS, ("empty_input", None)
     )

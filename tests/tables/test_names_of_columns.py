@@ -13,8 +13,6 @@ import rankscope as rs
 from rankscope._inputs.column_names import SYNONYMS
 from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
 
-from tests.tabular import write_table
-
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -42,14 +40,6 @@ def test_interactions_without_grades_have_grade_1_and_a_note(library: str) -> No
     assert by_text(found) == VALUES
     assert found.diagnostics["implicit_grades"] == 3
     assert "each counted as relevant with grade 1: 3" in str(found)
-
-
-@pytest.mark.parametrize("form", ["csv", "parquet", "jsonl"])
-def test_interactions_in_files_are_read_alike(form: str, tmp_path: Path) -> None:
-    path = write_table(BOUGHT, tmp_path / f"bought.{form}")
-    found = rs.evaluate(path, pd.DataFrame(SHOWN), ["RR", "R@2"])
-    assert by_text(found) == VALUES
-    assert found.diagnostics["implicit_grades"] == 3
 
 
 def test_repeated_interactions_count_once() -> None:

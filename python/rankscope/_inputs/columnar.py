@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rankscope._core import RATIO_FROM
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
 BATCH = 1 << 17
+TEXT_KINDS = (
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+)
 BATCH_OF_LISTS = 1 << 10
 BUFFER = 1 << 20
 WIDTH = 8
@@ -87,7 +94,8 @@ class ColumnarFile:
                 batch = whole.select(self.schema.names)
                 # Damage, or somebody else, can make offsets point anywhere, and bytes be no text.
                 check_batch(batch)
-                unpacked += max(batch.nbytes, WIDTH * batch.num_rows * batch.num_columns)
+                size = sum(map(_size_of, batch.columns))
+                unpacked += max(size, WIDTH * batch.num_rows * batch.num_columns)
                 self._check_size(unpacked, rows + batch.num_rows)
                 for start in range(0, batch.num_rows, most):
                     yield batch.slice(start, most), Lines(rows + start + 1)
@@ -190,3 +198,11 @@ def choose_fields(schema: Foreign, columns: dict[str, str]) -> list[Foreign]:
 def first_line(error: BaseException) -> str:
     """Return the first line of what an error says."""
     return (str(error).splitlines() or [type(error).__name__])[0][:200]
+
+
+def _size_of(column: Foreign) -> int:
+    """Return the bytes of a column whose texts are written out, as they will be."""
+    texts = column.dictionary if pa.types.is_dictionary(column.type) else column
+    if texts is column or not any(is_kind(texts.type) for is_kind in TEXT_KINDS):
+        return int(column.nbytes)
+    return pc.sum(pc.binary_length(texts).take(column.indices)).as_py() or 0

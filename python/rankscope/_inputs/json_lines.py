@@ -62,13 +62,15 @@ class JsonLinesFile:
     def _read_example(self) -> dict[str, Any]:
         """Read the first lines until each key of the first object has a value."""
         example: dict[str, Any] = {}
+        empty: set[str] = set()
         try:
             for line, value in _parse_lines(read_lines(self._opened)):
-                self._first_line = line if not example else self._first_line
-                example = example or dict.fromkeys(value)
-                empty = [name for name in example if example[name] in (None, [])]
-                example |= {name: value[name] for name in empty if name in value}
-                if all(example[name] not in (None, []) for name in empty):
+                if not example:
+                    self._first_line, example, empty = line, dict(value), {*value}
+                filled = {name for name in empty & value.keys() if value[name] not in (None, [])}
+                example |= {name: value[name] for name in filled}
+                empty -= filled
+                if not empty:
                     break
         except FormatError as error:
             if not example:
