@@ -126,26 +126,6 @@ def test_kinds_of_text_are_their_text(kind: Callable[[str], str]) -> None:
 
 
 @pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize(
-    "number",
-    [1.0, 2, 2**70, -3, 0.1, -0.0, 5e-324, np.int64(2), np.uint64(2**63), np.float32(1.5),
-     np.float16(0.25), np.longdouble(1.5), np.array(2), np.array(2.5)],
-    ids=repr,
-)  # fmt: skip
-def test_every_finite_number_is_a_grade_and_a_score(role: str, number: float) -> None:
-    plain = float(number)
-    notes = {"negative_rel"} if role == "qrels" and plain < 0 else set()
-    for odd, same in (
-        ({"q1": {"d1": number, "d2": 1.0}}, {"q1": {"d1": plain, "d2": 1.0}}),
-        ([("q1", "d1", number)], [("q1", "d1", plain)]),
-    ):
-        found = evaluate(role, odd)
-        assert not found.code
-        assert found == evaluate(role, same)
-        assert notes <= found.notes
-
-
-@pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("odd", [{}, np.array([1, 2]), np.str_("1"), np.complex128(1), object()])
 def test_an_object_is_no_grade_and_no_score(role: str, odd: object) -> None:
     """Other values have the same verdict in all forms."""

@@ -183,22 +183,6 @@ def test_integers_are_the_same_ids_everywhere(role: str) -> None:
             assert values == rs.evaluate(text, text, ["nDCG", "RR"]).to_dict()
 
 
-@pytest.mark.parametrize("role", ["qrels", "run"])
-def test_nothing_has_one_verdict(role: str) -> None:
-    assert {form: of_pairs(form, role, []) for form in FORMS} == dict.fromkeys(
-        FORMS, ("empty_input", None)
-    )
-
-
-def test_a_repeated_document_has_one_verdict() -> None:
-    rows: Rows = [*PLAIN["run"], ("q", "a", 0.5)]
-    judged: Rows = [*PLAIN["qrels"], ("q", "a", 0)]
-    for form in FORMS:
-        if form != "dict":
-            assert of_pairs(form, "run", rows) == ("duplicate_doc", 3)
-            assert of_pairs(form, "qrels", judged) == ("duplicate_conflict", 3)
-
-
 @pytest.mark.parametrize("form", ["pandas", "polars"])
 def test_an_error_says_which_of_two_tables_is_meant(form: str) -> None:
     make = FORMS[form]
