@@ -7,6 +7,7 @@ import gzip
 import io
 import tarfile
 import zipfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,11 +19,10 @@ from tests.refusals import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 QRELS = {"q1": {"d1": 1}}
 RUN = b"q1 Q0 d1 1 0.5 t\n"
-TABLE = b"qid,doc,score\nq1,d1,0.5\n"
+LOGS = ("jsonl", "json", "csv")
 
 
 def pack_zip(text: bytes) -> bytes:
@@ -51,69 +51,34 @@ ARCHIVES: dict[str, Callable[[bytes], bytes]] = {
     "ustar.tar": lambda text: pack_tar(text, tarfile.USTAR_FORMAT),
     "gnu.tar": lambda text: pack_tar(text, tarfile.GNU_FORMAT),
 }
-NAMED = pytest.mark.parametrize("ending", ARCHIVES)
+FORMS = ("trec", "csv", "jsonl", "letor")
 
 
-def check(error: rs.FormatError, ending: str, file: str) -> None:
-    """Hold an error against what a reader needs: the file, what it is, and how to unpack it."""
-    kind, command = ("zip", "unzip") if ending == "zip" else ("tar", "tar -xf")
-    assert error.code == "not_text"
-    assert error.file == file
-    assert f"found a {kind} archive" in error.message
-    assert kind == "zip" or command in error.hint
-    assert "unpack it" in error.hint
+@pytest.mark.parametrize("ending", ARCHIVES)
+def test_an_archive_is_refused_by_its_contents_or_its_name(ending: str, tmp_path: Path) -> None:
+    named, other = tmp_path / f"runs.{ending}", tmp_path / "bm25.run"
+    calls: dict[str, Callable[[], object]] = {
+        str(named): lambda: rs.evaluate(QRELS, [str(named), "b.run"], "AP"),
+        str(other): lambda: rs.evaluate(QRELS, other, "AP"),
+        "<bytes>": lambda: rs.read_qrels(ARCHIVES[ending](b"q1 0 d1 1\n")),
+        **{f"{tmp_path}/run.{form}": lambda form=form: read(form) for form in FORMS},  # type: ignore[misc]
+        **{f"{tmp_path}/log.{form}": lambda form=form: read_events(form) for form in LOGS},  # type: ignore[misc]
+    }
 
+    def read(form: str) -> object:
+        return rs.evaluate(QRELS, rs.File(tmp_path / f"run.{form}", form), "AP")  # type: ignore[arg-type]
 
-@NAMED
-def test_a_run_is_refused_whose_name_is_not_that_of_an_archive(ending: str, tmp_path: Path) -> None:
-    path = tmp_path / "bm25.run"
-    path.write_bytes(ARCHIVES[ending](RUN))
-    with pytest.raises(rs.FormatError) as refused:
-        rs.evaluate(QRELS, path, "AP")
-    check(refused.value, ending, str(path))
+    def read_events(form: str) -> object:
+        file = EventFile(str(tmp_path / f"log.{form}"))
+        return next(iter(file.read_tables() if form == "csv" else file.read_objects()))
 
-
-@NAMED
-def test_an_archive_is_refused_by_its_name(ending: str, tmp_path: Path) -> None:
-    path = tmp_path / f"runs.{ending}"
-    for content in (ARCHIVES[ending](RUN), RUN):
-        path.write_bytes(content)
-        for call in (
-            lambda: rs.evaluate(QRELS, path, "AP"),
-            lambda: rs.evaluate(path, "AP"),
-            lambda: rs.read_qrels(str(path)),
-            lambda: rs.compare(QRELS, [str(path), "b.run"], "AP"),  # type: ignore[arg-type]
-        ):
-            check(refused(call, "not_text"), ending, str(path))
-    refused(lambda: rs.evaluate(QRELS, f"{path}/bm25.run", "AP"), "io")
-
-
-@NAMED
-def test_judgments_in_bytes_are_refused(ending: str) -> None:
-    with pytest.raises(rs.FormatError) as refused:
-        rs.read_qrels(ARCHIVES[ending](b"q1 0 d1 1\n"))
-    check(refused.value, ending, "<bytes>")
-
-
-@NAMED
-@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "letor"])
-def test_a_table_is_refused(form: str, ending: str, tmp_path: Path) -> None:
-    path = tmp_path / f"run.{form}"
-    path.write_bytes(ARCHIVES[ending](TABLE))
-    with pytest.raises(rs.FormatError) as refused:
-        rs.evaluate(QRELS, rs.File(path, form), "AP")  # type: ignore[arg-type]  # a format
-    check(refused.value, ending, str(path))
-
-
-@NAMED
-@pytest.mark.parametrize("name", ["log.jsonl", "log.json", "log.csv", "log.{}"])
-def test_a_file_of_events_is_refused(name: str, ending: str, tmp_path: Path) -> None:
-    path = tmp_path / name.format(ending)
-    path.write_bytes(ARCHIVES[ending](b"{}"))
-    file = EventFile(str(path))
-    with pytest.raises(rs.FormatError) as refused:
-        next(iter(file.read_tables() if name == "log.csv" else file.read_objects()))
-    check(refused.value, ending, str(path))
+    for path in calls.keys() - {"<bytes>", str(named)}:
+        Path(path).write_bytes(ARCHIVES[ending](RUN))
+    named.write_bytes(RUN)
+    for path, call in calls.items():
+        error = refused(call, "not_text", f"found a {'zip' if ending == 'zip' else 'tar'} archive")
+        assert error.file == path
+        assert "unpack it" in error.hint
 
 
 def test_a_text_in_which_the_magic_stands_elsewhere_is_read() -> None:

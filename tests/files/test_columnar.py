@@ -1,4 +1,4 @@
-"""Files of columns that are forged, cut, locked, or do not fit together."""
+"""Files of columns that do not fit together, or come in an unusual way."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
 
-from tests.files.opened import open_table
 from tests.refusals import refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 ROWS = 300
@@ -28,19 +26,6 @@ TABLE = pa.table(
         "score": [row / 2 for row in range(ROWS)],
     }
 )
-LISTS = pa.table(
-    {
-        "query_id": [f"q{row}" for row in range(ROWS)],
-        "doc_id": [[f"d{doc}" for doc in range(row % 5)] for row in range(ROWS)],
-        "score": [[-doc / 2 for doc in range(row % 5)] for row in range(ROWS)],
-        "relevance": [[doc % 3 for doc in range(row % 5)] for row in range(ROWS)],
-    }
-)
-CODED = TABLE.cast(
-    pa.schema([(name, pa.dictionary(pa.int32(), pa.string())) for name in ("query_id", "doc_id")])
-    .append(TABLE.schema.field("relevance"))
-    .append(TABLE.schema.field("score"))
-)
 
 
 def parquet(table: pa.Table, **settings: object) -> bytes:
@@ -49,62 +34,11 @@ def parquet(table: pa.Table, **settings: object) -> bytes:
     return buffer.getvalue()
 
 
-def ipc(
-    table: pa.Table, make: Callable[..., pa.RecordBatchFileWriter], **settings: object
-) -> bytes:
-    buffer = io.BytesIO()
-    with make(buffer, table.schema, options=pa.ipc.IpcWriteOptions(**settings)) as writer:
-        writer.write_table(table)
-    return buffer.getvalue()
-
-
-def read(text: bytes, form: str) -> int:
-    with open_table(text, form) as table:
-        return sum(batch.num_rows for batch in table)
-
-
-def refusal(text: bytes, form: str) -> rs.RankscopeError:
-    with pytest.raises(rs.RankscopeError) as refused:
-        read(text, form)
-    assert refused.value.hint
-    assert refused.value.file == "<bytes>"
-    return refused.value
-
-
-KINDS: dict[str, tuple[str, bytes]] = {
-    "parquet": ("parquet", parquet(TABLE)),
-    "parquet, plain": ("parquet", parquet(TABLE, use_dictionary=False, compression="zstd")),
-    "parquet, dictionaries": ("parquet", parquet(CODED, write_statistics=False)),
-    "parquet, lists": ("parquet", parquet(LISTS, data_page_version="2.0")),
-    "arrow file": ("arrow", ipc(TABLE, pa.ipc.new_file)),
-    "arrow file, dictionaries": ("arrow", ipc(CODED, pa.ipc.new_file)),
-    "arrow file, lists": ("arrow", ipc(LISTS, pa.ipc.new_file, compression="zstd")),
-    "arrow stream": ("arrow", ipc(TABLE, pa.ipc.new_stream, compression="lz4")),
-}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])
-def test_nothing_of_a_cut_file_is_taken(kind: str, share: float) -> None:
-    """P1, P2."""
-    form, good = KINDS[kind]
-    assert refusal(good[: int(len(good) * share)], form).code == f"{form}_invalid"
-
-
 def test_a_page_that_does_not_fit_its_checksum_is_refused() -> None:
-    """P2."""
     good = parquet(TABLE, write_page_checksum=True, use_dictionary=False, compression="none")
     at = good.index(b"d150")
     damaged = good[:at] + b"e" + good[at + 1 :]
-    assert refusal(damaged, "parquet").code == "parquet_invalid"
-
-
-def test_rows_that_a_file_cannot_hold_are_refused_before_they_are_read() -> None:
-    """P3, P4: constants pack well, and are believed up to a limit."""
-    many = 9_000_000
-    constant = pa.table({"query_id": pa.repeat(1, many), "score": pa.repeat(1.0, many)})
-    assert refusal(parquet(constant, compression="zstd"), "parquet").code == "decompressed_bytes"
-    assert read(parquet(constant.slice(0, 10_000), compression="zstd"), "parquet") == 10_000
+    refused(lambda: rs.evaluate(rs.File(damaged, "parquet"), "RR"), "parquet_invalid")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +52,6 @@ def test_rows_that_a_file_cannot_hold_are_refused_before_they_are_read() -> None
 def test_files_that_do_not_fit_together_are_named(
     change: dict[str, list[object] | None], tmp_path: Path
 ) -> None:
-    """P15."""
     columns: dict[str, object] = dict(TABLE.to_pydict()) | change
     other = pa.table({name: column for name, column in columns.items() if column is not None})
     for name, table in (("a", TABLE), ("b", TABLE), ("c", other)):
@@ -155,16 +88,20 @@ def test_parquet_comes_through_a_pipe(tmp_path: Path) -> None:
 
 
 def test_texts_of_several_dictionaries_are_joined_as_texts() -> None:
-    parts = [[f"q{row}", "a"] for row in range(0, 40, 2)]
     kind = pa.dictionary(pa.int8(), pa.string())
     batches = [
-        pa.record_batch({"query_id": pa.array(part, kind), "doc_id": part, "score": [1.0, 0.5]})
-        for part in parts
+        pa.record_batch(
+            {
+                "query_id": ["q", "q"],
+                "doc_id": pa.array([f"d{row}", f"e{row}"], kind),
+                "score": [row, row + 0.5],
+            }
+        )
+        for row in range(20)
     ]
     buffer = io.BytesIO()
     with pa.ipc.new_stream(buffer, batches[0].schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
-    with open_table(buffer.getvalue(), "arrow") as table:
-        found = [text for batch in table for text in batch.column("query_id").to_pylist()]
-    assert found == [text for part in parts for text in part]
+    run = rs.File(buffer.getvalue(), "arrow")
+    assert rs.evaluate({"q": {"d0": 1}}, run, "RR")["RR"] == 1 / 40

@@ -24,7 +24,6 @@ def refusal(path: Path | rs.File) -> rs.RankscopeError:
 
 
 def test_another_encoding_may_be_named() -> None:
-    """T8."""
     log = rs.File(LOG.decode().encode("latin-1"), "csv")
     assert refusal(log).code == "encoding"
     assert rs.evaluate(log, "RR", encoding="latin-1")["RR"] == 1 / 2

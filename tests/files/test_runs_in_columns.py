@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
 from hypothesis import given
@@ -92,42 +90,3 @@ def test_all_ways_give_the_same(folder: Path, data: st.DataObject) -> None:
     expected = evaluate(judged, path, settings, "held")
     for way in ("read", "any", "written"):
         assert evaluate(judged, path, settings, way) == expected, way
-
-
-QUERIES, DOCS = 600, 20
-
-
-@pytest.fixture(scope="module")
-def judged() -> list[tuple[str, str, int]]:
-    return [
-        (f"q{query}", f"d{query}-{doc}", doc % 3) for query in range(QUERIES) for doc in range(4)
-    ]
-
-
-@pytest.fixture(scope="module")
-def scattered(folder: Path) -> Path:
-    """A run of 12,000 rows in random order, 4 MB in memory."""
-    rng = np.random.default_rng(4)
-    rows = rng.permutation(QUERIES * DOCS)
-    table = {
-        "query_id": [f"q{row // DOCS}" for row in rows],
-        "doc_id": [f"d{row // DOCS}-{row % DOCS}" for row in rows],
-        "score": rng.random(len(rows)),
-    }
-    return write_table(table, folder / "scattered.parquet")
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_a_limit_of_memory_changes_nothing(
-    scattered: Path, judged: object, form: str, folder: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    path = write_table(pq.read_table(scattered), folder / f"again.{form}")  # type: ignore[no-untyped-call]
-    settings: dict[str, Any] = {"measures": ["nDCG@10", "AP"], "interval": 0.95}
-    expected = describe(rs.evaluate(judged, path, **settings))  # type: ignore[call-overload]
-    assert not caplog.messages
-    runs = {"one": path, "other": scattered}
-    made = rs.evaluate(judged, runs, **settings, memory="1MiB")  # type: ignore[call-overload]
-    assert describe(made["one"]) == expected
-    assert dict(made["other"]) == dict(made["one"])
-    assert f"{path} exceeds the memory limit of 1.0 MiB" in caplog.messages[0]
-    assert caplog.messages[1].endswith("to temporary files, and removed them")

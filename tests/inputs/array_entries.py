@@ -149,7 +149,6 @@ THIRD = np.longdouble(1) / 3
 CUDA = TypeError("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() first.")
 CUPY = TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`.")
 GRADIENT = RuntimeError("Can't call numpy() on Tensor that requires grad.")
-LARGEST = np.uint64(2**64 - 1)
 HUGE = np.longdouble("1e4000")
 REFUSED = (
     Refused("N6 text among objects", lambda: np.array([1, "a", 2], dtype=object), "not_numeric", 2),

@@ -39,18 +39,7 @@ ONLY_IN_TEXT = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of it.
-
-    Args:
-        by_query: The values, by query and measure; empty where there was an error.
-        notes: The codes of the diagnostics.
-        code: The code of the error; empty where there was none.
-        location: Where the error was found.
-        line: In which line.
-        column: In which column.
-        hint: How to mend it.
-        message: What was expected and found.
-    """
+    """What came of it: values by query and notes, or what the error says."""
 
     by_query: Values = field(default_factory=dict)
     notes: frozenset[str] = frozenset()
@@ -62,19 +51,15 @@ class Outcome:
     message: str = ""
 
 
+SAID = ("code", "location", "line", "column", "hint", "message")
+
+
 def outcome_of(evaluate: Callable[[], rs.Evaluation]) -> Outcome:
     """Evaluate, and say what came of it."""
     try:
         evaluation = evaluate()
     except rs.errors.RankscopeError as error:
-        return Outcome(
-            code=error.code,
-            location=error.location,
-            line=error.line,
-            column=error.column,
-            hint=error.hint,
-            message=error.message,
-        )
+        return Outcome(**{name: getattr(error, name) for name in SAID})
     return Outcome(evaluation.to_dict(), frozenset(evaluation.diagnostics))
 
 
@@ -86,15 +71,8 @@ def outcome_of_json(done: CompletedProcess[bytes]) -> Outcome:
         return Outcome(document["per_query"], frozenset(document["diagnostics"]))
     assert document.keys() == {"error"}
     assert done.returncode in {3, 4}, done
-    error = document["error"]
-    return Outcome(
-        code=error["code"],
-        location=error["file"],
-        line=error["line"],
-        column=error["column"],
-        hint=error["hint"],
-        message=error["message"],
-    )
+    said = document["error"] | {"location": document["error"]["file"]}
+    return Outcome(**{name: said[name] for name in SAID})
 
 
 def expected_values(qrels: Iterable[Row], run: Iterable[Row]) -> Values:
@@ -138,14 +116,7 @@ def _defined(name: str, retrieved: list[Retrieved], judged: Iterable[float]) -> 
 
 
 def check(entry: Entry, found: Outcome, expected: Mapping[str, object] | None, name: str) -> None:
-    """Hold an outcome against its entry.
-
-    Args:
-        entry: What was given.
-        found: What came of it.
-        expected: The values; none where an error is expected.
-        name: What a message must call the input.
-    """
+    """Hold an outcome against its entry, the values, and what a message must call the input."""
     assert found.code == entry.code, found
     if not entry.code:
         assert found.by_query == expected

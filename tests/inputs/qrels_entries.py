@@ -48,14 +48,12 @@ def judged(
 
 
 ENTRIES = (
-    Entry("T1", b"", "empty_input", rows=(), place="alone"),
     Entry("T2", b"\n  \n# nothing\n\t\n#\n", "empty_input", place="alone"),
     Entry("T3", QRELS[:-1], rows=QRELS_ROWS, place="last"),
     Entry("T4", QRELS.replace(b"\n", b"\r\n"), rows=QRELS_ROWS),
     Entry("T4 in one line", QRELS.replace(b"\n", b"\r\n", 1), rows=QRELS_ROWS),
     Entry("T5", QRELS.replace(b"\n", b"\r"), "line_ending", 1, 10, hint="tr"),
     Entry("T5 above the longest line", b"q1 0 d 1\r" * OLD_MAC_LINES * 2, "line_ending", 1, 9),
-    Entry("T6", b"\xef\xbb\xbf" + QRELS, notes=("bom",), rows=QRELS_ROWS, place="first"),
     Entry("T7 little", QRELS.decode().encode("utf-16"), "encoding", 1, hint="iconv", place="first"),
     Entry(
         "T7 big",
@@ -78,7 +76,6 @@ ENTRIES = (
     Entry("T9 above the longest line", QRELS + b"\0" * 1_500_000, "nul_byte", 6, 1, place="last"),
     judged("T10", texts=("q2 0 d5",), code="field_count", hint="blanks or tabs"),
     judged("T11", texts=("q2 0 d5 1 x",), code="field_count", hint="blank in it"),
-    Entry("T12", QRELS + b"q1 0 d2", "field_count", 6, hint="cut off", place="last"),
     Entry("T13", QRELS.replace(b" ", b"\t  \t"), rows=QRELS_ROWS),
     Entry("T14", QRELS.replace(b"q1 ", b" \tq1 ").replace(b"\n", b" \t\n"), rows=QRELS_ROWS),
     judged("T15", ("q2", "d5", 1), texts=("", "", "q2 0 d5 1"), notes=("blank_lines",)),
@@ -88,7 +85,6 @@ ENTRIES = (
     Entry("T16 of four fields", QRELS + lines("# 0 d1 1"), notes=("comments",), rows=QRELS_ROWS),
     judged("T17", ("#q1", "d1", 1), notes=("n_missing",)),
     judged("T18", ("q2", "msmarco_doc_00_0#1", 1)),
-    judged("T19", ("q2", "d5", "high"), code="rel_not_number", column=9),
     judged("T20", ("q1", "d9", 1.9)),
     judged("T21", ("q1", "d9", 1.0)),
     judged(
@@ -114,8 +110,6 @@ ENTRIES = (
         texts=("q1 0 d9 0.5", "q2 0 d5 1e-9"),
         notes=("fractional_rel",),
     ),
-    judged("T26 32 bits", ("q1", "d9", 2**31), texts=(f"q1 0 d9 {2**31}",)),
-    judged("T26 10^12", ("q1", "d9", 10**12), texts=(f"q1 0 d9 {10**12}",)),
     judged("T26 64 bits", ("q1", "d9", 2**63), texts=(f"q1 0 d9 {2**63}",)),
     judged("T26 40 digits", ("q1", "d9", float(HUGE)), texts=(f"q1 0 d9 {HUGE}",)),
     judged(
@@ -126,8 +120,6 @@ ENTRIES = (
         column=9,
     ),
     judged("T27", ("q1", "d1", 2), notes=("duplicate_identical",)),
-    judged("T28", ("q1", "d1", 1), code="duplicate_conflict", hint="keep one"),
-    judged("T29", ("q1", "d9", 1), ("q2", "d9", 1)),
     Entry(
         "T30", b"".join(reversed(QRELS.splitlines(keepends=True))), rows=tuple(reversed(QRELS_ROWS))
     ),

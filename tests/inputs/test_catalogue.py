@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import rankscope as rs
 
-from tests.inputs import qrels_entries, run_entries
+from tests.inputs import file_entries, qrels_entries, run_entries
 from tests.inputs.carriers import PACKINGS, pipe_of
-from tests.inputs.entry import QRELS, RUN, nested
+from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS, nested
 from tests.inputs.outcome import (
     MEASURES,
     ONLY_IN_TEXT,
@@ -32,19 +33,33 @@ if TYPE_CHECKING:
     from tests.inputs.entry import Entry, Row
     from tests.program import Program
 
-ENTRIES = (*qrels_entries.ENTRIES, *run_entries.ENTRIES)
-ACCEPTED = [entry for entry in ENTRIES if not entry.code]
-IN_TEXT = ("file", "gzip", "zstd", "bzip2", "pipe", "bytes", "command line", "standard input")
-AS_OBJECTS = ("rows", "generator", "dict")
-CASES = [(entry, way) for entry in ENTRIES for way in IN_TEXT] + [
-    (entry, way)
-    for entry in ENTRIES
-    for way in AS_OBJECTS
-    if entry.rows is not None and (way != "dict" or nested(entry.rows) is not None)
-]
+TREC = (*qrels_entries.ENTRIES, *run_entries.ENTRIES)
+TEXTS = ("", "csv", "tsv", "jsonl")
+OBJECTS: dict[str, Callable[[tuple[Row, ...]], object]] = {
+    "rows": list,
+    "generator": iter,
+    "dict": nested,
+}
+BY_NAME = {"P1 under another name", "P1 as TREC"}
+"""What only the name of a file says."""
+
+
+def ways_of(entry: Entry) -> Iterator[str]:
+    if entry.id in BY_NAME:
+        yield "file"
+        return
+    if not entry.is_named:
+        yield from (*PACKINGS, "pipe") if entry.form in TEXTS else ("file",)
+    yield from ("named", "bytes") if entry.form else ("bytes", "command line", "standard input")
+    for way, make in OBJECTS.items():
+        if not entry.form and entry.rows is not None and make(entry.rows) is not None:
+            yield way
+
+
+CASES = [(entry, way) for entry in (*TREC, *file_entries.ENTRIES) for way in ways_of(entry)]
 AS_TABLES = [
     (entry, way)
-    for entry in ENTRIES
+    for entry in TREC
     for way in WRITERS
     if tabled(entry.rows, entry.role, way) is not None
 ]
@@ -52,14 +67,17 @@ AS_TABLES = [
 
 def evaluate(entry: Entry, odd: object, *, threads: int | None = 1) -> Outcome:
     """Evaluate with the entry in its role, and a plain input in the other."""
-    qrels, run = (odd, RUN) if entry.role == "qrels" else (QRELS, odd)
-    return outcome_of(lambda: rs.evaluate(qrels, run, MEASURES, threads=threads))  # type: ignore[arg-type]
+    return outcome_of(lambda: rs.evaluate(*pair_of(entry, odd), MEASURES, threads=threads))
 
 
 def rank(entry: Entry, odd: object) -> Outcome:
     """Do the same by rankings in memory."""
-    pair = (odd, RUN) if entry.role == "qrels" else (QRELS, odd)
-    return outcome_of(lambda: rs.Rankings.from_run(*pair).evaluate(MEASURES))
+    return outcome_of(lambda: rs.Rankings.from_run(*pair_of(entry, odd)).evaluate(MEASURES))
+
+
+def pair_of(entry: Entry, odd: object) -> tuple[Any, Any]:
+    qrels = QRELS_ROWS if entry.judged is None else entry.judged
+    return (odd, list(RUN_ROWS)) if entry.role == "qrels" else (list(qrels), odd)
 
 
 def command(entry: Entry, odd: str, folder: Path) -> list[str]:
@@ -72,7 +90,8 @@ def command(entry: Entry, odd: str, folder: Path) -> list[str]:
 
 def check_places(entry: Entry, found: Outcome, before: int = 0) -> None:
     """Hold line and column against the entry, after so many other lines."""
-    assert found.line == (entry.line + before if entry.line else None), found
+    if entry.line is not None or not entry.form:
+        assert found.line == (entry.line + before if entry.line else None), found
     assert entry.column in {None, found.column}, found
 
 
@@ -80,12 +99,11 @@ def check_places(entry: Entry, found: Outcome, before: int = 0) -> None:
 def test_an_entry_has_one_verdict_by_every_way(
     entry: Entry, way: str, tmp_path: Path, program: Program
 ) -> None:
-    is_text = way in IN_TEXT
-    notes = set(entry.notes) - (set() if is_text else ONLY_IN_TEXT)
+    notes = set(entry.notes) - (ONLY_IN_TEXT if way in OBJECTS else set())
     for name, found in outcomes(entry, way, tmp_path, program):
         check(entry, found, values_of(entry), name)
         assert found.notes == notes
-        if is_text:
+        if way not in OBJECTS:
             check_places(entry, found)
 
 
@@ -93,7 +111,8 @@ def outcomes(
     entry: Entry, way: str, folder: Path, program: Program
 ) -> Iterator[tuple[str, Outcome]]:
     """Give an entry in one way to all that read it: what it must be called, and what came of it."""
-    path = folder / "odd file"
+    path = folder / (f"odd file.{entry.form}" if entry.form and way != "named" else "odd file")
+    named = name_format(entry)
     if way == "command line":
         path.write_bytes(entry.text)
         yield str(path), run_program(program, entry, path)
@@ -104,22 +123,27 @@ def outcomes(
         yield "<stdin>", outcome_of_json(done)
         return
     for judge in (evaluate, rank):
-        if way in PACKINGS:
-            path.write_bytes(PACKINGS[way](entry.text))
-            yield str(path), judge(entry, path)
+        if way in PACKINGS or way == "named":
+            path.write_bytes(PACKINGS.get(way, bytes)(entry.text))
+            yield str(path), judge(entry, named(path) if way == "named" else path)
         elif way == "pipe":
             with pipe_of([entry.text], folder) as pipe:
-                yield str(pipe), judge(entry, pipe)
+                yield str(pipe), judge(entry, named(pipe))
         elif way == "bytes":
-            yield "<bytes>", judge(entry, entry.text)
+            yield entry.role if entry.form else "<bytes>", judge(entry, named(entry.text))
         else:
             assert entry.rows is not None
-            yield entry.role, judge(entry, FORMS[way](entry.rows))
+            yield entry.role, judge(entry, OBJECTS[way](entry.rows))
+
+
+def name_format(entry: Entry) -> Callable[[Any], Any]:
+    """Return what names the format of a path or of bytes, unless it is TREC."""
+    form: Any = entry.form
+    return lambda given: rs.File(given, form) if form else given
 
 
 @pytest.mark.parametrize(("entry", "way"), AS_TABLES, ids=name_case)
 def test_an_entry_has_one_verdict_as_a_table(entry: Entry, way: str) -> None:
-    """G6."""
     header = way in {"CSV", "TSV"}
     for judge in (evaluate, rank):
         found = judge(entry, tabled(entry.rows, entry.role, way))
@@ -127,13 +151,6 @@ def test_an_entry_has_one_verdict_as_a_table(entry: Entry, way: str) -> None:
         assert found.notes == set(entry.notes) - ONLY_IN_TEXT
         if entry.line is not None:
             assert found.line == entry.line + header
-
-
-FORMS: dict[str, Callable[[tuple[Row, ...]], object]] = {
-    "rows": list,
-    "generator": iter,
-    "dict": nested,
-}
 
 
 def run_program(program: Program, entry: Entry, path: Path) -> Outcome:
@@ -147,31 +164,42 @@ def run_program(program: Program, entry: Entry, path: Path) -> Outcome:
     said, hint = done.stderr.decode().splitlines()
     found = re.fullmatch(r"rankscope: error: (\S.*?)(?::(\d+))?(?::(\d+))?: (.*) \[(\w+)\]", said)
     assert found is not None, said
-    assert hint.startswith("Hint: ")
     line, column = (int(number) if number else None for number in found.group(2, 3))
+    hint = hint.removeprefix("Hint: ")
     return Outcome(
-        code=found[5],
-        location=found[1],
-        line=line,
-        column=column,
-        hint=hint.removeprefix("Hint: "),
-        message=found[4],
+        code=found[5], location=found[1], line=line, column=column, hint=hint, message=found[4]
     )
+
+
+@pytest.mark.parametrize("size", [1 << 16, 100, 7])
+@pytest.mark.parametrize(
+    "entry",
+    [
+        entry
+        for entry in file_entries.ENTRIES
+        if entry.form in TEXTS and entry.id not in BY_NAME and len(entry.text) < 9999
+    ],
+    ids=name_case,
+)
+def test_how_a_text_is_cut_changes_no_verdict(
+    entry: Entry, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rankscope._inputs.text.BLOCK", size)
+    found = evaluate(entry, name_format(entry)(entry.text))
+    check(entry, found, values_of(entry), entry.role)
+    check_places(entry, found)
 
 
 @cache
 def padding(role: str, name: str) -> bytes:
     """Give about 1 MB of regular lines of other queries, so that an input has many blocks."""
+    line = "{0} 0 doc{1} 1\n" if role == "qrels" else "{0} Q0 doc{1} {1} -{1} t\n"
     rows = ((query, rank) for query in range(80) for rank in range(1, 501))
-    if role == "qrels":
-        texts = [f"{name}{query} 0 doc{rank} 1" for query, rank in rows]
-    else:
-        texts = [f"{name}{query} Q0 doc{rank} {rank} {-rank} t" for query, rank in rows]
-    return "\n".join([*texts, ""]).encode()
+    return "".join(line.format(f"{name}{query}", rank) for query, rank in rows).encode()
 
 
 @pytest.mark.parametrize(
-    "entry", [entry for entry in ENTRIES if entry.place != "alone"], ids=name_case
+    "entry", [entry for entry in TREC if entry.place != "alone"], ids=name_case
 )
 def test_size_and_threads_change_no_verdict_no_line_and_no_value(
     entry: Entry, tmp_path: Path
@@ -186,23 +214,18 @@ def test_size_and_threads_change_no_verdict_no_line_and_no_value(
     for threads in (1, 2, 7):
         found = evaluate(entry, path, threads=threads)
         of_entry = {query: found.by_query[query] for query in expected or () if found.by_query}
-        kept = Outcome(
-            of_entry,
-            code=found.code,
-            location=found.location,
-            hint=found.hint,
-            message=found.message,
-        )
-        check(entry, kept, expected, str(path))
+        check(entry, replace(found, by_query=of_entry), expected, str(path))
         check_places(entry, found, before.count(b"\n"))
         assert found.notes - allowed == set(entry.notes) - allowed
         if expected is not None:
-            pads = {query: row for query, row in found.by_query.items() if query not in expected}
+            pads = found.by_query.keys() - expected.keys()
             assert len(pads) == (160 if entry.place == "anywhere" else 80) * (entry.role == "qrels")
 
 
 @pytest.mark.parametrize(
-    "entry", [entry for entry in ACCEPTED if entry.place == "anywhere"], ids=name_case
+    "entry",
+    [entry for entry in TREC if not entry.code and entry.place == "anywhere"],
+    ids=name_case,
 )
 def test_the_order_of_lines_changes_no_value(entry: Entry) -> None:
     texts = [line + b"\n" for line in entry.text.split(b"\n") if line]

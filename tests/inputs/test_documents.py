@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.measures import TABLE
 
 from tests.interpreter import run_python
 from tests.refusals import refuses
@@ -34,7 +32,6 @@ EXPECTED = rs.evaluate(GRADED, SCORED, MEASURES).to_dict()
 
 RUN_FORMS: dict[str, Callable[[list[str]], object]] = {
     "list": list,
-    "tuple": tuple,
     "deque": collections.deque,
     "array of texts": lambda docs: np.array(docs, dtype=str),
     "array of objects": lambda docs: np.array(docs, dtype=object),
@@ -45,8 +42,6 @@ RUN_FORMS: dict[str, Callable[[list[str]], object]] = {
     ),
     "Series of categories": lambda docs: pd.Series(docs, dtype="category"),
     "Index of pandas": lambda docs: pd.Index(docs, dtype=object),
-    "Series of Polars": lambda docs: pl.Series(docs, dtype=pl.String),
-    "array of Arrow": lambda docs: pa.array(docs, pa.string()),
     "chunks of Arrow": lambda docs: pa.chunked_array([docs[:1], docs[1:]], pa.string()),
     "pairs": lambda docs: [(doc, 1 / (1 + at)) for at, doc in enumerate(docs)],
     "pairs as lists": lambda docs: [[doc, -at] for at, doc in enumerate(docs)],
@@ -85,13 +80,6 @@ def test_lists_grouped_from_a_frame_are_read() -> None:
         ["RR", "R@2"],
     )
     assert found.to_dict() == {"7": {"RR": 0.5, "R@2": 1.0}, "8": {"RR": 1.0, "R@2": 0.5}}
-
-
-@pytest.mark.parametrize("name", [row.name for row in TABLE.values() if row.of_grades])
-def test_every_measure_of_a_list_is_that_of_descending_scores(name: str) -> None:
-    measure = TABLE[name].example.measure
-    asked, found = rs.evaluate(GRADED, SCORED, measure), rs.evaluate(RELEVANT, RANKED, measure)
-    assert str(found.to_dict()) == str(asked.to_dict())
 
 
 @given(
@@ -201,13 +189,6 @@ def test_several_runs_can_be_rows_lists_or_columns() -> None:
         found = rs.evaluate({"q1": ["d1"]}, {"bm25": run}, "RR")
         assert isinstance(found, rs.Evaluations)
         assert found["bm25"]["RR"] == 0.5
-
-
-@pytest.mark.parametrize("library", [pd.Series, pl.Series, pa.array])
-def test_columns_by_query_are_one_run(library: Callable[[list[str]], object]) -> None:
-    found = rs.evaluate({"q1": ["d1"]}, {"q1": library(["d2", "d1"])}, "RR")  # type: ignore[arg-type]
-    assert isinstance(found, rs.Evaluation)
-    assert found["RR"] == 0.5
 
 
 def test_the_first_mistake_in_a_set_is_the_same_in_every_process() -> None:

@@ -25,12 +25,6 @@ CURRENT = {
 }
 QRELS = {"q1": {"d1": 1}}
 RUN = {"q1": {"d1": 1.0}}
-JUDGED = {
-    "judge": ["a", "b"],
-    "query_id": ["q1", "q1"],
-    "doc_id": ["d1", "d1"],
-    "relevance": [1, 1],
-}
 
 READERS: dict[str, Callable[[str], object]] = {
     "evaluate judgments": lambda path: rs.evaluate(path, RUN, "RR"),
@@ -85,7 +79,9 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_every_reader_refuses_a_file_of_a_table_of_delta_lake(reader: str, tmp_path: Path) -> None:
+def test_every_reader_refuses_a_file_of_delta_lake_and_opens_its_folder(
+    reader: str, tmp_path: Path
+) -> None:
     folder = tmp_path / "log"
     make_layout(folder, *LAYOUTS["Delta Lake"])
     with refuses(FormatError, "lakehouse_table", match="deleted or overwritten") as caught:
@@ -93,16 +89,9 @@ def test_every_reader_refuses_a_file_of_a_table_of_delta_lake(reader: str, tmp_p
     assert f"pass the folder of the table, whose current rows are read: {folder}" in (
         caught.value.hint
     )
-
-
-@pytest.mark.parametrize("reader", READERS)
-def test_every_reader_opens_a_table_of_delta_lake_with_its_library(
-    reader: str, tmp_path: Path
-) -> None:
-    make_layout(tmp_path / "log", *LAYOUTS["Delta Lake"])
+    # Its library isn't installed, or says that this is no table that it knows.
     with pytest.raises((FormatError, FileError)) as caught:
-        READERS[reader](str(tmp_path / "log"))
-    # It isn't installed, or says that this is no table that it knows.
+        READERS[reader](str(folder))
     assert caught.value.code in {"missing_extra", "lake_read"}
 
 
@@ -119,7 +108,6 @@ def test_no_part_of_a_lakehouse_table_is_read(layout: str, part: str, tmp_path: 
     }[part]
     name = layout.partition(",")[0].removesuffix(" of Hadoop")
     if path == tmp_path / "log" and name != "Apache Hudi":
-        # Its library reads it: that isn't installed, or says that this is no table that it knows.
         with pytest.raises((FormatError, FileError)) as raised:
             rs.evaluate(str(path), "RR")
         assert raised.value.code in {"missing_extra", "lake_read"}
@@ -139,6 +127,16 @@ def test_the_program_refuses_a_file_of_a_table_of_delta_lake(tmp_path: Path) -> 
     make_layout(tmp_path / "log", *LAYOUTS["Delta Lake"])
     done = run("eval", str(tmp_path / "log" / "part-0.parquet"), "-m", "RR")
     assert "a table of Delta Lake" in check_error(done, 3, "lakehouse_table")
+
+
+@pytest.mark.parametrize("levels", [7, 8])
+def test_a_table_is_found_seven_folders_above(levels: int, tmp_path: Path) -> None:
+    path = "/".join(f"part={at}" for at in range(levels))
+    make_layout(tmp_path, LAYOUTS["Delta Lake"][0], path)
+    if levels == 7:
+        refused(lambda: rs.evaluate(str(tmp_path / path), "RR"), "lakehouse_table")
+    else:
+        assert rs.evaluate(str(tmp_path / path), "RR")["RR"] == 1.0
 
 
 @pytest.mark.parametrize("name", ["metadata/notes.json", "metadata/data.csv", "delta_log/0.json"])

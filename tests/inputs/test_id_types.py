@@ -16,14 +16,11 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope._inputs.columns import list_texts, read_ids
-from rankscope._inputs.id_texts import spell
 
 from tests.generated import examples
 from tests.refusals import refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 BERLIN = dt.timezone(dt.timedelta(hours=1))
@@ -54,66 +51,55 @@ TEXTS: dict[str, dict[object, str]] = {
 }
 
 
-def to_objects(values: list[Any]) -> pd.Series[Any]:
-    return pd.Series(values, dtype=object)
+def list_texts(column: Any) -> list[str]:  # noqa: ANN401 - of any library
+    """Return the texts of the queries of a table."""
+    rows = range(len(column))
+    table = {"query_id": column, "relevance": [1 for _ in rows], "score": [1.0 for _ in rows]}
+    return list(rs.Rankings.from_table(table).query_texts)
 
 
-COLUMNS: dict[str, Callable[[list[Any]], object]] = {
-    "a list": list,
-    "pandas": pd.Series,
-    "pandas objects": to_objects,
-    "Polars": pl.Series,
-    "Arrow": lambda values: pa.array(
-        [value.item() if isinstance(value, np.generic) else value for value in values]
-    ),
-    "NumPy objects": lambda values: to_objects(values).to_numpy(),
-}
-
-
-@pytest.mark.parametrize("kind", TEXTS)
-@pytest.mark.parametrize("form", COLUMNS)
-def test_a_column_has_the_texts_of_its_ids(kind: str, form: str) -> None:
-    values, texts = list(TEXTS[kind]), list(TEXTS[kind].values())
-    assert list_texts(read_ids(COLUMNS[form](values), "id")) == texts
+def spell(value: object) -> str:
+    """Return the text of a query of a dictionary."""
+    [text] = rs.Rankings.from_run({value: ["d"]}, {value: ["d"]}).query_texts  # type: ignore[dict-item]
+    return text
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_a_time_has_one_text_in_every_unit(unit: str) -> None:
-    values = np.array(["2026-01-02T03:04:00", "2026-01-02T03:04:10"], f"datetime64[{unit}]")
     texts = ["2026-01-02T03:04:00", "2026-01-02T03:04:10"]
+    values = np.array(texts, f"datetime64[{unit}]")
     for column in (values, pd.Series(values), pa.array(values), list(values)):
-        assert list_texts(read_ids(column, "id")) == texts
+        assert list_texts(column) == texts
     zoned = pa.array(values).cast(pa.timestamp(unit, "Europe/Berlin"))
-    assert list_texts(read_ids(zoned, "id")) == [f"{text}Z" for text in texts]
-    assert list_texts(read_ids(np.array(["2026-01-02"], "datetime64[D]"), "id")) == ["2026-01-02"]
+    assert list_texts(zoned) == [f"{text}Z" for text in texts]
+    assert list_texts(np.array(["2026-01-02"], "datetime64[D]")) == ["2026-01-02"]
 
 
 def test_nanoseconds_are_kept() -> None:
     moment = pd.Timestamp("2026-01-02T03:04:05.123456789")
     for column in (pd.Series([moment]), [moment], pa.array([moment.value], pa.timestamp("ns"))):
-        assert list_texts(read_ids(column, "id")) == ["2026-01-02T03:04:05.123456789"]
+        assert list_texts(column) == ["2026-01-02T03:04:05.123456789"]
+
+
+BILLION = 10**9
 
 
 @given(
-    st.decimals(
-        allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9, places=4
-    )
+    st.decimals(-BILLION, BILLION, places=4),
+    st.datetimes(dt.datetime(1000, 1, 1), dt.datetime(9999, 1, 1)),  # noqa: DTZ001 - without a zone
 )
 @examples(50)
-def test_a_decimal_has_the_same_text_alone_and_in_a_column(value: decimal.Decimal) -> None:
-    column = pa.array([value], pa.decimal128(20, 4))
-    assert list_texts(read_ids(column, "id")) == [spell(value)]
-    assert decimal.Decimal(str(spell(value))) == value
-
-
-@given(st.datetimes(dt.datetime(1000, 1, 1), dt.datetime(9999, 1, 1)))  # noqa: DTZ001 - without a zone
-@examples(50)
-def test_a_time_has_the_same_text_alone_and_in_a_column(value: dt.datetime) -> None:
-    assert list_texts(read_ids(pa.array([value], pa.timestamp("us")), "id")) == [spell(value)]
-    zoned = value.replace(tzinfo=dt.UTC)
-    assert list_texts(read_ids(pa.array([zoned], pa.timestamp("us", "UTC")), "id")) == [
-        spell(zoned)
-    ]
+def test_values_have_the_same_text_alone_and_in_a_column(
+    number: decimal.Decimal, time: dt.datetime
+) -> None:
+    zoned = time.replace(tzinfo=dt.UTC)
+    assert decimal.Decimal(spell(number)) == number
+    for value, kind in (
+        (number, pa.decimal128(20, 4)),
+        (time, pa.timestamp("us")),
+        (zoned, pa.timestamp("us", "UTC")),
+    ):
+        assert list_texts(pa.array([value], kind)) == [spell(value)]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in TEXTS if kind != "integers of NumPy"])
@@ -167,7 +153,7 @@ def test_missing_times_are_refused_with_their_row() -> None:
         pa.array([dt.date(2026, 1, 1), None]),
         [dt.date(2026, 1, 1), None],
     ):
-        error = refused(lambda column=column: read_ids(column, "day"), "missing_id")  # type: ignore[misc]
+        error = refused(lambda column=column: list_texts(column), "missing_id")  # type: ignore[misc]
         assert error.line == 2
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 import rankscope as rs
 from rankscope._inputs.numbers import to_numbers
-from rankscope._inputs.tables import read_table
 
-from tests.inputs.kinds import COPIED, IN_PLACE, KINDS, Kind
+from tests.inputs.kinds import KINDS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,31 +60,12 @@ def test_tables_are_read(kind: Kind) -> None:
     assert found["nDCG"] == EXPECTED
 
 
-@pytest.mark.parametrize(
-    "kind", [each for each in KINDS if each.place == "tables" and each.read == IN_PLACE]
-)
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # as above
-def test_numbers_of_tables_are_read_in_place(kind: Kind) -> None:
-    """Reading twice gives the same memory, which a copy could not."""
-    table = make(kind, COLUMNS)
-    first, second = (read_table(table, {}) for _ in range(2))
-    assert np.shares_memory(first.scores, second.scores)
-
-
 @pytest.mark.parametrize("kind", of_place("arrays"))
 def test_arrays_are_read(kind: Kind) -> None:
     grades, scores = make(kind, GRADES), make(kind, SCORES)
     rankings = rs.Rankings.from_groups(grades, scores, [3])
     assert rankings.evaluate("nDCG")["nDCG"] == EXPECTED
     assert rs.Rankings.from_lists([grades]).evaluate("nDCG")["nDCG"] == EXPECTED
-
-
-@pytest.mark.parametrize("kind", of_place("arrays"))
-def test_arrays_are_copied_where_the_table_says_so(kind: Kind) -> None:
-    held = make(kind, SCORES)
-    first, second = (to_numbers(held, "scores", dimensions=(1,)) for _ in range(2))  # type: ignore[arg-type]
-    assert kind.read in {IN_PLACE, COPIED}
-    assert np.shares_memory(first, second) == (kind.read == IN_PLACE)
 
 
 def short_floats() -> Sequence[object]:

@@ -59,16 +59,6 @@ def test_integer_ids_are_those_of_their_texts(
     assert found.to_dict() == expected.to_dict()
 
 
-@pytest.mark.parametrize("doc", [2**63 - 1, 2**63, -(2**63), -(2**63) - 1, np.uint64(2**64 - 1)])
-def test_an_integer_id_may_have_more_than_64_bits(doc: int | np.uint64) -> None:
-    assert rs.evaluate({"q": {str(doc): 1}}, {"q": {doc: 0.5}}, "AP")["AP"] == 1.0
-
-
-@pytest.mark.parametrize("score", [2**53, -(2**53), 2**53 + 2, np.int64(2**53 + 2)])
-def test_an_integer_that_a_double_holds_is_a_score(score: int | np.int64) -> None:
-    assert rs.evaluate({"q": {"d": 1}}, {"q": {"d": score}}, "AP")["AP"] == 1.0
-
-
 @pytest.mark.parametrize(
     ("score", "code"),
     [

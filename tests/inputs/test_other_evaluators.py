@@ -66,39 +66,20 @@ LIBRARIES = {
 }
 
 
-@pytest.fixture(params=LIBRARIES)
-def library(request: pytest.FixtureRequest) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-    return LIBRARIES[request.param]
-
-
-def test_evaluate_takes_them(library: tuple[Callable[[Any], Any], Callable[[Any], Any]]) -> None:
-    make_qrels, make_run = library
-    expected = rs.evaluate(QRELS, RUNS["old"], ["nDCG@10", "AP"])
-    found = rs.evaluate(make_qrels(QRELS), make_run(RUNS["old"]), ["nDCG@10", "AP"])
-    assert found.to_dict() == expected.to_dict()
-    once = rs.read_qrels(make_qrels(QRELS))
-    assert rs.evaluate(once, RUNS["old"], ["nDCG@10", "AP"]).to_dict() == expected.to_dict()
-
-
-def test_evaluate_takes_several_of_them(
-    library: tuple[Callable[[Any], Any], Callable[[Any], Any]],
-) -> None:
-    make_qrels, make_run = library
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_they_are_judgments_and_runs(library: str) -> None:
+    make_qrels, make_run = LIBRARIES[library]
+    measures = ["nDCG@10", "AP"]
     runs = {name: make_run(run) for name, run in RUNS.items()}
-    found = rs.evaluate(make_qrels(QRELS), runs, "AP")
-    expected = rs.evaluate(QRELS, RUNS, "AP")
-    assert {name: found[name].to_dict() for name in runs} == {
-        name: expected[name].to_dict() for name in runs
-    }
-
-
-def test_compare_takes_them(library: tuple[Callable[[Any], Any], Callable[[Any], Any]]) -> None:
-    make_qrels, make_run = library
-    runs = {name: make_run(run) for name, run in RUNS.items()}
-    found = rs.compare(make_qrels(QRELS), runs, ["nDCG@10", "AP"])
-    expected = rs.compare(QRELS, RUNS, ["nDCG@10", "AP"])
-    assert found.to_dict() == expected.to_dict()
-    assert str(found) == str(expected)
+    expected = rs.evaluate(QRELS, RUNS, measures)
+    for qrels in (make_qrels(QRELS), rs.read_qrels(make_qrels(QRELS))):
+        one = rs.evaluate(qrels, make_run(RUNS["old"]), measures)
+        assert one.to_dict() == expected["old"].to_dict()
+        found = rs.evaluate(qrels, runs, measures)
+        assert [of.to_dict() for of in found.values()] == [of.to_dict() for of in expected.values()]
+    assert str(rs.compare(make_qrels(QRELS), runs, measures)) == str(
+        rs.compare(QRELS, RUNS, measures)
+    )
 
 
 def test_a_class_of_another_module_is_not_taken_for_one_of_ranx() -> None:

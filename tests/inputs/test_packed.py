@@ -49,7 +49,6 @@ def test_an_id_that_begins_as_packed_data_does_is_text(text: str) -> None:
 
 @pytest.mark.parametrize("packing", PACKED)
 def test_nothing_of_a_cut_file_is_taken(packing: str) -> None:
-    """T42."""
     packed = PACKINGS[packing](LARGE_RUN)
     for cut in (len(packed) - 1, len(packed) - 5, len(packed) // 2, 64, 20):
         found = evaluate(QRELS, packed[:cut])
@@ -60,7 +59,7 @@ def test_nothing_of_a_cut_file_is_taken(packing: str) -> None:
 
 @pytest.mark.parametrize("packing", ["gzip", "bzip2"])
 def test_nothing_of_a_damaged_file_is_taken(packing: str) -> None:
-    """T42: both formats end with a checksum; zstd frames need not."""
+    """Both formats end with a checksum; zstd frames need not."""
     packed = bytearray(PACKINGS[packing](LARGE_RUN))
     packed[-6] ^= 0x55
     assert evaluate(QRELS, bytes(packed)).code == "compressed_truncated"
@@ -76,14 +75,12 @@ def test_what_follows_a_packed_file_is_not_passed_over() -> None:
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, pack_zstd])
 def test_packed_pieces_one_after_another_are_one_text(pack: object) -> None:
-    """T44."""
     assert callable(pack)
     half = len(RUN) // 2
     assert evaluate(QRELS, pack(RUN[:half]) + pack(RUN[half:])) == evaluate(QRELS)
 
 
 def test_a_thousand_gzip_members_are_read_and_more_are_not() -> None:
-    """T44."""
     empty = gzip.compress(b"")
     assert evaluate(empty * 999 + gzip.compress(QRELS)) == evaluate(QRELS)
     for count in (1000, 1_000_000):
@@ -113,7 +110,6 @@ def test_a_packed_file_in_a_packed_file_is_not_text() -> None:
 def test_a_file_that_swells_hits_a_limit_in_bounded_memory(
     role: str, line: str, packing: str, tmp_path: Path
 ) -> None:
-    """T43."""
     pack = gzip.compress if packing == "gzip" else PACKINGS[packing]
     packed = pack(line.encode() * (MEGABYTE // len(line)))
     pieces = []
@@ -129,7 +125,6 @@ def test_a_file_that_swells_hits_a_limit_in_bounded_memory(
 
 
 def test_a_file_of_one_packed_line_without_end_hits_a_limit(tmp_path: Path) -> None:
-    """T43, T33."""
     pieces = []
     for megabytes in (8, 64):
         path = tmp_path / str(megabytes)
@@ -143,7 +138,7 @@ def test_a_file_of_one_packed_line_without_end_hits_a_limit(tmp_path: Path) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["trec", "csv"])
 def test_blank_lines_hit_a_limit_however_little_they_are_packed(form: str) -> None:
-    """T43: zlib makes one byte of 229 blank lines at its fastest, and of 1029 otherwise."""
+    """Zlib makes one byte of 229 blank lines at its fastest, and of 1029 otherwise."""
     packed = gzip.compress(b"\n" * MEGABYTE, 1) * 70
     found = outcome_of(lambda: rs.evaluate(QRELS, rs.File(packed, form), "AP"))
     assert found.code == "decompressed_bytes"

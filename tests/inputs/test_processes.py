@@ -20,7 +20,7 @@ EXPECTED = expected_values(QRELS_ROWS, RUN_ROWS)
 
 @pytest.mark.slow
 def test_memory_does_not_grow_from_call_to_call() -> None:
-    """D13: of lists, files, tables and arrays, also where the calls fail."""
+    """Of lists, files, tables and arrays, also where the calls fail."""
     found = measure(
         f"""
         def resident():
@@ -66,7 +66,7 @@ def test_memory_does_not_grow_from_call_to_call() -> None:
 
 
 def test_many_threads_may_evaluate_at_once(tmp_path: Path) -> None:
-    """D14: over one set of judgments, in all ways."""
+    """Over one set of judgments, in all ways."""
     path = tmp_path / "run"
     path.write_bytes(RUN)
     qrels = rs.read_qrels(QRELS)
@@ -87,7 +87,7 @@ def test_many_threads_may_evaluate_at_once(tmp_path: Path) -> None:
 
 
 def test_an_evaluation_may_be_asked_for_while_another_reads() -> None:
-    """D14: the rows of one come from the other."""
+    """The rows of one come from the other."""
 
     def rows() -> object:
         inner = rs.evaluate(QRELS, RUN, "RR")["RR"]
@@ -121,7 +121,7 @@ asked = [
 
 
 def test_a_forked_process_reads_and_evaluates_as_its_parent() -> None:
-    """D14: with threads before, in the child, and after."""
+    """With threads before, in the child, and after."""
     assert measure(ASKED + FORKS).value == [0, [1, 1, 1]]
 
 
@@ -143,7 +143,6 @@ except ImportError as error:
 
 
 def test_another_interpreter_of_the_process_is_refused_in_words() -> None:
-    """D14."""
     said = run_python(f"import rankscope{SUBINTERPRETER}")
     assert said.startswith("refused: ")
     assert "interpreter" in said
@@ -155,7 +154,7 @@ def held() -> set[Path]:
 
 
 def test_nothing_is_left_open(tmp_path: Path) -> None:
-    """G8: neither descriptors, nor threads, nor files."""
+    """Neither descriptors, nor threads, nor files."""
     path = tmp_path / "run"
     path.write_bytes(RUN)
     os.mkfifo(tmp_path / "pipe")

@@ -31,7 +31,7 @@ CHUNK = 64 << 10
 def test_a_line_without_end_is_refused_before_it_is_held(
     role: str, piece: bytes, code: str, tmp_path: Path
 ) -> None:
-    """T33: the second writer never ends."""
+    """The second writer never ends."""
     start = QRELS if role == "qrels" else RUN
     pieces = []
     with ExitStack() as pipes:
@@ -50,7 +50,7 @@ def test_a_line_without_end_is_refused_before_it_is_held(
 
 @pytest.mark.slow
 def test_bytes_and_lines_are_counted_beyond_32_bits(tmp_path: Path) -> None:
-    """T34: the comments are as long as lines may be, so that little is to be done for each."""
+    """The comments are as long as lines may be, so that little is to be done for each."""
     comment = b"# ".ljust(MEGABYTE - 1, b"x") + b"\n"
     count = (2**31 >> 20) + 300
     few = tmp_path / "few"
@@ -83,7 +83,7 @@ def rows(kind: str, queries: int, docs: int) -> Iterable[bytes]:
 def test_judgments_of_different_documents_take_four_times_their_size_at_most(
     tmp_path: Path,
 ) -> None:
-    """T35, at a hundredth of its size: a million of them."""
+    """There are a million of them."""
     paths = {queries: tmp_path / str(queries) for queries in (200, 1000)}
     for queries, path in paths.items():
         path.write_bytes(b"".join(rows("qrels", queries, 1000)))
@@ -96,7 +96,7 @@ def test_judgments_of_different_documents_take_four_times_their_size_at_most(
 
 
 def test_a_run_is_evaluated_in_memory_that_does_not_grow_with_it(tmp_path: Path) -> None:
-    """G3: the second run has a hundred megabytes more than the first."""
+    """The second run has a hundred megabytes more than the first."""
     paths = {parts: tmp_path / str(parts) for parts in (1, 8)}
     block = b"".join(rows("run", 500, 1000))
     for parts, path in paths.items():
@@ -118,7 +118,6 @@ def test_a_run_is_evaluated_in_memory_that_does_not_grow_with_it(tmp_path: Path)
 
 @pytest.mark.parametrize("way", ["file", "dict"])
 def test_a_million_documents_of_one_query_are_read(way: str, tmp_path: Path) -> None:
-    """R20, and D12 at a tenth of its size."""
     path = tmp_path / "run"
     path.write_bytes(b"".join(rows("run", 1, 10**6)))
     of_dict = "{'q0': {f'document-0-{doc}': -float(doc) for doc in range(10**6)}}"
@@ -133,7 +132,7 @@ def test_a_million_documents_of_one_query_are_read(way: str, tmp_path: Path) -> 
 
 
 def test_more_than_ten_million_documents_of_one_query_hit_a_limit(tmp_path: Path) -> None:
-    """R20: the rows are one document again and again, but they are counted before."""
+    """The rows are one document again and again, but they are counted before."""
     chunk = lines(*["q1 Q0 d1 1 1 t"] * 10_000)
     with pipe_of(islice(repeat(chunk), 1001), tmp_path) as pipe:
         found = measure(f"rs.evaluate({QRELS!r}, {str(pipe)!r}, 'AP')")
@@ -142,7 +141,6 @@ def test_more_than_ten_million_documents_of_one_query_hit_a_limit(tmp_path: Path
 
 
 def test_queries_of_one_line_are_read_in_bounded_memory(tmp_path: Path) -> None:
-    """D12, as text."""
     paths = {count: tmp_path / str(count) for count in (50_000, 300_000)}
     for count, path in paths.items():
         path.write_bytes(b"".join(b"q%d 0 d 1\n" % query for query in range(count)))

@@ -66,7 +66,6 @@ def make_folder_of_a_file(path: Path) -> None:
 def test_what_is_no_file_is_refused(
     role: str, make: Callable[[Path], None], said: str, tmp_path: Path
 ) -> None:
-    """T45."""
     path = tmp_path / "folder" / "odd"
     path.parent.mkdir()
     make(path)
@@ -79,7 +78,6 @@ def test_what_is_no_file_is_refused(
 
 @pytest.mark.parametrize("role", ROLES)
 def test_a_device_that_never_ends_is_refused_for_what_it_gives(role: str) -> None:
-    """T45."""
     found = evaluate(role, "/dev/zero")
     assert (found.code, found.line, found.column) == ("nul_byte", 1, 1)
 
@@ -97,7 +95,7 @@ def test_a_path_that_no_file_can_have_is_refused(role: str) -> None:
 
 
 def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
-    """T45: root may read anything, so the process becomes somebody else."""
+    """Root may read anything, so the process becomes somebody else."""
     path = tmp_path / "secret"
     path.write_bytes(QRELS)
     path.chmod(0)
@@ -158,7 +156,7 @@ def once(act: Callable[[], object]) -> Callable[[int, int | None], None]:
 def test_a_file_that_changes_while_it_is_read_is_refused(
     role: str, change: str, tmp_path: Path
 ) -> None:
-    """T46: the first progress that is reported comes before all is read."""
+    """The first progress that is reported comes before all is read."""
     path = tmp_path / "changing"
     path.write_bytes(make_large(role))
     os.utime(path, (1, 1))
@@ -171,7 +169,6 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
 def test_a_packed_file_that_changes_while_it_is_read_is_refused(
     change: str, tmp_path: Path
 ) -> None:
-    """T46."""
     path = tmp_path / "changing"
     path.write_bytes(gzip.compress(make_large("run"), 0))
     os.utime(path, (1, 1))

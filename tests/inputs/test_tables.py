@@ -48,13 +48,11 @@ def only(columns: dict[str, object], names: tuple[str, ...]) -> dict[str, object
 
 @pytest.mark.parametrize("form", OK)
 def test_a_table_of_any_kind_gives_the_values_of_its_rows(form: str) -> None:
-    """F2, F4, F5, F6."""
     assert joined(OK[form](PLAIN)) == EXPECTED
 
 
 @pytest.mark.parametrize("form", [form for form in OK if "reader" not in form])
 def test_judgments_and_runs_of_any_kind_give_the_values_of_their_rows(form: str) -> None:
-    """F2, F4, F5, F6."""
     qrels, run = (OK[form](only(PLAIN, names)) for names in (JUDGED, RETRIEVED))
     if isinstance(qrels, dict):
         qrels, run = pa.table(qrels), pa.table(run)  # a mapping would be judgments by query
@@ -63,7 +61,6 @@ def test_judgments_and_runs_of_any_kind_give_the_values_of_their_rows(form: str)
 
 @pytest.mark.parametrize("form", NUMBERS)
 def test_integers_of_every_kind_are_ids_by_their_decimal_text(form: str) -> None:
-    """F2, as the design has it."""
     make = NUMBERS[form]
     table = {
         "qid": make([7, 7, 8]),
@@ -79,7 +76,6 @@ def test_integers_of_every_kind_are_ids_by_their_decimal_text(form: str) -> None
 
 @pytest.mark.parametrize("entry", REFUSED, ids=lambda entry: entry.id)
 def test_a_column_that_is_none_is_refused_with_its_row(entry: Refused) -> None:
-    """F2, F3, F9; N and D, by tables."""
     table = PLAIN | {"doc_id": [*TEXTS], entry.column: entry.make()}
     error = is_refused(lambda: Rankings.from_table(table), entry.code)
     if entry.code != "length_mismatch":
@@ -106,7 +102,7 @@ def frame_of(entry: Refused) -> pd.DataFrame | None:
     "entry", [entry for entry in REFUSED if frame_of(entry) is not None], ids=lambda entry: entry.id
 )
 def test_frames_and_mappings_have_one_verdict(entry: Refused) -> None:
-    """G6: for rankings, judgments and runs."""
+    """For rankings, judgments and runs."""
     frame = frame_of(entry)
     assert frame is not None
     assert is_refused(lambda: Rankings.from_table(frame), entry.code).line == entry.line
@@ -141,12 +137,10 @@ def test_frames_and_mappings_have_one_verdict(entry: Refused) -> None:
     ],
 )
 def test_columns_that_are_missing_or_twice_are_refused(table: object, said: str) -> None:
-    """F1."""
     assert said in is_refused(lambda: Rankings.from_table(table), "columns").message
 
 
 def test_columns_may_be_called_by_numbers() -> None:
-    """F1."""
     frame = pd.DataFrame([["q", "a", 1, 1.0], ["q", "b", 0, 2.0]])
     names = {"query": "0", "doc": "1", "relevance": "2", "score": "3"}
     assert Rankings.from_table(frame, **names).evaluate("RR")["RR"] == 1 / 2
@@ -158,21 +152,12 @@ def test_columns_may_be_called_by_numbers() -> None:
     )
 
 
-@pytest.mark.parametrize("table", frames({name: [] for name in PLAIN}))
-def test_a_table_without_rows_is_refused(table: object) -> None:
-    """F10."""
-    assert is_refused(lambda: Rankings.from_table(table), "empty_input").location == "table"
-    assert is_refused(lambda: rs.read_qrels(table), "empty_input").location
-
-
 def test_a_table_without_judgments_is_refused_as_judgments_without_a_document_are() -> None:
-    """F10, G6."""
     for table in frames(PLAIN | {"relevance": [float("nan")] * 5}):
         is_refused(lambda table=table: Rankings.from_table(table), "empty_input")
 
 
 def test_categories_that_are_not_used_are_no_queries() -> None:
-    """F5."""
     rankings = Rankings.from_table(OK["F5 pandas, categories"](PLAIN))
     assert rankings.query_ids == ["q1", "q2"]
     assert rankings.evaluate("RR").counts.queries == 2
@@ -181,7 +166,6 @@ def test_categories_that_are_not_used_are_no_queries() -> None:
 
 
 def test_a_lazy_frame_is_collected_where_it_stands() -> None:
-    """F6, F11."""
     lazy = pl.LazyFrame(PLAIN)
     rankings = Rankings.from_table(lazy.filter(pl.col("qid") == "q1"))
     assert rankings.query_ids == ["q1"]
@@ -190,7 +174,6 @@ def test_a_lazy_frame_is_collected_where_it_stands() -> None:
 
 
 def test_rankings_do_not_follow_their_table() -> None:
-    """F11."""
     frame = pd.DataFrame(PLAIN)
     arrays = {name: np.array(column) for name, column in PLAIN.items()}
     made = [Rankings.from_table(frame), Rankings.from_table(arrays)]
@@ -221,7 +204,6 @@ ATTRIBUTES: dict[str, Callable[[], object]] = {
 
 @pytest.mark.parametrize("form", ATTRIBUTES)
 def test_queries_without_a_value_are_a_slice(form: str) -> None:
-    """F5, F7."""
     rankings = Rankings.from_table(PLAIN | {"land": ATTRIBUTES[form]()}, attributes=["land"])
     slices = rankings.evaluate("RR", by="land").slices
     assert slices is not None
@@ -232,7 +214,6 @@ def test_queries_without_a_value_are_a_slice(form: str) -> None:
 
 
 def test_slices_are_limited() -> None:
-    """F8."""
     for count, code in ((100_000, ""), (100_001, "slices")):
         column = np.arange(count)
         table = {"qid": column, "rel": np.ones(count), "score": column, "user": column.astype(str)}
@@ -244,7 +225,7 @@ def test_slices_are_limited() -> None:
 
 
 def test_an_attribute_that_has_no_text_is_refused() -> None:
-    """F9: times without a zone and with one are other values, and no zone is guessed."""
+    """Times without a zone and with one are other values, and no zone is guessed."""
     for odd in ({1, 2}, iter("abcde"), pa.array([{"a": 1}] * 5), [1, "a", 2, 3, 4], [object()] * 5):
         table = PLAIN | {"land": odd}
         is_refused(
@@ -277,7 +258,6 @@ def of_module(name: str, kind: str = "DataFrame") -> object:
 def test_a_frame_that_is_elsewhere_is_refused_with_what_brings_it_here(
     module: str, hint: str
 ) -> None:
-    """F12, N17."""
     frame = of_module(module)
     for call in (
         lambda: Rankings.from_table(frame),
@@ -310,7 +290,6 @@ def test_a_frame_that_is_elsewhere_is_refused_with_what_brings_it_here(
     ids=lambda odd: type(odd).__name__,
 )
 def test_what_is_no_table_is_refused(odd: object) -> None:
-    """D11, F12."""
     error = is_refused(lambda: Rankings.from_table(odd), "input_type")
     assert type(odd).__name__ in error.message
 
@@ -332,7 +311,6 @@ def test_documents_given_twice_are_resolved_as_asked() -> None:
 
 
 def test_a_type_that_arrow_does_not_know_is_refused_where_it_is_needed() -> None:
-    """F2."""
     frame = pl.DataFrame(PLAIN).with_columns(pl.lit(1).cast(pl.Int128).alias("relevance"))
     assert "Int128" in is_refused(lambda: Rankings.from_table(frame), "rel_not_number").message
     rankings = Rankings.from_table(
@@ -342,7 +320,6 @@ def test_a_type_that_arrow_does_not_know_is_refused_where_it_is_needed() -> None
 
 
 def test_many_threads_may_read_and_evaluate_tables_at_once() -> None:
-    """D14."""
     shared = Rankings.from_table(pd.DataFrame(PLAIN), ties="doc_id")
     barrier = threading.Barrier(8)
     forms = ["pandas", "polars", "arrow", "F6 polars, lazy"]

@@ -130,17 +130,6 @@ def test_text_that_is_no_utf_8_is_refused_with_its_column(
         assert raised.value.file == str(table)
 
 
-@pytest.mark.parametrize("form", ["PyArrow", "batches", "Parquet", "Arrow"])
-def test_documents_may_be_objects_in_a_list(tmp_path: Path, form: str) -> None:
-    rows = PLAIN.to_pylist()
-    items = [
-        [{name: row[name] for name in ("doc_id", "relevance", "score")} for row in rows[:2]],
-        [{name: row[name] for name in ("doc_id", "relevance", "score")} for row in rows[2:]],
-    ]
-    table = FORMS[form](tmp_path, pa.table({"query_id": ["q0", "q1"], "items": items}))
-    assert rs.evaluate(table, "nDCG@10").to_dict() == rs.evaluate(PLAIN, "nDCG@10").to_dict()
-
-
 @pytest.mark.parametrize("is_scattered", [False, True])
 def test_a_gain_that_overflows_is_an_error_of_the_file_in_whatever_order_its_rows_are(
     tmp_path: Path, *, is_scattered: bool

@@ -13,7 +13,6 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
-from rankscope._inputs import batches
 
 from tests.refusals import refused
 
@@ -123,8 +122,3 @@ def test_lists_are_rankings_here_too() -> None:
     lists["relevance"] = [[0, 1], [1]]
     frame = pl.LazyFrame(lists)
     assert rs.evaluate(frame, "RR").per_query("RR").tolist() == [0.5, 1.0]
-
-
-def test_other_tables_are_held() -> None:
-    assert batches.find_batches(make_table(grouped=True)) is None
-    assert batches.find_batches(pl.DataFrame({"a": [1]})) is None

@@ -8,8 +8,6 @@ import pytest
 import rankscope as rs
 from rankscope import RR
 
-from tests.refusals import refused
-
 
 def test_columns_are_named_where_their_names_are_unusual() -> None:
     qrels = pd.DataFrame({"customer": [1], "sku": [5], "bought": [1]})
@@ -20,19 +18,6 @@ def test_columns_are_named_where_their_names_are_unusual() -> None:
         rs.evaluate(qrels, run, RR, queries="customer")
     with pytest.raises(rs.UsageError, match="expected query as the name of a column, found int"):
         rs.evaluate(qrels, run, RR, query=1)
-
-
-def test_judgments_given_twice_are_resolved_or_refused() -> None:
-    frame = pd.DataFrame({"query_id": [1, 1, 1], "doc_id": [2, 3, 2], "relevance": [1, 0, 2]})
-    run = {"1": {"2": 1.0}}
-    caught = refused(lambda: rs.read_qrels(frame), "duplicate_conflict")
-    assert "in line 1 and 2 in line 3" in caught.message
-    values = {
-        way: rs.evaluate(frame, run, rs.DCG, duplicates=way)["DCG"] for way in ("first", "max")
-    }
-    assert values == {"first": 1.0, "max": 2.0}
-    again = pd.DataFrame({"query_id": [1, 1], "doc_id": [2, 2], "relevance": [1, 1]})
-    assert rs.evaluate(again, run, RR).diagnostics["duplicate_identical"] == 1
 
 
 def test_scores_compare_in_single_precision_where_asked() -> None:

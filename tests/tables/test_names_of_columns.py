@@ -4,28 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 import rankscope as rs
 from rankscope._inputs.column_names import SYNONYMS
 from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
 
-from tests.tabular import write_table
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-FRAMES: dict[str, Callable[[dict[str, list[object]]], object]] = {
-    "pandas": pd.DataFrame,
-    "polars": pl.DataFrame,
-    "arrow": pa.table,
-    "mapping of lists": dict,
-    "mapping of arrays": lambda columns: {name: np.array(columns[name]) for name in columns},
-}
 BOUGHT: dict[str, list[object]] = {"user_id": [1, 1, 2], "item_id": [10, 11, 12]}
 SHOWN: dict[str, list[object]] = {"user_id": [1, 1, 2], "item_id": [12, 10, 12], "rank": [1, 2, 1]}
 VALUES = {"1": {"RR": 0.5, "R@2": 0.5}, "2": {"RR": 1.0, "R@2": 1.0}}
@@ -36,20 +24,11 @@ def by_text(found: rs.Evaluation) -> dict[str, dict[str, float]]:
     return {str(query): values for query, values in found.to_dict().items()}
 
 
-@pytest.mark.parametrize("library", FRAMES)
-def test_interactions_without_grades_have_grade_1_and_a_note(library: str) -> None:
-    found = rs.evaluate(FRAMES[library](BOUGHT), FRAMES[library](SHOWN), ["RR", "R@2"])  # type: ignore[arg-type]
+def test_interactions_without_grades_have_grade_1_and_a_note() -> None:
+    found = rs.evaluate(pd.DataFrame(BOUGHT), pd.DataFrame(SHOWN), ["RR", "R@2"])
     assert by_text(found) == VALUES
     assert found.diagnostics["implicit_grades"] == 3
     assert "each counted as relevant with grade 1: 3" in str(found)
-
-
-@pytest.mark.parametrize("form", ["csv", "parquet", "jsonl"])
-def test_interactions_in_files_are_read_alike(form: str, tmp_path: Path) -> None:
-    path = write_table(BOUGHT, tmp_path / f"bought.{form}")
-    found = rs.evaluate(path, pd.DataFrame(SHOWN), ["RR", "R@2"])
-    assert by_text(found) == VALUES
-    assert found.diagnostics["implicit_grades"] == 3
 
 
 def test_repeated_interactions_count_once() -> None:
@@ -78,11 +57,6 @@ def test_a_column_that_could_be_a_grade_is_not_passed_over(name: str, said: str)
     with pytest.raises(rs.errors.FormatError, match="expected a column of relevance") as raised:
         rs.evaluate(pd.DataFrame(BOUGHT).assign(**{name: [1, 2, 3]}), pd.DataFrame(SHOWN), "RR")
     assert said in raised.value.hint
-
-
-def test_a_joined_table_needs_its_grades() -> None:
-    with pytest.raises(rs.errors.FormatError, match="expected a column of relevance"):
-        rs.evaluate(pd.DataFrame(SHOWN), "RR")
 
 
 def test_ratings_are_grades() -> None:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
-import polars as pl
 import pyarrow as pa
 import pytest
 import rankscope as rs
 from rankscope.errors import FormatError, InputError
 
 from tests.refusals import refuses
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PIECE = 1 << 17
 """So many rows are read at once (`ROWS` in src/python/pieces.rs)."""
@@ -49,23 +43,6 @@ LENGTHS = {
     "many queries": [1000] * 300,
     "a piece and a row": [1] * 10 + [PIECE - 9],
 }
-FORMS: dict[str, Callable[[pa.Table], Any]] = {
-    "narrow": lambda run: run,
-    "wide": lambda run: run.cast(
-        pa.schema(
-            {"query_id": pa.large_string(), "doc_id": pa.large_string(), "score": pa.float64()}
-        )
-    ),
-    "in chunks": lambda run: pa.concat_tables(
-        [run.slice(0, 5), run.slice(5, PIECE - 5), run.slice(PIECE, 0), run.slice(PIECE)]
-    ),
-    "from the middle": lambda run: (
-        pa.concat_tables([run.slice(0, 9), run]).combine_chunks().slice(9)
-    ),
-    "Polars": pl.from_arrow,
-    "pandas": lambda run: run.to_pandas(),
-    "coded": lambda run: run.set_column(0, "query_id", run["query_id"].dictionary_encode()),
-}
 
 
 @pytest.mark.slow
@@ -81,34 +58,6 @@ def test_pieces_and_files_have_equal_values(lengths: list[int], threads: int) ->
     expected = rs.evaluate(judged, text.encode(), MEASURES)
     found = rs.evaluate(judged, run, MEASURES, threads=threads)
     assert found.to_dict() == expected.to_dict()
-
-
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_every_form_of_text_has_equal_values(form: Callable[[pa.Table], Any]) -> None:
-    run = make_run([1000] * 140)
-    judged = judge(run)
-    expected = rs.evaluate(judged, run.slice(0).to_pydict(), MEASURES)
-    found = rs.evaluate(judged, form(run), MEASURES)
-    assert found.to_dict() == expected.to_dict()
-
-
-def test_a_query_whose_rows_are_in_two_pieces_is_one_query() -> None:
-    run = make_run([1000] * 140)
-    apart = pa.concat_tables([run.slice(500), run.slice(0, 500)]).combine_chunks()
-    judged = judge(run)
-    assert (
-        rs.evaluate(judged, apart, MEASURES).to_dict()
-        == rs.evaluate(judged, run, MEASURES).to_dict()
-    )
-
-
-def test_integers_as_queries_are_cut_as_well() -> None:
-    run = make_run([1000] * 140)
-    numbers = pa.array(np.repeat(np.arange(140), 1000))
-    judged = {query[1:]: docs for query, docs in judge(run).items()}
-    found = rs.evaluate(judged, run.set_column(0, "query_id", numbers), MEASURES)
-    expected = rs.evaluate(judge(run), run, MEASURES)
-    assert [found[name] for name in MEASURES] == [expected[name] for name in MEASURES]
 
 
 def replace(run: pa.Table, column: str, row: int, value: object) -> pa.Table:
@@ -149,16 +98,5 @@ def test_offsets_outside_of_the_text_are_refused(row: int, offset: int) -> None:
     wrong = np.frombuffer(starts, dtype=np.int32).copy()
     wrong[row] = offset
     damaged = pa.StringArray.from_buffers(len(docs), pa.py_buffer(wrong), texts)
-    with refuses(FormatError, "column_damaged"):
-        rs.evaluate(judge(run), run.set_column(1, "doc_id", damaged), MEASURES)
-
-
-def test_bytes_that_are_no_text_are_refused_in_a_later_piece() -> None:
-    run = make_run([1000] * 140)
-    (docs,) = run["doc_id"].chunks
-    _, starts, texts = docs.buffers()
-    wrong = np.frombuffer(texts, dtype=np.uint8).copy()
-    wrong[-1] = 0xFF
-    damaged = pa.StringArray.from_buffers(len(docs), starts, pa.py_buffer(wrong))
     with refuses(FormatError, "column_damaged"):
         rs.evaluate(judge(run), run.set_column(1, "doc_id", damaged), MEASURES)

@@ -361,16 +361,3 @@ def test_ids_in_place_of_sizes_are_an_error_that_says_where_ids_go() -> None:
 
 
 # A list in each row of a column.
-
-
-def test_columns_of_lists_are_matrices_of_arrays_and_tables_of_queries() -> None:
-    log = make_log().assign(item=[f"d{n}" for n in range(60)])
-    lists = log.groupby("query").agg(list).reset_index()
-    expected = rs.ndcg_score(log["gains"], log["score"], groups=log["query"], k=3)
-    found = rs.ndcg_score(lists["gains"], lists["score"], k=3)
-    assert found == pytest.approx(expected, abs=1e-15)
-    ranked = rs.Rankings.from_table(log).evaluate("nDCG").to_dict()
-    for form in (pd.DataFrame, pl.DataFrame, lambda x: pa.table(pl.DataFrame(x))):
-        table = form(lists.to_dict("list"))
-        assert rs.Rankings.from_table(table).evaluate("nDCG").to_dict() == ranked
-        assert rs.evaluate(table, table, "nDCG").to_dict() == ranked

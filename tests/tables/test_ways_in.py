@@ -2,53 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
-import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import AP, DCG, RR, Rankings, nDCG
 
 from tests.generated import examples
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-COLUMNS: dict[str, list[object]] = {
-    "search_group_id": [7, 7, 8, 7, 8, 8],
-    "item_id": ["a", "b", "a", "é", "c", "d"],
-    "gains": [1.0, 0.0, 2.0, 3.0, None, 1.0],
-    "ranks": [1, 2, 3, 3, 1, 2],
-}
-FORMS: dict[str, Callable[[dict[str, list[object]]], object]] = {
-    "pandas": pd.DataFrame,
-    "polars": pl.DataFrame,
-    "arrow": pa.table,
-    "mapping": dict,
-}
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_of_a_table_is_the_same_ranking(form: str) -> None:
-    rankings = Rankings.from_table(FORMS[form](COLUMNS))
-    assert rankings.query_ids == [7, 8]
-    assert rankings.doc_ids("7") == ["a", "b", "é"]
-    assert rankings.doc_ids("8") == ["c", "d", "a"]
-    assert rankings.relevance.tolist()[:3] == [1, 0, 3]
-    assert math.isnan(rankings.relevance[3])
-    log2 = math.log2
-    first = (1 / log2(2) + 3 / log2(4)) / (3 / log2(2) + 1 / log2(3))
-    second = (1 / log2(3) + 2 / log2(4)) / (2 / log2(2) + 1 / log2(3))
-    found = rankings.evaluate([nDCG @ 3, AP])
-    assert found.per_query_list("nDCG@3") == pytest.approx([first, second], abs=1e-15)
-    assert found.per_query_list("AP") == [(1 / 1 + 2 / 3) / 2, (1 / 2 + 2 / 3) / 2]
-
 
 lists = st.lists(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=8),

@@ -13,7 +13,7 @@ from rankscope._inputs.columns import is_list
 from rankscope._inputs.files import check_unchanged, facts_of
 from rankscope._inputs.roles import ITEMS
 from rankscope._inputs.text import Lines
-from rankscope.deferred import pa
+from rankscope.deferred import pa, pc
 from rankscope.errors import FormatError, LimitError, OutOfMemoryError, RankscopeError
 
 if TYPE_CHECKING:
@@ -94,7 +94,8 @@ class ColumnarFile:
             if self._opened.checks_text:
                 check_batch(batch)
             rows += batch.num_rows
-            unpacked += max(batch.nbytes, WIDTH * batch.num_rows * batch.num_columns)
+            size = sum(map(_size_of, batch.columns))
+            unpacked += max(size, WIDTH * batch.num_rows * batch.num_columns)
             self._check_size(unpacked, rows)
             yield batch
             if self._opened.progress is not None:
@@ -224,3 +225,11 @@ def choose_fields(schema: Foreign, columns: dict[str, str]) -> list[Foreign]:
 def first_line(error: BaseException) -> str:
     """Return the first line of what an error says."""
     return (str(error).splitlines() or [type(error).__name__])[0][:200]
+
+
+def _size_of(column: Foreign) -> int:
+    """Return the bytes of a column whose texts are written out, as they will be."""
+    texts = column.dictionary if pa.types.is_dictionary(column.type) else column
+    if texts is column or not str(texts.type).endswith(("string", "binary")):
+        return int(column.nbytes)
+    return pc.sum(pc.binary_length(texts).take(column.indices)).as_py() or 0

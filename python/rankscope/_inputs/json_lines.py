@@ -61,13 +61,15 @@ class JsonLinesFile:
     def _read_example(self) -> dict[str, Any]:
         """Read the first lines until each key of the first object has a value."""
         example: dict[str, Any] = {}
+        empty: set[str] = set()
         try:
             for line, value in _parse_lines(self._read_lines()):
-                self._first_line = line if not example else self._first_line
-                example = example or dict.fromkeys(value)
-                empty = [name for name in example if example[name] in (None, [])]
-                example |= {name: value[name] for name in empty if name in value}
-                if all(example[name] not in (None, []) for name in empty):
+                if not example:
+                    self._first_line, example, empty = line, dict(value), {*value}
+                filled = {name for name in empty & value.keys() if value[name] not in (None, [])}
+                example |= {name: value[name] for name in filled}
+                empty -= filled
+                if not empty:
                     break
         except FormatError as error:
             if not example:
@@ -125,9 +127,13 @@ class JsonLinesFile:
     def __iter__(self) -> Iterator[tuple[Foreign, Lines]]:
         text = Text(self._opened, has_quoted_lines=False)
         for block, line in read_blocks(self._opened, text):
-            if not block.strip():
+            rows = block.strip()
+            if not rows:
                 continue
             find = partial(self._find_mistake, block, line)
+            # PyArrow would end the process at a null in place of the first object.
+            if not rows.startswith(b"{") or b"\nnull" in rows:
+                raise find_first(self._opened, find, ValueError("no object"), "json_syntax")
             try:
                 table = arrow_json.read_json(
                     pa.BufferReader(block),
@@ -144,6 +150,9 @@ class JsonLinesFile:
                 raise find_first(self._opened, find, ValueError("NaN"), "json_syntax")
             lines = Lines(line)
             if table.num_rows != block.count(b"\n") + (not block.endswith(b"\n")):
+                if table.num_rows != sum(map(bool, map(bytes.strip, block.split(b"\n")))):
+                    several = ValueError("other than one object a line")
+                    raise find_first(self._opened, find, several, "json_syntax")
                 lines = Lines(line, partial(_find_lines, block, line))
             for batch in table.combine_chunks().to_batches():
                 yield batch, lines
@@ -158,7 +167,9 @@ class JsonLinesFile:
             for field in self.schema:
                 given = value.get(field.name)
                 try:
-                    is_fit = are_finite(pa.array([given], field.type))
+                    is_fit = are_finite(pa.array([given], field.type)) and (
+                        not isinstance(given, bool) or pa.types.is_boolean(field.type)
+                    )
                 except (pa.ArrowException, *FAILURES):
                     is_fit = False
                 if not is_fit:

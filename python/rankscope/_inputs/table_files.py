@@ -115,7 +115,7 @@ class TableFile:
             wanted.require(self.columns, self._current.names, self._current.name)
             self.schema = self._schema_of(self._current)
         except FormatError:
-            self.close()
+            self.__exit__()
             raise
 
     def __iter__(self) -> Iterator[Any]:
@@ -127,11 +127,15 @@ class TableFile:
     def read_ahead(self, most: int) -> bool:
         """Read batches that come first in the next iteration, up to a limit of memory."""
         size = 0
-        for batch in self._batches:
-            self._ahead.append(batch)
-            size += 2 * batch.nbytes + BYTES_OF_ROW["doc" in self.columns] * batch.num_rows
-            if size > most:
-                return True
+        try:
+            for batch in self._batches:
+                self._ahead.append(batch)
+                size += 2 * batch.nbytes + BYTES_OF_ROW["doc" in self.columns] * batch.num_rows
+                if size > most:
+                    return True
+        except BaseException:
+            self.__exit__()
+            raise
         return False
 
     def exceeds(self, most: int) -> bool:
@@ -256,7 +260,7 @@ class TableFile:
             )
             return PartitionedFile(file, wanted, partitions) if partitions else file
         except BaseException:
-            self.close()
+            self.__exit__()
             raise
 
     def _lists_of(self, file: Rows) -> set[str]:
