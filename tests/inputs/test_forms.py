@@ -374,12 +374,6 @@ def test_lists_of_different_types_are_refused() -> None:
     refused(lambda: evaluate({"q1": {"a": 1}}, frame), "column_type", "doc_ids")
 
 
-def test_columns_of_lists_of_different_lengths_are_refused() -> None:
-    columns = {"query_id": ["q1"], "doc_ids": [["a"], ["b"]]}
-    message = "1 rows in query_id and 2 in doc_ids"
-    refused(lambda: evaluate({"q1": {"a": 1}}, columns), "length_mismatch", message)
-
-
 def test_a_list_of_scores_beside_one_document_is_refused() -> None:
     frame = pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "score": [[1.0]]})
     error = refused(lambda: evaluate({"q1": {"a": 1}}, frame), "score_not_number")
@@ -399,13 +393,6 @@ def test_one_grade_can_be_that_of_a_list_of_documents() -> None:
     one_by_one = {"q1": {"d1": 2, "d2": 1, "d3": 1}}
     for qrels in (pd.DataFrame(columns), pa.table(columns)):
         assert evaluate(qrels, trec_run(RUN)) == evaluate(one_by_one, trec_run(RUN))
-
-
-def test_empty_lists_are_counted() -> None:
-    shown = pd.DataFrame({"query_id": ["q1", "q2"], "doc_ids": [["d1"], []]})
-    evaluation = rs.evaluate(trec_qrels(QRELS), shown, "RR")
-    assert evaluation.diagnostics["empty_lists"] == 1
-    assert evaluation.to_dict() == {"q1": {"RR": 1.0}, "q2": {"RR": 0.0}}
 
 
 def test_records_of_several_kinds_are_refused() -> None:
