@@ -67,20 +67,19 @@ class Swapped(NamedTuple):
     tag: str
 
 
+class Scored(NamedTuple):
+    query_id: str
+    doc_id: str
+    score: float
+"""A row of a run as `ir_datasets` has it."""
+
+
 class Unnamed(NamedTuple):
     """A row whose fields have names that say nothing."""
 
     a: str
     b: str
     c: float
-
-
-class ScoredDoc(NamedTuple):
-    """A row of a run as `ir_datasets` has it."""
-
-    query_id: str
-    doc_id: str
-    score: float
 
 
 def trec_qrels(rows: Sequence[Row]) -> bytes:
@@ -165,7 +164,6 @@ FORMS: dict[str, Callable[[Sequence[Row], str], object]] = {
         "doc_id"
     ),
 }
-NAMED = pytest.mark.parametrize("form", FORMS)
 
 
 def evaluate(qrels: object, run: object, **more: object) -> dict[Any, dict[str, float]]:
@@ -175,16 +173,12 @@ def evaluate(qrels: object, run: object, **more: object) -> dict[Any, dict[str, 
 EXPECTED = evaluate(trec_qrels(QRELS), trec_run(RUN))
 
 
-@NAMED
-def test_a_run_of_any_form_has_the_values_of_a_trec_file(form: str) -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_judgments_and_a_run_of_any_form_have_the_values_of_trec_files(form: str) -> None:
     assert evaluate(trec_qrels(QRELS), FORMS[form](RUN, "score")) == EXPECTED
+    assert evaluate(FORMS[form](QRELS, "relevance"), trec_run(RUN)) == EXPECTED
     ranked = rs.Rankings.from_run(trec_qrels(QRELS), FORMS[form](RUN, "score"))  # type: ignore[arg-type]
     assert ranked.evaluate(MEASURES).to_dict() == EXPECTED
-
-
-@NAMED
-def test_judgments_of_any_form_have_the_values_of_a_trec_file(form: str) -> None:
-    assert evaluate(FORMS[form](QRELS, "relevance"), trec_run(RUN)) == EXPECTED
 
 
 # An iterator could be the documents of a query.
@@ -299,7 +293,7 @@ def make_dataset(**parts: Sequence[Row]) -> object:
     def iterate(rows: Sequence[Row], kind: type) -> Callable[[], Iterator[object]]:
         return lambda: (kind(*row, *(["0"] if kind is TrecQrel else [])) for row in rows)
 
-    kinds = {"qrels": TrecQrel, "scoreddocs": ScoredDoc}
+    kinds = {"qrels": TrecQrel, "scoreddocs": Scored}
     dataset = types.SimpleNamespace()
     for name, rows in parts.items():
         setattr(dataset, f"{name}_iter", iterate(rows, kinds[name]))
