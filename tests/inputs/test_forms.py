@@ -71,6 +71,8 @@ class Scored(NamedTuple):
     query_id: str
     doc_id: str
     score: float
+
+
 """A row of a run as `ir_datasets` has it."""
 
 
