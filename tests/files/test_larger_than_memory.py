@@ -120,13 +120,6 @@ def test_a_limit_of_memory_changes_nothing(
     assert end.endswith("to temporary files, and removed them")
 
 
-@pytest.mark.parametrize("form", ["csv", "jsonl", "arrow"])
-def test_other_formats_are_evaluated_in_parts(scattered: Path, form: str, folder: Path) -> None:
-    path = write_table(pq.read_table(scattered), folder / f"scattered.{form}")  # type: ignore[no-untyped-call]
-    expected = describe(rs.evaluate(path, ["nDCG@10", "RR"]))
-    assert describe(rs.evaluate(path, ["nDCG@10", "RR"], memory="1MiB")) == expected
-
-
 @pytest.mark.parametrize("size", [1, 0, -5, "1 KiB", "much", 1.5, True, "1GiB2"])
 def test_a_size_that_is_none_is_refused(size: object) -> None:
     refused(lambda: rs.evaluate(rs.File(b"", "csv"), "RR", memory=size), "bad_memory")

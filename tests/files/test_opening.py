@@ -49,3 +49,7 @@ def test_columns_of_judgments_and_runs_may_have_names_of_their_own() -> None:
     named = {"doc": "url", "relevance": "judgment", "score": "bm25"}
     plain = rs.File(qrels.path, "csv"), rs.File(run.path, "csv")
     assert rs.evaluate(*plain, "RR", **named)["RR"] == 1 / 2
+    with pytest.raises(rs.UsageError, match="unexpected keyword argument 'queries'"):
+        rs.evaluate(*plain, "RR", queries="customer")
+    with pytest.raises(rs.UsageError, match="expected query as the name of a column, found int"):
+        rs.evaluate(*plain, "RR", query=1)

@@ -1,10 +1,11 @@
-"""A folder and a pattern stand for several runs, each named after its file."""
+"""Several runs by name, in a list, a folder or a pattern, each named after its file."""
 
 from __future__ import annotations
 
 import gzip
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import pytest
 import rankscope as rs
 from rankscope.cli import main
@@ -80,3 +81,48 @@ def test_the_command_line_takes_folders_and_patterns(
         assert main(["report", qrels, runs, "-o", page]) == 0
         assert main(["fuse", runs]) == 0
         assert capsys.readouterr().out.count("\n") > 3
+
+
+JUDGED = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}
+RUNS = {
+    "old": {"q1": {"b": 2.0, "a": 1.0}, "q2": {"c": 1.0}},
+    "new": {"q1": {"a": 2.0, "b": 1.0}, "q2": {"c": 1.0}},
+}
+
+
+def test_the_table_has_a_row_per_run_and_a_column_per_measure() -> None:
+    frame = rs.evaluate(JUDGED, RUNS, ["RR", "P@1"]).to_pandas()
+    assert frame.columns.tolist() == ["run", "RR", "P@1"]
+    assert frame["RR"].tolist() == [0.75, 1.0]
+    lines = str(rs.evaluate(JUDGED, RUNS, "RR")).splitlines()
+    assert lines[:4] == ["run      RR", "old  0.7500", "new  1.0000", "2 queries"]
+
+
+def test_frames_and_paths_are_runs_too(tmp_path: Path) -> None:
+    frames, paths = {}, []
+    for name, run in RUNS.items():
+        rows = [(query, doc, score) for query, docs in run.items() for doc, score in docs.items()]
+        frames[name] = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+        paths.append(tmp_path / f"{name}.csv")
+        frames[name].to_csv(paths[-1], index=False)
+    plain = rs.evaluate(JUDGED, RUNS, "RR").table.to_dict()
+    assert rs.evaluate(JUDGED, frames, "RR").table.to_dict() == plain  # type: ignore[call-overload]  # frames have no type here
+    listed = rs.evaluate(JUDGED, [str(path) for path in paths], "RR")
+    assert [each["RR"] for each in listed.values()] == [0.75, 1.0]
+    assert [*listed] == ["old.csv", "new.csv"]
+    with pytest.raises(rs.UsageError, match="one path twice"):
+        rs.evaluate(JUDGED, [str(paths[0])] * 2, "RR")
+
+
+def test_a_name_that_is_not_there_says_which_are() -> None:
+    found = rs.evaluate(JUDGED, RUNS, "RR")
+    with pytest.raises(KeyError, match="did you mean 'new'"):
+        found["nex"]
+    assert "<table>" in found._repr_html_()
+
+
+def test_one_run_stays_one_result() -> None:
+    assert isinstance(rs.evaluate(JUDGED, RUNS["old"], "RR"), rs.Evaluation)
+    assert isinstance(rs.evaluate(JUDGED, [("q1", "a", 1.0)], "RR"), rs.Evaluation)
+    with pytest.raises(rs.EmptyError):
+        rs.evaluate(JUDGED, {}, "RR")

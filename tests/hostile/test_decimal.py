@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import decimal
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -22,54 +22,33 @@ if TYPE_CHECKING:
 RUN = {"q": {"a": 2.0, "b": 1.0}}
 
 
-def read_dict(number: object) -> float:
-    return rs.evaluate({"q": {"a": number, "b": 1}}, RUN, "DCG")["DCG"]  # type: ignore[dict-item]
+REST = {"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [2.0, 1.0]}
 
 
-def read_rows(number: object) -> float:
-    return rs.evaluate([("q", "a", number), ("q", "b", 1)], RUN, "DCG")["DCG"]  # type: ignore[list-item]
+def read_dict(number: Any) -> float:  # noqa: ANN401 - of any kind
+    return rs.evaluate({"q": {"a": number, "b": 1}}, RUN, "DCG")["DCG"]
 
 
-def read_columns(number: object) -> float:
-    return of_table({"relevance": [number, 1]})
+def read_list(number: Any) -> float:  # noqa: ANN401 - as above
+    return float(rs.dcg([number, 1]))
 
 
 def read_frame(number: object) -> float:
-    return of_table(pd.DataFrame({"relevance": [number, Decimal(1)]}))
+    return of_table(pd.DataFrame({"relevance": [number, Decimal(1)]} | REST))
 
 
-def read_list(number: object) -> float:
-    found = rs.dcg([number, 1])  # type: ignore[list-item]
-    assert isinstance(found, float)
-    return found
-
-
-def read_lists(number: object) -> float:
-    [found] = rs.dcg([[number, 1]])  # type: ignore[list-item]
-    return float(found)
-
-
-def read_objects(number: object) -> float:
-    found = rs.dcg(np.array([number, 1], dtype=object))
-    assert isinstance(found, float)
-    return found
-
-
-def of_table(grades: dict[str, list[object]] | pd.DataFrame) -> float:
-    """Evaluate a table that has only its grades yet."""
-    rest = {"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [2.0, 1.0]}
-    table = grades.assign(**rest) if isinstance(grades, pd.DataFrame) else grades | rest
+def of_table(table: object) -> float:
     return rs.Rankings.from_table(table).evaluate("DCG")["DCG"]
 
 
-WAYS: tuple[Callable[[object], float], ...] = (
+WAYS: tuple[Callable[[Any], float], ...] = (
     read_dict,
-    read_rows,
-    read_columns,
-    read_frame,
     read_list,
-    read_lists,
-    read_objects,
+    read_frame,
+    lambda number: rs.evaluate([("q", "a", number), ("q", "b", 1)], RUN, "DCG")["DCG"],
+    lambda number: of_table({"relevance": [number, 1]} | REST),
+    lambda number: float(rs.dcg([[number, 1]])[0]),
+    lambda number: float(rs.dcg(np.array([number, 1], dtype=object))),
 )
 
 
@@ -146,7 +125,7 @@ def test_columns_of_decimals_have_the_same_verdict(number: str) -> None:
         "polars": pl.Series([Decimal(number), Decimal(1)], dtype=pl.Decimal(38, 6)),
     }
     for column in columns.values():
-        assert verdict(lambda given: of_table({"relevance": given}), column) == expected  # type: ignore[dict-item]
+        assert verdict(lambda given: of_table({"relevance": given} | REST), column) == expected
 
 
 def test_the_context_of_the_caller_changes_nothing() -> None:

@@ -6,8 +6,7 @@ import array
 import decimal
 import enum
 import fractions
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -128,16 +127,8 @@ OK: dict[str, Callable[[Numbers], object]] = {
 """Ways to hold three numbers, which give the values of a plain list."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """Something that is refused.
-
-    Args:
-        id: Its number in the catalogue, and a word for the variant.
-        make: Makes it; a third of what stands in it is good.
-        code: The code of the error.
-        at: The place of the first number that is none.
-    """
+class Refused(NamedTuple):
+    """What is refused, and the place of the first number that is none."""
 
     id: str
     make: Callable[[], object]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -343,7 +342,6 @@ LARGE = write(
 MANY = pa.table(columns())
 PARQUET = (
     parquet_file("P1 magic", b"PAR1", "parquet_invalid"),
-    parquet_file("P1 both", b"PAR1PAR1", "parquet_invalid"),
     parquet_file("P1 a CSV", CSV, "parquet_invalid"),
     csv_file("P1 under another name", GOOD, "not_text", 1, hint="--format parquet"),
     Entry("P1 as TREC", GOOD, "not_text", 1, hint="--format parquet", role="run", place="alone"),
@@ -389,20 +387,7 @@ PARQUET = (
         )
         for kind in (pa.float16(), pa.float32(), pa.decimal128(9, 3))
     ),
-    parquet(
-        "P8 int",
-        {"score": pa.array([6, 5, 4, 3, 2, 1], pa.uint8())},
-        rows=tuple((*row[:2], 6 - at) for at, row in enumerate(RUN_ROWS)),
-    ),
     parquet("P8 inexact", {"score": [2**53 + 1, 5, 4, 3, 2, 1]}, "inexact_number", line=1),
-    parquet(
-        "P8 inexact decimal",
-        {"score": [Decimal("0.1"), *map(Decimal, "54321")]},
-        rows=tuple(
-            (*row[:2], score) for row, score in zip(RUN_ROWS, (0.1, 5, 4, 3, 2, 1), strict=True)
-        ),
-    ),
-    parquet("P8 truth values", {"score": [True] * COUNT}, "score_not_number"),
     parquet_file(
         "P10",
         write(
@@ -426,7 +411,6 @@ PARQUET = (
         ),
         rows=RUN_ROWS,
     ),
-    parquet("P12", {"time": pa.array([0] * COUNT, pa.timestamp("ns"))}),
     parquet("P13", {"__index_level_0__": list(range(COUNT))}),
     parquet_file(
         "P13 twice",

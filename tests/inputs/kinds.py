@@ -21,16 +21,8 @@ ONE_BY_ONE = "one by one"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of input.
-
-    Args:
-        place: Where it is passed: `lists` are documents by query, `tables` have columns, `arrays`
-            hold grades or scores.
-        what: What it is, in Markdown.
-        package: The library that it is of, as PyPI calls it; empty for Python's own.
-        read: How it is read: in place, copied, or one by one.
-        write: Makes one of the library and of plain values: a list of ids, columns by name, or a
-            list of numbers.
+    """A kind of documents by query (`lists`), of tables or of arrays: what it is, in Markdown, of
+    which package of PyPI, how it is read, and what makes one of plain values.
     """
 
     place: Literal["lists", "tables", "arrays"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
 from textwrap import dedent
+from typing import NamedTuple
 
 MEGABYTE = 1 << 20
 SLACK = 32 * MEGABYTE
@@ -34,16 +34,8 @@ print(json.dumps(found))
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What came of a piece.
-
-    Args:
-        code: The code of the error; empty where there was none.
-        line: The line that it names.
-        value: What the piece left in the variable `value`.
-        growth: By how many bytes the largest resident size grew beyond that of the pieces before.
-    """
+class Measured(NamedTuple):
+    """The code and line of the error, the variable `value`, and how much the memory grew."""
 
     code: str
     line: int | None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
-from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -186,17 +185,8 @@ NUMBERS: dict[str, Callable[[list[int]], object]] = {
 """Columns of integers, which are ids by their decimal text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A table with a column that is refused.
-
-    Args:
-        id: Its number in the catalogue, and a word for the variant.
-        column: Which column is another.
-        make: Makes it.
-        code: The code of the error.
-        line: The row that it names.
-    """
+class Refused(NamedTuple):
+    """A table with a column that is refused, and the row of the error."""
 
     id: str
     column: str

@@ -10,7 +10,6 @@ import pytest
 import rankscope as rs
 from rankscope.errors import FileError, FormatError
 
-from tests.cli.command import check_error, run
 from tests.refusals import refused, refuses
 
 if TYPE_CHECKING:
@@ -121,12 +120,6 @@ def test_a_link_into_a_lakehouse_table_is_refused(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "log" / "data")
     with pytest.raises(FormatError, match="Apache Iceberg"):
         rs.evaluate(str(tmp_path / "link"), "RR")
-
-
-def test_the_program_refuses_a_file_of_a_table_of_delta_lake(tmp_path: Path) -> None:
-    make_layout(tmp_path / "log", *LAYOUTS["Delta Lake"])
-    done = run("eval", str(tmp_path / "log" / "part-0.parquet"), "-m", "RR")
-    assert "a table of Delta Lake" in check_error(done, 3, "lakehouse_table")
 
 
 @pytest.mark.parametrize("levels", [7, 8])

@@ -67,20 +67,21 @@ class Swapped(NamedTuple):
     tag: str
 
 
+class Scored(NamedTuple):
+    query_id: str
+    doc_id: str
+    score: float
+
+
+"""A row of a run as `ir_datasets` has it."""
+
+
 class Unnamed(NamedTuple):
     """A row whose fields have names that say nothing."""
 
     a: str
     b: str
     c: float
-
-
-class ScoredDoc(NamedTuple):
-    """A row of a run as `ir_datasets` has it."""
-
-    query_id: str
-    doc_id: str
-    score: float
 
 
 def trec_qrels(rows: Sequence[Row]) -> bytes:
@@ -165,7 +166,6 @@ FORMS: dict[str, Callable[[Sequence[Row], str], object]] = {
         "doc_id"
     ),
 }
-NAMED = pytest.mark.parametrize("form", FORMS)
 
 
 def evaluate(qrels: object, run: object, **more: object) -> dict[Any, dict[str, float]]:
@@ -175,16 +175,12 @@ def evaluate(qrels: object, run: object, **more: object) -> dict[Any, dict[str, 
 EXPECTED = evaluate(trec_qrels(QRELS), trec_run(RUN))
 
 
-@NAMED
-def test_a_run_of_any_form_has_the_values_of_a_trec_file(form: str) -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_judgments_and_a_run_of_any_form_have_the_values_of_trec_files(form: str) -> None:
     assert evaluate(trec_qrels(QRELS), FORMS[form](RUN, "score")) == EXPECTED
+    assert evaluate(FORMS[form](QRELS, "relevance"), trec_run(RUN)) == EXPECTED
     ranked = rs.Rankings.from_run(trec_qrels(QRELS), FORMS[form](RUN, "score"))  # type: ignore[arg-type]
     assert ranked.evaluate(MEASURES).to_dict() == EXPECTED
-
-
-@NAMED
-def test_judgments_of_any_form_have_the_values_of_a_trec_file(form: str) -> None:
-    assert evaluate(FORMS[form](QRELS, "relevance"), trec_run(RUN)) == EXPECTED
 
 
 # An iterator could be the documents of a query.
@@ -299,7 +295,7 @@ def make_dataset(**parts: Sequence[Row]) -> object:
     def iterate(rows: Sequence[Row], kind: type) -> Callable[[], Iterator[object]]:
         return lambda: (kind(*row, *(["0"] if kind is TrecQrel else [])) for row in rows)
 
-    kinds = {"qrels": TrecQrel, "scoreddocs": ScoredDoc}
+    kinds = {"qrels": TrecQrel, "scoreddocs": Scored}
     dataset = types.SimpleNamespace()
     for name, rows in parts.items():
         setattr(dataset, f"{name}_iter", iterate(rows, kinds[name]))
@@ -374,12 +370,6 @@ def test_lists_of_different_types_are_refused() -> None:
     refused(lambda: evaluate({"q1": {"a": 1}}, frame), "column_type", "doc_ids")
 
 
-def test_columns_of_lists_of_different_lengths_are_refused() -> None:
-    columns = {"query_id": ["q1"], "doc_ids": [["a"], ["b"]]}
-    message = "1 rows in query_id and 2 in doc_ids"
-    refused(lambda: evaluate({"q1": {"a": 1}}, columns), "length_mismatch", message)
-
-
 def test_a_list_of_scores_beside_one_document_is_refused() -> None:
     frame = pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "score": [[1.0]]})
     error = refused(lambda: evaluate({"q1": {"a": 1}}, frame), "score_not_number")
@@ -399,13 +389,6 @@ def test_one_grade_can_be_that_of_a_list_of_documents() -> None:
     one_by_one = {"q1": {"d1": 2, "d2": 1, "d3": 1}}
     for qrels in (pd.DataFrame(columns), pa.table(columns)):
         assert evaluate(qrels, trec_run(RUN)) == evaluate(one_by_one, trec_run(RUN))
-
-
-def test_empty_lists_are_counted() -> None:
-    shown = pd.DataFrame({"query_id": ["q1", "q2"], "doc_ids": [["d1"], []]})
-    evaluation = rs.evaluate(trec_qrels(QRELS), shown, "RR")
-    assert evaluation.diagnostics["empty_lists"] == 1
-    assert evaluation.to_dict() == {"q1": {"RR": 1.0}, "q2": {"RR": 0.0}}
 
 
 def test_records_of_several_kinds_are_refused() -> None:

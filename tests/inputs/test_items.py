@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -212,17 +211,6 @@ def test_numbers_of_another_scale_are_noted(tmp_path: Path) -> None:
 def test_an_empty_history_is_an_error(history: object) -> None:
     with pytest.raises(rankscope.EmptyError, match="expected interactions"):
         evaluate("Novelty", history=history)
-
-
-def test_numbers_of_json_need_not_be_whole(tmp_path: Path) -> None:
-    values = {1: 1, 2: 0.5, 3: 2, 4: None}
-    lines = (json.dumps({"item_id": item, "v": value}) for item, value in values.items())
-    path = tmp_path / "items.jsonl"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    lists = {"u": ["1", "2", "3", "4"]}
-    name = "ILD(distance='euclidean')"
-    found = rankscope.evaluate(lists, lists, name, items=path)
-    assert found[name] == (0.5 + 1 + 1.5) / 3
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.generated import examples
-from tests.refusals import refuses
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,21 +56,3 @@ def test_integer_ids_are_those_of_their_texts(
         for spell in (str, kind)
     )
     assert found.to_dict() == expected.to_dict()
-
-
-@pytest.mark.parametrize(
-    ("score", "code"),
-    [
-        (2**53 + 1, "inexact_number"),
-        (np.int64(2**53 + 1), "inexact_number"),
-        (np.uint64(2**64 - 1), "inexact_number"),
-        (np.float32("nan"), "score_nan"),
-        (np.float16("inf"), "score_overflow"),
-        (True, "score_not_number"),
-        (np.bool_(True), "score_not_number"),
-    ],
-)
-@pytest.mark.parametrize("doc", ["d", 7])
-def test_what_no_double_equals_is_no_score(score: object, code: str, doc: str | int) -> None:
-    with refuses(rs.RankscopeError, code):
-        rs.evaluate({"q": {doc: 1}}, {"q": {doc: score}}, "AP")  # type: ignore[dict-item]

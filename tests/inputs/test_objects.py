@@ -142,15 +142,6 @@ def test_a_truth_value_is_a_grade_of_1_or_0_and_no_score(truth: object) -> None:
     check_refused(evaluate("run", {"q1": {"d1": 1.0, "d2": truth}}), "score_not_number", "run")
 
 
-class Judgment(NamedTuple):
-    """A row as ir_measures has it."""
-
-    query_id: str
-    doc_id: str
-    relevance: int
-    iteration: str = "0"
-
-
 class Indexed(NamedTuple):
     """A row as a data frame gives it with its index."""
 
@@ -175,7 +166,6 @@ def test_rows_of_many_kinds_are_read() -> None:
     ]
     for given in many:
         assert evaluate("run", given) == Outcome(EXPECTED)
-    assert evaluate("qrels", [Judgment(*row) for row in QRELS_ROWS]) == Outcome(EXPECTED)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("role", ROLES)

@@ -161,6 +161,13 @@ def test_an_id_has_one_verdict(odd: object, code: str, place: int, role: str) ->
         assert outcome == ((code, line) if code else found["dict"])
 
 
+@pytest.mark.parametrize(("number", "kind"), NUMBERS, ids=show)
+def test_a_score_has_the_same_verdict_beside_integers_as_ids(number: object, kind: str) -> None:
+    qrels, run = {"q": {7: 1, 8: 0}}, {"q": {8: 1.5, 7: number}}
+    found = verdict(lambda: rs.evaluate(qrels, run, "AP"))  # type: ignore[call-overload]
+    assert isinstance(found, dict) if kind == "good" else found == (CODES["run"][kind], None)
+
+
 @pytest.mark.parametrize(
     ("odd", "code"), [*(pair for pair in IDS if pair[1]), ({"id": "b"}, "id_type")], ids=ascii
 )

@@ -125,6 +125,27 @@ def test_a_forked_process_reads_and_evaluates_as_its_parent() -> None:
     assert measure(ASKED + FORKS).value == [0, [1, 1, 1]]
 
 
+LOADING = """
+import threading
+import rankscope as rs
+table = rs.File(b"query_id,doc_id,relevance,score\\nq,d,1,1\\n", "csv")
+barrier, found = threading.Barrier(8), []
+
+def evaluate():
+    barrier.wait()
+    found.append(rs.evaluate(table, "RR")["RR"])
+
+threads = [threading.Thread(target=evaluate) for _ in range(8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print(found)
+"""
+
+
+def test_threads_may_load_a_library_at_once() -> None:
+    assert run_python(LOADING) == f"{[1.0] * 8}\n"
+
+
 SUBINTERPRETER = """
 try:
     import _interpreters

@@ -117,12 +117,8 @@ def test_frames_and_mappings_have_one_verdict(entry: Refused) -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ({"doc_id": ["a"], "rel": [1], "score": [1.0]}, "a column of query"),
-        ({"qid": ["q"], "score": [1.0]}, "a column of relevance"),
-        ({"qid": ["q"], "rel": [1]}, "a column of score"),
         ({}, "found no columns"),
         (pd.DataFrame(), "found no columns"),
-        ({"qid": ["q"], "query_id": ["q"], "rel": [1], "score": [1.0]}, "qid and query_id"),
         (pd.DataFrame([["q", 1, 1.0, 2.0]], columns=["qid", "rel", "score", "score"]), "score"),
         (pd.DataFrame([["q", 1, 1.0, 2, 3]], columns=["qid", "rel", "score", "x", "x"]), "x more"),
         (

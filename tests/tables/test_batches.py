@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
 
+from tests.files.limited import describe
 from tests.refusals import refused
 
 if TYPE_CHECKING:
@@ -54,46 +55,20 @@ MAKE: dict[str, Callable[[pa.Table, Path], object]] = {
 }
 
 
-def describe(evaluation: rs.Evaluation) -> list[object]:
-    return [
-        str(evaluation),
-        [evaluation.per_query(name).tobytes() for name in evaluation],
-        evaluation.query_ids,
-        [*map(str, evaluation.notes)],
-        repr(evaluation.slices and [*evaluation.slices.texts(), *evaluation.slices.rows()]),
-        str(evaluation.to_arrow().schema),
-    ]
-
-
 @pytest.mark.parametrize("memory", ["1MiB", "1GiB", None])
 @pytest.mark.parametrize("grouped", [True, False], ids=["grouped", "scattered"])
 @pytest.mark.parametrize("library", MAKE)
-def test_tables_are_evaluated_as_in_memory(
-    library: str,
-    memory: str | None,
-    tmp_path: Path,
-    *,
-    grouped: bool,
+def test_tables_and_runs_are_evaluated_as_in_memory(
+    library: str, memory: str | None, tmp_path: Path, *, grouped: bool
 ) -> None:
     table = make_table(grouped=grouped)
     expected = describe(rs.evaluate(table, MEASURES, by="country"))
     given = MAKE[library](table, tmp_path)
-    made = rs.evaluate(given, MEASURES, by="country", memory=memory)
-    assert describe(made) == expected
-
-
-@pytest.mark.parametrize("memory", ["1MiB", "1GiB", None])
-@pytest.mark.parametrize("grouped", [True, False], ids=["grouped", "scattered"])
-@pytest.mark.parametrize("library", MAKE)
-def test_runs_are_evaluated_as_in_memory(
-    library: str, memory: str | None, tmp_path: Path, *, grouped: bool
-) -> None:
-    table = make_table(grouped=grouped)
-    qrels = rs.read_qrels(table)
-    run = table.drop(["relevance"])
+    assert describe(rs.evaluate(given, MEASURES, by="country", memory=memory)) == expected
+    qrels, run = rs.read_qrels(table), table.drop(["relevance"])
     expected = describe(rs.evaluate(qrels, run, MEASURES))
-    made = rs.evaluate(qrels, MAKE[library](run, tmp_path), MEASURES, memory=memory)  # type: ignore[call-overload]
-    assert describe(made) == expected
+    given = MAKE[library](run, tmp_path)
+    assert describe(rs.evaluate(qrels, given, MEASURES, memory=memory)) == expected  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("library", MAKE)

@@ -69,22 +69,6 @@ def test_columns_are_those_of_the_sorted_rows(
     assert rankings.ideal.max() == best
 
 
-@pytest.mark.parametrize("as_text", [False, True])
-@pytest.mark.parametrize("threads", [1, 2, 5])
-def test_documents_follow_their_rows(
-    *, threads: int, as_text: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("rankscope.settings.reading.count_threads", lambda _: threads)
-    columns = draw("wide", "levels")
-    columns["doc"] = np.random.default_rng(6).permutation(ROWS)
-    _, rows = order(columns)
-    if as_text:
-        columns = {**columns, **{name: columns[name].astype(str) for name in ("query", "doc")}}
-    rankings = Rankings.from_table(pa.table(columns), ties="input")
-    docs = [doc for query in rankings.query_ids for doc in rankings.doc_ids(query)]
-    assert docs == columns["doc"][rows].tolist()
-
-
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("column", ["score", "relevance"])
 def test_the_first_mistake_is_named_whoever_finds_it(

@@ -35,31 +35,6 @@ def judge(run: pa.Table) -> dict[str, dict[str, int]]:
     return judged
 
 
-LENGTHS = {
-    "a query ends with a piece": [PIECE - 50, 50, 40],
-    "a query begins one row before a piece ends": [PIECE - 1, 90, 7],
-    "a query begins with a piece": [PIECE, 1, 90],
-    "a query is longer than two pieces": [60, 2 * PIECE + 3, 11],
-    "many queries": [1000] * 300,
-    "a piece and a row": [1] * 10 + [PIECE - 9],
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("lengths", LENGTHS.values(), ids=LENGTHS)
-@pytest.mark.parametrize("threads", [1, 2, 5])
-def test_pieces_and_files_have_equal_values(lengths: list[int], threads: int) -> None:
-    run = make_run(lengths)
-    judged = judge(run)
-    columns = (run[name].to_pylist() for name in ("query_id", "doc_id", "score"))
-    text = "".join(
-        f"{query} Q0 {doc} 0 {score} a\n" for query, doc, score in zip(*columns, strict=True)
-    )
-    expected = rs.evaluate(judged, text.encode(), MEASURES)
-    found = rs.evaluate(judged, run, MEASURES, threads=threads)
-    assert found.to_dict() == expected.to_dict()
-
-
 def replace(run: pa.Table, column: str, row: int, value: object) -> pa.Table:
     """Return a run with another value in a row."""
     values = run[column].to_pylist()

@@ -164,6 +164,8 @@ class DelimitedFile:
             if "Empty CSV" in str(error):
                 return
             raise find_first(self._opened, self._find_mistake, error, "field_count") from error
+        finally:
+            text.is_over = True
         for code, (count, first) in text.notes.items():
             add_note(self.notes, code, count, first)
         if text.quotes % 2 and (mistake := self._find_open_quote()):

@@ -72,6 +72,8 @@ class Text(io.RawIOBase):
         quotes: How many double quotes there were so far.
         has_exponents: Whether there was an `E+`, as in numbers of spreadsheets.
         notes: The byte order mark, and the lines that are blank.
+        is_over: Whether nothing more is to be read. A thread of PyArrow that still read ahead when
+            Python ends would abort the process.
     """
 
     def __init__(
@@ -80,7 +82,7 @@ class Text(io.RawIOBase):
         super().__init__()
         self._has_quoted_lines = has_quoted_lines
         self.quotes = 0
-        self.has_exponents = False
+        self.has_exponents = self.is_over = False
         self.notes: dict[str, tuple[int, int]] = {}
         self._source = opened.read_text(file)
         self._name = opened.name
@@ -96,7 +98,10 @@ class Text(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         """Return so many bytes, fewer only at the end."""
         most = BLOCK if size < 0 else size
-        while len(self._rest) < most and (more := self._check(self._source.read(BLOCK))):
+        while len(self._rest) < most and not self.is_over:
+            more = self._check(self._source.read(BLOCK))
+            if not more:
+                break
             self._rest += more
         text, self._rest = self._rest[:most], self._rest[most:]
         return text

@@ -1,14 +1,16 @@
-"""Grades between 0 and 1 are not relevant where a measure needs a grade of 1; a note says so."""
+"""Grades between 0 and 1, which a note counts where a measure needs 1, and grades given twice."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
 import rankscope as rs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 GRADES = {"q1": {"a": 0.9, "b": 0.1, "c": 1.0, "d": 0.0}, "q2": {"a": 0.5, "b": 2.0}}
@@ -47,3 +49,22 @@ def test_there_is_no_note_where_no_measure_needs_a_grade_of_1(measure: str) -> N
 @pytest.mark.parametrize("measure", ["AP", "RR", "P@5", "R@5", "Rprec", "Success@1", "AP(rel=2)"])
 def test_there_is_one_where_a_measure_does(measure: str) -> None:
     assert count(GRADES, measure) == 3
+
+
+WAYS: dict[str, Callable[[Any], Any]] = {
+    "rows": lambda grades: [("q", "a", grade) for grade in grades],
+    "file": lambda grades: "".join(f"q 0 a {grade}\n" for grade in grades).encode(),
+    "table": lambda grades: {"query_id": ["q"] * 3, "doc_id": ["a"] * 3, "relevance": [*grades]},
+    "integers": lambda grades: {"query_id": [7] * 3, "doc_id": [8] * 3, "relevance": [*grades]},
+    "subtopics": lambda grades: [("q", "1", "a", grade) for grade in grades],
+}
+
+
+@pytest.mark.parametrize("grades", [*permutations((1, 3, 2))])
+@pytest.mark.parametrize("way", WAYS)
+def test_the_largest_of_three_grades_stands(way: str, grades: tuple[int, ...]) -> None:
+    run: Any = {7: {8: 1.0}} if way == "integers" else {"q": {"a": 1.0}}
+    choices: Any = {"subtopics": True} if way == "subtopics" else {}
+    for duplicates, expected in (("max", 3.0), ("first", float(grades[0]))):
+        choices["duplicates"] = duplicates
+        assert rs.evaluate(WAYS[way](grades), run, "DCG@1", **choices)["DCG@1"] == expected
