@@ -9,8 +9,8 @@ import pytest
 import rankscope as rs
 from rankscope._inputs.files import TextSource, read_first_line
 from rankscope._inputs.lakes import find_table
+from rankscope._inputs.reading import refuse_unnamed_columns
 from rankscope._inputs.recognition import Input
-from rankscope._inputs.text_lines import refuse_unnamed_columns
 
 from tests.files.opened import open_table
 from tests.refusals import refuses_if

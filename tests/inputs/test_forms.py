@@ -439,8 +439,8 @@ def test_records_without_a_field_are_refused_where_it_is_missing() -> None:
 def test_columns_that_are_missing_are_told_with_the_kind_of_the_table() -> None:
     for table, what in (
         (pd.DataFrame({"a": [1]}), "in a pandas DataFrame"),
-        (pl.DataFrame({"a": [1]}), "in a Polars DataFrame"),
-        (pa.table({"a": [1]}), "in a PyArrow Table"),
+        (pl.DataFrame({"a": [1]}), "in a polars DataFrame"),
+        (pa.table({"a": [1]}), "in a pyarrow Table"),
     ):
         refused(lambda table=table: evaluate({"q": {"d": 1}}, table), "columns", what)  # type: ignore[misc]
 

@@ -17,7 +17,7 @@ import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope._inputs.columns import list_texts, read_ids
-from rankscope._inputs.id_texts import spell
+from rankscope._inputs.documents import spell
 
 from tests.generated import examples
 from tests.refusals import refused
