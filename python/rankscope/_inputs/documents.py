@@ -18,19 +18,14 @@ from rankscope.errors import DuplicateError, FormatError, LimitError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any, Literal
+    from typing import Any
 
 USUAL = {name for of in ROLES.values() for name in of}
 """The names that say what the fields of a record are."""
 FIELDS = ("_fields", "__dataclass_fields__", "__attrs_attrs__", "model_fields")
 """Where types list their fields: named tuples, data classes, attrs, Pydantic."""
-ID_TYPES = (
-    ("datetime", "date"),
-    ("decimal", "Decimal"),
-    ("numpy", "datetime64"),
-    ("uuid", "UUID"),
-)
-"""The types of IDs that are spelled as text, by module and name. A datetime is a date."""
+ID_TYPES = {"datetime": "date", "decimal": "Decimal", "numpy": "datetime64", "uuid": "UUID"}
+"""The types of IDs that are spelled as text, by module. A datetime is a date."""
 MISSING = ("NaT", "NaN", "sNaN", "Inf")
 """How the text of a missing one begins."""
 LONGEST = 4096
@@ -69,9 +64,7 @@ def peek(rows: Iterable[Any]) -> tuple[list[Any], Iterable[Any]]:
     return first, chain(first, rows) if hasattr(rows, "__next__") else rows
 
 
-def name_records(
-    rows: Iterable[Any], role: str, columns: Mapping[str, str]
-) -> Iterable[Any] | dict[str, list[Any]]:
+def name_records(rows: Iterable[Any], role: str, columns: Mapping[str, str]) -> Any:  # noqa: ANN401 - see below
     """Return records as columns by name, and other rows as they are."""
     first, rows = peek(rows)
     if not first or not is_record(first[0], columns):
@@ -81,8 +74,7 @@ def name_records(
     for line, row in enumerate(records, 1):
         if not isinstance(row, kind):
             raise FormatError(
-                f"expected each row as {type(first[0]).__name__}, as the first one, found "
-                f"{type(row).__name__}",
+                f"expected {type(first[0]).__name__} as in row 1, found {type(row).__name__}",
                 hint="write all rows in one form: {'query_id': 'q1', 'doc_id': 'd1', 'score': 0.5}",
                 code="mixed_rows",
                 file=role,
@@ -109,12 +101,8 @@ def _list_fields(value: Any) -> list[str]:  # noqa: ANN401 - what a caller has
     return []
 
 
-def open_documents(
-    docs: Any,  # noqa: ANN401 - what a caller has
-    is_judged: bool,
-    place: str,
-) -> tuple[Literal["mapping", "pairs", "ids"], object]:
-    """Find out what stands for the documents of a query: a mapping to numbers, or IDs alone."""
+def open_documents(docs: Any, is_judged: bool, place: str) -> tuple[str, object]:  # noqa: ANN401 - what a caller has
+    """Return the documents of a query, and what they are: `mapping`, `pairs` or `ids`."""
     is_mapping = all(hasattr(docs, name) for name in ("keys", "items"))
     if is_of(docs, "pandas", "Series"):
         is_mapping = all(isinstance(value, int | float) for value in docs.tolist())
@@ -172,7 +160,7 @@ def spell(value: Any) -> Any:  # noqa: ANN401 - what a caller has
             raise FormatError(
                 f"expected IDs in UTF-8, found {value!r:.99}", hint="decode them", code="encoding"
             ) from error
-    if not any(is_of(value, *kind) for kind in ID_TYPES):
+    if not any(is_of(value, *kind) for kind in ID_TYPES.items()):
         return value
     text, zone = str(value), ""
     if text.lstrip("-").startswith(MISSING):
@@ -235,5 +223,4 @@ def _spell_row(row: Any) -> Any:  # noqa: ANN401 - an ID, or IDs and a number
 def spell_row_ids(rows: Any) -> Any:  # noqa: ANN401 - rows of any kind
     """Return rows of IDs and a number with IDs as text or integers; see `spell_key_ids`."""
     first, rows = peek(rows)
-    is_spelled = all(_spell_row(row) is row for row in first)
-    return rows if is_spelled else map(_spell_row, rows)
+    return rows if all(_spell_row(row) is row for row in first) else map(_spell_row, rows)

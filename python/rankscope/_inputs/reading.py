@@ -159,13 +159,8 @@ def read_lines(found: Input, encoding: str) -> list[str]:
         ) from None
     for number, line in enumerate(lines, 1):
         if len(line.split()) > 1:
-            raise FormatError(
-                f"expected one ID in each line, found {len(line.split())} words",
-                hint="say what it is: --format csv, or File(path, 'csv')",
-                code="columns",
-                file=found.name,
-                line=number,
-            )
+            hint = "say what it is: --format csv, or File(path, 'csv')"
+            raise _refuse(f"expected one ID in each line, found {quote(line)}", hint, found, number)
     return [line.strip() for line in lines if line.strip()]
 
 
@@ -178,11 +173,13 @@ def refuse_unnamed_columns(found: Input, role: str) -> None:
         # Lines of TREC can hold :: and |, and the second column is 0 in most.
         is_trec = role == "qrels" and (separator != TABS or re.match(r"[^\t]*\t0\t", line))
         if not is_trec and re.match(pattern, line):
-            raise FormatError(
-                f"expected a first line that names the columns, found {quote(line)}",
-                hint=f"pass {role}=pandas.read_csv(path, sep={separator}, header=None, "
-                "encoding='latin-1'), and name its columns, such as item_id",
-                code="columns",
-                file=found.name,
-                line=1,
+            hint = (
+                f"pass {role}=pandas.read_csv(path, sep={separator}, header=None, "
+                "encoding='latin-1'), and name its columns, such as item_id"
             )
+            message = f"expected a first line that names the columns, found {quote(line)}"
+            raise _refuse(message, hint, found, 1)
+
+
+def _refuse(message: str, hint: str, found: Input, line: int) -> FormatError:
+    return FormatError(message, hint=hint, code="columns", file=found.name, line=line)

@@ -132,10 +132,9 @@ def recognise(value: Any, role: str, columns: Mapping[str, str] | None = None) -
         hasattr(value, name) for name in ("dtype", "readline")
     )
     if is_other or not hasattr(rows, "__iter__"):
-        number = "grade" if role == "qrels" else "score"
         raise _refuse(
             f"expected a path, a data frame, a mapping, or rows, found {describe_value(value)}",
-            f"a path may be '-' for standard input; rows are tuples of (query, document, {number})",
+            "a path may be '-' for standard input; rows are tuples of query, document and number",
             role,
         )
     found = Input("rows", rows, role)
@@ -147,12 +146,9 @@ def recognise_table(value: object) -> Input:
     """Recognize a table of rankings, in files or of a library."""
     found = name_rows(recognise(value, "table"), {})
     if found.kind == "file":
-        raise FormatError(
-            "expected a table, found a file that is none by its name",
-            hint="say what it is: --format csv, or File(path, 'csv')",
-            code="unknown_format",
-            file=found.name,
-        )
+        hint = "say what it is: --format csv, or File(path, 'csv')"
+        message = "expected a table, found a file that is none by its name"
+        raise _refuse(message, hint, found.name, "unknown_format")
     return replace(found, kind="table")
 
 
@@ -290,9 +286,9 @@ def name_series(value: Any, role: str) -> Any:  # noqa: ANN401 - what a caller h
     """Return a column of pandas whose index has queries and documents as a table."""
     if not is_of(value, "pandas", "Series") or value.index.nlevels == 1:
         return value
-    if any(value.name in SYNONYMS[of] for of in ("relevance", "score", "rank")):
-        return value.to_frame()
-    return value.to_frame("relevance" if role == "qrels" else "score")
+    is_named = any(value.name in SYNONYMS[of] for of in ("relevance", "score", "rank"))
+    name = "relevance" if role == "qrels" else "score"
+    return value.to_frame(value.name if is_named else name)
 
 
 def _open_dataset(value: Any, role: str) -> Any:  # noqa: ANN401 - of a library
@@ -315,5 +311,5 @@ def refuse_splits(value: object, role: str) -> None:
         raise _refuse(f"expected one split of a dataset, found {kind} of {names}", hint, role)
 
 
-def _refuse(message: str, hint: str, role: str) -> FormatError:
-    return FormatError(message, hint=hint, code="input_type", file=role)
+def _refuse(message: str, hint: str, place: str, code: str = "input_type") -> FormatError:
+    return FormatError(message, hint=hint, code=code, file=place)
