@@ -143,7 +143,7 @@ def _find_mistake(docs: Any, number: str, ids: str, *, is_mapping: bool) -> str:
     # A column that was cut out of a frame has the numbers of the frame's rows as its index.
     if docs.index.name is not None or any(isinstance(key, str) for key in docs.index):
         return ""
-    return f"numbers can be ids or {number}s: write .tolist() for ids, or name the index"
+    return f"write .tolist() if they are ids, or .set_axis(ids).to_dict() if they are {number}s"
 
 
 def spell(value: Any) -> Any:  # noqa: ANN401 - what a caller has
