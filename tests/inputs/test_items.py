@@ -250,9 +250,9 @@ def test_ratings_without_names_of_columns_are_no_judgments(tmp_path: Path) -> No
     # Read as TREC text, they would judge the document `3`, with the time as its grade.
     path, run = tmp_path / "u1.test", {"196": ["3", "242"]}
     path.write_text("196\t242\t3\t881250949\n", encoding="utf-8")
-    with pytest.raises(rankscope.FormatError, match="the last of which is a time") as caught:
+    with pytest.raises(rankscope.FormatError, match="names the columns") as caught:
         rankscope.evaluate(path, run, "nDCG")
-    assert "qrels=pandas.read_csv(path, sep='\\t', names=['user_id'" in str(caught.value.hint)
+    assert "qrels=pandas.read_csv(path, sep='\\t', header=None" in str(caught.value.hint)
     names = ["user_id", "item_id", "rating", "timestamp"]
     frame = pd.read_csv(path, sep="\t", names=names)
     assert rankscope.evaluate(frame, run, "RR")["RR"] == 0.5

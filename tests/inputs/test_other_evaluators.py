@@ -85,5 +85,5 @@ def test_they_are_judgments_and_runs(library: str) -> None:
 def test_a_class_of_another_module_is_not_taken_for_one_of_ranx() -> None:
     kind = of_ranx("Run")
     other = type("Run", (), {"to_dict": lambda _: RUNS["old"]})
-    refused(lambda: rs.evaluate(QRELS, other(), "AP"), "input_type", "expected run as")
+    refused(lambda: rs.evaluate(QRELS, other(), "AP"), "input_type", "expected a path")
     assert kind is not other

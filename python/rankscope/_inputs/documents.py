@@ -1,115 +1,226 @@
-"""The documents of one query: a mapping of document to number, or ids alone."""
+"""Objects of Python: records as columns, the documents of a query, and IDs of many types as text.
+
+Dates and times are written as in ISO 8601, times with a zone in UTC, and fractions without zeros at
+the end. Equal decimals are one ID: `1.50` is `1.5`, and `2.00` is `2`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from itertools import chain, islice
+from operator import getitem, is_
 
-from rankscope._inputs.recognition import is_single_column
-from rankscope.errors import FormatError
+from rankscope._inputs.column_names import ROLES
+from rankscope.errors import DuplicateError, FormatError, LimitError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from collections.abc import Iterable
+    from typing import Any
+
+USUAL = {name for of in ROLES.values() for name in of}
+"""The names that say what the fields of a record are."""
+FIELDS = ("_fields", "__dataclass_fields__", "__attrs_attrs__", "model_fields")
+"""Where types list their fields: named tuples, data classes, attrs, Pydantic."""
+ID_TYPES = {"datetime": "date", "decimal": "Decimal", "numpy": "datetime64", "uuid": "UUID"}
+"""The types of IDs that are spelled as text, by module. A datetime is a date."""
+MISSING = ("NaT", "NaN", "sNaN", "Inf")
+"""How the text of a missing one begins."""
+LONGEST = 4096
+"""The most characters of an ID."""
+MEMBERS = (Mapping, list, tuple, set, frozenset)
+"""What holds the documents of a query in Python itself."""
 
 
-def open_documents(
-    given: Any,  # noqa: ANN401 - what a caller has
-    is_judged: bool,
-    place: str,
-) -> tuple[Literal["mapping", "pairs", "ids"], object]:
-    """Find out what stands for the documents of a query."""
-    if _is_column(given):
-        return _open_series(given, is_judged, place)
-    if all(hasattr(given, name) for name in ("keys", "items")) and not hasattr(given, "columns"):
-        return "mapping", given
-    if isinstance(given, AbstractSet):
-        if not is_judged:
-            raise _refuse(given, is_judged, place, "a set has no order: pass a list, best first")
-        # The order of a set differs between processes, and errors name the first mistake.
-        return "ids", sorted(given, key=lambda each: (type(each).__name__, repr(each)))
-    return _open_list(_list(given, is_judged, place))
+def is_of(value: object, module: str, name: str) -> bool:
+    """Check whether an object is of a type whose module may not be loaded, or not be installed."""
+    loaded = sys.modules.get(module)
+    return loaded is not None and isinstance(value, getattr(loaded, name))
 
 
-def has_documents(given: object) -> bool:
-    """Check whether a value can stand for the documents of a query, as no number does."""
-    if isinstance(given, str | bytes | bytearray | memoryview):
-        return False
-    is_list = isinstance(given, Mapping | AbstractSet | Sequence)
-    return is_list or getattr(given, "ndim", 0) == 1 or is_single_column(given)
+def library_of(value: object) -> str:
+    """Return the top module of the type of a value."""
+    return type(value).__module__.partition(".")[0]
 
 
-def _open_list(
-    listed: list[Any],
-) -> tuple[Literal["mapping", "pairs", "ids"], list[Any]]:
-    are_pairs = bool(listed) and all(
-        isinstance(each, tuple | list) and len(each) == 2 for each in listed
-    )
-    return ("pairs", list(map(tuple, listed))) if are_pairs else ("ids", listed)
+def is_record(value: object, columns: Mapping[str, str]) -> bool:
+    """Check whether a value has fields by name, which say what they are.
 
-
-def _list(given: Any, is_judged: bool, place: str) -> list[Any]:  # noqa: ANN401 - as above
-    """Convert ordered ids of any library to a list."""
-    if isinstance(given, str | bytes | bytearray | memoryview):
-        raise _refuse(given, is_judged, place, f"write [{given!r:.40}] for a single document")
-    if hasattr(given, "__next__"):
-        raise _refuse(
-            given, is_judged, place, "it can be read only once: make it a list with list(…)"
-        )
-    if isinstance(given, list | tuple):
-        return list(given)
-    if hasattr(given, "columns") or getattr(given, "ndim", 1) != 1:
-        raise _refuse(given, is_judged, place)
-    for name in ("tolist", "to_list", "to_pylist"):
-        if hasattr(given, name):
-            return list(getattr(given, name)())
-    if hasattr(given, "numpy"):  # a tensor of TensorFlow
-        return list(given.numpy().tolist())
-    if not hasattr(given, "__iter__"):
-        hint = "write [] for a query without documents" if given is None else ""
-        raise _refuse(given, is_judged, place, hint)
-    return list(given)
-
-
-def _is_column(given: object) -> bool:
-    """Check whether an object is a column of pandas, which has values and an index of them."""
-    kind = type(given)
-    return kind.__module__.partition(".")[0] == "pandas" and hasattr(kind, "reset_index")
-
-
-def _open_series(
-    given: Any,  # noqa: ANN401 - of pandas
-    is_judged: bool,
-    place: str,
-) -> tuple[Literal["mapping", "pairs", "ids"], object]:
-    """Find out whether a column has ids, or numbers whose index has the ids.
-
-    A column that was cut out of a frame has the numbers of the frame's rows as its index. They are
-    no ids, but look like some.
+    A named tuple none of whose names is known is a tuple.
     """
-    if hasattr(given, "columns"):
-        raise _refuse(given, is_judged, place)
-    values, index = given.tolist(), given.index
-    if not all(isinstance(value, int | float) for value in values):
-        return _open_list(values)
-    if not values or index.name is not None or any(isinstance(key, str) for key in index):
-        return "mapping", given
-    number = "grade" if is_judged else "score"
-    raise _refuse(
-        given,
-        is_judged,
-        place,
-        f"numbers can be ids or {number}s: write .tolist() for a list of ids, or "
-        f".set_axis(ids) and .to_dict() for a {number} per document",
-    )
+    if isinstance(value, Mapping):
+        return True
+    names = _list_fields(value)
+    if not isinstance(value, tuple):
+        return bool(names)
+    return not (USUAL | set(columns.values())).isdisjoint(names)
 
 
-def _refuse(given: object, is_judged: bool, place: str, hint: str = "") -> FormatError:
-    number, wanted = ("grade", "ids") if is_judged else ("score", "ids in rank order")
-    return FormatError(
-        f"expected a mapping of document to {number}, or a list of {wanted}, "
-        f"found {type(given).__name__}",
-        hint=hint or f"write {{'d1': 2, 'd2': 1}}, or ['d1', 'd2'] for {wanted}",
-        code="not_a_mapping",
-        file=place,
-    )
+def peek(rows: Iterable[Any]) -> tuple[list[Any], Iterable[Any]]:
+    """Return a list of the first row, empty if there is none, and all rows."""
+    first = list(islice(rows, 1))
+    return first, chain(first, rows) if hasattr(rows, "__next__") else rows
+
+
+def name_records(rows: Iterable[Any], role: str, columns: Mapping[str, str]) -> Any:  # noqa: ANN401 - see below
+    """Return records as columns by name, and other rows as they are."""
+    first, rows = peek(rows)
+    if not first or not is_record(first[0], columns):
+        return rows
+    records = list(rows)
+    kind = Mapping if isinstance(first[0], Mapping) else type(first[0])
+    for line, row in enumerate(records, 1):
+        if not isinstance(row, kind):
+            raise FormatError(
+                f"expected {type(first[0]).__name__} as in row 1, found {type(row).__name__}",
+                hint="write all rows in one form: {'query_id': 'q1', 'doc_id': 'd1', 'score': 0.5}",
+                code="mixed_rows",
+                file=role,
+                line=line,
+            )
+    if kind is Mapping:
+        names = dict.fromkeys(chain.from_iterable(records))
+        return {str(name): [row.get(name) for row in records] for name in names}
+    read = getitem if hasattr(kind, "keys") else getattr
+    return {name: [read(row, name) for row in records] for name in _list_fields(first[0])}
+
+
+def _list_fields(value: Any) -> list[str]:  # noqa: ANN401 - what a caller has
+    """Return the names of the fields of a record, none for anything else."""
+    kind = type(value)
+    if kind.__name__ == "Row" and hasattr(kind, "keys"):  # of sqlite3
+        return list(value.keys())
+    for attribute in FIELDS:
+        fields = getattr(kind, attribute, None)
+        if isinstance(fields, property):  # of SQLAlchemy
+            fields = getattr(value, attribute)
+        if fields:
+            return [str(getattr(field, "name", field)) for field in fields]
+    return []
+
+
+def open_documents(docs: Any, is_judged: bool, place: str) -> tuple[str, object]:  # noqa: ANN401 - what a caller has
+    """Return the documents of a query, and what they are: `mapping`, `pairs` or `ids`."""
+    is_mapping = all(hasattr(docs, name) for name in ("keys", "items"))
+    if is_of(docs, "pandas", "Series"):
+        is_mapping = all(isinstance(value, int | float) for value in docs.tolist())
+    number, ids = ("grade", "ids") if is_judged else ("score", "ids in rank order")
+    hint = _find_mistake(docs, number, ids, is_mapping=is_mapping)
+    if hint:
+        raise FormatError(
+            f"expected a mapping of document to {number}, or a list of {ids}, "
+            f"found {type(docs).__name__}",
+            hint=hint,
+            code="not_a_mapping",
+            file=place,
+        )
+    if is_mapping:
+        return "mapping", docs
+    if isinstance(docs, AbstractSet):
+        # The order of a set differs between processes, and errors name the first mistake.
+        return "ids", sorted(docs, key=lambda doc: (type(doc).__name__, repr(doc)))
+    # Scalars of Arrow are no objects of Python.
+    listed = docs.to_pylist() if hasattr(docs, "to_pylist") else list(docs)
+    if listed and all(isinstance(doc, tuple | list) and len(doc) == 2 for doc in listed):
+        return "pairs", list(map(tuple, listed))
+    return "ids", listed
+
+
+def _find_mistake(docs: Any, number: str, ids: str, *, is_mapping: bool) -> str:  # noqa: ANN401 - as above
+    """Return what to write instead of what can't stand for the documents of a query."""
+    if isinstance(docs, str | bytes | bytearray | memoryview):
+        return f"write [{docs!r:.40}] for a single document"
+    if hasattr(docs, "__next__"):
+        return "it can be read only once: make it a list with list(…)"
+    if isinstance(docs, AbstractSet) and number == "score":
+        return "a set has no order: pass a list, best first"
+    if hasattr(docs, "columns") or getattr(docs, "ndim", 1) != 1 or not hasattr(docs, "__iter__"):
+        return f"write {{'d1': 2, 'd2': 1}}, or ['d1', 'd2'] for {ids}, or [] for none"
+    if not is_mapping or not is_of(docs, "pandas", "Series") or docs.empty:
+        return ""
+    # A column that was cut out of a frame has the numbers of the frame's rows as its index.
+    if docs.index.name is not None or any(isinstance(key, str) for key in docs.index):
+        return ""
+    return f"write .tolist() if they are ids, or .set_axis(ids).to_dict() if they are {number}s"
+
+
+def spell(value: Any) -> Any:  # noqa: ANN401 - what a caller has
+    """Return the text of an ID, and text, integers and what is no ID as they are.
+
+    Return `None` for a missing one of a type of IDs, such as NaT.
+    """
+    if isinstance(value, str | int | float):
+        return value
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError as error:
+            raise FormatError(
+                f"expected IDs in UTF-8, found {value!r:.99}", hint="decode them", code="encoding"
+            ) from error
+    if not any(is_of(value, *kind) for kind in ID_TYPES.items()):
+        return value
+    text, zone = str(value), ""
+    if text.lstrip("-").startswith(MISSING):
+        return None
+    if hasattr(value, "utcoffset"):
+        text, offset = value.isoformat(), value.utcoffset()
+        if offset is not None:
+            text, zone = (value.replace(tzinfo=None) - offset).isoformat(), "Z"
+    elif hasattr(value, "adjusted"):  # a decimal
+        if abs(value.adjusted()) > LONGEST:
+            found = f"expected IDs of at most {LONGEST:,} digits, found {value:.3E}"
+            raise LimitError(found, hint="turn them into text", code="id_length")
+        text = f"{value:f}" if value else "0"
+    return (text.rstrip("0").rstrip(".") if "." in text else text) + zone
+
+
+def spell_key_ids(given: Any) -> Any:  # noqa: ANN401 - a mapping, or a column of pandas
+    """Return documents by query with IDs as text or integers, the same mapping if they are.
+
+    The first query and its first document say what the others are.
+    """
+    # A column of pandas has pairs, but no keys that can be iterated.
+    pairs = given.items()
+    query = next((key for key, _ in pairs), None)
+    docs = next((docs for _, docs in pairs if isinstance(docs, MEMBERS) and len(docs)), ())
+    if spell(query) is query and all(_spell_row(doc) is doc for doc in islice(docs, 1)):
+        return given
+    return _spell_members(given)
+
+
+def _spell_members(value: Any) -> Any:  # noqa: ANN401 - as above
+    """Return documents by query, or those of a query, with IDs as text."""
+    if isinstance(value, list | tuple):
+        return list(map(_spell_row, value))
+    spelled: Any
+    if isinstance(value, set | frozenset):
+        spelled = set(map(spell, value))
+    else:
+        spelled = {
+            spell(key): _spell_members(docs) if isinstance(docs, MEMBERS) else docs
+            for key, docs in value.items()
+        }
+    if len(spelled) < len(value):
+        raise DuplicateError(
+            "expected different IDs, found two that are the same text",
+            hint="bytes and text are one ID if they have the same characters",
+            code="duplicate_id",
+        )
+    return spelled
+
+
+def _spell_row(row: Any) -> Any:  # noqa: ANN401 - an ID, or IDs and a number
+    """Return an ID, or IDs and a number, with IDs as text; the same object if they are."""
+    if not isinstance(row, tuple | list):
+        return spell(row)
+    ids = [*map(spell, row[:-1])]
+    return row if all(map(is_, ids, row)) else (*ids, *row[-1:])
+
+
+def spell_row_ids(rows: Any) -> Any:  # noqa: ANN401 - rows of any kind
+    """Return rows of IDs and a number with IDs as text or integers; see `spell_key_ids`."""
+    first, rows = peek(rows)
+    return rows if all(_spell_row(row) is row for row in first) else map(_spell_row, rows)

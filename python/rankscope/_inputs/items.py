@@ -16,10 +16,9 @@ from rankscope._inputs.column_names import SYNONYMS, USERS
 from rankscope._inputs.columns import count_ids, read_ids
 from rankscope._inputs.item_attributes import describe_columns, describe_mapping
 from rankscope._inputs.open_columns import open_columns
-from rankscope._inputs.reading import read_judgments
+from rankscope._inputs.reading import read_judgments, read_lines, refuse_unnamed_columns
 from rankscope._inputs.recognition import is_single_column, is_table, recognise
 from rankscope._inputs.seen import spread_lists
-from rankscope._inputs.text_lines import read_lines, refuse_unnamed_columns
 from rankscope.errors import EmptyError, FormatError, InputError
 from rankscope.file import File
 from rankscope.names import quote

@@ -1,4 +1,4 @@
-"""Judgments in memory, to evaluate many runs."""
+"""Judgments in memory, to evaluate many runs, and what is read of a table that has them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from rankscope._core import Judgments
     from rankscope.output.ids import Ids
+    from rankscope.settings.attribution import Positive, Settings
 
 
 @record(frozen=True, slots=True)
@@ -53,20 +54,14 @@ class Qrels:
 
     Args:
         judgments: The judgments in the core.
-        name: The name of the judgments in messages.
-        duplicates: How documents that are judged twice were handled.
-        notes: The code, count and first line of each diagnostic.
-        source: The columns of IDs as the caller has them.
+        queries: The judged queries.
     """
 
     judgments: Judgments
-    name: str
-    duplicates: str = "error"
-    notes: tuple[tuple[str, int, int], ...] = ()
-    source: SourceIds = TEXT
+    queries: Queries
 
     def __repr__(self) -> str:
-        return f"Qrels({self.name!r}, {len(self.judgments.query_ids())} queries)"
+        return f"Qrels({self.queries.name!r}, {len(self.query_texts)} queries)"
 
     @property
     def query_ids(self) -> Ids:
@@ -78,14 +73,34 @@ class Qrels:
         """The IDs of the queries as text, which is how messages show them."""
         return self.judgments.query_ids()
 
-    @property
-    def queries(self) -> Queries:
-        """The judged queries."""
-        return Queries(
-            self.name,
-            self.duplicates,
-            self.judgments.query_ids,
-            self.notes,
-            self.source,
-            self.judgments.subtopics() or 0,
-        )
+
+@record(frozen=True, slots=True)
+class Attributed:
+    """The columns of a table that hold labels in place of grades, and what they are worth.
+
+    Args:
+        labels: The column of labels.
+        predicted: The column of predicted labels, if there is one.
+        positive: The positive classes.
+        settings: What `attribute` takes besides.
+    """
+
+    labels: str
+    predicted: str | None
+    positive: Positive | None
+    settings: Settings
+
+
+@record(frozen=True, slots=True)
+class JoinedColumns:
+    """The columns that are read of a table whose rows hold a score, or a rank, and a grade.
+
+    Args:
+        names: By role, the names of columns that are given.
+        attributes: The columns of what belongs to the query.
+        attributed: The labels in place of grades, if any.
+    """
+
+    names: Mapping[str, str | None]
+    attributes: Sequence[str] = ()
+    attributed: Attributed | None = None

@@ -1,11 +1,13 @@
-"""Reads judgments and runs of any kind into the core."""
+"""Reads judgments and runs of any kind into the core, and text that names no columns."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from rankscope._core import Judgments, Rankings, Run
-from rankscope._inputs.id_texts import spell_key_ids, spell_row_ids
+from rankscope._inputs.documents import MEMBERS, spell_key_ids, spell_row_ids
+from rankscope._inputs.files import read_first_line, read_whole
 from rankscope._inputs.numbers import is_integer
 from rankscope._inputs.recognition import name_rows
 from rankscope.errors import FormatError, InputError
@@ -14,7 +16,7 @@ from rankscope.output.ids import TEXT, UUIDS, IdColumn, SourceIds, are_uuids
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
     from rankscope._inputs.recognition import Input
@@ -24,19 +26,31 @@ if TYPE_CHECKING:
     Tell: TypeAlias = Callable[[int], None] | None
     """What is called with the bytes of an input read so far."""
     Note: TypeAlias = tuple[str, int, int]
+    Notes: TypeAlias = list[Note]
     Seen: TypeAlias = tuple[object, Mapping[str, str], Callable[[int], int], SourceIds | None]
 
 WITHOUT_GRADE = {"missing_relevance", "rel_not_number"}
 """The codes of errors about a judgment that has no grade."""
+TABS = r"'\t'"
+MOVIELENS = {
+    "'::', engine='python'": ".*::",
+    "'|'": r"(.*\|){3}",
+    TABS: r"([^\t]*\t){3}\d{9,}$",
+}
+"""By separator, the lines of files of MovieLens; nine digits are seconds since 1970."""
 
 
 def read_judgments(
-    given: Input, reading: Reading, *, notes: list[Note], second: Second = "", tell: Tell = None
+    given: Input, reading: Reading, *, notes: Notes, second: Second = "", tell: Tell = None
 ) -> tuple[Judgments, SourceIds]:
     """Read judgments, and describe their ids."""
     given = name_rows(given, reading.columns)
     try:
-        return _read_judgments(given, reading, notes, second, tell)
+        if given.kind == "table":
+            from rankscope._inputs import seen  # noqa: PLC0415 - only tables need PyArrow
+
+            return seen.read_judgments(given, reading, notes=notes, second=second, tell=tell)
+        judgments = _read_judgments(given, reading, second, tell)
     except InputError as error:
         if error.code == "subtopics_found":
             error.hint = (
@@ -48,71 +62,52 @@ def read_judgments(
             # Without its row, the document would be missing from the size of its stratum.
             error.hint = "write -1 as the grade of a document that wasn't judged, and keep its row"
         raise
+    notes += judgments.notes()
+    return judgments, describe_keys(given.value)
 
 
-def _read_judgments(
-    given: Input, reading: Reading, notes: list[Note], second: Second, tell: Tell
-) -> tuple[Judgments, SourceIds]:
-    duplicates = reading.duplicates
-    if given.kind == "table":
-        from rankscope._inputs import seen  # noqa: PLC0415 - only tables need PyArrow
-
-        return seen.read_judgments(given, reading, notes=notes, second=second, tell=tell)
+def _read_judgments(given: Input, reading: Reading, second: Second, tell: Tell) -> Judgments:
+    duplicates, value = reading.duplicates, given.value
     if given.kind == "file":
-        from rankscope._inputs.text_lines import refuse_unnamed_columns  # noqa: PLC0415 - loads late
-
         refuse_unnamed_columns(given, "qrels")
-        with given.placed():
-            made = Judgments.from_path(given.source, reading.encoding, duplicates, tell, second)
-    elif second:
-        rows: object = given.value
-        if isinstance(given.value, Mapping):
-            rows = _second_rows(given.value, second)
-        made = Judgments.from_subtopic_rows(spell_row_ids(rows), second, duplicates)
-    elif given.kind == "mapping":
-        made = Judgments.from_dict(spell_key_ids(given.value), duplicates)
-    else:
-        made = Judgments.from_rows(spell_row_ids(given.value), duplicates)
-    notes += made.notes()
-    return made, describe_keys(given.value) if isinstance(given.value, Mapping) else TEXT
+        with given.opened() as source:
+            return Judgments.from_path(source, reading.encoding, duplicates, tell, second)
+    if second:
+        rows = _second_rows(value, second) if isinstance(value, Mapping) else value
+        return Judgments.from_subtopic_rows(spell_row_ids(rows), second, duplicates)
+    if given.kind == "mapping":
+        return Judgments.from_dict(spell_key_ids(value), duplicates)
+    return Judgments.from_rows(spell_row_ids(value), duplicates)
 
 
 def _second_rows(given: Mapping[object, object], second: str) -> Iterator[tuple[object, ...]]:
     """Yield the rows of a mapping of query to subtopic or stratum to its documents."""
     for query, topics in given.items():
-        for topic, docs in topics.items() if isinstance(topics, Mapping) else [(None, None)]:
-            if isinstance(docs, Mapping):
-                yield from ((query, topic, doc, grade) for doc, grade in docs.items())
-            elif isinstance(docs, list | tuple | set | frozenset):
-                yield from ((query, topic, doc, 1) for doc in docs)
-            else:
+        for topic, docs in topics.items() if isinstance(topics, Mapping) else [(None, topics)]:
+            if topics is docs or not isinstance(docs, MEMBERS):
                 raise FormatError(
                     f"expected a mapping of query to {second} to document to grade, found "
-                    f"{type(topics if topic is None else docs).__name__} below query "
-                    f"{quote(query)}",
+                    f"{type(docs).__name__} below query {quote(query)}",
                     hint=f'write {{"q1": {{"{second}": {{"doc": 1}}}}}}',
                     code="not_a_mapping",
                     file="qrels",
                 )
+            for doc in docs:
+                yield query, topic, doc, docs[doc] if isinstance(docs, Mapping) else 1
 
 
-def describe_keys(given: Mapping[object, object]) -> SourceIds:
-    """Return the types of the ids in a mapping of query to its documents."""
-    is_number = are_integers(given)
-    forms = (Mapping, list, tuple, set, frozenset)
-    has_numbers = bool(given) and all(
-        isinstance(docs, forms) and are_integers(docs) for docs in given.values()
+def describe_keys(given: object) -> SourceIds:
+    """Return the types of the ids in a mapping of query to its documents; text for other inputs."""
+    if not isinstance(given, Mapping):
+        return TEXT
+    kinds = set(map(type, given))
+    query = "int64" if all(map(is_integer, kinds)) else UUIDS if are_uuids(kinds) else ""
+    are_integers = bool(given) and all(
+        isinstance(docs, MEMBERS) and all(map(is_integer, set(map(type, docs))))
+        for docs in given.values()
     )
-    uuid = UUIDS if are_uuids(set(map(type, given))) else ""
-    return SourceIds(
-        IdColumn("query_id", "int64" if is_number else uuid),
-        IdColumn("doc_id", "int64" if has_numbers else ""),
-    )
-
-
-def are_integers(ids: Iterable[object]) -> bool:
-    """Return whether all ids are integers, of Python or of NumPy."""
-    return all(map(is_integer, set(map(type, ids))))
+    doc = "int64" if are_integers else ""
+    return SourceIds(IdColumn("query_id", query), IdColumn("doc_id", doc))
 
 
 def read_run(given: Input, reading: Reading, tell: Tell = None) -> Run:
@@ -120,16 +115,16 @@ def read_run(given: Input, reading: Reading, tell: Tell = None) -> Run:
     given = name_rows(given, reading.columns)
     if given.kind == "table":
         return read_lists(given, reading)[0]
-    if isinstance(given.value, Run):
-        return given.value
     if given.kind == "file":
-        with given.placed():
+        with given.opened() as source:
             return Run.from_path(
-                given.source, reading.encoding, reading.scores_as, reading.duplicates, tell
+                source, reading.encoding, reading.scores_as, reading.duplicates, tell
             )
     if given.kind == "mapping":
         return Run.from_dict(spell_key_ids(given.value), reading.scores_as)
-    return Run.from_rows(spell_row_ids(given.value), reading.scores_as)
+    if given.kind == "rows":
+        return Run.from_rows(spell_row_ids(given.value), reading.scores_as)
+    return given.value  # type: ignore[no-any-return]  # a run of the core
 
 
 def read_lists(given: Input, reading: Reading) -> tuple[Run, SourceIds]:
@@ -139,22 +134,52 @@ def read_lists(given: Input, reading: Reading) -> tuple[Run, SourceIds]:
         from rankscope._inputs import seen  # noqa: PLC0415 - only tables need PyArrow
 
         return seen.read_run(given, reading)
-    run = read_run(given, reading)
-    return run, describe_keys(given.value) if isinstance(given.value, Mapping) else TEXT
+    return read_run(given, reading), describe_keys(given.value)
 
 
 def rank_run(
-    judgments: Judgments,
-    given: Input,
-    ties: str,
-    reading: Reading,
-    *,
-    notes: list[Note],
-    tell: Tell = None,
+    judgments: Judgments, run: Input, ties: str, reading: Reading, *, notes: Notes, tell: Tell
 ) -> Rankings:
     """Read a run into memory, join it with its judgments, and rank it; see `read_judgments`."""
-    if given.kind == "table":
+    if run.kind == "table":
         from rankscope._inputs import seen  # noqa: PLC0415 - only tables need PyArrow
 
-        return seen.rank_run(judgments, given, ties, reading, notes=notes, tell=tell)
-    return Rankings(judgments, read_run(given, reading, tell), ties, reading.duplicates)
+        return seen.rank_run(judgments, run, ties, reading, notes=notes, tell=tell)
+    return Rankings(judgments, read_run(run, reading, tell), ties, reading.duplicates)
+
+
+def read_lines(found: Input, encoding: str) -> list[str]:
+    """Return the lines of a file of one ID a line, without blank ones."""
+    try:
+        lines = read_whole(found.value, found.name, encoding).decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        hint = "say encoding='latin-1' or --encoding latin-1, or save it as UTF-8"
+        raise FormatError(
+            "expected text in UTF-8, found other bytes", hint=hint, code="not_utf8", file=found.name
+        ) from None
+    for number, line in enumerate(lines, 1):
+        if len(line.split()) > 1:
+            hint = "say what it is: --format csv, or File(path, 'csv')"
+            raise _refuse(f"expected one ID in each line, found {quote(line)}", hint, found, number)
+    return [line.strip() for line in lines if line.strip()]
+
+
+def refuse_unnamed_columns(found: Input, role: str) -> None:
+    """Raise an error for a file of MovieLens that doesn't name its columns."""
+    if found.kind != "file" or not isinstance(found.value, str):
+        return
+    line = read_first_line(found.value)
+    for separator, pattern in MOVIELENS.items():
+        # Lines of TREC can hold :: and |, and the second column is 0 in most.
+        is_trec = role == "qrels" and (separator != TABS or re.match(r"[^\t]*\t0\t", line))
+        if not is_trec and re.match(pattern, line):
+            hint = (
+                f"pass {role}=pandas.read_csv(path, sep={separator}, header=None, "
+                "encoding='latin-1'), and name its columns, such as item_id"
+            )
+            message = f"expected a first line that names the columns, found {quote(line)}"
+            raise _refuse(message, hint, found, 1)
+
+
+def _refuse(message: str, hint: str, found: Input, line: int) -> FormatError:
+    return FormatError(message, hint=hint, code="columns", file=found.name, line=line)

@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing, contextmanager
 
 from rankscope._core import Run
 from rankscope._inputs import files as paths
 from rankscope._inputs.column_names import ITEMS, SYNONYMS
-from rankscope._inputs.descriptions import describe_value
-from rankscope._inputs.objects import name_records, open_dataset, refuse_splits
+from rankscope._inputs.documents import is_of, library_of, name_records
 from rankscope.errors import FormatError, RankscopeError
 from rankscope.file import File
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any, Literal, Protocol, TypeGuard
+    from collections.abc import Iterator
+    from typing import Any, Literal
 
     from rankscope._inputs.batches import Batches
-    from rankscope.typing import InputLike, Path
-
-    class HasDict(Protocol):
-        """What can turn itself into dictionaries."""
-
-        def to_dict(self) -> Mapping[str, Mapping[str, float]]:
-            """Return the grades or scores by query and document."""
-
 
 BYTES = "<bytes>"
 """What the core calls the bytes of a file."""
+REMOTE = {"s3", "gs", "az", "abfs", "abfss", "http", "https"}
+LIBRARIES = {"_duckdb", "datasets", "duckdb", "narwhals", "numpy", "pandas", "polars", "pyarrow"}
+
+
+def describe_value(value: object) -> str:
+    """Return what a value is, for the message of an error.
+
+    Examples:
+        >>> describe_value(5), describe_value([{}]), describe_value(())
+        ('int', 'list of dict', 'empty tuple')
+    """
+    name = type(value).__name__
+    if isinstance(value, list | tuple) and name in {"list", "tuple"}:
+        return f"{name} of {type(value[0]).__name__}" if value else f"empty {name}"
+    library = library_of(value)
+    return f"a {library.strip('_')} {name}" if library in LIBRARIES else name
 
 
 @record(frozen=True, slots=True)
@@ -50,7 +56,7 @@ class Input:
     """
 
     kind: Literal["file", "table", "mapping", "rows", "run"]
-    value: object
+    value: Any
     name: str
     format: str = ""
     columns: Mapping[str, str] = {}
@@ -68,123 +74,90 @@ class Input:
     @property
     def is_once(self) -> bool:
         """Whether the input can be read only once: standard input, a pipe, or such batches."""
-        if isinstance(self.value, str):
-            return self.is_stdin or paths.is_pipe(self.value)
-        return bool(getattr(self.value, "is_once", False))
+        is_pipe = isinstance(self.value, str) and (self.is_stdin or paths.is_pipe(self.value))
+        return is_pipe or getattr(self.value, "is_once", False)
 
     @property
-    def source(self) -> str | bytes | None:
-        """What the core opens, `None` for standard input."""
-        if self.is_stdin:
-            return None
-        if isinstance(self.value, str) and not self.is_plain:
-            file = paths.open_binary(self.value, self.name)
-            with closing(file):
-                return b"".join(iter(lambda: file.read(paths.PIECE), b""))
-        if isinstance(self.value, str | bytes):
-            return self.value
-        raise TypeError(self.value)
+    def location(self) -> str | bytes | Batches:
+        """The path, `-` for standard input, the bytes, or the batches of another library."""
+        return self.value  # type: ignore[no-any-return]  # as `is_in_files` says
 
     @property
-    def is_plain(self) -> bool:
-        """Whether the path is that of a file here, and not in a bucket."""
-        return isinstance(self.value, str) and not paths.is_address(self.value)
+    def size(self) -> int | None:
+        """The size of the files in bytes, if known."""
+        return None if self.is_stdin else paths.size_of(self.value) or None
 
     @contextmanager
-    def placed(self) -> Iterator[None]:
-        """Name the file in errors of the core, which gets the bytes of one that it can't open."""
+    def opened(self) -> Iterator[str | bytes | None]:
+        """Yield what the core opens, `None` for standard input, and name the file in its errors.
+
+        The core gets the bytes of a file that it can't open.
+        """
+        source = None if self.is_stdin else self.value
+        if isinstance(source, str) and paths.is_address(source):
+            with closing(paths.open_binary(source, self.name)) as file:
+                source = file.read()
         try:
-            yield
+            yield source
         except RankscopeError as error:
             if error.file == BYTES and isinstance(self.value, str):
                 error.file = self.name
             raise
 
-    @property
-    def location(self) -> str | bytes | Batches:
-        """The path, `-` for standard input, the bytes, or the batches of another library."""
-        return self.value  # type: ignore[return-value]  # as `is_in_files` says
 
-    @property
-    def size(self) -> int | None:
-        """The size of the files in bytes, if known."""
-        if not self.is_in_files or self.is_stdin:
-            return None
-        return paths.size_of(self.location) or None
-
-
-def recognise(value: InputLike, role: str, columns: Mapping[str, str] | None = None) -> Input:
+def recognise(value: Any, role: str, columns: Mapping[str, str] | None = None) -> Input:  # noqa: ANN401 - what a caller has
     """Recognize what an argument is."""
+    columns = columns or {}
     if isinstance(value, Run):
         return Input("run", value, role)
-    if isinstance(value, File):
-        paths.check_format(value.format)
-        return _recognise_file(value.path, role, value.format, {**(columns or {}), **value.columns})
-    if isinstance(value, str | bytes | os.PathLike):
-        return _recognise_file(value, role, None, columns or {})
+    if isinstance(value, str | bytes | os.PathLike | File):
+        return _recognise_file(value, role, columns)
     if is_of_ranx(value):
         return Input("mapping", value.to_dict(), role)
     refuse_splits(value, role)
-    value = name_series(value, role)  # type: ignore[assignment]  # a table
+    if library_of(value) in {"deltalake", "pyiceberg"}:
+        from rankscope._inputs.lakes import find_batches  # noqa: PLC0415 - few inputs are such
+
+        batches = find_batches(value)
+        if batches is not None:
+            return Input("table", batches, role, "arrow")
+    value = name_series(value, role)
     if isinstance(value, dict) or (hasattr(value, "items") and not hasattr(value, "columns")):
-        kind: Literal["table", "mapping"] = "mapping"
-        if _holds_columns(value, columns or {}):
-            kind = "table"
-        return Input(kind, value, role)
-    current = _find_current(value, role)
-    if current is not None:
-        return current
+        return Input("table" if _has_columns(value, columns) else "mapping", value, role)
     if is_table(value):
         return Input("table", value, role)
-    return _recognise_rows(value, role, columns)
-
-
-def _recognise_rows(value: object, role: str, columns: Mapping[str, str] | None) -> Input:
-    rows: object = open_dataset(value, role)
-    if rows is None and _is_iterable_of_rows(value):
-        rows = value
-    if rows is not None:
-        if not hasattr(value, "__next__"):
-            rows = name_records(rows, role, columns)  # type: ignore[arg-type]  # as checked
-        return Input("table" if isinstance(rows, dict) else "rows", rows, role)
-    number = "grade" if role == "qrels" else "score"
-    raise FormatError(
-        f"expected {role} as a path, a dict of dicts, a data frame, or rows of "
-        f"(query, document, {number}); found {describe_value(value)}",
-        hint="a path may be '-' for standard input; rows are tuples of three",
-        code="input_type",
-        file=role,
+    rows = value if role == "table" else _open_dataset(value, role)
+    # Sets have no order; arrays and open files are iterables too, but not of rows.
+    is_other = isinstance(value, set | frozenset | bytearray | memoryview) or any(
+        hasattr(value, name) for name in ("dtype", "readline")
     )
+    if is_other or not hasattr(rows, "__iter__"):
+        raise _refuse(
+            f"expected a path, a data frame, a mapping, or rows, found {describe_value(value)}",
+            "a path may be '-' for standard input; rows are tuples of query, document and number",
+            role,
+        )
+    found = Input("rows", rows, role)
+    # What can be read only once is left as it is until it is read.
+    return found if hasattr(value, "__next__") else name_rows(found, columns)
 
 
 def recognise_table(value: object) -> Input:
     """Recognize a table of rankings, in files or of a library."""
-    if isinstance(value, str | bytes | os.PathLike | File):
-        found = recognise(value, "table")
-        if found.kind == "table":
-            return found
-        raise FormatError(
-            "expected a table, found a file that is none by its name",
-            hint="say what it is: --format csv, or File(path, 'csv')",
-            code="unknown_format",
-            file=found.name,
-        )
-    current = _find_current(value, "table")
-    if current is not None:
-        return current
-    refuse_splits(value, "table")
-    value = name_series(value, "table")
-    if not is_table(value) and not isinstance(value, Mapping) and _is_iterable_of_rows(value):
-        value = name_records(value, "table")  # type: ignore[arg-type]  # as checked
-    return Input("table", value, "table")
+    found = name_rows(recognise(value, "table"), {})
+    if found.kind == "file":
+        hint = "say what it is: --format csv, or File(path, 'csv')"
+        message = "expected a table, found a file that is none by its name"
+        raise _refuse(message, hint, found.name, "unknown_format")
+    return replace(found, kind="table")
 
 
 def name_rows(found: Input, columns: Mapping[str, str]) -> Input:
-    """Return rows that can be read only once as a table, if they are records."""
-    if found.kind != "rows" or not hasattr(found.value, "__next__"):
+    """Return rows as a table if they are records; others and other inputs as they are."""
+    if found.kind != "rows":
         return found
-    rows = name_records(found.value, found.name, columns)  # type: ignore[arg-type]  # as its kind says
-    return replace(found, kind="table" if isinstance(rows, dict) else "rows", value=rows)
+    rows = name_records(found.value, found.name, columns)
+    return Input("table" if isinstance(rows, dict) else "rows", rows, found.name)
 
 
 def find_stream(found: Input) -> Input:
@@ -197,61 +170,36 @@ def find_stream(found: Input) -> Input:
     return found if batches is None else Input("table", batches, found.name, "arrow")
 
 
-def _find_current(value: object, role: str) -> Input | None:
-    """Return a table of Delta Lake or Apache Iceberg that another library has opened as batches."""
-    if type(value).__module__.partition(".")[0] not in {"deltalake", "pyiceberg"}:
-        return None
-    from rankscope._inputs.lakes import find_batches  # noqa: PLC0415 - few inputs are such
-
-    batches = find_batches(value)
-    return None if batches is None else Input("table", batches, role, "arrow")
-
-
-def _recognise_file(
-    given: Path | bytes, role: str, form: str | None, columns: Mapping[str, str]
-) -> Input:
-    if isinstance(given, bytes):
-        path: str | bytes = given
-        name = role
-    else:
-        path = os.fsdecode(given)
+def _recognise_file(given: Any, role: str, columns: Mapping[str, str]) -> Input:  # noqa: ANN401 - a path, bytes or a `File`
+    form = None
+    if isinstance(given, File):
+        paths.check_format(given.format)
+        given, form, columns = given.path, given.format, {**columns, **given.columns}
+    path = given if isinstance(given, bytes) else os.fsdecode(given)
+    name = role
+    if isinstance(path, str):
         name = "<stdin>" if path == "-" else name_path(path, role)
+        scheme = path.partition(":/")[0]
         if paths.is_address(path):
             from rankscope._inputs.buckets import check_url  # noqa: PLC0415 - few paths are
 
             path = check_url(path)
-        elif path.partition(":/")[0] in {"s3", "gs", "az", "abfs", "abfss", "http", "https"}:
-            raise FormatError(
-                f"expected a path or an address, found {path}",
-                hint=f"write the address as text: a Path turns the two slashes of "
-                f"{path.partition(':/')[0]}:// into one",
-                code="input_type",
-                file=role,
-            )
-        if form in {None, "parquet"} and _may_be_lakehouse(path):
+        elif scheme in REMOTE:
+            hint = f"write the address as text: a Path turns {scheme}:// into {scheme}:/"
+            raise _refuse(f"expected a path or an address, found {path}", hint, role)
+        may_be_parquet = paths.is_address(path) and paths.tell_format(path) in {"trec", "parquet"}
+        is_folder = path.endswith(".metadata.json") or os.path.isdir(path)  # noqa: PTH112 - pathlib loads slowly
+        if form in {None, "parquet"} and (may_be_parquet or is_folder):
             from rankscope._inputs.lakes import find_current  # noqa: PLC0415 - loads late
 
             current = find_current(path)
             if current is not None:
                 return Input("table", current, name, "arrow", columns)
-        form = form or paths.recognise_path(path, lambda names: _is_known(names, columns))
+        usual = {name for of in SYNONYMS.values() for name in of} | set(columns.values())
+        form = form or paths.recognise_path(path, lambda names: not usual.isdisjoint(names))
     if form is None or form == "trec":
         return Input("file", path, name)
     return Input("table", path, name, form, columns)
-
-
-def _may_be_lakehouse(path: str) -> bool:
-    if path.endswith(".metadata.json"):
-        return True
-    if paths.is_address(path):
-        return paths.tell_format(path) in {"trec", "parquet"}
-    return os.path.isdir(path)  # noqa: PTH112 - pathlib loads slowly
-
-
-def _is_known(names: list[str], columns: Mapping[str, str]) -> bool:
-    """Check whether any name is a known column name."""
-    usual = {name for of in SYNONYMS.values() for name in of}
-    return not (usual | set(columns.values())).isdisjoint(names)
 
 
 def name_path(path: str, role: str) -> str:
@@ -259,12 +207,8 @@ def name_path(path: str, role: str) -> str:
     try:
         return os.fsencode(path).decode("utf-8", errors="surrogateescape")
     except UnicodeEncodeError:
-        raise FormatError(
-            f"expected a path for {role}, found text that no path can be: {path!a}",
-            hint="it has a lone surrogate, which is no character",
-            code="input_type",
-            file=role,
-        ) from None
+        hint = "a lone surrogate is no character"
+        raise _refuse(f"expected a path, found {path!a}", hint, role) from None
 
 
 def shorten_names(names: Sequence[str]) -> list[str]:
@@ -280,35 +224,35 @@ def shorten_names(names: Sequence[str]) -> list[str]:
     return short if len(set(short)) == len(short) else [*names]
 
 
-def _holds_columns(value: object, columns: Mapping[str, str]) -> bool:
+def _has_columns(value: object, columns: Mapping[str, str]) -> bool:
     """Check whether a mapping has the columns of a table by name, and not documents by query."""
     if not isinstance(value, Mapping):
         return False
     for role in ("query", "doc"):
         names = [name for name in (columns.get(role), *SYNONYMS[role]) if name in value]
-        if role == "doc" and not names:
-            names = [name for name in ITEMS if name in value and _holds_objects(value[name])]
+        if role == "doc":
+            names += [name for name in ITEMS if name in value and _has_objects(value[name])]
         if not names or isinstance(value[names[0]], Mapping | AbstractSet):
             return False
     return True
 
 
-def is_of_ranx(value: object) -> TypeGuard[HasDict]:
-    """Check whether a value is a `Qrels` or a `Run` of ranx, which needn't be installed."""
-    return type(value).__module__.partition(".")[0] == "ranx" and hasattr(value, "to_dict")
-
-
-def _holds_objects(column: object) -> bool:
+def _has_objects(column: object) -> bool:
     """Check whether a column has lists of objects, each a document with its score or grade."""
     rows = next((row for row in column if row), None) if isinstance(column, list | tuple) else None
     return isinstance(rows, list | tuple) and isinstance(rows[0], Mapping)
 
 
-def _is_iterable_of_rows(value: object) -> bool:
-    is_other = isinstance(value, set | frozenset | bytearray | memoryview)
-    # Arrays and open files are iterables too, but not of rows.
-    is_other = is_other or any(hasattr(value, name) for name in ("dtype", "readline"))
-    return hasattr(value, "__iter__") and not is_other
+def has_documents(value: object) -> bool:
+    """Check whether a value can stand for the documents of a query, as no number does."""
+    is_text = isinstance(value, str | bytes | bytearray | memoryview)
+    is_list = isinstance(value, Mapping | AbstractSet | Sequence) or is_single_column(value)
+    return not is_text and (is_list or getattr(value, "ndim", 0) == 1)
+
+
+def is_of_ranx(value: object) -> bool:
+    """Check whether a value is a `Qrels` or a `Run` of ranx, which needn't be installed."""
+    return library_of(value) == "ranx" and hasattr(value, "to_dict")
 
 
 def is_table(value: object) -> bool:
@@ -330,22 +274,42 @@ def _is_arrow(value: object) -> bool:
 
 def is_dataset(value: object) -> bool:
     """Check whether an object is a Dataset of Hugging Face."""
-    datasets = sys.modules.get("datasets")
-    return datasets is not None and isinstance(value, datasets.Dataset)
+    return is_of(value, "datasets", "Dataset")
 
 
 def is_arrow_dataset(value: object) -> bool:
     """Check whether an object is a dataset of PyArrow."""
-    dataset = sys.modules.get("pyarrow.dataset")
-    return dataset is not None and isinstance(value, dataset.Dataset)
+    return is_of(value, "pyarrow.dataset", "Dataset")
 
 
-def name_series(value: Any, role: str) -> object:  # noqa: ANN401 - what a caller has
+def name_series(value: Any, role: str) -> Any:  # noqa: ANN401 - what a caller has
     """Return a column of pandas whose index has queries and documents as a table."""
-    pandas = sys.modules.get("pandas")
-    if pandas is None or not isinstance(value, pandas.Series) or value.index.nlevels == 1:
+    if not is_of(value, "pandas", "Series") or value.index.nlevels == 1:
         return value
-    usual = {name for each in ("relevance", "score", "rank") for name in SYNONYMS[each]}
-    if value.name in usual:
-        return value.to_frame()
-    return value.to_frame("relevance" if role == "qrels" else "score")
+    is_named = any(value.name in SYNONYMS[of] for of in ("relevance", "score", "rank"))
+    name = "relevance" if role == "qrels" else "score"
+    return value.to_frame(value.name if is_named else name)
+
+
+def _open_dataset(value: Any, role: str) -> Any:  # noqa: ANN401 - of a library
+    """Return the rows of a dataset of `ir_datasets`, and anything else as it is."""
+    part, other = ("qrels", "scoreddocs") if role == "qrels" else ("scoreddocs", "qrels")
+    if hasattr(value, f"{part}_iter"):
+        return getattr(value, f"{part}_iter")()
+    if hasattr(value, f"{other}_iter"):
+        hint = f"are judgments and run swapped? If not, pass {role} as a file or a table"
+        raise _refuse(f"expected a dataset with {part}, found one with {other}", hint, role)
+    return value
+
+
+def refuse_splits(value: object, role: str) -> None:
+    """Raise an error for the splits of a dataset of Hugging Face, of which one is to be chosen."""
+    kind = type(value).__name__
+    if kind in {"DatasetDict", "IterableDatasetDict"} and isinstance(value, dict):
+        names = ", ".join(map(str, value)) or "none"
+        hint = f"choose one: dataset[{'test' if 'test' in value else next(iter(value), 'test')!r}]"
+        raise _refuse(f"expected one split of a dataset, found {kind} of {names}", hint, role)
+
+
+def _refuse(message: str, hint: str, place: str, code: str = "input_type") -> FormatError:
+    return FormatError(message, hint=hint, code=code, file=place)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
-    from rankscope._inputs.joined import JoinedColumns
+    from rankscope._inputs.qrels import JoinedColumns
     from rankscope._inputs.reading import Note, Tell
     from rankscope._inputs.recognition import Input
     from rankscope.output.ids import SourceIds

@@ -34,10 +34,9 @@ from rankscope._inputs.columns import (
     read_typed_values,
     simplify,
 )
-from rankscope._inputs.descriptions import describe_value
 from rankscope._inputs.doubles import code_of
 from rankscope._inputs.labels import read_grades
-from rankscope._inputs.recognition import is_arrow_dataset, is_dataset, is_table
+from rankscope._inputs.recognition import describe_value, is_arrow_dataset, is_dataset, is_table
 from rankscope.deferred import pa
 from rankscope.errors import FormatError, OutOfMemoryError
 from rankscope.names import quote
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._inputs.columns import IdColumn
-    from rankscope._inputs.joined import Attributed
+    from rankscope._inputs.qrels import Attributed
 
     Foreign: TypeAlias = Any  # of a library
     CoreColumns: TypeAlias = tuple[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope._inputs.qrels import Qrels
+from rankscope._inputs.qrels import Qrels, Queries
 from rankscope._inputs.reading import read_judgments
 from rankscope._inputs.recognition import recognise
 from rankscope.engine.progress import watch
@@ -28,7 +28,15 @@ def read_qrels(given: InputLike, reading: Reading, second: Second = "") -> Qrels
     notes: list[tuple[str, int, int]] = []
     with watch(found, reading.progress) as tell:
         judgments, source = read_judgments(found, reading, notes=notes, second=second, tell=tell)
-    return Qrels(judgments, found.name, reading.duplicates, tuple(notes), source)
+    queries = Queries(
+        found.name,
+        reading.duplicates,
+        judgments.query_ids,
+        tuple(notes),
+        source,
+        judgments.subtopics() or 0,
+    )
+    return Qrels(judgments, queries)
 
 
 def load_qrels_for(

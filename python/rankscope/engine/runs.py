@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope._core import evaluate_dict, evaluate_path, evaluate_run
-from rankscope._inputs.id_texts import spell_key_ids
+from rankscope._inputs.documents import spell_key_ids
 from rankscope._inputs.reading import rank_run, read_run
 from rankscope._inputs.recognition import find_stream, recognise
 from rankscope.engine.memory import Room, SpillNotice
@@ -69,11 +69,11 @@ def evaluate_input(
         if not given.is_in_files:
             return evaluate_run(judgments, plan, read_run(given, reading), reading.threads), notes
         room = Room(reading.memory, reading.spill_folder)
-        with given.placed():
+        with given.opened() as source:
             answer, written = evaluate_path(
                 judgments,
                 plan,
-                given.source,
+                source,
                 reading.encoding,
                 (room.unasked, room.find),
                 reading.threads,

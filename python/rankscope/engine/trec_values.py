@@ -138,15 +138,16 @@ def _evaluate(
 ) -> tuple[list[Doubles], Sequence[int]]:
     """Return the values of each kernel, and which queries are in the run."""
     room = Room(None, None)
-    answer, _ = evaluate_path(
-        qrels.judgments,
-        plan,
-        recognise(run, "run").source,
-        "utf-8",
-        (room.unasked, room.find),
-        count_threads(None),
-        None,
-    )
+    with recognise(run, "run").opened() as source:
+        answer, _ = evaluate_path(
+            qrels.judgments,
+            plan,
+            source,
+            "utf-8",
+            (room.unasked, room.find),
+            count_threads(None),
+            None,
+        )
     values = [memoryview(answer.values(number)).cast("d") for number in range(count)]
     return list(values), answer.is_present()
 

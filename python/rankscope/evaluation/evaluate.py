@@ -5,9 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from rankscope._inputs.documents import has_documents
-from rankscope._inputs.objects import is_record, refuse_splits
-from rankscope._inputs.recognition import is_of_ranx, is_single_column, is_table, name_series
+from rankscope._inputs.documents import is_record
+from rankscope._inputs.recognition import (
+    has_documents,
+    is_of_ranx,
+    is_single_column,
+    is_table,
+    name_series,
+    refuse_splits,
+)
 from rankscope.engine.items import load_items, read_items_for
 from rankscope.engine.judgments import load_qrels_for
 from rankscope.engine.judgments import read_qrels as read_judged
@@ -358,7 +364,7 @@ def _is_rows(given: object) -> bool:
     if not isinstance(given, list | tuple) or not given:
         return hasattr(given, "scoreddocs_iter")
     is_row = isinstance(given[0], tuple | list) and len(given[0]) == 3
-    return is_row or is_record(given[0])
+    return is_row or is_record(given[0], {})
 
 
 def read_items(

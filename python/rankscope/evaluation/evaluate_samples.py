@@ -115,6 +115,8 @@ def _evaluate_runs(
     name = ""
     for run in runs:
         found = recognise(run, "run", reading.columns)
-        samples.append(rank_run(qrels.judgments, found, request.ties, reading, notes=notes))
+        samples.append(
+            rank_run(qrels.judgments, found, request.ties, reading, notes=notes, tell=None)
+        )
         name = found.name
     return evaluate_core(samples, plan, reading.threads), name, notes

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from rankscope._inputs.joined import JoinedColumns
+    from rankscope._inputs.qrels import JoinedColumns
     from rankscope._inputs.recognition import Input
     from rankscope._inputs.table_files import TableFile
     from rankscope.evaluation.evaluating import Asked

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._core import Judgments
     from rankscope._inputs.items import Items
-    from rankscope._inputs.joined import JoinedColumns
+    from rankscope._inputs.qrels import JoinedColumns
     from rankscope._inputs.reading import Note, Tell
     from rankscope._inputs.recognition import Input
     from rankscope._inputs.table_files import TableFile

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 
-from rankscope._inputs.joined import Attributed, JoinedColumns
+from rankscope._inputs.qrels import Attributed, JoinedColumns
 from rankscope._inputs.recognition import is_table
 from rankscope.engine.requests import read_measures
 from rankscope.errors import MeasureError, UsageError

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rankscope._inputs.joined import JoinedColumns
-from rankscope._inputs.objects import refuse_splits
-from rankscope._inputs.recognition import recognise_table
+from rankscope._inputs.qrels import JoinedColumns
+from rankscope._inputs.recognition import recognise_table, refuse_splits
 from rankscope.deferred import np
 from rankscope.engine.judgments import load_qrels_for
 from rankscope.engine.progress import follow

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rankscope._inputs.groups import GroupsLike
-    from rankscope._inputs.joined import JoinedColumns
+    from rankscope._inputs.qrels import JoinedColumns
     from rankscope._inputs.reading import Note
     from rankscope._inputs.recognition import Input
     from rankscope._inputs.table_files import TableFile
@@ -311,7 +311,7 @@ def rank_run(
     qrels = load_qrels(qrels, reading)
     found = recognise(run, "run", reading.columns)
     notes: list[Note] = []
-    core = read_ranked(qrels.judgments, found, ties, reading, notes=notes)
+    core = read_ranked(qrels.judgments, found, ties, reading, notes=notes, tell=None)
     choices = Choices(ties, reading.duplicates, reading.scores_as)
     return kind(qrels.queries, core, found.name, choices, notes=notes, judgments=qrels.judgments)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankscope._core import EMPTY_VALUES
-from rankscope._inputs.qrels import Qrels
+from rankscope._inputs.qrels import Qrels, Queries
 from rankscope.deferred import np
 from rankscope.engine.requests import read_measure, read_policy
 from rankscope.errors import UsageError
@@ -183,7 +183,8 @@ def _rank_stages(
                 hint="make the rankings by Rankings.from_run, or give those of the stage",
                 code="bad_parameter",
             )
-        qrels = Qrels(judgments, name)
+        subtopics = judgments.subtopics() or 0
+        qrels = Qrels(judgments, Queries(name, "error", judgments.query_ids, subtopics=subtopics))
         ranked[name] = rankings.from_run(
             qrels,
             stage,

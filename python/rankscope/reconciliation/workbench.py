@@ -6,8 +6,7 @@ import os
 import sys
 from shlex import quote
 
-from rankscope._inputs.joined import JoinedColumns
-from rankscope._inputs.qrels import Qrels
+from rankscope._inputs.qrels import JoinedColumns, Qrels
 from rankscope._inputs.recognition import recognise, recognise_table
 from rankscope.engine.judgments import load_qrels
 from rankscope.engine.requests import refuse_one_stdin_for_both

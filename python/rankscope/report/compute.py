@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any, TypeAlias, TypeVar, Unpack
 
-    from rankscope._inputs.joined import JoinedColumns
+    from rankscope._inputs.qrels import JoinedColumns
     from rankscope.comparison.result import Comparison
     from rankscope.conventions import Convention
     from rankscope.engine.query_values import Weights
@@ -183,7 +183,7 @@ def _rank_runs(
     """Read judgments and runs, which are held with the hashes of their files."""
     request = asked.request(score_type=reading.score_type)
     if isinstance(judged, Qrels):
-        held, qrels = [hold({}, "qrels", judged.name)], judged
+        held, qrels = [hold({}, "qrels", judged.queries.name)], judged
     else:
         for _, run in named:
             refuse_one_stdin_for_both(judged, run)
