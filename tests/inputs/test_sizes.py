@@ -255,7 +255,7 @@ def test_a_quote_without_end_is_refused_before_its_field_is_held(tmp_path: Path)
     start = HEADER + lines('q1,"d1,1,1')
     short, long = read_pipes([start], b"q1,d2,1,1\n" * 6000, (50, 1000), "csv", tmp_path)
     assert (short.code, short.line, long.code) == ("unterminated_quote", 2, "line_length")
-    assert long.growth < SLACK
+    assert long.growth < 3 * SLACK
 
 
 @pytest.mark.slow

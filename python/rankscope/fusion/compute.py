@@ -470,7 +470,7 @@ def _read_scores(table: object, scores: Sequence[str], reading: Reading) -> List
     lists: Lists = {}
     for score in scores:
         own = replace(reading, columns={**reading.columns, "score": score})
-        lists[score] = read_lists(recognise(table, "run", own.columns), own)  # type: ignore[arg-type]  # refused there
+        lists[score] = read_lists(recognise(table, "run", own.columns), own)  # refused there
     return lists
 
 
