@@ -267,7 +267,7 @@ REFUSED = (
     Refused("D7 truth in a list", "score", lambda: among(True, 3), "score_not_number", 3),
     Refused("D9 NA", "score", lambda: pd.array(among(None, 3), "Float64"), "missing_score", 3),
     Refused("D9 complex numbers", "score", lambda: np.array(among(1j, 2)), "score_not_number"),
-    Refused("D9 lists", "score", lambda: pl.Series([[1]] * 5), "score_not_number"),
+    Refused("D9 lists", "score", lambda: pl.Series([[1]] * 5), "missing_list"),
     Refused("D9 bytes", "score", lambda: b"12345", "score_not_number"),
     Refused("D11 a set of numbers", "score", lambda: set(N), "score_not_number"),
     Refused("D11 a generator of numbers", "relevance", lambda: iter(N), "rel_not_number"),

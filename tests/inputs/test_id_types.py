@@ -157,6 +157,13 @@ def test_missing_times_are_refused_with_their_row() -> None:
         assert error.line == 2
 
 
+def test_a_missing_time_in_a_file_is_no_id(tmp_path: Path) -> None:
+    times = pa.array([dt.datetime(2026, 1, 1), None])  # noqa: DTZ001 - a column may have no zone
+    table = pa.table({"query_id": times, "relevance": [1, 0], "score": [1.0, 2.0]})
+    pq.write_table(table, path := tmp_path / "rows.parquet")
+    assert refused(lambda: rs.evaluate(path, "RR"), "missing_id").line == 2
+
+
 def test_ids_that_become_one_text_are_refused() -> None:
     refused(lambda: rs.evaluate({"q": {b"a": 1, "a": 2}}, {"q": {"a": 1.0}}, "RR"), "duplicate_id")
     refused(

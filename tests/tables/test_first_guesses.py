@@ -39,6 +39,14 @@ def test_a_file_is_read_by_the_same_rule(tmp_path: Path) -> None:
         assert rs.evaluate(tmp_path / name, "RR").query_texts == ["7", "3", "9", "5"]
 
 
+def test_an_attribute_with_the_name_of_a_role_does_not_take_its_place(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"user": ["a", "b"], "query": ["x", "x"], "score": [1, 2]})
+    frame["relevance"] = [1, 0]
+    frame.to_csv(path := tmp_path / "rows.csv", index=False)
+    for table in (frame, path):
+        assert list(rs.evaluate(table, "RR", query="user", by="query").query_ids) == ["a", "b"]
+
+
 def test_a_user_beside_an_ambiguous_name_is_still_an_error() -> None:
     with pytest.raises(rs.FormatError, match="topic and user_id"):
         rs.evaluate(make_log().rename(columns={"query_id": "topic"}), "RR")

@@ -236,7 +236,8 @@ def spell_ids(values: Foreign, name: str) -> Foreign:
         return _trim(texts) if kind.scale > 0 else texts
     if types.is_timestamp(kind):
         moments = fill_nulls(values.cast(pa.int64()), 0).view(f"datetime64[{kind.unit}]")
-        texts = pa.array(np.datetime_as_string(moments).astype(object), pa.string())
+        spelled = np.datetime_as_string(moments).astype(object)
+        texts = pa.array(spelled, pa.string(), mask=to_array(values.is_null()))
         texts = texts if kind.unit == "s" else _trim(texts)
         return texts if kind.tz is None else pc.binary_join_element_wise(texts, "Z", "")
     if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
@@ -244,11 +245,7 @@ def spell_ids(values: Foreign, name: str) -> Foreign:
     if is_list(kind):
         raise _lists_in_rows(name, "an ID", "id_type")
     error = _bad_ids(name, str(kind))
-    if types.is_boolean(kind):
-        error.line = 1
-    elif types.is_floating(kind) and len(values):
-        numbers = to_array(values.cast(pa.float64()))
-        error.line = int(np.argmax(numbers != np.floor(numbers))) + 1
+    error.line = 1 if types.is_boolean(kind) or types.is_floating(kind) else None
     raise error
 
 
@@ -288,21 +285,10 @@ def _texts_of(values: Foreign) -> tuple[NDArray[Any], NDArray[np.uint8]]:
     return starts, np.frombuffer(texts or b"", dtype=np.uint8)
 
 
-def id_type(column: Foreign) -> str:
-    """Return the type of a column of IDs as `output.ids.IdColumn` does: nothing for text."""
-    # NumPy, pandas, Polars and Arrow have the same names for integers but for their case.
-    declared = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
-    if declared in INTEGER_TYPES:
-        return declared
-    uuid = sys.modules.get("uuid")
+def holds_uuids(column: Foreign) -> bool:
+    """Check whether a column of any library holds UUIDs."""
     first = next((cell for cell in list_cells(column) or () if not is_null(cell)), None)
-    if is_uuid_type(getattr(column, "type", None)) or (uuid and isinstance(first, uuid.UUID)):
-        return UUIDS
-    try:
-        ids = read_ids(column, "")
-    except FormatError:
-        return ""
-    return "" if isinstance(ids, tuple) or not len(ids) else "int64"
+    return is_uuid_type(getattr(column, "type", None)) or type(first).__name__ == "UUID"
 
 
 def name_id_type(kind: Foreign) -> str:

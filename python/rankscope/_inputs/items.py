@@ -15,10 +15,9 @@ from rankscope._core import Judgments
 from rankscope._inputs.column_names import SYNONYMS, USERS
 from rankscope._inputs.columns import count_ids, read_ids
 from rankscope._inputs.item_attributes import describe_columns, describe_mapping
-from rankscope._inputs.open_columns import open_columns
 from rankscope._inputs.reading import read_judgments, read_lines, refuse_unnamed_columns
 from rankscope._inputs.recognition import is_single_column, is_table, recognise
-from rankscope._inputs.seen import spread_lists
+from rankscope._inputs.rows import open_columns
 from rankscope.errors import EmptyError, FormatError, InputError
 from rankscope.file import File
 from rankscope.names import quote
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     from rankscope._inputs.columns import IdColumn
     from rankscope._inputs.item_attributes import Described
-    from rankscope._inputs.open_columns import Columns
+    from rankscope._inputs.rows import Columns
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.settings.reading import Reading
     from rankscope.typing import HistoryLike
@@ -85,9 +84,7 @@ def read_history(history: HistoryLike, reading: Reading) -> Judgments:
             refuse_unnamed_columns(rows, "history")
             return read_judgments(rows, replace(reading, duplicates="max"), notes=[])[0]
         roles = {role: reading.columns.get(role) for role in ("query", "doc")}
-        with open_columns(
-            spread_lists(rows, roles), reading, roles, required=list(roles), besides=QUERIES
-        ) as table:
+        with open_columns(rows, reading, roles, required=list(roles), besides=QUERIES) as table:
             users, items = table.ids("query"), table.ids("doc")
             ones = np.ones(count_ids(items), dtype=np.int32)
             return Judgments.from_columns(users, items, ones, "max")

@@ -65,7 +65,7 @@ def read_labels(column: object, name: str = "labels", *, separator: str | None =
             code="bad_parameter",
         )
     compute = load_arrow("pyarrow.compute")
-    rows = _to_arrow(column, name)
+    rows = as_labels(column, name)
     if separator is not None:
         rows = compute.split_pattern(_to_texts(rows, name, column), separator)
     if hasattr(rows.type, "value_type"):  # lists
@@ -84,7 +84,7 @@ def read_labels(column: object, name: str = "labels", *, separator: str | None =
     return Labels(names, codes[is_label], np.bincount(documents, minlength=len(counts)))
 
 
-def _to_arrow(column: Any, name: str) -> Any:  # noqa: ANN401 - of a library
+def as_labels(column: Any, name: str) -> Any:  # noqa: ANN401 - of a library
     """Return a column as an Arrow array of texts, or of lists of texts, so far as it is one."""
     is_column = any(hasattr(column, way) for way in WAYS) and not hasattr(column, "columns")
     if not isinstance(column, list | tuple) and not is_column:

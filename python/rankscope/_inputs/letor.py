@@ -11,8 +11,8 @@ import numpy as np
 from rankscope._inputs.arrow import load_arrow
 from rankscope._inputs.columns import list_texts, to_arrow
 from rankscope._inputs.letor_file import find_sizes, read_numbers_of
-from rankscope._inputs.open_columns import open_columns
 from rankscope._inputs.recognition import recognise
+from rankscope._inputs.rows import open_columns
 from rankscope.errors import EmptyError, FormatError
 from rankscope.file import File
 from rankscope.settings.reading import Reading
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._inputs.files import Progress
-    from rankscope._inputs.open_columns import Columns
+    from rankscope._inputs.rows import Columns
     from rankscope.typing import Path
 
 
@@ -106,11 +106,11 @@ def read_scored(labels: str, scores: str, reading: Reading, progress: Progress =
     with _open(labels, reading, progress) as rows:
         columns = {name: rows.column(name) for name in rows.columns.values()}
         grades = rows.numbers("relevance")
-    called = "<stdin>" if scores == "-" else scores
+    given, called = ("<stdin>" if path == "-" else path for path in (labels, scores))
     numbers = read_numbers_of(scores, called, "score")
     if len(numbers) != len(grades):
         raise FormatError(
-            f"expected as many scores as {rows.name} has rows, {len(grades)}; found {len(numbers)}",
+            f"expected as many scores as {given} has rows, {len(grades)}; found {len(numbers)}",
             hint="are these the scores of another file?",
             code="length_mismatch",
             file=called,

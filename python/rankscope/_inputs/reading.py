@@ -47,9 +47,9 @@ def read_judgments(
     given = name_rows(given, reading.columns)
     try:
         if given.kind == "table":
-            from rankscope._inputs import seen  # noqa: PLC0415 - only tables need PyArrow
+            from rankscope._inputs import tabular  # noqa: PLC0415 - only tables need PyArrow
 
-            return seen.read_judgments(given, reading, notes=notes, second=second, tell=tell)
+            return tabular.read_judgments(given, reading, notes=notes, second=second, tell=tell)
         judgments = _read_judgments(given, reading, second, tell)
     except InputError as error:
         if error.code == "subtopics_found":
@@ -131,9 +131,9 @@ def read_lists(given: Input, reading: Reading) -> tuple[Run, SourceIds]:
     """Read a run of any kind into memory without judgments, and describe its ids."""
     given = name_rows(given, reading.columns)
     if given.kind == "table":
-        from rankscope._inputs import seen  # noqa: PLC0415 - only tables need PyArrow
+        from rankscope._inputs import tabular  # noqa: PLC0415 - only tables need PyArrow
 
-        return seen.read_run(given, reading)
+        return tabular.read_run(given, reading)
     return read_run(given, reading), describe_keys(given.value)
 
 
@@ -142,9 +142,9 @@ def rank_run(
 ) -> Rankings:
     """Read a run into memory, join it with its judgments, and rank it; see `read_judgments`."""
     if run.kind == "table":
-        from rankscope._inputs import seen  # noqa: PLC0415 - only tables need PyArrow
+        from rankscope._inputs import tabular  # noqa: PLC0415 - only tables need PyArrow
 
-        return seen.rank_run(judgments, run, ties, reading, notes=notes, tell=tell)
+        return tabular.rank_run(judgments, run, ties, reading, notes=notes, tell=tell)
     return Rankings(judgments, read_run(run, reading, tell), ties, reading.duplicates)
 
 

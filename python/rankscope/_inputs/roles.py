@@ -29,6 +29,7 @@ class Wanted:
         others: The names of further columns, such as those to group by.
         needed: Roles of which there must be a column; of several together, one.
         besides: Columns that aren't taken for a query if there is another one.
+        labels: Those of the further columns that hold labels in place of grades.
         is_judged: Whether the rows are judgments, which may have no grades: see `find_grades`.
         has_real_numbers: Whether numbers of further columns needn't be whole in JSON Lines, where
             those of the first row are.
@@ -38,6 +39,7 @@ class Wanted:
     others: Sequence[str] = ()
     needed: Sequence[Sequence[str]] = ()
     besides: Sequence[str] = ()
+    labels: Sequence[str] = ()
     is_judged: bool = False
     has_real_numbers: bool = False
 
@@ -54,7 +56,9 @@ class Wanted:
                 if name is None or name in fields:
                     column = fields.get(find_column(list(fields), role, name) or "")
                 column = column or find_column(names, role, name, (*self.others, *self.besides))
-                if column is not None:
+                if column is not None and found.get(role, column) != column:
+                    found[f"column {role}"] = column  # of the name of a role that another one has
+                elif column is not None:
                     found[role] = column
             if self.is_judged and "relevance" not in found:
                 column = find_grades([*names, *fields.values()], {**self.roles, **found})

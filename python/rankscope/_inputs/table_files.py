@@ -26,8 +26,9 @@ from rankscope._inputs.files import (
     size_of,
 )
 from rankscope._inputs.lists import RANK, explode
+from rankscope._inputs.recognition import describe_value
 from rankscope._inputs.roles import ID_ROLES, Wanted, normalise, role_of
-from rankscope._inputs.tables import IN_LISTS
+from rankscope._inputs.tables import MemoryTable, open_table
 from rankscope._inputs.text import add_note
 from rankscope.deferred import pa
 from rankscope.errors import FormatError, RankscopeError
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from rankscope._inputs.text import Lines
     from rankscope.settings.reading import Reading
 
+IN_LISTS = ("doc", "relevance", "score", "rank")
+"""What a row has many of, if it holds a whole ranking."""
 BYTES_OF_ROW = {False: 64, True: 96}
 """What evaluating a row takes beside its values, by whether it has a document."""
 GROWTH = {"csv": 6, "tsv": 6, "arrow": 5}
@@ -87,11 +90,11 @@ class TableFile:
     def __init__(
         self, given: Input, wanted: Wanted, reading: Reading, progress: Progress = None
     ) -> None:
-        location = given.location
-        files = list_files(location) if isinstance(location, str) else []
+        files = list_files(given.value) if isinstance(given.value, str) else []
         self.name = given.name
+        self.is_text = given.format in {"csv", "tsv"}
         self.empty_lists = 0
-        self._files: Sequence[str | bytes | Batches] = files or [location]
+        self._files: Sequence[Any] = files or [given.value]
         self._wanted = wanted
         self._varying = _find_varying(self._files)
         self._form = given.format
@@ -106,16 +109,19 @@ class TableFile:
         self._batches = self._read()
         self._handle: BinaryIO | None = None
         self._copy: BinaryIO | None = None
-        self._current = self._open(self._files[0])
         try:
+            self._current = self._open(self._files[0])
             self._is_ranked = self._is_in_rank_order()
             self.columns = dict(self._current.columns)
             if self._is_ranked:
                 self.columns["rank"] = RANK
             wanted.require(self.columns, self._current.names, self._current.name)
             self.schema = self._schema_of(self._current)
-        except FormatError:
+        except RankscopeError as error:
             self.__exit__()
+            error.file = error.file or self.name
+            if error.code == "columns" and not self._form:
+                error.message += f" in {describe_value(given.value)}"
             raise
 
     def __iter__(self) -> Iterator[Any]:
@@ -198,7 +204,7 @@ class TableFile:
         """
         names = {role: self.columns.get(role, f"{role}_id") for role in ID_ROLES}
         inner = {role: name.removeprefix(f"{self._list_of(name)}.") for role, name in names.items()}
-        types = self._id_types
+        types = getattr(self._current, "id_types", self._id_types)
         query, doc = (IdColumn(inner[role], types.get(role, "")) for role in ID_ROLES)
         return SourceIds(query, doc)
 
@@ -217,9 +223,7 @@ class TableFile:
     def find_line(self, row: int) -> tuple[str, int]:
         """Return the file and the line of a row, or the row number in a file without lines."""
         span = next(span for span in reversed(self._spans) if span.first < row)
-        at = row - span.first - 1
-        at = at if span.ends is None else int(span.ends.searchsorted(at, side="right"))
-        return span.file, span.lines.of_row(at)
+        return span.file, span.find_line(row)
 
     def place(self, error: RankscopeError) -> RankscopeError:
         """Add the file and line to an error in a row of the batches."""
@@ -231,7 +235,9 @@ class TableFile:
             error.file, error.line = self.find_line(error.line)
         return error
 
-    def _open(self, given: str | bytes | Batches) -> Rows:
+    def _open(self, given: Any) -> Rows:  # noqa: ANN401 - of another library, or a file
+        if not self._form:
+            return MemoryTable(open_table(given), self.name, self._wanted)
         if isinstance(given, Batches):
             return BatchFile(given, self.name, self._wanted)
         called = given if isinstance(given, str) and len(self._files) > 1 else self.name
@@ -320,6 +326,7 @@ class TableFile:
         return made, ends
 
     def _finish(self, batch: Any, lines: Lines, file: str) -> Any:  # noqa: ANN401 - as above
+        ends = None
         try:
             made, ends = self._explode(batch)
             columns = {
@@ -328,7 +335,7 @@ class TableFile:
             }
         except RankscopeError as error:
             error.file = file
-            error.line = error.line and lines.of_row(error.line - 1)
+            error.line = error.line and RowSpan(0, file, lines, ends).find_line(error.line)
             raise
         finished = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
         if finished.schema != self.schema:
@@ -363,7 +370,7 @@ def _copy_pipe(file: BinaryIO) -> BinaryIO:
     return copy
 
 
-def _find_varying(files: Sequence[str | bytes | Batches]) -> list[str]:
+def _find_varying(files: Sequence[object]) -> list[str]:
     """Return the columns that folders name, and that differ among files."""
     cells = {
         cell for path in files if isinstance(path, str) for cell in read_partitions(path).items()
@@ -387,3 +394,9 @@ class RowSpan:
     file: str
     lines: Lines
     ends: NDArray[np.int64] | None
+
+    def find_line(self, row: int) -> int:
+        """Return the line of a row, counted from 1 through all batches."""
+        at = row - self.first - 1
+        at = at if self.ends is None else int(self.ends.searchsorted(at, side="right"))
+        return self.lines.of_row(at)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankscope._inputs.columns import to_arrow
-from rankscope._inputs.open_columns import open_columns
+from rankscope._inputs.rows import open_columns
 from rankscope.errors import EmptyError, FormatError
 from rankscope.names import quote
 from rankscope.output.ids import MISSING
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._inputs.columns import IdColumn
-    from rankscope._inputs.open_columns import Columns
+    from rankscope._inputs.rows import Columns
     from rankscope.settings.reading import Reading
 
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rankscope._inputs.tables import NamedColumns
+from rankscope._inputs.rows import columns_of
 from rankscope.deferred import pa, pc
 from rankscope.engine.progress import ProgressBar
 from rankscope.errors import FormatError
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any, Protocol, TypeVar
 
+    from rankscope._inputs.rows import Columns
     from rankscope._inputs.table_files import TableFile
     from rankscope.engine.memory import SpillNotice
     from rankscope.errors import RankscopeError
     from rankscope.typing import Progress
 
-    Columns = TypeVar("Columns")
+    Read = TypeVar("Read")
 
     class Written(Protocol):
         """Rows that go to temporary files where they exceed memory."""
@@ -48,12 +49,6 @@ def count_rows_at_once(memory: int) -> int:
     return max(1, min(AT_ONCE, memory // BYTES_OF_ROW))
 
 
-def checked(rows: Any) -> NamedColumns:  # noqa: ANN401 - of PyArrow
-    """Return rows of batches, whose arrays were checked when they were read."""
-    columns = dict(zip(rows.column_names, rows.columns, strict=True))
-    return NamedColumns(rows.column_names, columns, is_checked=True)
-
-
 def read_ahead(batches: Iterable[Any]) -> Iterator[Any]:
     """Read each batch while the one before is used."""
     rows = iter(batches)
@@ -64,9 +59,10 @@ def read_ahead(batches: Iterable[Any]) -> Iterator[Any]:
             yield batch
 
 
-def whole_queries(file: TableFile, query: str | None, rows_at_once: int) -> Iterator[Any]:
+def whole_queries(file: TableFile, rows_at_once: int) -> Iterator[Any]:
     """Rearrange batches so that each has so many rows, and ends with the last row of a query."""
     carried: list[Any] = []
+    query = file.columns.get("query")
     count, least = 0, rows_at_once
     for batch in read_ahead(file):
         carried.append(batch)
@@ -94,8 +90,8 @@ def whole_queries(file: TableFile, query: str | None, rows_at_once: int) -> Iter
 
 def push_batches(
     file: TableFile,
-    read: Callable[[object], Columns],
-    push: Callable[[Columns], None],
+    read: Callable[[Columns], Read],
+    push: Callable[[Read], None],
     spilled: Written,
     notice: SpillNotice,
 ) -> None:
@@ -106,7 +102,7 @@ def push_batches(
     for batch in read_ahead(file):
         table = pa.Table.from_batches([batch])
         try:
-            columns = read(checked(table))
+            columns = read(columns_of(table, file))
         except FormatError as error:
             line = error.line or 1
             invalid.append((rows + line, table.slice(line - 1, 1)))
@@ -116,16 +112,16 @@ def push_batches(
                 notice.begin(spilled.written())
         rows += table.num_rows
     if invalid:
-        raise file.place(_first_mistake(invalid, read))
+        raise file.place(_first_mistake(invalid, file, read))
 
 
 def _first_mistake(
-    invalid: list[tuple[int, Any]], read: Callable[[object], object]
+    invalid: list[tuple[int, Any]], file: TableFile, read: Callable[[Columns], object]
 ) -> RankscopeError:
     """Return the mistake that a table in memory would be refused for."""
     witnesses = pa.concat_tables([table for _, table in invalid])
     try:
-        read(checked(witnesses))
+        read(columns_of(witnesses, file))
     except FormatError as error:
         error.line = error.line and invalid[error.line - 1][0]
         return error

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from rankscope._core import RunParts, SpilledColumns
-from rankscope._inputs.seen import RETRIEVED, open_retrieved, see_table
-from rankscope._inputs.tables import read_retrieved
+from rankscope._inputs.rows import Columns, columns_of, read_whole
+from rankscope._inputs.tabular import open_retrieved
 from rankscope.engine.batches import (
     HELD,
-    checked,
     count_rows_at_once,
     evaluate_parts,
     push_batches,
@@ -75,11 +73,9 @@ class ColumnRun:
 
     def _hold(self, source: TableFile | None = None) -> CoreEvaluation:
         """Evaluate all rows at once; the source is the open table, if it is open already."""
-        given, reading, notes = self._given, self._reading, self.notes
         parts = RunParts(self._judgments)
-        seen = see_table(given, RETRIEVED, reading, notes=notes, tell=self._tell, source=source)
-        with seen as (table, found, *_):
-            parts.push(self._plan, read_retrieved(table, found), reading.threads)
+        with read_whole(source or self._open(), self.notes) as rows:
+            parts.push(self._plan, rows.retrieved(), self._reading.threads)
         try:
             return parts.finish(self._plan)
         except RankscopeError as error:
@@ -95,10 +91,9 @@ class ColumnRun:
         """
         parts, threads = RunParts(self._judgments), self._reading.threads
         with self._open() as file:
-            names = file.columns
             try:
-                for rows in whole_queries(file, names.get("query"), rows_at_once):
-                    columns = read_retrieved(checked(rows), names)
+                for rows in whole_queries(file, rows_at_once):
+                    columns = columns_of(rows, file).retrieved()
                     if not parts.push(self._plan, columns, threads):
                         return None
             except InputError:
@@ -116,8 +111,7 @@ class ColumnRun:
             notice = SpillNotice(file.name, memory)
             expected = file.estimate_memory() or None
             spilled = SpilledColumns(self._judgments, memory.folder, memory.limit, expected)
-            read = partial(read_retrieved, names=file.columns)
-            push_batches(file, read, spilled.push, spilled, notice)
+            push_batches(file, Columns.retrieved, spilled.push, spilled, notice)
             self.notes += file.notes
             try:
                 evaluate_parts(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from rankscope._inputs.recognition import find_stream, recognise_table
-from rankscope._inputs.seen import open_joined
+from rankscope._inputs.tabular import open_joined
 from rankscope.engine.memory import read_memory
 from rankscope.engine.progress import watch
 from rankscope.engine.query_values import refuse_cluster_alone
@@ -81,7 +81,8 @@ def evaluate_table(
     kept: TableFile | None = None
     if given.is_in_files and not needs_all:
         with watch(given, reading.progress) as tell:
-            open_file = partial(open_joined, given, columns.names, wanted.columns, reading, tell)
+            own = replace(columns, attributes=wanted.columns)
+            open_file = partial(open_joined, given, own, reading, tell)
             evaluation, kept = evaluate_file(open_file, wanted, limit, is_once=given.is_once)
     if evaluation is None:
         if assume_grouped and given.is_in_files:

@@ -236,17 +236,12 @@ def rank_table(
     The values of measures need no numbers of documents, which take longer than the values.
     """
     # Other inputs do without PyArrow.
-    from rankscope._inputs.seen import see_joined  # noqa: PLC0415 - see above
-    from rankscope._inputs.tables import read_table  # noqa: PLC0415 - see above
+    from rankscope._inputs.rows import read_whole  # noqa: PLC0415 - see above
+    from rankscope._inputs.tabular import open_joined  # noqa: PLC0415 - see above
 
     notes: list[tuple[str, int, int]] = []
-    with see_joined(given, wanted, reading, notes=notes, tell=tell, source=source) as (
-        held,
-        found,
-        _,
-        ids,
-    ):
-        columns = read_table(held, found, wanted.attributes, wanted.attributed, ids=ids)
+    with read_whole(source or open_joined(given, wanted, reading, tell), notes) as rows:
+        columns = rows.joined(wanted.attributes, wanted.attributed)
         is_even = len(columns.relevance) == len(columns.scores) > 0
         if is_even and not is_judged(columns.relevance):
             raise no_judgments(given.name)

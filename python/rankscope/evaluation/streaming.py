@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from rankscope._core import Plan, SpilledTable, TableStream
-from rankscope._inputs import tables
-from rankscope._inputs.column_names import SYNONYMS
 from rankscope._inputs.numbers import no_judgments, widen_scale
 from rankscope._inputs.qrels import Queries
+from rankscope._inputs.rows import columns_of
 from rankscope.engine.batches import (
     HELD,
-    checked,
     count_rows_at_once,
     evaluate_parts,
     push_batches,
@@ -34,8 +32,8 @@ if TYPE_CHECKING:
 
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._inputs.numbers import Scale
+    from rankscope._inputs.rows import JoinedRows
     from rankscope._inputs.table_files import TableFile
-    from rankscope._inputs.tables import TableColumns
     from rankscope.engine.memory import Memory
     from rankscope.engine.requests import Request
     from rankscope.evaluation.evaluating import Asked
@@ -124,12 +122,10 @@ def _push_batches(
     file: TableFile, plan: Plan, request: Request, asked: TableRequest, rows_at_once: int
 ) -> tuple[TableStream, SourceIds, Scale | None] | None:
     stream, source = TableStream(), TEXT
-    names = {role: file.columns.get(role) for role in SYNONYMS}
     rows, scale = 0, None
-    for table in whole_queries(file, names["query"], rows_at_once):
+    for table in whole_queries(file, rows_at_once):
         try:
-            rows_read = checked(table)
-            columns = tables.read_table(rows_read, names, asked.columns, ids=file.describe_ids())
+            columns = columns_of(table, file).joined(asked.columns)
         except FormatError as error:
             error.line = error.line and error.line + rows
             raise file.place(error) from None
@@ -188,19 +184,15 @@ def _evaluate_spilled(opened: TableFile, asked: TableRequest, memory: Memory) ->
 def _spill(file: TableFile, asked: TableRequest, memory: Memory, notice: SpillNotice) -> Pushed:
     """Partition the rows of any table."""
     spilled = SpilledTable(memory.folder, memory.limit, file.estimate_memory() or None)
-    names = {role: file.columns.get(role) for role in SYNONYMS}
     source, has_rows, scale = TEXT, False, None
 
-    def read(table: object) -> TableColumns:
-        return tables.read_table(table, names, asked.columns, ids=file.describe_ids())
-
-    def push(columns: TableColumns) -> None:
+    def push(columns: JoinedRows) -> None:
         nonlocal source, has_rows, scale
         source, has_rows = columns.source, len(columns.scores) > 0 or has_rows
         scale = widen_scale(scale, columns.relevance)
         spilled.push(columns.to_core())
 
-    push_batches(file, read, push, spilled, notice)
+    push_batches(file, lambda rows: rows.joined(asked.columns), push, spilled, notice)
     if has_rows and scale is None:
         raise no_judgments(file.name)
     return spilled, source, scale

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankscope._inputs.columns import list_texts
-from rankscope._inputs.open_columns import open_columns
+from rankscope._inputs.rows import open_columns
 from rankscope.errors import DuplicateError, EmptyError, FormatError, UsageError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope._inputs.open_columns import Columns
+    from rankscope._inputs.rows import Columns
     from rankscope.settings.reading import Reading
 
 MOST_JUDGES = 1000

@@ -10,9 +10,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 from rankscope._core import hash_texts
-from rankscope._inputs import tables
 from rankscope._inputs.arrow import load_arrow
 from rankscope._inputs.columns import read_ids, read_typed_values, to_arrow
+from rankscope._inputs.rows import Columns as FoundColumns
 from rankscope.deferred import np
 from rankscope.records import record
 from rankscope.spark.shared_folder import name_place, read_place
@@ -223,7 +223,7 @@ def unpack(packed: Any, rows: Rows, *, in_files: bool = False) -> Any:  # noqa: 
 def read_columns(table: Any, rows: Rows) -> Columns:  # noqa: ANN401 - as above
     """Read the rows of an Arrow table, as the local engine does."""
     if rows.side == "joined":
-        read = tables.read_table(table, rows.names, rows.attributes)
+        read = _find(table, rows).joined(rows.attributes)
         ranks = () if read.ranks is None else (read.ranks,)
         numbers = (read.relevance, read.scores, *ranks)
         return Columns(
@@ -233,17 +233,22 @@ def read_columns(table: Any, rows: Rows) -> Columns:  # noqa: ANN401 - as above
             attributes=tuple(values for _, values in read.attributes),
         )
     if rows.side == "retrieved":
-        queries, docs, scores, _ = tables.read_retrieved(table, rows.names)
+        queries, docs, scores, _ = _find(table, rows).retrieved()
         return Columns(queries=queries, docs=docs, numbers=(scores,))
     attributes = tuple(read_typed_values(table.column(name), name) for name in rows.attributes)
-    judged = table.select([name for name in table.column_names if name not in rows.attributes])
-    queries, docs, grades, _, _ = tables.read_judged(judged, rows.names)
+    queries, docs, grades = _find(table, rows).judged()
     return Columns(
         queries=queries,
         docs=docs,
         numbers=(grades,),
         attributes=tuple(values for values, _ in attributes),
     )
+
+
+def _find(table: Any, rows: Rows) -> FoundColumns:  # noqa: ANN401 - as above
+    """Return the columns of an Arrow table by their roles."""
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    return FoundColumns(columns, rows.names, table.column_names)
 
 
 def number_queries(queries: IdColumn, *, by_text: bool = False) -> NDArray[np.int64]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._core import Plan
     from rankscope._inputs.columns import IdColumn
-    from rankscope._inputs.tables import CoreColumns
+    from rankscope._inputs.rows import CoreColumns
     from rankscope.engine.requests import Request
     from rankscope.evaluation.groups import Groups
     from rankscope.spark.packing import Buckets, Rows

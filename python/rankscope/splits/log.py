@@ -14,7 +14,7 @@ import numpy as np
 from rankscope._inputs.arrow import load_arrow
 from rankscope._inputs.columns import as_arrow, is_null, to_arrow
 from rankscope._inputs.items import QUERIES
-from rankscope._inputs.open_columns import open_columns
+from rankscope._inputs.rows import open_columns
 from rankscope._inputs.tables import open_table
 from rankscope.errors import FormatError
 from rankscope.names import quote

@@ -6,6 +6,7 @@ import math
 from operator import ge
 
 from rankscope._inputs.arrow import load_arrow
+from rankscope._inputs.column_names import find_column
 from rankscope.errors import FormatError
 from rankscope.monitor.arrays import to_micros, to_python
 from rankscope.monitor.events.event import Items, unless_all_none
@@ -48,6 +49,8 @@ def group_rows(
     from rankscope._inputs.tables import open_table  # noqa: PLC0415 - needs PyArrow
 
     source = open_table(table)
+    for name in attributes:
+        find_column(source.names, name, name)  # or there is none
     roles = aliases.find([name for name in source.names if name not in attributes]).roles
     for needed in (("ranking_id",), ("doc_id",), ("time",), ("rank", "score")):
         if not any(role in roles for role in needed):
@@ -61,7 +64,7 @@ def group_rows(
     columns = {role: list_values(source.columns[name], name) for role, name in roles.items()}
     if "relevance" in columns:
         columns["relevance"] = [None if _is_nan(value) else value for value in columns["relevance"]]
-    facts = {name: list_values(source.find(name, "attributes"), name) for name in attributes}
+    facts = {name: list_values(source.columns[name], name) for name in attributes}
     places: dict[object, list[int]] = {}
     for at, ranking_id in enumerate(columns["ranking_id"]):
         places.setdefault(ranking_id, []).append(at)

@@ -1,0 +1,273 @@
+"""The rows of a table of any library, or in files, by the roles of its columns."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankscope._inputs.arrow import join
+from rankscope._inputs.columns import (
+    as_arrow,
+    count_ids,
+    ids_of,
+    list_cells,
+    list_texts,
+    numbers_of,
+    read_numbers,
+    read_typed_values,
+    simplify,
+)
+from rankscope._inputs.doubles import code_of
+from rankscope._inputs.labels import read_grades
+from rankscope._inputs.letor_file import parse_numbers
+from rankscope._inputs.recognition import Input, recognise_table
+from rankscope._inputs.roles import Wanted
+from rankscope._inputs.table_files import TableFile
+from rankscope._inputs.tables import open_table
+from rankscope.deferred import pa
+from rankscope.errors import FormatError, InputError, RankscopeError
+from rankscope.output.ids import AttributeColumn, SourceIds
+from rankscope.records import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any, TypeAlias
+
+    from numpy.typing import NDArray
+
+    from rankscope._inputs.columns import IdColumn
+    from rankscope._inputs.files import Progress
+    from rankscope._inputs.qrels import Attributed
+    from rankscope._inputs.reading import Note
+    from rankscope.settings.reading import Reading
+
+    Retrieved: TypeAlias = tuple[IdColumn, IdColumn, NDArray[Any], bool]
+    CoreColumns: TypeAlias = tuple[
+        IdColumn,
+        IdColumn | None,
+        NDArray[Any],
+        NDArray[Any],
+        bool,
+        NDArray[Any] | None,
+        list[tuple[str, IdColumn]],
+    ]
+
+
+class Columns:
+    """Some columns of a table.
+
+    Attributes:
+        names: The names of all its columns.
+        columns: The name of the column of each role; further columns by their own names.
+        is_text: Whether the table is delimited text, in which every further column is text.
+        source: The columns of IDs as the caller has them.
+    """
+
+    def __init__(
+        self,
+        table: Mapping[str, Any],
+        columns: Mapping[str, str],
+        names: Sequence[str],
+        source: SourceIds | None = None,
+        *,
+        is_text: bool = False,
+    ) -> None:
+        self.names = list(names)
+        self.columns = columns
+        self.is_text = is_text
+        self.source = source or SourceIds()
+        self._table = table
+        self._is_checked = source is not None
+
+    def ids(self, role: str) -> IdColumn:
+        """Return the IDs of a role."""
+        name = self.columns[role]
+        return ids_of(self._as_arrow(self._table[name], name, "id_type"), name)
+
+    def texts(self, role: str) -> list[str]:
+        """Return the IDs of a role as text."""
+        return list_texts(self.ids(role))
+
+    def numbers(self, role: str, *, kind: str = "", allows_null: bool = False) -> NDArray[Any]:
+        """Return the numbers of a role or a column, read as those of `kind`; NaN for no number."""
+        name, kind = self.columns.get(role, role), kind or role
+        column = self.typed(name)
+        if list_cells(column) is not None:
+            return read_numbers(column, name, kind, allows_null=allows_null)
+        values = self._as_arrow(column, name, code_of("text", kind))
+        if self.is_text and pa.types.is_string(values.type):
+            values = parse_numbers(values, kind)
+        return numbers_of(values, name, kind, allows_null=allows_null)
+
+    def values(self, name: str) -> tuple[IdColumn, str]:
+        """Return any values as texts or integers, and their type."""
+        return read_typed_values(self._table[name], name)
+
+    def column(self, name: str) -> Any:  # noqa: ANN401 - of a library
+        """Return a column as the table has it."""
+        return self._table[name]
+
+    def typed(self, name: str) -> Any:  # noqa: ANN401 - as above
+        """Return a column; delimited text as numbers or truth values if it holds nothing else."""
+        column = self._table[name]
+        if self.is_text and pa.types.is_string(column.type):
+            for kind in (pa.float64(), pa.bool_()):
+                with suppress(pa.ArrowInvalid):
+                    return column.cast(kind)
+        return column
+
+    def _as_arrow(self, column: Any, name: str, code: str) -> Any:  # noqa: ANN401 - as above
+        try:
+            return simplify(join(column)) if self._is_checked else as_arrow(column, name)
+        except FormatError as error:
+            error.code = code if error.code == "column_type" else error.code
+            raise
+
+    def retrieved(self) -> Retrieved:
+        """Return queries, documents and scores, or ranks below zero, as is said last."""
+        queries, docs = self.ids("query"), self.ids("doc")
+        if "score" not in self.columns and "rank" in self.columns:
+            return queries, docs, -self.numbers("rank"), True
+        return queries, docs, self.numbers("score"), False
+
+    def judged(self) -> tuple[IdColumn, IdColumn, NDArray[Any]]:
+        """Return queries, documents and grades, which are all 1 where there is no such column."""
+        queries, docs = self.ids("query"), self.ids("doc")
+        if "relevance" not in self.columns:
+            return queries, docs, np.ones(count_ids(docs), dtype=np.int32)
+        return queries, docs, self.numbers("relevance")
+
+    def joined(
+        self, attributes: Sequence[str] = (), attributed: Attributed | None = None
+    ) -> JoinedRows:
+        """Return rankings, their grades or labels, and attributes of queries."""
+        has_ranks, has_scores = (role in self.columns for role in ("rank", "score"))
+        ranks = self.numbers("rank") if has_ranks else None
+        scores = self.numbers("score") if has_scores or ranks is None else -ranks
+        relevance = (
+            self.numbers("relevance", allows_null=True)
+            if attributed is None
+            else self._read_labels(attributed)
+        )
+        values = {name: self.values(name) for name in attributes}
+        types = (AttributeColumn(name, dtype) for name, (_, dtype) in values.items())
+        return JoinedRows(
+            self.ids("query"),
+            self.ids("doc") if "doc" in self.columns else None,
+            relevance,
+            scores,
+            not has_scores,
+            ranks if has_scores else None,
+            [(name, column) for name, (column, _) in values.items()],
+            replace(self.source, attributes=tuple(types)),
+        )
+
+    def _read_labels(self, attributed: Attributed) -> NDArray[np.float64]:
+        name = attributed.predicted
+        predicted = None if name is None else self.column(name)
+        labels = self.column(attributed.labels)
+        return read_grades(labels, predicted, positive=attributed.positive, **attributed.settings)
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedRows:
+    """The columns of a table that hold rankings and judgments.
+
+    Args:
+        queries: Integers, or the offsets of texts and the texts end to end.
+        docs: The same, if there are documents.
+        relevance: Grades, NaN where unjudged.
+        scores: Scores, larger ones first; or ranks below zero.
+        are_ranks: Whether scores are ranks below zero.
+        ranks: Ranks, where there are scores as well.
+        attributes: Names and columns of what belongs to the query.
+        source: The columns of IDs as the caller has them.
+    """
+
+    queries: IdColumn
+    docs: IdColumn | None
+    relevance: NDArray[Any]
+    scores: NDArray[Any]
+    are_ranks: bool
+    ranks: NDArray[Any] | None
+    attributes: list[tuple[str, IdColumn]]
+    source: SourceIds
+
+    def to_core(self) -> CoreColumns:
+        """Return the columns in the order of the core's arguments."""
+        return (
+            self.queries,
+            self.docs,
+            self.relevance,
+            self.scores,
+            self.are_ranks,
+            self.ranks,
+            self.attributes,
+        )
+
+
+def columns_of(rows: Any, file: TableFile) -> Columns:  # noqa: ANN401 - as above
+    """Return some rows of a file, whose arrays were checked when they were read."""
+    table = dict(zip(rows.column_names, rows.columns, strict=True))
+    return Columns(table, file.columns, file.names, file.describe_ids(), is_text=file.is_text)
+
+
+@contextmanager
+def read_whole(file: TableFile, notes: list[Note] | None = None) -> Iterator[Columns]:
+    """Read a table into memory, and place what is found wrong with it in the block."""
+    with file:
+        rows = pa.Table.from_batches(list(file), file.schema)
+        if notes is not None:
+            notes += file.notes
+        try:
+            yield columns_of(rows, file)
+        except RankscopeError as error:
+            raise file.place(error) from None
+
+
+@contextmanager
+def open_columns(
+    table: object,
+    reading: Reading,
+    roles: Mapping[str, str | None],
+    others: Sequence[str] | None = (),
+    *,
+    required: Sequence[str] = (),
+    besides: Sequence[str] = (),
+    progress: Progress = None,
+) -> Iterator[Columns]:
+    """Open a table, and place what is found wrong with it in the block.
+
+    Args:
+        table: A table of any library, or in files; or one that was recognised.
+        reading: How files are read.
+        roles: By role, the name of its column, or `None` to find it by its usual names.
+        others: The names of further columns, `None` for all that have no role. Those of a table in
+            memory are as it has them.
+        required: The roles of which there must be a column.
+        besides: Columns that aren't taken for a query if there is another one.
+        progress: A function that is called with the bytes of files read so far.
+    """
+    given = table if isinstance(table, Input) else recognise_table(table)
+    needed = [[role] for role in required]
+    try:
+        if not given.format and others != ():
+            source = open_table(given.value)
+            wanted = Wanted(roles, others or (), needed, besides)
+            columns = wanted.choose(source.names, {}, given.name)
+            wanted.require(columns, source.names, given.name)
+            yield Columns(source.columns, columns, source.names)
+            return
+        named = {**roles, **given.columns}
+        if others is None:
+            with TableFile(given, Wanted(named, (), needed, besides), reading) as file:
+                others = [name for name in file.names if name not in file.columns.values()]
+        wanted = Wanted(named, others, needed, besides, has_real_numbers=True)
+        with read_whole(TableFile(given, wanted, reading, progress)) as rows:
+            yield rows
+    except InputError as error:
+        error.file = error.file or given.name
+        raise
