@@ -175,7 +175,7 @@ def _open_items(items: object, reading: Reading) -> Iterator[Columns]:
     """Open a table of items with all of its columns."""
     roles = {"doc": reading.columns.get("doc")}
     with open_columns(items, reading, roles, None, required=["doc"]) as table:
-        for user in USERS.intersection(table.names):
+        for user in [name for name in table.names if name in USERS]:
             raise FormatError(
                 f"expected what items are like, found a column of users, {quote(user)}",
                 hint="if these are the interactions of users with items, write history=",
