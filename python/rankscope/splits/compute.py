@@ -5,21 +5,22 @@ from __future__ import annotations
 import math
 import re
 from contextlib import suppress
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import timedelta
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope.errors import EmptyError, UsageError
+from rankscope.errors import EmptyError, FormatError, UsageError
 from rankscope.names import quote
 from rankscope.output.table import Table
-from rankscope.splits.log import read_log
+from rankscope.splits.log import read_log, read_times
 from rankscope.splits.result import DROPPED, Split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+    from datetime import date, datetime
     from typing import Any, Literal, TypeAlias
 
     from numpy.typing import NDArray
@@ -150,8 +151,7 @@ def split(
     if not len(train) or not len(test):
         name = "test" if len(train) else "training"
         raise _empty(f"the {name} set is empty: {rule[0].lower()}{rule[1:]}", BOTH)
-    keys = {"new_users": read.users, "new_items": read.items, "known_pairs": read.pairs}
-    for reason, key in keys.items():
+    for reason, key in zip(REASONS, (read.users, read.items, read.pairs), strict=True):
         if reason not in kept:
             is_kept = np.isin(key[test], key[train], invert=reason == "known_pairs")
             dropped[REASONS[reason]] = test[~is_kept]
@@ -168,12 +168,16 @@ def split(
     counts: dict[str, list[Any]] = {
         "part": list(parts),
         "interactions": list(map(len, parts.values())),
+        "users": [_count_different(read.users[rows]) for rows in parts.values()],
+        "items": [_count_different(read.items[rows]) for rows in parts.values()],
     }
-    for name, codes in (("users", read.users), ("items", read.items)):
-        # Several times as fast as a set of the codes.
-        counts[name] = [int((np.bincount(codes[rows]) > 0).sum()) for rows in parts.values()]
     train, test = read.take(train), read.take(first, without=read.time)
     return Split(train=train, test=test, counts=Table(counts), rule=rule)
+
+
+def _count_different(codes: Rows) -> int:
+    # Several times as fast as a set of the codes.
+    return int(np.count_nonzero(np.bincount(codes)))
 
 
 def _find_core(log: Log, rows: Rows, core: int) -> Rows:
@@ -192,18 +196,16 @@ def _keep_first(log: Log, rows: Rows) -> Rows:
     It is the earliest; of several at that time, that with the highest grade, then the first by the
     text of its other columns, so that the order of rows doesn't matter.
     """
-    grades = np.nan_to_num(-log.grades, nan=np.inf)[rows]
-    order = np.lexsort((grades, log.times[rows], log.pairs[rows]))
-    rows, grades = rows[order], grades[order]
-    pairs, first, group = np.unique(log.pairs[rows], return_index=True, return_inverse=True)
-    is_best = (log.times[rows] == log.times[rows][first][group]) & (grades == grades[first][group])
-    rows, group = rows[is_best], group[is_best]
-    is_tied = np.bincount(group, minlength=len(pairs))[group] > 1
+    keys = (np.nan_to_num(-log.grades, nan=np.inf)[rows], log.times[rows], log.pairs[rows])
+    order = np.lexsort(keys)
+    are_equal = np.all([key[order][1:] == key[order][:-1] for key in keys], axis=0)
+    above = np.flatnonzero(are_equal)
+    tied = order[np.union1d(above, above + 1)]
     places = np.zeros(len(rows), dtype=np.int64)
-    texts = np.array(log.spell(rows[is_tied]), dtype=object)
-    places[is_tied] = np.unique(texts, return_inverse=True)[1]
-    rows = rows[np.lexsort((rows, places, group))]
-    return np.sort(rows[np.unique(np.sort(group), return_index=True)[1]])
+    texts = np.array(log.spell(rows[tied]), dtype=object)
+    places[tied] = np.unique(texts, return_inverse=True)[1]
+    order = np.lexsort((places, *keys))
+    return np.sort(rows[order[np.unique(keys[-1][order], return_index=True)[1]]])
 
 
 def _read_way(at: Any, last: object, last_per_user: Any) -> Way:  # noqa: ANN401 - checked here
@@ -264,24 +266,17 @@ def _choose_length(length: timedelta, log: Log, rows: Rows) -> tuple[Mask, str]:
 
 
 def _choose_later(at: Any, log: Log, rows: Rows) -> tuple[Mask, str]:  # noqa: ANN401 - a number or a time
-    start: Any = None
-    if log.are_numbers:
-        what, example = "numbers", "3"
-        is_number = isinstance(at, int | float | np.number) and not isinstance(at, bool)
-        start = at if is_number and math.isfinite(at) else None
-    else:
+    what, example = "numbers", "3"
+    if not log.are_numbers:
         what, example = "dates or timestamps without a time zone", "'2026-11-15'"
-        if log.has_zone:
-            what, example = "timestamps with a time zone", "'2026-11-15T00:00:00Z'"
-        moment = at.astype("datetime64[us]").item() if isinstance(at, np.datetime64) else at
-        with suppress(ValueError):
-            moment = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-        if isinstance(moment, date) and not isinstance(moment, datetime):
-            moment = datetime.combine(moment, time())
-        if isinstance(moment, datetime) and (moment.tzinfo is not None) == log.has_zone:
-            moment = moment.astimezone(UTC) if log.has_zone else moment
-            start = np.datetime64(moment.replace(tzinfo=None))
-    if start is None:
+    if log.has_zone:
+        what, example = "timestamps with a time zone", "'2026-11-15T00:00:00Z'"
+    start, has_zone = None, False
+    with suppress(FormatError):
+        moment = np.array([at]) if isinstance(at, np.generic) else [at]
+        (start,), has_zone = read_times(moment, "at")
+    is_time = start is not None and start.dtype.kind == "M"
+    if start is None or is_time == log.are_numbers or has_zone != log.has_zone:
         raise _bad(
             f"the times in {log.time} are {what}, found at={quote(str(at))}", f"write at={example}"
         )
@@ -298,18 +293,15 @@ def _write(moment: object, log: Log) -> str:
 def _read_kept(keep: object) -> set[str]:
     kept = {keep} if not isinstance(keep, list | tuple | set | frozenset) else {*keep}
     for reason in kept.difference(REASONS):
-        raise _bad(
-            f"unknown value {quote(reason)} of keep", f"use one or more of: {', '.join(REASONS)}"
-        )
+        hint = f"use one or more of: {', '.join(REASONS)}"
+        raise _bad(f"unknown value {quote(reason)} of keep", hint)
     return kept  # type: ignore[return-value]  # checked above
 
 
 def _check_count(name: str, count: object) -> None:
     if count is not None and (type(count) is not int or count < 1):
-        raise _bad(
-            f"expected {name} to be a whole number of 1 or more, found {quote(count)}",
-            f"write {name}=1",
-        )
+        found = f"expected {name} to be a whole number of 1 or more, found {quote(count)}"
+        raise _bad(found, f"write {name}=1")
 
 
 def _bad(message: str, hint: str) -> UsageError:

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.columns import as_arrow, is_null, to_arrow
+from rankscope._inputs.columns import as_arrow, is_null, list_cells, to_arrow
 from rankscope._inputs.items import QUERIES
 from rankscope._inputs.open_columns import open_columns
 from rankscope._inputs.tables import open_table
+from rankscope.deferred import pa
 from rankscope.errors import FormatError
 from rankscope.names import quote
 from rankscope.settings.reading import Reading
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     Foreign: TypeAlias = Any  # a table or a column of a library
 
 NEEDED = ("query", "doc", "time")
-HALF_ZONES = "both times with a zone and times without"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +115,9 @@ def read_log(log: Foreign, roles: Mapping[str, str | None]) -> Log:
         if "relevance" in columns.columns:
             grades = np.asarray(columns.numbers("relevance", allows_null=True), dtype=np.float64)
         is_kept = isinstance(log, Mapping) or hasattr(log, "iloc") or hasattr(log, "get_column")
-        table = (
-            log if is_kept else load_arrow().table({name: columns.typed(name) for name in names})
-        )
+        table = log if is_kept else pa.table({name: columns.typed(name) for name in names})
         others = tuple(name for name in names if name not in map(columns.columns.get, roles))
-        times, has_zone = _read_times(columns.typed(moment), moment)
+        times, has_zone = read_times(columns.typed(moment), moment)
         return Log(table, users, items, times, has_zone, grades, moment, others)
 
 
@@ -128,20 +126,15 @@ def _encode(ids: IdColumn) -> Rows:
     return np.asarray(to_arrow(ids).dictionary_encode().indices, dtype=np.int64)
 
 
-def _read_times(column: Foreign, name: str) -> tuple[NDArray[Any], bool]:
+def read_times(column: Foreign, name: str) -> tuple[NDArray[Any], bool]:
     """Read dates, timestamps, ISO text or numbers, and say whether they have a zone."""
-    pa = load_arrow()
     if not len(column):
         return np.zeros(0), False
-    cells = column.tolist() if str(getattr(column, "dtype", "")) == "object" else column
-    moments = cells if isinstance(cells, list | tuple) else ()
-    zones = {each.tzinfo is None for each in moments if isinstance(each, datetime)}
-    if len(zones) > 1 and not any(map(is_null, moments)):
-        raise _no_times(name, HALF_ZONES, code="time_zone")
+    _refuse_half_zones(list_cells(column) or (), name)
     values = as_arrow(column, name)
     if values.null_count:
         raise _no_times(name, "none", values.is_null().index(True).as_py(), code="missing_time")
-    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+    if values.type == pa.large_string():
         values = _parse(values, name)
     times = values.to_numpy(zero_copy_only=False)
     if times.dtype.kind not in "Miuf":
@@ -151,18 +144,27 @@ def _read_times(column: Foreign, name: str) -> tuple[NDArray[Any], bool]:
     return times, getattr(values.type, "tz", None) is not None
 
 
+def _refuse_half_zones(moments: Iterable[object], name: str) -> None:
+    """Raise an error for times of Python of which some have a zone."""
+    times = [time for time in moments if isinstance(time, datetime) and not is_null(time)]
+    if len({time.tzinfo is None for time in times}) > 1:
+        found = "both times with a zone and times without"
+        raise _no_times(name, found, code="time_zone")
+
+
 def _parse(texts: Foreign, name: str) -> Foreign:
     """Read text such as 2026-11-21, or 2026-11-21T18:00:00Z, as timestamps."""
-    pa = load_arrow()
     for kind in (pa.timestamp(unit, zone) for unit in ("us", "ns") for zone in (None, "UTC")):
         with suppress(pa.ArrowInvalid):
             return texts.cast(kind)
+    moments = []
     for at, text in enumerate(texts.to_pylist()):
         try:
-            datetime.fromisoformat(text)
+            moments.append(datetime.fromisoformat(text))
         except ValueError:
             raise _no_times(name, quote(text), at) from None
-    raise _no_times(name, HALF_ZONES, code="time_zone")
+    _refuse_half_zones(moments, name)
+    return as_arrow(moments, name)
 
 
 def _no_times(
