@@ -10,10 +10,10 @@ import sys
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from itertools import chain, islice
-from operator import getitem, is_
+from operator import getitem
 
 from rankscope._inputs.column_names import ROLES
-from rankscope.errors import DuplicateError, FormatError, LimitError
+from rankscope.errors import FormatError, LimitError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,12 +147,7 @@ def _find_mistake(docs: Any, number: str, ids: str, *, is_mapping: bool) -> str:
 
 
 def spell(value: Any) -> Any:  # noqa: ANN401 - what a caller has
-    """Return the text of an ID, and text, integers and what is no ID as they are.
-
-    Return `None` for a missing one of a type of IDs, such as NaT.
-    """
-    if isinstance(value, str | int | float):
-        return value
+    """Return the text of an ID, `None` for a missing one, and what is no ID as it is."""
     if isinstance(value, bytes):
         try:
             return value.decode()
@@ -175,52 +170,3 @@ def spell(value: Any) -> Any:  # noqa: ANN401 - what a caller has
             raise LimitError(found, hint="turn them into text", code="id_length")
         text = f"{value:f}" if value else "0"
     return (text.rstrip("0").rstrip(".") if "." in text else text) + zone
-
-
-def spell_key_ids(given: Any) -> Any:  # noqa: ANN401 - a mapping, or a column of pandas
-    """Return documents by query with IDs as text or integers, the same mapping if they are.
-
-    The first query and its first document say what the others are.
-    """
-    # A column of pandas has pairs, but no keys that can be iterated.
-    pairs = given.items()
-    query = next((key for key, _ in pairs), None)
-    docs = next((docs for _, docs in pairs if isinstance(docs, MEMBERS) and len(docs)), ())
-    if spell(query) is query and all(_spell_row(doc) is doc for doc in islice(docs, 1)):
-        return given
-    return _spell_members(given)
-
-
-def _spell_members(value: Any) -> Any:  # noqa: ANN401 - as above
-    """Return documents by query, or those of a query, with IDs as text."""
-    if isinstance(value, list | tuple):
-        return list(map(_spell_row, value))
-    spelled: Any
-    if isinstance(value, set | frozenset):
-        spelled = set(map(spell, value))
-    else:
-        spelled = {
-            spell(key): _spell_members(docs) if isinstance(docs, MEMBERS) else docs
-            for key, docs in value.items()
-        }
-    if len(spelled) < len(value):
-        raise DuplicateError(
-            "expected different IDs, found two that are the same text",
-            hint="bytes and text are one ID if they have the same characters",
-            code="duplicate_id",
-        )
-    return spelled
-
-
-def _spell_row(row: Any) -> Any:  # noqa: ANN401 - an ID, or IDs and a number
-    """Return an ID, or IDs and a number, with IDs as text; the same object if they are."""
-    if not isinstance(row, tuple | list):
-        return spell(row)
-    ids = [*map(spell, row[:-1])]
-    return row if all(map(is_, ids, row)) else (*ids, *row[-1:])
-
-
-def spell_row_ids(rows: Any) -> Any:  # noqa: ANN401 - rows of any kind
-    """Return rows of IDs and a number with IDs as text or integers; see `spell_key_ids`."""
-    first, rows = peek(rows)
-    return rows if all(_spell_row(row) is row for row in first) else map(_spell_row, rows)

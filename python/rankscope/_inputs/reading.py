@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from rankscope._core import Judgments, Rankings, Run
-from rankscope._inputs.documents import MEMBERS, spell_key_ids, spell_row_ids
+from rankscope._inputs.documents import MEMBERS
 from rankscope._inputs.files import read_first_line, read_whole
 from rankscope._inputs.numbers import is_integer
 from rankscope._inputs.recognition import name_rows
@@ -74,10 +74,10 @@ def _read_judgments(given: Input, reading: Reading, second: Second, tell: Tell) 
             return Judgments.from_path(source, reading.encoding, duplicates, tell, second)
     if second:
         rows = _second_rows(value, second) if isinstance(value, Mapping) else value
-        return Judgments.from_subtopic_rows(spell_row_ids(rows), second, duplicates)
+        return Judgments.from_subtopic_rows(rows, second, duplicates)
     if given.kind == "mapping":
-        return Judgments.from_dict(spell_key_ids(value), duplicates)
-    return Judgments.from_rows(spell_row_ids(value), duplicates)
+        return Judgments.from_dict(value, duplicates)
+    return Judgments.from_rows(value, duplicates)
 
 
 def _second_rows(given: Mapping[object, object], second: str) -> Iterator[tuple[object, ...]]:
@@ -121,9 +121,9 @@ def read_run(given: Input, reading: Reading, tell: Tell = None) -> Run:
                 source, reading.encoding, reading.scores_as, reading.duplicates, tell
             )
     if given.kind == "mapping":
-        return Run.from_dict(spell_key_ids(given.value), reading.scores_as)
+        return Run.from_dict(given.value, reading.scores_as)
     if given.kind == "rows":
-        return Run.from_rows(spell_row_ids(given.value), reading.scores_as)
+        return Run.from_rows(given.value, reading.scores_as)
     return given.value  # type: ignore[no-any-return]  # a run of the core
 
 
