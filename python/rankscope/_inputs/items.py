@@ -103,20 +103,17 @@ def read_history(history: HistoryLike, reading: Reading) -> Judgments:
 def _name_pairs(history: Any) -> Any:  # noqa: ANN401 - of any kind
     """Return pairs of user and item, or an array of them, as columns; other histories as rows."""
     rows: Any = list(history) if isinstance(history, Iterator) else history
-    if hasattr(rows, "dtype") and rows.shape[1:] == (2,):
-        return dict(zip(("user_id", "item_id"), rows.T, strict=True))
-    if not isinstance(rows, PAIR) or not rows or not _is_pair(rows[0]):
-        return rows
-    for line, row in enumerate(rows, 1):
-        if not _is_pair(row):
+    pairs = rows.T if hasattr(rows, "dtype") and rows.shape[1:] == (2,) else None
+    if isinstance(rows, PAIR) and rows and _is_pair(rows[0]):
+        for line in (line for line, row in enumerate(rows, 1) if not _is_pair(row)):
             raise FormatError(
                 "expected pairs of user and item, found another row",
                 hint="a row is a tuple of two: (user, item)",
                 code="row_shape",
                 line=line,
             )
-    users, items = zip(*rows, strict=True)
-    return {"user_id": list(users), "item_id": list(items)}
+        pairs = map(list, zip(*rows, strict=True))
+    return rows if pairs is None else dict(zip(("user_id", "item_id"), pairs, strict=True))
 
 
 def _is_pair(row: object) -> bool:
@@ -131,13 +128,12 @@ def read_catalogue(catalogue: Any, reading: Reading) -> IdColumn:  # noqa: ANN40
             lines = read_lines(file, reading.encoding)
             has_header = bool(lines) and lines[0] in SYNONYMS["doc"]
             return read_ids(lines[has_header:], "catalogue")
-    is_column = is_single_column(catalogue) or hasattr(catalogue, "dtype")
-    is_other = isinstance(catalogue, FILES) or is_table(catalogue)
-    if isinstance(catalogue, Iterable) and not is_other and not is_column:
-        catalogue = list(catalogue)
-        is_column = not catalogue or not isinstance(catalogue[0], Mapping)
-    if is_column:
+    elif is_single_column(catalogue) or hasattr(catalogue, "dtype"):
         return read_ids(catalogue, "catalogue")
+    elif isinstance(catalogue, Iterable) and not is_table(catalogue):
+        catalogue = list(catalogue)
+        if not catalogue or not isinstance(catalogue[0], Mapping):
+            return read_ids(catalogue, "catalogue")
     with _open_items(catalogue, reading) as table:
         return table.ids("doc")
 

@@ -6,17 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope._inputs.arrow import fill_nulls, load_arrow
-from rankscope._inputs.columns import as_arrow, decode, is_null
+from rankscope._inputs.arrow import fill_nulls, to_array
+from rankscope._inputs.columns import as_arrow, decode, is_list, is_null
+from rankscope.deferred import pa, pc
 from rankscope.errors import FormatError, UsageError
 from rankscope.settings.attribution import Attribution, Labels, grade_labels, read_positive
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
 
     from rankscope.settings.attribution import Combine, Positive, Repeats, Unknown
+
+    Foreign: TypeAlias = Any  # a column of a library, or an array of PyArrow
 
 ROWS = (list, tuple, set, frozenset, np.ndarray)
 """What the labels of a document can be in, where there are several."""
@@ -64,27 +67,32 @@ def read_labels(column: object, name: str = "labels", *, separator: str | None =
             hint="write separator='|'",
             code="bad_parameter",
         )
-    compute = load_arrow("pyarrow.compute")
     rows = _to_arrow(column, name)
     if separator is not None:
-        rows = compute.split_pattern(_to_texts(rows, name, column), separator)
-    if hasattr(rows.type, "value_type"):  # lists
-        counts = fill_nulls(compute.list_value_length(rows), 0).astype(np.int64)
-        rows = decode(compute.list_flatten(rows))
-    else:
-        counts = np.ones(len(rows), dtype=np.int64)
-    texts = _to_texts(rows, name, column)
+        rows = pc.split_pattern(_to_texts(rows, name, column), separator)
+    texts = decode(pc.list_flatten(rows)) if is_list(rows.type) else rows
+    texts = _to_texts(texts, name, column)
     if separator is not None:
-        texts = compute.utf8_trim_whitespace(texts)
-    encoded = texts.dictionary_encode()
-    names = [*encoded.dictionary.to_pylist(), ""]
-    codes = fill_nulls(encoded.indices.cast("int64"), len(names) - 1)
-    is_label = np.array(names, dtype=bool)[codes]
-    documents = np.repeat(np.arange(len(counts)), counts)[is_label]
-    return Labels(names, codes[is_label], np.bincount(documents, minlength=len(counts)))
+        texts = pc.utf8_trim_whitespace(texts)
+    documents, encoded = encode_texts(rows, texts)
+    codes = to_array(encoded.indices).astype(np.int64)
+    counts = np.bincount(documents, minlength=len(rows))
+    return Labels(encoded.dictionary.to_pylist(), codes, counts)
 
 
-def _to_arrow(column: Any, name: str) -> Any:  # noqa: ANN401 - of a library
+def encode_texts(rows: Foreign, texts: Foreign) -> tuple[NDArray[np.int64], Foreign]:
+    """Return the row of each text that isn't empty, and these texts encoded.
+
+    The rows are the texts, or the lists that the texts come from.
+    """
+    are_texts = pc.not_equal(texts, "")
+    # Arrow's own list of parents counts the values below null.
+    lengths = fill_nulls(pc.list_value_length(rows), 0) if is_list(rows.type) else 1
+    parents = np.repeat(np.arange(len(rows)), lengths)
+    return parents[fill_nulls(are_texts, 0) > 0], texts.filter(are_texts).dictionary_encode()
+
+
+def _to_arrow(column: Foreign, name: str) -> Foreign:
     """Return a column as an Arrow array of texts, or of lists of texts, so far as it is one."""
     is_column = any(hasattr(column, way) for way in WAYS) and not hasattr(column, "columns")
     if not isinstance(column, list | tuple) and not is_column:
@@ -101,15 +109,12 @@ def _to_arrow(column: Any, name: str) -> Any:  # noqa: ANN401 - of a library
         raise _find_mistake(column, name) from error
 
 
-def _to_texts(values: Any, name: str, column: object) -> Any:  # noqa: ANN401 - as above
-    texts = load_arrow().large_string()
-    if load_arrow().types.is_floating(values.type):
-        values = load_arrow("pyarrow.compute").if_else(
-            values.is_null(nan_is_null=True), None, values
-        )
-    if values.type != texts and values.null_count < len(values):
+def _to_texts(values: Foreign, name: str, column: object) -> Foreign:
+    if pa.types.is_floating(values.type):
+        values = pc.if_else(values.is_null(nan_is_null=True), None, values)
+    if values.type != pa.large_string() and values.null_count < len(values):
         raise _find_mistake(column, name, str(values.type))
-    return values.cast(texts)
+    return values.cast(pa.large_string())
 
 
 def _find_mistake(column: object, name: str, kind: str = "a mixture of types") -> FormatError:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.columns import list_texts, to_arrow
+from rankscope._inputs.arrow import to_array
+from rankscope._inputs.columns import to_arrow
 from rankscope._inputs.letor_file import find_sizes, read_numbers_of
 from rankscope._inputs.open_columns import open_columns
 from rankscope._inputs.recognition import recognise
+from rankscope.deferred import pa, pc
 from rankscope.errors import EmptyError, FormatError
 from rankscope.file import File
 from rankscope.settings.reading import Reading
@@ -84,21 +85,17 @@ def read_letor(path: Path | bytes, *, encoding: Literal["utf-8", "latin-1"] = "u
             )
         if sizes is not None:
             return Letor(relevance, sizes, [str(number) for number in range(len(sizes))], doc_ids)
-        coded = to_arrow(rows.ids("query")).dictionary_encode()
-        codes = np.asarray(coded.indices)
-        starts = np.flatnonzero(np.diff(codes, prepend=-1))
-        queries = list_texts(rows.ids("query"))
-        # Codes are in first-seen order, so the first that is smaller has been closed.
-        for again in (np.flatnonzero(np.diff(codes[starts]) < 0)[:1] + 1).tolist():
-            row = int(starts[again])
+        runs = pc.run_end_encode(to_arrow(rows.ids("query")), run_end_type=pa.int64())
+        ends, query_ids = to_array(runs.run_ends), runs.values.to_pylist()
+        codes = to_array(runs.values.dictionary_encode().indices)
+        for again in np.flatnonzero(codes != np.arange(len(codes)))[:1].tolist():
             raise FormatError(
-                f"expected the rows of a query together, found {queries[row]!r} again",
+                f"expected the rows of a query together, found {query_ids[again]!r} again",
                 hint="sort the rows by qid, or evaluate them as a table",
                 code="query_returns",
-                line=row + 1,
+                line=int(ends[again - 1]) + 1,
             )
-    query_ids = [queries[row] for row in starts.tolist()]
-    return Letor(relevance, np.diff(starts, append=len(codes)), query_ids, doc_ids)
+    return Letor(relevance, np.diff(ends, prepend=0), query_ids, doc_ids)
 
 
 def read_scored(labels: str, scores: str, reading: Reading, progress: Progress = None) -> Any:  # noqa: ANN401 - PyArrow has no types
@@ -115,7 +112,7 @@ def read_scored(labels: str, scores: str, reading: Reading, progress: Progress =
             code="length_mismatch",
             file=called,
         )
-    return load_arrow().table({**columns, "score": numbers})
+    return pa.table({**columns, "score": numbers})
 
 
 def _open(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankscope._inputs.arrow import to_array
 from rankscope._inputs.columns import list_texts, to_arrow
 from rankscope._inputs.open_columns import open_columns
 from rankscope.errors import FormatError
@@ -78,22 +79,22 @@ def read_query_table(
 
 def _find_first(ids: Any, columns: Mapping[str, Any], *, are_unique: bool) -> NDArray[np.int64]:  # noqa: ANN401 - PyArrow has no types
     """Return the first row of each query, of which all rows must be alike."""
-    codes = np.asarray(ids.dictionary_encode().indices)
+    codes = to_array(ids.dictionary_encode().indices)
     first = np.unique(codes, return_index=True)[1]
-    if are_unique and len(first) < len(codes):
-        twice = ids[int(np.setdiff1d(np.arange(len(codes)), first)[0])]
+    firsts = first[codes]
+    again = np.flatnonzero(firsts < np.arange(len(codes)))
+    if are_unique and len(again):
         raise FormatError(
-            f"expected one row per query, found two of query {quote(str(twice))}",
+            f"expected one row per query, found two of query {quote(str(ids[int(again[0])]))}",
             hint="keep one row per query in this table; values of several runs are columns",
             code="duplicate_query",
         )
     for name, values in columns.items():
-        value = np.asarray(values.dictionary_encode().indices)
-        for at in np.flatnonzero(value != value[first[codes]])[:1].tolist():
-            row = int(first[codes[at]])
+        value = to_array(values.dictionary_encode().indices)
+        for at in np.flatnonzero(value != value[firsts])[:1].tolist():
             raise FormatError(
                 f"expected one {name} in all rows of query {quote(str(ids[at]))}, found "
-                f"{quote(str(values[row]))} and {quote(str(values[at]))}",
+                f"{quote(str(values[int(firsts[at])]))} and {quote(str(values[at]))}",
                 hint="an attribute belongs to the query, not to the document",
                 code="attribute_conflict",
             )
