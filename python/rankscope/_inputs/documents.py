@@ -50,23 +50,15 @@ def is_record(value: object, columns: Mapping[str, str]) -> bool:
 
     A named tuple none of whose names is known is a tuple.
     """
-    if isinstance(value, Mapping):
-        return True
     names = _list_fields(value)
-    if not isinstance(value, tuple):
-        return bool(names)
-    return not (USUAL | set(columns.values())).isdisjoint(names)
-
-
-def peek(rows: Iterable[Any]) -> tuple[list[Any], Iterable[Any]]:
-    """Return a list of the first row, empty if there is none, and all rows."""
-    first = list(islice(rows, 1))
-    return first, chain(first, rows) if hasattr(rows, "__next__") else rows
+    is_named = not isinstance(value, tuple) or not USUAL.union(columns.values()).isdisjoint(names)
+    return isinstance(value, Mapping) or (bool(names) and is_named)
 
 
 def name_records(rows: Iterable[Any], role: str, columns: Mapping[str, str]) -> Any:  # noqa: ANN401 - see below
     """Return records as columns by name, and other rows as they are."""
-    first, rows = peek(rows)
+    first = list(islice(rows, 1))
+    rows = chain(first, rows) if hasattr(rows, "__next__") else rows
     if not first or not is_record(first[0], columns):
         return rows
     records = list(rows)
