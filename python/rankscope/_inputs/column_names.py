@@ -89,11 +89,8 @@ def check_names(names: Sequence[str]) -> None:
     """Raise an error for columns with the same name."""
     doubled = sorted(name for name, count in Counter(names).items() if count > 1)
     if doubled:
-        raise FormatError(
-            f"expected different column names, found {list_names(doubled)} more than once",
-            hint="rename one of them",
-            code="columns",
-        )
+        message = f"expected different column names, found {list_names(doubled)} more than once"
+        raise FormatError(message, hint="rename one of them", code="columns")
 
 
 def find_column(
@@ -117,11 +114,9 @@ def find_column(
     if not sure.isdisjoint(columns):
         columns = [column for column in columns if column not in unsure]
     if len(columns) > 1:
-        raise FormatError(
-            f"expected one column of {role}, found {' and '.join(columns)}",
-            hint=f"say which: {_write_choice(role, columns[0])}",
-            code="columns",
-        )
+        message = f"expected one column of {role}, found {' and '.join(columns)}"
+        hint = f"say which: {_write_choice(role, columns[0])}"
+        raise FormatError(message, hint=hint, code="columns")
     return columns[0] if columns else None
 
 
@@ -147,16 +142,13 @@ def find_grades(names: Sequence[str], given: Mapping[str, str | None]) -> str | 
     others = [name for name in names if name not in {query, doc, *second, *ROLES["time"], *USERS}]
     if run is None and not others:
         return None
+    choice = _write_choice("relevance", run or _guess(others, "relevance") or others[0])
     error = no_role(names, "relevance")
+    error.hint = f"name the grades: {choice}. If each row is relevant, pass only {query} and {doc}"
     if run is not None:
         error.hint = (
             f"{quote(run)} is a column of a run: are judgments and run swapped? "
-            f"If it holds grades, write {_write_choice('relevance', run)}"
-        )
-    else:
-        choice = _write_choice("relevance", _guess(others, "relevance") or others[0])
-        error.hint = (
-            f"name the grades: {choice}. If each row is relevant, pass only {query} and {doc}"
+            f"If it holds grades, write {choice}"
         )
     raise error
 

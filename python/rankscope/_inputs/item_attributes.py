@@ -75,9 +75,8 @@ def describe_columns(
     if [*kinds.values()] == ["vectors"]:
         vectors = _read_vectors(*arrays.values())
     elif set(kinds.values()) == {"number"}:
-        numbers = {name: _to_numbers(column) for name, column in arrays.items()}
-        _note_scales(numbers, notes)
-        vectors = np.column_stack(list(numbers.values()))
+        vectors = np.column_stack(list(map(_to_numbers, arrays.values())))
+        _note_scales([*arrays], vectors, notes)
     else:
         raise _no_attributes(", ".join(f"{quote(name)} ({kind})" for name, kind in kinds.items()))
     if np.isinf(vectors).any():
@@ -124,14 +123,12 @@ def _check_texts(name: str, texts: Foreign, notes: list[Diagnostic]) -> None:
         )
     distinct = texts.unique()
     signs = {
-        "categories_split": pc.match_substring(texts, SEPARATOR).to_pylist(),
-        "categories_with_commas": pc.match_substring_regex(distinct, "[,;]").to_pylist(),
-        "categories_with_blanks": _are_lists_with_blanks(distinct.to_pylist()),
+        "categories_split": pc.sum(pc.match_substring(texts, SEPARATOR)).as_py(),
+        "categories_with_commas": pc.sum(pc.match_substring_regex(distinct, "[,;]")).as_py(),
+        "categories_with_blanks": sum(_are_lists_with_blanks(distinct.to_pylist())),
     }
-    for code, are_such in signs.items():
-        if any(are_such):
-            notes.append(describe(code, sum(are_such), {"column": name}, file="items"))
-            break
+    codes = [code for code, count in signs.items() if count][:1]
+    notes += [describe(code, signs[code], {"column": name}, file="items") for code in codes]
 
 
 def _are_lists_with_blanks(texts: Sequence[str]) -> list[bool]:
@@ -161,13 +158,13 @@ def _describe_categories(
             lists = pc.split_pattern(column, SEPARATOR)
         words = pc.utf8_trim_whitespace(decode(pc.list_flatten(lists)))
         row, encoded = encode_texts(lists, words)
-        texts = np.array(encoded.dictionary.to_pylist(), dtype=object)
-        places = np.unique(texts, return_inverse=True)[1] + count
+        different = len(encoded.dictionary)
+        places = to_array(pc.rank(encoded.dictionary)).astype(np.int64) - 1 + count
         rows.append(row)
         codes.append(places[to_array(encoded.indices)])
-        count += len(texts)
-        if are_names(len(encoded), len(texts)):
-            notes.append(describe("item_names_alone", len(texts), {"column": name}, file="items"))
+        count += different
+        if are_names(len(encoded), different):
+            notes.append(describe("item_names_alone", different, {"column": name}, file="items"))
     row = np.concatenate(rows)
     ends = np.append(0, np.cumsum(np.bincount(row, minlength=count_ids(ids)))).astype(np.int64)
     return ids, ends, np.concatenate(codes)[np.argsort(row, kind="stable")]
@@ -193,12 +190,14 @@ def _read_vectors(lists: Foreign) -> NDArray[np.float64]:
     return vectors
 
 
-def _note_scales(numbers: Mapping[str, NDArray[np.float64]], notes: list[Diagnostic]) -> None:
+def _note_scales(
+    names: Sequence[str], numbers: NDArray[np.float64], notes: list[Diagnostic]
+) -> None:
     """Note columns whose numbers are far larger than those of most others, such as years."""
-    sizes = {name: float(np.fmax.reduce(abs(of), initial=0)) for name, of in numbers.items()}
-    usual = median_low([size for size in sizes.values() if size > 0] or [0.0])
-    large = [quote(name) for name, size in sizes.items() if size >= OTHER_SCALE * usual > 0]
-    if large:
+    sizes = np.fmax.reduce(abs(numbers), axis=0, initial=0)
+    usual = median_low(sizes[sizes > 0].tolist() or [0.0])
+    large = [quote(names[at]) for at in np.flatnonzero(sizes >= OTHER_SCALE * usual).tolist()]
+    if large and usual:
         settings = {"column": ", ".join(large), "factor": OTHER_SCALE}
         notes.append(describe("item_scales", len(large), settings, file="items"))
 

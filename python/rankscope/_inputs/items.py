@@ -94,6 +94,8 @@ def read_history(history: HistoryLike, reading: Reading) -> Judgments:
     except InputError as error:
         if error.file in {None, "qrels"}:
             error.file = "history"
+        if error.code == "row_shape":
+            error.message = "expected rows that are all (user, item), or all (user, item, grade)"
         if isinstance(error, EmptyError):
             error.message = "expected interactions of users with items, found none"
             error.hint = "is the history empty, or the download cut off?"
@@ -101,23 +103,13 @@ def read_history(history: HistoryLike, reading: Reading) -> Judgments:
 
 
 def _name_pairs(history: Any) -> Any:  # noqa: ANN401 - of any kind
-    """Return pairs of user and item, or an array of them, as columns; other histories as rows."""
+    """Return pairs of user and item as rows with a grade, and an array of them as columns."""
     rows: Any = list(history) if isinstance(history, Iterator) else history
-    pairs = rows.T if hasattr(rows, "dtype") and rows.shape[1:] == (2,) else None
-    if isinstance(rows, PAIR) and rows and _is_pair(rows[0]):
-        for line in (line for line, row in enumerate(rows, 1) if not _is_pair(row)):
-            raise FormatError(
-                "expected pairs of user and item, found another row",
-                hint="a row is a tuple of two: (user, item)",
-                code="row_shape",
-                line=line,
-            )
-        pairs = map(list, zip(*rows, strict=True))
-    return rows if pairs is None else dict(zip(("user_id", "item_id"), pairs, strict=True))
-
-
-def _is_pair(row: object) -> bool:
-    return isinstance(row, PAIR) and len(row) == 2
+    if hasattr(rows, "dtype") and rows.shape[1:] == (2,):
+        return dict(zip(("user_id", "item_id"), rows.T, strict=True))
+    if isinstance(rows, PAIR) and rows and isinstance(rows[0], PAIR) and len(rows[0]) == 2:
+        return [(*row, 1) if isinstance(row, PAIR) else row for row in rows]
+    return rows
 
 
 def read_catalogue(catalogue: Any, reading: Reading) -> IdColumn:  # noqa: ANN401 - of any kind

@@ -19,13 +19,11 @@ from rankscope.file import File
 from rankscope.settings.reading import Reading
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
     from typing import Any, Literal
 
     from numpy.typing import NDArray
 
     from rankscope._inputs.files import Progress
-    from rankscope._inputs.open_columns import Columns
     from rankscope.typing import Path
 
 
@@ -76,7 +74,8 @@ def read_letor(path: Path | bytes, *, encoding: Literal["utf-8", "latin-1"] = "u
     """
     given = path if isinstance(path, bytes) else os.fsdecode(path)
     sizes = find_sizes(given) if isinstance(given, str) else None
-    with _open(given, Reading.read(encoding=encoding)) as rows:
+    file, reading = recognise(File(given, "letor"), "<bytes>"), Reading.read(encoding=encoding)
+    with open_columns(file, reading, ROLES) as rows:
         relevance = rows.numbers("relevance")
         doc_ids = rows.texts("doc") if "doc" in rows.columns else None
         if not len(relevance):
@@ -100,7 +99,7 @@ def read_letor(path: Path | bytes, *, encoding: Literal["utf-8", "latin-1"] = "u
 
 def read_scored(labels: str, scores: str, reading: Reading, progress: Progress = None) -> Any:  # noqa: ANN401 - PyArrow has no types
     """Read the rows of SVMlight text, and one score per row, as a table of Arrow."""
-    with _open(labels, reading, progress) as rows:
+    with open_columns(File(labels, "letor"), reading, ROLES, progress=progress) as rows:
         columns = {name: rows.column(name) for name in rows.columns.values()}
         grades = rows.numbers("relevance")
     called = "<stdin>" if scores == "-" else scores
@@ -113,10 +112,3 @@ def read_scored(labels: str, scores: str, reading: Reading, progress: Progress =
             file=called,
         )
     return pa.table({**columns, "score": numbers})
-
-
-def _open(
-    data: str | bytes, reading: Reading, progress: Progress = None
-) -> AbstractContextManager[Columns]:
-    file = recognise(File(data, "letor"), "<bytes>")
-    return open_columns(file, reading, ROLES, progress=progress)

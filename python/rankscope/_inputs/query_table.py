@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope._inputs.open_columns import Columns
     from rankscope.settings.reading import Reading
 
 
@@ -69,12 +68,16 @@ def read_query_table(
             ids = np.arange(len(columns.column(columns.names[0])) if columns.names else 0)
         first = _find_first(to_arrow(ids), arrays, are_unique=bool(numbers))
         query_ids = list_texts(ids)
-        return QueryTable(
-            [query_ids[row] for row in first.tolist()],
-            {name: of.take(first).cast("string").to_pylist() for name, of in arrays.items()},
-            {name: kind for name, (_, kind) in values.items()},
-            {name: _read_doubles(columns, name) for name in numbers},
-        )
+        try:
+            return QueryTable(
+                [query_ids[row] for row in first.tolist()],
+                {name: of.take(first).cast("string").to_pylist() for name, of in arrays.items()},
+                {name: kind for name, (_, kind) in values.items()},
+                {name: columns.numbers(name, kind="score", allows_null=True) for name in numbers},
+            )
+        except FormatError as error:
+            error.hint = "name the columns of values: runs=['old', 'new'], query='query_id'"
+            raise
 
 
 def _find_first(ids: Any, columns: Mapping[str, Any], *, are_unique: bool) -> NDArray[np.int64]:  # noqa: ANN401 - PyArrow has no types
@@ -99,11 +102,3 @@ def _find_first(ids: Any, columns: Mapping[str, Any], *, are_unique: bool) -> ND
                 code="attribute_conflict",
             )
     return first
-
-
-def _read_doubles(columns: Columns, name: str) -> NDArray[np.float64]:
-    try:
-        return np.asarray(columns.numbers(name, kind="score", allows_null=True), dtype=np.float64)
-    except FormatError as error:
-        error.hint = "name the columns of values: runs=['old', 'new'], query='query_id'"
-        raise

@@ -208,7 +208,7 @@ def _keep_first(log: Log, rows: Rows) -> Rows:
     return np.sort(rows[order[np.unique(keys[-1][order], return_index=True)[1]]])
 
 
-def _read_way(at: Any, last: object, last_per_user: Any) -> Way:  # noqa: ANN401 - checked here
+def _read_way(at: Any, last: Any, last_per_user: Any) -> Way:  # noqa: ANN401 - checked here
     """Read the arguments of `split`, of which one says how the test set is chosen."""
     if sum(argument is not None for argument in (at, last, last_per_user)) != 1:
         raise _bad(
@@ -220,16 +220,16 @@ def _read_way(at: Any, last: object, last_per_user: Any) -> Way:  # noqa: ANN401
         return partial(_choose_last, last_per_user)
     if at is not None:
         return partial(_choose_later, at)
-    if isinstance(last, float) and 0 < last < 1:
-        return partial(_choose_share, last)
     match = LENGTH.fullmatch(last) if isinstance(last, str) else None
-    length = timedelta(**{UNITS[match[2]]: int(match[1])}) if match else last
-    if not isinstance(length, timedelta) or length <= timedelta(0):
+    if match:
+        last = timedelta(**{UNITS[match[2]]: int(match[1])})
+    is_length = isinstance(last, timedelta) and last > timedelta(0)
+    if not is_length and not (isinstance(last, float) and 0 < last < 1):
         raise _bad(
             f"expected last to be a share between 0 and 1, or a length, found {quote(last)}",
             "write 0.2 for a fifth of the interactions, or '14d' for 14 days",
         )
-    return partial(_choose_length, length)
+    return partial(_choose_latest, last)
 
 
 def _choose_last(count: int, log: Log, rows: Rows) -> tuple[Mask, str]:
@@ -243,26 +243,23 @@ def _choose_last(count: int, log: Log, rows: Rows) -> tuple[Mask, str]:
     return times >= times[firsts[users]], rule
 
 
-def _choose_share(share: float, log: Log, rows: Rows) -> tuple[Mask, str]:
+def _choose_latest(last: float | timedelta, log: Log, rows: Rows) -> tuple[Mask, str]:
+    """Choose the last share of the interactions, or what is less old than the latest of them."""
     times = log.times[rows]
-    # As written: 0.1 of 30 is 3, though the double 0.1 is more than a tenth.
-    first = np.sort(times)[len(times) - math.ceil(Fraction(repr(share)) * len(times))]
-    is_test = times >= first
-    return is_test, (
-        f"The test set is the last {100 * is_test.mean():.4g}% of the interactions, from "
-        f"{_write(first, log)} on; {TOGETHER}."
-    )
-
-
-def _choose_length(length: timedelta, log: Log, rows: Rows) -> tuple[Mask, str]:
+    if isinstance(last, float):
+        # As written: 0.1 of 30 is 3, though the double 0.1 is more than a tenth.
+        first = np.sort(times)[len(times) - math.ceil(Fraction(repr(last)) * len(times))]
+        share = f"{100 * (times >= first).mean():.4g}% of the interactions"
+        rule = f"The test set is the last {share}, from {_write(first, log)} on; {TOGETHER}."
+        return times >= first, rule
     if log.are_numbers:
         raise _bad(
             f"the times in {log.time} are numbers, whose unit isn't known",
             "write at=… with such a number, or make them timestamps: "
             f"pd.to_datetime(log[{log.time!r}], unit='s')",
         )
-    after = log.times[rows].max() - np.timedelta64(length)
-    return log.times[rows] > after, f"The test set is what is later than {_write(after, log)}."
+    after = times.max() - np.timedelta64(last)
+    return times > after, f"The test set is what is later than {_write(after, log)}."
 
 
 def _choose_later(at: Any, log: Log, rows: Rows) -> tuple[Mask, str]:  # noqa: ANN401 - a number or a time

@@ -72,13 +72,12 @@ class Log:
         """Return rows as the same kind of table, with all columns but one."""
         table = self.table
         if isinstance(table, Mapping):
-            names = [name for name in table if str(name) != without]
-            return {name: _take_cells(table[name], rows) for name in names}
+            columns = {name: column for name, column in table.items() if str(name) != without}
+            return {name: _take_cells(column, rows) for name, column in columns.items()}
         if hasattr(table, "iloc"):  # of pandas
             return table.iloc[rows, [str(name) != without for name in table.columns]]
-        names = [name for name in open_table(table).names if name != without]
-        taken = table[rows] if hasattr(table, "get_column") else table.take(rows)
-        return taken.select(names)
+        table = table.select([name for name in open_table(table).names if name != without])
+        return table[rows] if hasattr(table, "get_column") else table.take(rows)
 
     def spell(self, rows: Rows) -> list[str]:
         """Return the columns without a role as one text for each row."""
