@@ -130,10 +130,9 @@ def _find_mistake(docs: Any, number: str, ids: str, *, is_mapping: bool) -> str:
         return "a set has no order: pass a list, best first"
     if hasattr(docs, "columns") or getattr(docs, "ndim", 1) != 1 or not hasattr(docs, "__iter__"):
         return f"write {{'d1': 2, 'd2': 1}}, or ['d1', 'd2'] for {ids}, or [] for none"
-    if not is_mapping or not is_of(docs, "pandas", "Series") or docs.empty:
-        return ""
     # A column that was cut out of a frame has the numbers of the frame's rows as its index.
-    if docs.index.name is not None or any(isinstance(key, str) for key in docs.index):
+    is_cut = is_mapping and is_of(docs, "pandas", "Series") and docs.index.name is None
+    if not is_cut or docs.empty or any(isinstance(key, str) for key in docs.index):
         return ""
     return f"write .tolist() if they are ids, or .set_axis(ids).to_dict() if they are {number}s"
 

@@ -134,8 +134,10 @@ def describe_items(items: Any, reading: Reading) -> tuple[Described, tuple[Diagn
     """Read what items are like, and note what is suspicious but legal."""
     notes: list[Diagnostic] = []
     try:
-        if isinstance(items, Mapping) and not _holds_columns(items):
-            return describe_mapping(items, notes), tuple(notes)
+        if isinstance(items, Mapping):
+            named = [items[name] for name in SYNONYMS["doc"] if name in items]
+            if not any(isinstance(ids, Sized) and not isinstance(ids, str) for ids in named):
+                return describe_mapping(items, notes), tuple(notes)
         with _open_items(items, reading) as table:
             item = table.columns["doc"]
             columns = {name: table.typed(name) for name in table.names if name != item}
@@ -147,15 +149,6 @@ def describe_items(items: Any, reading: Reading) -> tuple[Described, tuple[Diagn
             error.hint = f"{error.hint}; if they are the index of the frame, .reset_index()"
         error.file = "items" if error.file in {None, "table"} else error.file
         raise
-
-
-def _holds_columns(items: Mapping[Any, object]) -> bool:
-    """Check whether a mapping has columns of one length, one of them named as that of items."""
-    lengths = {
-        len(value) if isinstance(value, Sized) and not isinstance(value, str | Mapping) else -1
-        for value in items.values()
-    }
-    return len(lengths) == 1 and -1 not in lengths and not {*SYNONYMS["doc"]}.isdisjoint(items)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.settings.attribution import Combine, Positive, Repeats, Unknown
+    from rankscope.settings.attribution import Positive
 
     Foreign: TypeAlias = Any  # a column of a library, or an array of PyArrow
 
@@ -32,15 +32,13 @@ def read_grades(
     predicted: object = None,
     *,
     positive: Positive | None,
-    combine: Combine = "sum",
-    repeats: Repeats = "each",
     unlabelled: float | None = 0.0,
-    unknown: Unknown = "zero",
     separator: str | None = None,
+    **rules: Any,  # noqa: ANN401 - those of `Attribution`
 ) -> NDArray[np.float64]:
     """Convert a column of labels to grades, as `attribute` describes."""
     grade = float("nan") if unlabelled is None else unlabelled
-    attribution = Attribution(read_positive(positive), combine, repeats, grade, unknown)
+    attribution = Attribution(read_positive(positive), unlabelled=grade, **rules)
     documents = read_labels(labels, separator=separator)
     if predicted is None:
         return grade_labels(documents, attribution)
@@ -53,8 +51,7 @@ def read_grades(
             code="length_mismatch",
             file="predicted",
         )
-    if (predictions.counts > 1).any():
-        at = int(np.argmax(predictions.counts > 1))
+    for at in np.flatnonzero(predictions.counts > 1)[:1].tolist():
         raise _bad_labels("predicted", "one predicted label a document", "several", at)
     return grade_labels(documents, attribution, predictions)
 

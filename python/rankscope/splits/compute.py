@@ -135,7 +135,10 @@ def split(
     """
     choose = _read_way(at, last, last_per_user)
     _check_count("core", core)
-    kept = _read_kept(keep)
+    kept = {*keep} if isinstance(keep, list | tuple | set | frozenset) else {keep}
+    for reason in kept.difference(REASONS):
+        hint = f"use one or more of: {', '.join(REASONS)}"
+        raise _bad(f"unknown value {quote(reason)} of keep", hint)
     read = read_log(log, {"query": query, "doc": doc, "relevance": relevance, "time": time})
     rows = np.arange(len(read.users), dtype=np.int64)
     parts, dropped = {"log": rows}, {}
@@ -165,19 +168,12 @@ def split(
         raise _empty(f"nothing is left of the test set: dropped were {why}", hint)
     parts |= {"train": train, "test": first}
     parts |= {DROPPED + reason: lost for reason, lost in dropped.items()}
-    counts: dict[str, list[Any]] = {
-        "part": list(parts),
-        "interactions": list(map(len, parts.values())),
-        "users": [_count_different(read.users[rows]) for rows in parts.values()],
-        "items": [_count_different(read.items[rows]) for rows in parts.values()],
-    }
+    counts: dict[str, list[Any]] = {"part": [*parts], "interactions": [*map(len, parts.values())]}
+    for name, codes in (("users", read.users), ("items", read.items)):
+        # Several times as fast as a set of the codes.
+        counts[name] = [np.count_nonzero(np.bincount(codes[rows])) for rows in parts.values()]
     train, test = read.take(train), read.take(first, without=read.time)
     return Split(train=train, test=test, counts=Table(counts), rule=rule)
-
-
-def _count_different(codes: Rows) -> int:
-    # Several times as fast as a set of the codes.
-    return int(np.count_nonzero(np.bincount(codes)))
 
 
 def _find_core(log: Log, rows: Rows, core: int) -> Rows:
@@ -282,17 +278,7 @@ def _choose_later(at: Any, log: Log, rows: Rows) -> tuple[Mask, str]:  # noqa: A
 
 def _write(moment: object, log: Log) -> str:
     """Write a time as short as it can be."""
-    if log.are_numbers:
-        return f"{moment}"
     return re.sub(r"(T00:00(:00)?)?([.]0+)?$", "", str(moment)) + " UTC" * log.has_zone
-
-
-def _read_kept(keep: object) -> set[str]:
-    kept = {keep} if not isinstance(keep, list | tuple | set | frozenset) else {*keep}
-    for reason in kept.difference(REASONS):
-        hint = f"use one or more of: {', '.join(REASONS)}"
-        raise _bad(f"unknown value {quote(reason)} of keep", hint)
-    return kept  # type: ignore[return-value]  # checked above
 
 
 def _check_count(name: str, count: object) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankscope._inputs.columns import as_arrow, is_null, list_cells, to_arrow
+from rankscope._inputs.documents import is_of
 from rankscope._inputs.items import QUERIES
 from rankscope._inputs.open_columns import open_columns
 from rankscope._inputs.tables import open_table
@@ -46,7 +46,6 @@ class Log:
         has_zone: Whether the times have a zone.
         grades: The grade of each row, or zeros.
         time: The name of the column of times.
-        others: The names of columns without a role.
     """
 
     table: Foreign
@@ -56,7 +55,6 @@ class Log:
     has_zone: bool
     grades: NDArray[np.float64]
     time: str
-    others: tuple[str, ...]
 
     @property
     def pairs(self) -> Rows:
@@ -80,10 +78,12 @@ class Log:
         return table[rows] if hasattr(table, "get_column") else table.take(rows)
 
     def spell(self, rows: Rows) -> list[str]:
-        """Return the columns without a role as one text for each row."""
-        columns = open_table(self.take(rows)).columns
-        cells = zip(*(_list_cells(columns[name]) for name in self.others), strict=True)
-        return list(map(repr, cells)) if self.others else [""] * len(rows)
+        """Return rows as texts."""
+        columns = open_table(self.take(rows)).columns.items()
+        cells = [
+            list_cells(column) or as_arrow(column, name).to_pylist() for name, column in columns
+        ]
+        return list(map(repr, zip(*cells, strict=True)))
 
 
 def _take_cells(column: Foreign, rows: Rows) -> Foreign:
@@ -95,29 +95,22 @@ def _take_cells(column: Foreign, rows: Rows) -> Foreign:
     return column.take(rows) if hasattr(column, "to_pylist") else column[rows]
 
 
-def _list_cells(column: Foreign) -> list[object]:
-    ways = (getattr(column, way, None) for way in ("to_pylist", "to_list", "tolist"))
-    return list(next(filter(None, ways), lambda: column)())
-
-
 def read_log(log: Foreign, roles: Mapping[str, str | None]) -> Log:
     """Read a log, given the columns by role."""
-    polars = sys.modules.get("polars")
     log = log.to_native() if hasattr(log, "to_native") else log  # of Narwhals
-    log = log.collect() if polars is not None and isinstance(log, polars.LazyFrame) else log
+    log = log.collect() if is_of(log, "polars", "LazyFrame") else log
     with open_columns(
         log, Reading.read(), roles, None, required=NEEDED, besides=QUERIES
     ) as columns:
         users, items = _encode(columns.ids("query")), _encode(columns.ids("doc"))
-        moment, names = columns.columns["time"], columns.names
+        moment = columns.columns["time"]
         grades = np.zeros(len(users))
         if "relevance" in columns.columns:
             grades = np.asarray(columns.numbers("relevance", allows_null=True), dtype=np.float64)
         is_kept = isinstance(log, Mapping) or hasattr(log, "iloc") or hasattr(log, "get_column")
-        table = log if is_kept else pa.table({name: columns.typed(name) for name in names})
-        others = tuple(name for name in names if name not in map(columns.columns.get, roles))
+        table = log if is_kept else pa.table({name: columns.typed(name) for name in columns.names})
         times, has_zone = read_times(columns.typed(moment), moment)
-        return Log(table, users, items, times, has_zone, grades, moment, others)
+        return Log(table, users, items, times, has_zone, grades, moment)
 
 
 def _encode(ids: IdColumn) -> Rows:
