@@ -16,7 +16,7 @@ from rankscope.errors import EmptyError, FormatError, UsageError
 from rankscope.names import quote
 from rankscope.output.table import Table
 from rankscope.splits.log import read_log, read_times
-from rankscope.splits.result import DROPPED, Split
+from rankscope.splits.result import Split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from rankscope.splits.log import Log, Rows
 
-    Moment: TypeAlias = datetime | date | str | int | float
-    Length: TypeAlias = timedelta | str
     Kept: TypeAlias = Literal["new_users", "new_items", "known_pairs"]
     Mask: TypeAlias = NDArray[np.bool_]
     Way: TypeAlias = Callable[[Log, Rows], tuple[Mask, str]]
@@ -49,8 +47,8 @@ BOTH = "set at, last or last_per_user so that both sets have interactions"
 def split(
     log: object,
     *,
-    at: Moment | None = None,
-    last: float | Length | None = None,
+    at: datetime | date | str | float | None = None,
+    last: float | timedelta | str | None = None,
     last_per_user: int | None = None,
     core: int | None = None,
     keep: Kept | Collection[Kept] = (),
@@ -144,7 +142,7 @@ def split(
     parts, dropped = {"log": rows}, {}
     if core is not None:
         rows = _find_core(read, rows, core)
-        parts[f"{DROPPED}fewer than {core} interactions"] = np.setdiff1d(parts["log"], rows)
+        dropped[f"fewer than {core} interactions"] = np.setdiff1d(parts["log"], rows)
         if not len(rows):
             raise _empty(f"no users and items have {core} interactions each", "lower core")
     if not len(rows):
@@ -167,13 +165,14 @@ def split(
         hint = f"keep some of them, such as keep={list(REASONS)!r}, or split elsewhere"
         raise _empty(f"nothing is left of the test set: dropped were {why}", hint)
     parts |= {"train": train, "test": first}
-    parts |= {DROPPED + reason: lost for reason, lost in dropped.items()}
+    parts |= {f"dropped: {reason}": lost for reason, lost in dropped.items()}
     counts: dict[str, list[Any]] = {"part": [*parts], "interactions": [*map(len, parts.values())]}
     for name, codes in (("users", read.users), ("items", read.items)):
         # Several times as fast as a set of the codes.
         counts[name] = [np.count_nonzero(np.bincount(codes[rows])) for rows in parts.values()]
     train, test = read.take(train), read.take(first, without=read.time)
-    return Split(train=train, test=test, counts=Table(counts), rule=rule)
+    dropped_counts = {reason: len(lost) for reason, lost in dropped.items()}
+    return Split(train=train, test=test, counts=Table(counts), rule=rule, dropped=dropped_counts)
 
 
 def _find_core(log: Log, rows: Rows, core: int) -> Rows:
