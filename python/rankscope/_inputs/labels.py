@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankscope._inputs.arrow import fill_nulls, to_array
-from rankscope._inputs.columns import as_arrow, decode, is_list, is_null
+from rankscope._inputs.columns import as_arrow, decode, is_list, is_null, list_cells
 from rankscope.deferred import pa, pc
 from rankscope.errors import FormatError, UsageError
 from rankscope.settings.attribution import Attribution, Labels, grade_labels, read_positive
@@ -66,9 +66,8 @@ def read_labels(column: object, name: str = "labels", *, separator: str | None =
         )
     rows = _to_arrow(column, name)
     if separator is not None:
-        rows = pc.split_pattern(_to_texts(rows, name, column), separator)
-    texts = decode(pc.list_flatten(rows)) if is_list(rows.type) else rows
-    texts = _to_texts(texts, name, column)
+        rows = pc.split_pattern(_to_texts(rows, name), separator)
+    texts = _to_texts(decode(pc.list_flatten(rows)) if is_list(rows.type) else rows, name)
     if separator is not None:
         texts = pc.utf8_trim_whitespace(texts)
     documents, encoded = encode_texts(rows, texts)
@@ -94,33 +93,24 @@ def _to_arrow(column: Foreign, name: str) -> Foreign:
     is_column = any(hasattr(column, way) for way in WAYS) and not hasattr(column, "columns")
     if not isinstance(column, list | tuple) and not is_column:
         raise _bad_labels(name, "lists of labels, or a column", type(column).__name__)
-    try:
+    is_array = isinstance(column, np.ndarray) and column.ndim == 1
+    cells = column.tolist() if is_array else list_cells(column)
+    if cells is None or all(isinstance(cell, str) or is_null(cell) for cell in cells):
         return as_arrow(column, name)
-    except FormatError as error:
-        if error.code != "column_type":
-            raise
-    rows = [[row] if isinstance(row, str) else row for row in column]
-    try:
-        return as_arrow([list(row) if isinstance(row, ROWS) else row for row in rows], name)
-    except FormatError as error:
-        raise _find_mistake(column, name) from error
+    rows = [[*row] if isinstance(row, ROWS) else [row] for row in cells]
+    rows = [[label for label in row if not is_null(label)] for row in rows]
+    for at, label in ((at, label) for at, row in enumerate(rows) for label in row):
+        if not isinstance(label, str):
+            raise _bad_labels(name, "labels that are text", type(label).__name__, at)
+    return as_arrow(rows, name)
 
 
-def _to_texts(values: Foreign, name: str, column: object) -> Foreign:
+def _to_texts(values: Foreign, name: str) -> Foreign:
     if pa.types.is_floating(values.type):
         values = pc.if_else(values.is_null(nan_is_null=True), None, values)
     if values.type != pa.large_string() and values.null_count < len(values):
-        raise _find_mistake(column, name, str(values.type))
+        raise _bad_labels(name, "labels that are text, or lists of them", str(values.type))
     return values.cast(pa.large_string())
-
-
-def _find_mistake(column: object, name: str, kind: str = "a mixture of types") -> FormatError:
-    """Return the error for the first row of a list that has something else than labels."""
-    for at, row in enumerate(column if isinstance(column, list | tuple) else ()):
-        for label in row if isinstance(row, ROWS) else [row]:
-            if not isinstance(label, str) and not is_null(label):
-                return _bad_labels(name, "labels that are text", type(label).__name__, at)
-    return _bad_labels(name, "labels that are text, or lists of them", kind)
 
 
 def _bad_labels(name: str, wanted: str, found: str, at: int | None = None) -> FormatError:
