@@ -65,13 +65,9 @@ def name_records(rows: Iterable[Any], role: str, columns: Mapping[str, str]) -> 
     kind = Mapping if isinstance(first[0], Mapping) else type(first[0])
     for line, row in enumerate(records, 1):
         if not isinstance(row, kind):
-            raise FormatError(
-                f"expected {type(first[0]).__name__} as in row 1, found {type(row).__name__}",
-                hint="write all rows in one form: {'query_id': 'q1', 'doc_id': 'd1', 'score': 0.5}",
-                code="mixed_rows",
-                file=role,
-                line=line,
-            )
+            message = f"expected {type(first[0]).__name__} as in row 1, found {type(row).__name__}"
+            hint = "write all rows in one form: {'query_id': 'q1', 'doc_id': 'd1', 'score': 0.5}"
+            raise FormatError(message, hint=hint, code="mixed_rows", file=role, line=line)
     if kind is Mapping:
         names = dict.fromkeys(chain.from_iterable(records))
         return {str(name): [row.get(name) for row in records] for name in names}
@@ -101,13 +97,9 @@ def open_documents(docs: Any, is_judged: bool, place: str) -> tuple[str, object]
     number, ids = ("grade", "ids") if is_judged else ("score", "ids in rank order")
     hint = _find_mistake(docs, number, ids, is_mapping=is_mapping)
     if hint:
-        raise FormatError(
-            f"expected a mapping of document to {number}, or a list of {ids}, "
-            f"found {type(docs).__name__}",
-            hint=hint,
-            code="not_a_mapping",
-            file=place,
-        )
+        wanted = f"a mapping of document to {number}, or a list of {ids}"
+        message = f"expected {wanted}, found {type(docs).__name__}"
+        raise FormatError(message, hint=hint, code="not_a_mapping", file=place)
     if is_mapping:
         return "mapping", docs
     if isinstance(docs, AbstractSet):

@@ -115,12 +115,9 @@ def _check_texts(name: str, texts: Foreign, notes: list[Diagnostic]) -> None:
     """Note texts that are split, and other signs that a text names several categories."""
     printed = texts.filter(pc.match_substring_regex(texts, PRINTED_LIST))
     if len(printed):
-        raise FormatError(
-            f"expected categories in {name}, found the text of a list, {quote(printed[0].as_py())}",
-            hint="separate the categories of a text by |, or pass lists: "
-            f"table[{name!r}].map(ast.literal_eval)",
-            code="item_attributes",
-        )
+        text = quote(printed[0].as_py())
+        hint = f"separate categories by |, or pass lists: table[{name!r}].map(ast.literal_eval)"
+        raise _refuse(f"expected categories in {name}, found the text of a list, {text}", hint)
     distinct = texts.unique()
     signs = {
         "categories_split": pc.sum(pc.match_substring(texts, SEPARATOR)).as_py(),
@@ -177,16 +174,14 @@ def are_names(count: int, different: int) -> bool:
 
 def _read_vectors(lists: Foreign) -> NDArray[np.float64]:
     """Read a column of vectors, which have one length; NaN where there is none."""
-    lengths = fill_nulls(pc.list_value_length(lists), 0)
-    sizes = np.unique(lengths[lengths > 0]).tolist()
+    counts = fill_nulls(pc.list_value_length(lists), 0)
+    sizes = np.unique(counts[counts > 0]).tolist()
     if len(sizes) != 1:
-        raise FormatError(
-            f"expected vectors of one length, found {' and '.join(map(str, sizes[:2])) or 'none'}",
-            hint="pass a vector of the same length for each item",
-            code="vector_length",
-        )
-    vectors = np.full((len(lengths), sizes[0]), np.nan)
-    vectors[lengths > 0] = _to_numbers(lists.flatten()).reshape(-1, sizes[0])
+        hint = "pass a vector of the same length for each item"
+        lengths = " and ".join(map(str, sizes[:2])) or "none"
+        raise _refuse(f"expected vectors of one length, found {lengths}", hint, "vector_length")
+    vectors = np.full((len(counts), sizes[0]), np.nan)
+    vectors[counts > 0] = _to_numbers(lists.flatten()).reshape(-1, sizes[0])
     return vectors
 
 
@@ -203,8 +198,9 @@ def _note_scales(
 
 
 def _no_attributes(found: str) -> FormatError:
-    return FormatError(
-        f"expected attributes that are all categories, or all numbers, found {found}",
-        hint="pass only the columns by which items differ: items=table[['item_id', 'genre']]",
-        code="item_attributes",
-    )
+    hint = "pass only the columns by which items differ: items=table[['item_id', 'genre']]"
+    return _refuse(f"expected attributes all categories, or all numbers, found {found}", hint)
+
+
+def _refuse(message: str, hint: str, code: str = "item_attributes") -> FormatError:
+    return FormatError(message, hint=hint, code=code)

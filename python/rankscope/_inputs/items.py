@@ -157,9 +157,7 @@ def _open_items(items: object, reading: Reading) -> Iterator[Columns]:
     roles = {"doc": reading.columns.get("doc")}
     with open_columns(items, reading, roles, None, required=["doc"]) as table:
         for user in [name for name in table.names if name in USERS]:
-            raise FormatError(
-                f"expected what items are like, found a column of users, {quote(user)}",
-                hint="if these are the interactions of users with items, write history=",
-                code="columns",
-            )
+            message = f"expected what items are like, found a column of users, {quote(user)}"
+            hint = "if these are the interactions of users with items, write history="
+            raise FormatError(message, hint=hint, code="columns")
         yield table

@@ -43,14 +43,11 @@ def read_grades(
     if predicted is None:
         return grade_labels(documents, attribution)
     predictions = read_labels(predicted, "predicted")
-    if len(predictions.counts) != len(documents.counts):
-        raise FormatError(
-            f"expected a predicted label a document, found {len(predictions.counts)} for "
-            f"{len(documents.counts)} documents",
-            hint="None is no prediction",
-            code="length_mismatch",
-            file="predicted",
-        )
+    rows, count = len(documents.counts), len(predictions.counts)
+    if rows != count:
+        message = f"expected a predicted label a document, found {count} for {rows} documents"
+        hint = "None is no prediction"
+        raise FormatError(message, hint=hint, code="length_mismatch", file="predicted")
     for at in np.flatnonzero(predictions.counts > 1)[:1].tolist():
         raise _bad_labels("predicted", "one predicted label a document", "several", at)
     return grade_labels(documents, attribution, predictions)
@@ -59,11 +56,8 @@ def read_grades(
 def read_labels(column: object, name: str = "labels", *, separator: str | None = None) -> Labels:
     """Read a column of labels, one document per row."""
     if separator == "" or not isinstance(separator, str | None):
-        raise UsageError(
-            f"expected separator as text, found {separator!r}",
-            hint="write separator='|'",
-            code="bad_parameter",
-        )
+        message = f"expected separator as text, found {separator!r}"
+        raise UsageError(message, hint="write separator='|'", code="bad_parameter")
     rows = _to_arrow(column, name)
     if separator is not None:
         rows = pc.split_pattern(_to_texts(rows, name), separator)

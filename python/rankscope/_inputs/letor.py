@@ -88,12 +88,9 @@ def read_letor(path: Path | bytes, *, encoding: Literal["utf-8", "latin-1"] = "u
         ends, query_ids = to_array(runs.run_ends), runs.values.to_pylist()
         codes = to_array(runs.values.dictionary_encode().indices)
         for again in np.flatnonzero(codes != np.arange(len(codes)))[:1].tolist():
-            raise FormatError(
-                f"expected the rows of a query together, found {query_ids[again]!r} again",
-                hint="sort the rows by qid, or evaluate them as a table",
-                code="query_returns",
-                line=int(ends[again - 1]) + 1,
-            )
+            message = f"expected the rows of a query together, found {query_ids[again]!r} again"
+            hint, line = "sort the rows by qid, or evaluate them as a table", ends[again - 1] + 1
+            raise FormatError(message, hint=hint, code="query_returns", line=int(line))
     return Letor(relevance, np.diff(ends, prepend=0), query_ids, doc_ids)
 
 
@@ -105,10 +102,7 @@ def read_scored(labels: str, scores: str, reading: Reading, progress: Progress =
     called = "<stdin>" if scores == "-" else scores
     numbers = read_numbers_of(scores, called, "score")
     if len(numbers) != len(grades):
-        raise FormatError(
-            f"expected as many scores as {rows.name} has rows, {len(grades)}; found {len(numbers)}",
-            hint="are these the scores of another file?",
-            code="length_mismatch",
-            file=called,
-        )
+        message = f"expected {len(grades)} scores, as {rows.name} has rows, found {len(numbers)}"
+        hint = "are these the scores of another file?"
+        raise FormatError(message, hint=hint, code="length_mismatch", file=called)
     return pa.table({**columns, "score": numbers})

@@ -86,19 +86,17 @@ def _find_first(ids: Any, columns: Mapping[str, Any], *, are_unique: bool) -> ND
     first = np.unique(codes, return_index=True)[1]
     firsts = first[codes]
     again = np.flatnonzero(firsts < np.arange(len(codes)))
-    if are_unique and len(again):
-        raise FormatError(
-            f"expected one row per query, found two of query {quote(str(ids[int(again[0])]))}",
-            hint="keep one row per query in this table; values of several runs are columns",
-            code="duplicate_query",
-        )
+    for at in again[:are_unique].tolist():
+        message = f"expected one row per query, found two of query {quote(str(ids[at]))}"
+        hint = "keep one row per query in this table; values of several runs are columns"
+        raise FormatError(message, hint=hint, code="duplicate_query")
     for name, values in columns.items():
         value = to_array(values.dictionary_encode().indices)
         for at in np.flatnonzero(value != value[firsts])[:1].tolist():
-            raise FormatError(
-                f"expected one {name} in all rows of query {quote(str(ids[at]))}, found "
-                f"{quote(str(values[int(firsts[at])]))} and {quote(str(values[at]))}",
-                hint="an attribute belongs to the query, not to the document",
-                code="attribute_conflict",
+            both = " and ".join(quote(str(values[row])) for row in (int(firsts[at]), at))
+            message = (
+                f"expected one {name} in all rows of query {quote(str(ids[at]))}, found {both}"
             )
+            hint = "an attribute belongs to the query, not to the document"
+            raise FormatError(message, hint=hint, code="attribute_conflict")
     return first

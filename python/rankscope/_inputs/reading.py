@@ -79,13 +79,10 @@ def _second_rows(given: Mapping[object, object], second: str) -> Iterator[tuple[
     for query, topics in given.items():
         for topic, docs in topics.items() if isinstance(topics, Mapping) else [(None, topics)]:
             if topics is docs or not isinstance(docs, MEMBERS):
-                raise FormatError(
-                    f"expected a mapping of query to {second} to document to grade, found "
-                    f"{type(docs).__name__} below query {quote(query)}",
-                    hint=f'write {{"q1": {{"{second}": {{"doc": 1}}}}}}',
-                    code="not_a_mapping",
-                    file="qrels",
-                )
+                found = f"{type(docs).__name__} below query {quote(query)}"
+                message = f"expected a mapping of query to {second} to documents, found {found}"
+                hint = f'write {{"q1": {{"{second}": {{"doc": 1}}}}}}'
+                raise FormatError(message, hint=hint, code="not_a_mapping", file="qrels")
             for doc in docs:
                 yield query, topic, doc, docs[doc] if isinstance(docs, Mapping) else 1
 

@@ -131,11 +131,10 @@ def recognise(value: Any, role: str, columns: Mapping[str, str] | None = None) -
         hasattr(value, name) for name in ("dtype", "readline")
     )
     if is_other or not hasattr(rows, "__iter__"):
-        raise _refuse(
-            f"expected a path, a data frame, a mapping, or rows, found {describe_value(value)}",
-            "a path may be '-' for standard input; rows are tuples of query, document and number",
-            role,
-        )
+        kind = describe_value(value)
+        message = f"expected a path, a data frame, a mapping, or rows, found {kind}"
+        hint = "a path may be '-' for standard input; rows are tuples of query, document and number"
+        raise _refuse(message, hint, role)
     rows = name_records(rows, role, columns)
     return Input("table" if isinstance(rows, dict) else "rows", rows, role)
 

@@ -206,10 +206,8 @@ def _keep_first(log: Log, rows: Rows) -> Rows:
 def _read_way(at: Any, last: Any, last_per_user: Any) -> Way:  # noqa: ANN401 - checked here
     """Read the arguments of `split`, of which one says how the test set is chosen."""
     if sum(argument is not None for argument in (at, last, last_per_user)) != 1:
-        raise _bad(
-            "expected exactly one of at, last and last_per_user",
-            "write last='14d', last=0.2, at='2026-11-15', or last_per_user=1",
-        )
+        hint = "write last='14d', last=0.2, at='2026-11-15', or last_per_user=1"
+        raise _bad("expected exactly one of at, last and last_per_user", hint)
     if last_per_user is not None:
         _check_count("last_per_user", last_per_user)
         return partial(_choose_last, last_per_user)
@@ -220,10 +218,8 @@ def _read_way(at: Any, last: Any, last_per_user: Any) -> Way:  # noqa: ANN401 - 
         last = timedelta(**{UNITS[match[2]]: int(match[1])})
     is_length = isinstance(last, timedelta) and last > timedelta(0)
     if not is_length and not (isinstance(last, float) and 0 < last < 1):
-        raise _bad(
-            f"expected last to be a share between 0 and 1, or a length, found {quote(last)}",
-            "write 0.2 for a fifth of the interactions, or '14d' for 14 days",
-        )
+        message = f"expected last to be a share between 0 and 1, or a length, found {quote(last)}"
+        raise _bad(message, "write 0.2 for a fifth of the interactions, or '14d' for 14 days")
     return partial(_choose_latest, last)
 
 
@@ -248,11 +244,9 @@ def _choose_latest(last: float | timedelta, log: Log, rows: Rows) -> tuple[Mask,
         rule = f"The test set is the last {share}, from {_write(first, log)} on; {TOGETHER}."
         return times >= first, rule
     if log.are_numbers:
-        raise _bad(
-            f"the times in {log.time} are numbers, whose unit isn't known",
-            "write at=… with such a number, or make them timestamps: "
-            f"pd.to_datetime(log[{log.time!r}], unit='s')",
-        )
+        timestamps = f"make them timestamps: pd.to_datetime(log[{log.time!r}], unit='s')"
+        hint = f"write at=… with such a number, or {timestamps}"
+        raise _bad(f"the times in {log.time} are numbers, whose unit isn't known", hint)
     after = times.max() - np.timedelta64(last)
     return times > after, f"The test set is what is later than {_write(after, log)}."
 
@@ -269,9 +263,8 @@ def _choose_later(at: Any, log: Log, rows: Rows) -> tuple[Mask, str]:  # noqa: A
         (start,), has_zone = read_times(moment, "at")
     is_time = start is not None and start.dtype.kind == "M"
     if start is None or is_time == log.are_numbers or has_zone != log.has_zone:
-        raise _bad(
-            f"the times in {log.time} are {what}, found at={quote(str(at))}", f"write at={example}"
-        )
+        message = f"the times in {log.time} are {what}, found at={quote(str(at))}"
+        raise _bad(message, f"write at={example}")
     return log.times[rows] >= start, f"The test set begins at {_write(start, log)}."
 
 

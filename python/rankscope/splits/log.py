@@ -162,9 +162,7 @@ def _parse(texts: Foreign, name: str) -> Foreign:
 def _no_times(
     name: str, found: str, at: int | None = None, *, code: str = "time_format"
 ) -> FormatError:
-    return FormatError(
-        f"expected a time in every row of {name}, found {found}",
-        hint="times are dates, timestamps, numbers, or text such as 2026-11-21T18:00:00Z",
-        code=code,
-        line=None if at is None else at + 1,
-    )
+    line = None if at is None else at + 1
+    hint = "times are dates, timestamps, numbers, or text such as 2026-11-21T18:00:00Z"
+    message = f"expected a time in every row of {name}, found {found}"
+    return FormatError(message, hint=hint, code=code, line=line)
