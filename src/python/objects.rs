@@ -343,25 +343,25 @@ fn at_line(py: Python<'_>, raised: PyErr, line: u64) -> PyErr {
     }
 }
 
-/// The bytes of an identifier: a text as it is, a typed integer as its decimal text.
-#[allow(clippy::disallowed_methods)] // an integer has at most 20 bytes
+/// The bytes of an identifier; what is no text and no integer is written as `spell` does.
+#[allow(clippy::disallowed_methods)] // an identifier has at most 4,096 bytes
 pub(super) fn read_id<'a>(
     id: &'a Bound<'_, PyAny>,
     place: &str,
     notes: &mut Notes,
 ) -> PyResult<Cow<'a, [u8]>> {
     let py = id.py();
+    let shown = || id.repr().map_or_else(|_| String::new(), |text| text.to_string());
     let refuse = |error: Error| to_python(py, &error.file(place));
     if let Ok(text) = id.cast::<PyString>() {
         let text = text.to_str().map_err(|raised| {
             if !raised.is_instance_of::<PyUnicodeEncodeError>(py) {
                 return raised;
             }
-            let shown = id.repr().map_or_else(|_| String::new(), |text| text.to_string());
             refuse(
                 Error::new(Kind::Format, "surrogate", "expected text, found a lone surrogate")
                     .hint("decode the id with errors=\"strict\" where it comes from")
-                    .value(shown.as_bytes()),
+                    .value(shown().as_bytes()),
             )
         })?;
         fields::check_id(text.as_bytes()).map_err(refuse)?;
@@ -384,20 +384,20 @@ pub(super) fn read_id<'a>(
         fields::check_id(text.as_bytes()).map_err(refuse)?;
         return Ok(Cow::Owned(text.into_bytes()));
     }
-    if is_missing(id)? {
+    let rule = py.import("rankscope._inputs.documents")?.getattr("spell")?;
+    let spelled = rule.call1((id,))?;
+    if let Ok(text) = spelled.cast::<PyString>() {
+        let text = text.to_str()?.as_bytes();
+        fields::check_id(text).map_err(refuse)?;
+        return Ok(Cow::Owned(text.to_vec()));
+    }
+    if is_missing(&spelled)? {
         let error = Error::new(Kind::Format, "missing_id", "expected an id, found none");
         return Err(refuse(error.hint("give it a name, or leave it out")));
     }
-    let shown = id.repr().map_or_else(|_| String::new(), |text| text.to_string());
-    Err(refuse(
-        Error::new(
-            Kind::Format,
-            "id_type",
-            format!("expected an id of type str or int, found {}", id.get_type().name()?),
-        )
-        .hint("ids are text or integers: make UUIDs text with str(); floats lose digits")
-        .value(shown.as_bytes()),
-    ))
+    let message = format!("expected an id of type str or int, found {}", id.get_type().name()?);
+    let hint = "ids are text, integers, UUIDs, dates, decimals or bytes; floats lose digits";
+    Err(refuse(Error::new(Kind::Format, "id_type", message).hint(hint).value(shown().as_bytes())))
 }
 
 /// The integer that an object is, of Python's or any other type, but not a truth value.

@@ -165,10 +165,10 @@ def test_a_missing_time_in_a_file_is_no_id(tmp_path: Path) -> None:
 
 
 def test_ids_that_become_one_text_are_refused() -> None:
-    refused(lambda: rs.evaluate({"q": {b"a": 1, "a": 2}}, {"q": {"a": 1.0}}, "RR"), "duplicate_id")
-    refused(
-        lambda: rs.evaluate({b"q": {"a": 1}, "q": {"a": 1}}, {"q": ["a"]}, "RR"), "duplicate_id"
-    )
+    judged, shown = {"q": {"a": 1}}, {"q": {b"a": 1.0, "a": 2.0}}
+    refused(lambda: rs.evaluate(judged, shown, "RR"), "duplicate_doc")
+    refused(lambda: rs.evaluate({"q": {b"a": 1, "a": 2}}, judged, "RR"), "duplicate_conflict")
+    refused(lambda: rs.evaluate({b"q": {"a": 1}, "q": {"a": 1}}, judged, "RR"), "duplicate_query")
     refused(lambda: rs.evaluate({b"\xff": {"a": 1}}, {"q": ["a"]}, "RR"), "encoding")
     huge = decimal.Decimal("1E+5000")
     refused(lambda: rs.evaluate({huge: {"a": 1}}, {"q": ["a"]}, "RR"), "id_length")

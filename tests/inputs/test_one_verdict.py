@@ -138,7 +138,7 @@ def test_a_score_has_the_same_verdict_in_a_table_of_both(number: object, kind: s
 
 
 CODES_OF_IDS: dict[str, list[object]] = {
-    "id_type": [1.5, True, np.True_, b"b", ("b",), np.float64(7), np.datetime64("2026-01-01")],
+    "id_type": [1.5, True, np.True_, ("b",), np.float64(7)],
     "missing_id": [None, pd.NA, pd.NaT, "", np.str_("")],
     "surrogate": ["\ud800", "b\udfff"],
     "nul_byte": ["b\0", "\0"],
@@ -159,6 +159,19 @@ def test_an_id_has_one_verdict(odd: object, code: str, place: int, role: str) ->
     for form, outcome in found.items():
         line = None if form == "dict" else 2
         assert outcome == ((code, line) if code else found["dict"])
+
+
+@pytest.mark.parametrize("role", ["qrels", "run"])
+@pytest.mark.parametrize("odd", [b"b", np.datetime64("2026-01-01")], ids=ascii)
+def test_an_id_of_another_type_is_its_text_in_objects_and_refused_in_columns(
+    odd: object, role: str
+) -> None:
+    rows: Rows = [PLAIN[role][0], ("q", odd, 2)]
+    as_text: Rows = [PLAIN[role][0], ("q", odd.decode() if isinstance(odd, bytes) else str(odd), 2)]
+    for form in FORMS:
+        is_column = form in {"columns", "pandas", "polars"}
+        expected = ("id_type", 2) if is_column else of_pairs(form, role, as_text)
+        assert of_pairs(form, role, rows) == expected
 
 
 @pytest.mark.parametrize(("number", "kind"), NUMBERS, ids=show)

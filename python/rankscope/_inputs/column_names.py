@@ -12,129 +12,60 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+USERS = ("user_id", "user", "userId")
+"""Names of users, whose rows are one query where there is no other column of queries."""
+
 # Besides common names, these are those of Arize (`prediction_group_id`, `prediction_id`,
 # `prediction_score`, `relevance_score`), of User Behavior Insights (`object_id`, and nested fields
 # as `pandas.json_normalize` calls them), of Hugging Face and BEIR (`query-id`, `corpus-id`), and of
 # recommenders (`user_id`, `item_id`, `rating`, and `userId`, `movieId` of MovieLens).
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "query": (
-        "query_id",
-        "qid",
-        "q_id",
-        "query-id",
-        "query",
-        "topic",
-        "topic_id",
-        "user_id",
-        "user",
-        "userId",
-        "search_group_id",
-        "prediction_group_id",
-        "group_id",
-        "ranking_id",
-        "search_id",
-        "question_id",
-        "question",
+        *("query_id", "qid", "q_id", "query-id", "query", "topic", "topic_id", *USERS),
+        *("search_group_id", "prediction_group_id", "group_id", "ranking_id", "search_id"),
+        *("question_id", "question"),
     ),
     "doc": (
-        "doc_id",
-        "docno",
-        "docid",
-        "doc",
-        "doc_ids",
-        "item_id",
-        "item_ids",
-        "item",
-        "document_id",
-        "itemId",
-        "movieId",
-        "movie_id",
-        "track_id",
-        "product_id",
-        "corpus-id",
-        "passage_id",
-        "chunk_id",
-        "object_id",
-        "event_attributes.object.object_id",
+        *("doc_id", "docno", "docid", "doc", "doc_ids", "item_id", "item_ids", "item"),
+        *("document_id", "itemId", "movieId", "movie_id", "track_id", "product_id", "corpus-id"),
+        *("passage_id", "chunk_id", "object_id", "event_attributes.object.object_id"),
         "prediction_id",
     ),
     "relevance": (
-        "relevance",
-        "rel",
-        "label",
-        "grade",
-        "grades",
-        "gains",
-        "gain",
-        "target",
-        "relevance_score",
-        "actual_score",
-        "rating",
-        "y_true",
-        "relevant",
-        "is_relevant",
+        *("relevance", "rel", "label", "grade", "grades", "gains", "gain", "target"),
+        *("relevance_score", "actual_score", "rating", "y_true", "relevant", "is_relevant"),
     ),
     "score": (
-        "score",
-        "scores",
-        "prediction",
-        "pred",
-        "prediction_score",
-        "y_score",
-        "y_pred",
+        *("score", "scores", "prediction", "pred", "prediction_score", "y_score", "y_pred"),
         "similarity",
     ),
     "rank": ("rank", "ranks", "position", "event_attributes.position.ordinal"),
 }
 """The names under which a column is found that is not named."""
 
-TIMES = {
-    "timestamp",
-    "time",
-    "ts",
-    "date",
-    "datetime",
-    "event_time",
-    "created_at",
-    "prediction_timestamp",
-}
-"""The usual names of times, which say nothing about relevance."""
-
 ROLES = {
     **SYNONYMS,
     "subtopic": ("subtopic", "subtopic_id", "iteration", "aspect", "intent"),
     "stratum": ("stratum", "stratum_id", "strata"),
-    "time": tuple(sorted(TIMES)),
+    "time": (
+        *("created_at", "date", "datetime", "event_time", "prediction_timestamp", "time"),
+        *("timestamp", "ts"),
+    ),
 }
 """The same, with the columns that only judgments by subtopic, of samples, or logs have."""
 
 ITEMS = ("items", "docs", "documents", "results", "ranking")
 """The names under which a list of objects is found, each a document with its score or grade."""
 
-QUERY_NAMES = {
-    "query_id",
-    "qid",
-    "q_id",
-    "query-id",
-    "search_group_id",
-    "prediction_group_id",
-    "ranking_id",
-    "search_id",
-    "question_id",
-}
-"""Names that only a query has."""
-
+UNSURE = {*USERS, "query", "topic", "question"}
 BESIDE = {
-    "query": (QUERY_NAMES, {"user_id", "user", "userId", "query", "topic", "question"}),
+    "query": ({*SYNONYMS["query"]} - {*UNSURE, "topic_id", "group_id"}, UNSURE),
     "doc": (
         {"doc_id", "docno", "docid", "item_id", "product_id", "document_id", "object_id"},
         {"prediction_id", "itemId", "movieId", "movie_id", "track_id"},
     ),
 }
 """By role, sure names, and names that mean something else in a table that has one of those."""
-
-USERS = {"user_id", "user", "userId"}
-"""Names of users, whose rows are one query where there is no other column of queries."""
 
 LIKELY = {
     "query": ("session", "search", "request", "query", "group", "customer", "user", "visitor"),
@@ -158,41 +89,35 @@ def check_names(names: Sequence[str]) -> None:
     """Raise an error for columns with the same name."""
     doubled = sorted(name for name, count in Counter(names).items() if count > 1)
     if doubled:
-        raise FormatError(
-            f"expected different column names, found {list_names(doubled)} more than once",
-            hint="rename one of them",
-            code="columns",
-        )
+        message = f"expected different column names, found {list_names(doubled)} more than once"
+        raise FormatError(message, hint="rename one of them", code="columns")
 
 
 def find_column(
     names: Sequence[str], role: str, name: str | None, attributes: Sequence[str] = ()
 ) -> str | None:
-    """Find the column of a role by the name given, or by its usual names.
+    """Find the column of a role by its name, or else by its usual names.
 
     A column that is named as an attribute, such as the user to group by, isn't taken for the query
     if there is another one. Neither is `user_id` beside `query_id`.
     """
     if name is not None:
-        name = str(name)
-        if name in names:
-            return name
+        if str(name) in names:
+            return str(name)
         # A column of its own name, such as one to group by, has no role.
         of = "" if role == name else f" of {role}"
-        raise no_column(names, f"the column {quote(name)}{of}", name)
-    found = [column for column in names if column in ROLES[role]]
-    if len(found) > 1:
-        found = [column for column in found if column not in attributes] or found
+        raise no_column(names, f"the column {quote(str(name))}{of}", str(name))
+    columns = [column for column in names if column in ROLES[role]]
+    if len(columns) > 1:
+        columns = [column for column in columns if column not in attributes] or columns
     sure, unsure = BESIDE.get(role, (set(), set()))
-    if not sure.isdisjoint(found):
-        found = [column for column in found if column not in unsure]
-    if len(found) > 1:
-        raise FormatError(
-            f"expected one column of {role}, found {' and '.join(found)}",
-            hint=f"say which: {write_choice(role, found[0])}",
-            code="columns",
-        )
-    return found[0] if found else None
+    if not sure.isdisjoint(columns):
+        columns = [column for column in columns if column not in unsure]
+    if len(columns) > 1:
+        message = f"expected one column of {role}, found {' and '.join(columns)}"
+        hint = f"say which: {_write_choice(role, columns[0])}"
+        raise FormatError(message, hint=hint, code="columns")
+    return columns[0] if columns else None
 
 
 def find_grades(names: Sequence[str], given: Mapping[str, str | None]) -> str | None:
@@ -213,24 +138,19 @@ def find_grades(names: Sequence[str], given: Mapping[str, str | None]) -> str | 
     if (query, doc, columns["score"]) == ("query-id", "corpus-id", "score"):
         return "score"
     run = columns["score"] or columns["rank"]
+    second = {given.get("subtopic"), given.get("stratum")}
+    others = [name for name in names if name not in {query, doc, *second, *ROLES["time"], *USERS}]
+    if run is None and not others:
+        return None
+    choice = _write_choice("relevance", run or _guess(others, "relevance") or others[0])
+    error = no_role(names, "relevance")
+    error.hint = f"name the grades: {choice}. If each row is relevant, pass only {query} and {doc}"
     if run is not None:
-        error = no_role(names, "relevance")
         error.hint = (
             f"{quote(run)} is a column of a run: are judgments and run swapped? "
-            f"If it holds grades, write {write_choice('relevance', run)}"
+            f"If it holds grades, write {choice}"
         )
-        raise error
-    second = {given.get("subtopic"), given.get("stratum")}
-    others = [name for name in names if name not in {query, doc, *second, *TIMES, *USERS}]
-    if others:
-        error = no_role(names, "relevance")
-        close = guess_column(others, "relevance")
-        error.hint = (
-            f"name the grades: {write_choice('relevance', close if close in others else others[0])}"
-            f". If each row is relevant, pass only {query} and {doc}"
-        )
-        raise error
-    return None
+    raise error
 
 
 def no_role(names: Sequence[str], role: str) -> FormatError:
@@ -242,13 +162,15 @@ def no_role(names: Sequence[str], role: str) -> FormatError:
 
 def no_column(names: Sequence[str], wanted: str, name: str) -> FormatError:
     """Return the error for a table without a column."""
-    close = _find_close([name, *ROLES.get(name, ())], names)
-    if close:
-        hint = f"did you mean {close!r}?"
+    lowered = {name.lower(): name for name in islice(names, MOST_NAMES)}
+    words = [name, *ROLES.get(name, ())]
+    close = (find_closest(word, lowered, likeness=like) for like in (1.0, 0.75) for word in words)
+    if closest := next(filter(None, close), None):
+        hint = f"did you mean {lowered[closest]!r}?"
     elif name in ROLES:
         # What orders the documents can be ranks as well as scores.
-        role = "rank" if name == "score" and _is_likely(names, "rank") else name
-        hint = f"name it: {write_choice(role, guess_column(names, role))}"
+        role = "rank" if name == "score" and _guess(names, "rank") else name
+        hint = f"name it: {_write_choice(role, _guess(names, role) or f'my_{role}')}"
     elif "," in name and all(part.strip() in names for part in name.split(",")):
         hint = "name one column at a time; on the command line, repeat the option"
     else:
@@ -256,36 +178,27 @@ def no_column(names: Sequence[str], wanted: str, name: str) -> FormatError:
     return FormatError(f"expected {wanted}, found {list_names(names)}", hint=hint, code="columns")
 
 
-def write_choice(role: str, name: str) -> str:
+def _write_choice(role: str, name: str) -> str:
     """Return how a column is named for a role, in Python and on the command line."""
     return f"{role}={name!r}, or --col {role}={name}"
 
 
-def _is_likely(names: Sequence[str], role: str) -> bool:
-    return guess_column(names, role) in names
-
-
-def guess_column(names: Sequence[str], role: str) -> str:
-    """Return the column that a role could mean, for hints, or an example of a name."""
+def _guess(names: Sequence[str], role: str) -> str | None:
+    """Return the column that a role could mean, for hints."""
     usual = {name for of in SYNONYMS.values() for name in of}
-    for part in LIKELY[role]:
-        for name in islice(names, MOST_NAMES):
-            if part in name.lower() and name not in usual:
-                return name
-    return f"my_{role}"
+    unusual = [name for name in islice(names, MOST_NAMES) if name not in usual]
+    return next((name for part in LIKELY[role] for name in unusual if part in name.lower()), None)
 
 
 def explain_users(error: Exception, names: Sequence[str], query: str | None) -> None:
     """Say in the hint of a duplicate that all rows of a user are taken for one query."""
-    if not isinstance(error, DuplicateError) or query not in USERS:
-        return
-    column = guess_column(names, "query")
-    search = column if column in names else "search_id"
-    also = "name" if column in names else "add"
-    error.hint = (
-        f"all rows with the same {query} count as one query. If users search more than once, "
-        f"{also} the column of searches: {write_choice('query', search)}. Otherwise, {error.hint}"
-    )
+    if isinstance(error, DuplicateError) and query in USERS:
+        column = _guess(names, "query")
+        error.hint = (
+            f"all rows with the same {query} count as one query. If users search more than once, "
+            f"{'name' if column else 'add'} the column of searches: "
+            f"{_write_choice('query', column or 'search_id')}. Otherwise, {error.hint}"
+        )
 
 
 def list_names(names: Sequence[str]) -> str:
@@ -294,14 +207,3 @@ def list_names(names: Sequence[str]) -> str:
     if len(names) > MOST_SHOWN:
         shown.append(f"and {len(names) - MOST_SHOWN} more")
     return ", ".join(shown) or "no columns"
-
-
-def _find_close(wanted: Sequence[str], names: Sequence[str]) -> str | None:
-    """Find a name that nearly equals a wanted one."""
-    lowered = {name.lower(): name for name in islice(names, MOST_NAMES)}
-    for likeness in (1.0, 0.75):
-        for word in wanted:
-            closest = find_closest(word, lowered, likeness=likeness)
-            if closest is not None:
-                return lowered[closest]
-    return None

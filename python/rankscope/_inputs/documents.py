@@ -10,10 +10,10 @@ import sys
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from itertools import chain, islice
-from operator import getitem, is_
+from operator import getitem
 
 from rankscope._inputs.column_names import ROLES
-from rankscope.errors import DuplicateError, FormatError, LimitError
+from rankscope.errors import FormatError, LimitError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,36 +50,24 @@ def is_record(value: object, columns: Mapping[str, str]) -> bool:
 
     A named tuple none of whose names is known is a tuple.
     """
-    if isinstance(value, Mapping):
-        return True
     names = _list_fields(value)
-    if not isinstance(value, tuple):
-        return bool(names)
-    return not (USUAL | set(columns.values())).isdisjoint(names)
-
-
-def peek(rows: Iterable[Any]) -> tuple[list[Any], Iterable[Any]]:
-    """Return a list of the first row, empty if there is none, and all rows."""
-    first = list(islice(rows, 1))
-    return first, chain(first, rows) if hasattr(rows, "__next__") else rows
+    is_named = not isinstance(value, tuple) or not USUAL.union(columns.values()).isdisjoint(names)
+    return isinstance(value, Mapping) or (bool(names) and is_named)
 
 
 def name_records(rows: Iterable[Any], role: str, columns: Mapping[str, str]) -> Any:  # noqa: ANN401 - see below
     """Return records as columns by name, and other rows as they are."""
-    first, rows = peek(rows)
+    first = list(islice(rows, 1))
+    rows = chain(first, rows) if hasattr(rows, "__next__") else rows
     if not first or not is_record(first[0], columns):
         return rows
     records = list(rows)
     kind = Mapping if isinstance(first[0], Mapping) else type(first[0])
     for line, row in enumerate(records, 1):
         if not isinstance(row, kind):
-            raise FormatError(
-                f"expected {type(first[0]).__name__} as in row 1, found {type(row).__name__}",
-                hint="write all rows in one form: {'query_id': 'q1', 'doc_id': 'd1', 'score': 0.5}",
-                code="mixed_rows",
-                file=role,
-                line=line,
-            )
+            message = f"expected {type(first[0]).__name__} as in row 1, found {type(row).__name__}"
+            hint = "write all rows in one form: {'query_id': 'q1', 'doc_id': 'd1', 'score': 0.5}"
+            raise FormatError(message, hint=hint, code="mixed_rows", file=role, line=line)
     if kind is Mapping:
         names = dict.fromkeys(chain.from_iterable(records))
         return {str(name): [row.get(name) for row in records] for name in names}
@@ -109,13 +97,9 @@ def open_documents(docs: Any, is_judged: bool, place: str) -> tuple[str, object]
     number, ids = ("grade", "ids") if is_judged else ("score", "ids in rank order")
     hint = _find_mistake(docs, number, ids, is_mapping=is_mapping)
     if hint:
-        raise FormatError(
-            f"expected a mapping of document to {number}, or a list of {ids}, "
-            f"found {type(docs).__name__}",
-            hint=hint,
-            code="not_a_mapping",
-            file=place,
-        )
+        wanted = f"a mapping of document to {number}, or a list of {ids}"
+        message = f"expected {wanted}, found {type(docs).__name__}"
+        raise FormatError(message, hint=hint, code="not_a_mapping", file=place)
     if is_mapping:
         return "mapping", docs
     if isinstance(docs, AbstractSet):
@@ -138,21 +122,15 @@ def _find_mistake(docs: Any, number: str, ids: str, *, is_mapping: bool) -> str:
         return "a set has no order: pass a list, best first"
     if hasattr(docs, "columns") or getattr(docs, "ndim", 1) != 1 or not hasattr(docs, "__iter__"):
         return f"write {{'d1': 2, 'd2': 1}}, or ['d1', 'd2'] for {ids}, or [] for none"
-    if not is_mapping or not is_of(docs, "pandas", "Series") or docs.empty:
-        return ""
     # A column that was cut out of a frame has the numbers of the frame's rows as its index.
-    if docs.index.name is not None or any(isinstance(key, str) for key in docs.index):
+    is_cut = is_mapping and is_of(docs, "pandas", "Series") and docs.index.name is None
+    if not is_cut or docs.empty or any(isinstance(key, str) for key in docs.index):
         return ""
     return f"write .tolist() if they are ids, or .set_axis(ids).to_dict() if they are {number}s"
 
 
 def spell(value: Any) -> Any:  # noqa: ANN401 - what a caller has
-    """Return the text of an ID, and text, integers and what is no ID as they are.
-
-    Return `None` for a missing one of a type of IDs, such as NaT.
-    """
-    if isinstance(value, str | int | float):
-        return value
+    """Return the text of an ID, `None` for a missing one, and what is no ID as it is."""
     if isinstance(value, bytes):
         try:
             return value.decode()
@@ -175,52 +153,3 @@ def spell(value: Any) -> Any:  # noqa: ANN401 - what a caller has
             raise LimitError(found, hint="turn them into text", code="id_length")
         text = f"{value:f}" if value else "0"
     return (text.rstrip("0").rstrip(".") if "." in text else text) + zone
-
-
-def spell_key_ids(given: Any) -> Any:  # noqa: ANN401 - a mapping, or a column of pandas
-    """Return documents by query with IDs as text or integers, the same mapping if they are.
-
-    The first query and its first document say what the others are.
-    """
-    # A column of pandas has pairs, but no keys that can be iterated.
-    pairs = given.items()
-    query = next((key for key, _ in pairs), None)
-    docs = next((docs for _, docs in pairs if isinstance(docs, MEMBERS) and len(docs)), ())
-    if spell(query) is query and all(_spell_row(doc) is doc for doc in islice(docs, 1)):
-        return given
-    return _spell_members(given)
-
-
-def _spell_members(value: Any) -> Any:  # noqa: ANN401 - as above
-    """Return documents by query, or those of a query, with IDs as text."""
-    if isinstance(value, list | tuple):
-        return list(map(_spell_row, value))
-    spelled: Any
-    if isinstance(value, set | frozenset):
-        spelled = set(map(spell, value))
-    else:
-        spelled = {
-            spell(key): _spell_members(docs) if isinstance(docs, MEMBERS) else docs
-            for key, docs in value.items()
-        }
-    if len(spelled) < len(value):
-        raise DuplicateError(
-            "expected different IDs, found two that are the same text",
-            hint="bytes and text are one ID if they have the same characters",
-            code="duplicate_id",
-        )
-    return spelled
-
-
-def _spell_row(row: Any) -> Any:  # noqa: ANN401 - an ID, or IDs and a number
-    """Return an ID, or IDs and a number, with IDs as text; the same object if they are."""
-    if not isinstance(row, tuple | list):
-        return spell(row)
-    ids = [*map(spell, row[:-1])]
-    return row if all(map(is_, ids, row)) else (*ids, *row[-1:])
-
-
-def spell_row_ids(rows: Any) -> Any:  # noqa: ANN401 - rows of any kind
-    """Return rows of IDs and a number with IDs as text or integers; see `spell_key_ids`."""
-    first, rows = peek(rows)
-    return rows if all(_spell_row(row) is row for row in first) else map(_spell_row, rows)

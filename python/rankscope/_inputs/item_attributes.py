@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from statistics import median_low
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope._inputs.arrow import fill_nulls, load_arrow
+from rankscope._inputs.arrow import fill_nulls, to_array
 from rankscope._inputs.columns import as_arrow, count_ids, decode, is_list, read_ids, to_arrow
+from rankscope._inputs.labels import encode_texts
+from rankscope.deferred import pa, pc
 from rankscope.errors import FormatError
 from rankscope.names import quote
 from rankscope.output.diagnostics import describe
@@ -46,15 +49,13 @@ def describe_mapping(items: Mapping[Any, Any], notes: list[Diagnostic]) -> Descr
     """Describe items by a mapping of each to a category, several categories, or a vector."""
     values = list(items.values())
     if not all(isinstance(value, str | None) for value in values):
-        values = [_list_attributes(value) for value in values]
+        values = [value.split(SEPARATOR) if isinstance(value, str) else value for value in values]
+        values = [list(value) if _is_list(value) else value for value in values]
     return describe_columns(read_ids(list(items), "items"), {"items": values}, notes)
 
 
-def _list_attributes(value: Any) -> Any:  # noqa: ANN401 - what a caller has
-    """Return several categories, or a vector, as a list."""
-    if isinstance(value, str):
-        return value.split(SEPARATOR)
-    return list(value) if isinstance(value, Iterable) and not isinstance(value, bytes) else value
+def _is_list(value: object) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, bytes)
 
 
 def describe_columns(
@@ -72,19 +73,27 @@ def describe_columns(
     if set(kinds.values()) == {"text"}:
         return _describe_categories(ids, arrays, notes)
     if [*kinds.values()] == ["vectors"]:
-        return _keep_described(ids, _read_vectors(*arrays.values()))
-    if set(kinds.values()) != {"number"}:
+        vectors = _read_vectors(*arrays.values())
+    elif set(kinds.values()) == {"number"}:
+        vectors = np.column_stack(list(map(_to_numbers, arrays.values())))
+        _note_scales([*arrays], vectors, notes)
+    else:
         raise _no_attributes(", ".join(f"{quote(name)} ({kind})" for name, kind in kinds.items()))
-    numbers = {
-        name: column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
-        for name, column in arrays.items()
-    }
-    _note_scales(numbers, notes)
-    return _keep_described(ids, np.column_stack(list(numbers.values())))
+    if np.isinf(vectors).any():
+        raise _no_attributes("an infinite number")
+    # Items that lack a number are left out.
+    rows = np.flatnonzero(~np.isnan(vectors).any(axis=1))
+    if len(rows) < len(vectors):
+        ids, vectors = read_ids(to_arrow(ids).take(rows), "items"), vectors[rows]
+    return ids, vectors.shape[1], vectors.reshape(-1)
+
+
+def _to_numbers(column: Foreign) -> NDArray[np.float64]:
+    return fill_nulls(column.cast("float64", safe=False), np.nan)
 
 
 def _kind_of(kind: Foreign) -> str:
-    types = load_arrow().types
+    types = pa.types
     value = kind.value_type if is_list(kind) else kind
     if types.is_integer(value) or types.is_floating(value) or types.is_boolean(value):
         return "vectors" if is_list(kind) else "number"
@@ -94,36 +103,29 @@ def _kind_of(kind: Foreign) -> str:
 
 def _holds_names(column: Foreign) -> bool:
     """Check whether a column has texts such as titles."""
-    compute = load_arrow("pyarrow.compute")
-    if column.type != load_arrow().large_string():
+    if column.type != pa.large_string():
         return False
     # Many combinations of few genres may all differ, too.
-    has_several = compute.any(compute.match_substring(column, SEPARATOR)).as_py()
-    different = compute.count_distinct(column).as_py()
+    has_several = pc.any(pc.match_substring(column, SEPARATOR)).as_py()
+    different = pc.count_distinct(column).as_py()
     return not has_several and are_names(len(column) - column.null_count, different)
 
 
 def _check_texts(name: str, texts: Foreign, notes: list[Diagnostic]) -> None:
     """Note texts that are split, and other signs that a text names several categories."""
-    compute = load_arrow("pyarrow.compute")
-    printed = texts.filter(compute.match_substring_regex(texts, PRINTED_LIST))
+    printed = texts.filter(pc.match_substring_regex(texts, PRINTED_LIST))
     if len(printed):
-        raise FormatError(
-            f"expected categories in {name}, found the text of a list, {quote(printed[0].as_py())}",
-            hint="separate the categories of a text by |, or pass lists: "
-            f"table[{name!r}].map(ast.literal_eval)",
-            code="item_attributes",
-        )
+        text = quote(printed[0].as_py())
+        hint = f"separate categories by |, or pass lists: table[{name!r}].map(ast.literal_eval)"
+        raise _refuse(f"expected categories in {name}, found the text of a list, {text}", hint)
     distinct = texts.unique()
     signs = {
-        "categories_split": compute.match_substring(texts, SEPARATOR).to_pylist(),
-        "categories_with_commas": compute.match_substring_regex(distinct, "[,;]").to_pylist(),
-        "categories_with_blanks": _are_lists_with_blanks(distinct.to_pylist()),
+        "categories_split": pc.sum(pc.match_substring(texts, SEPARATOR)).as_py(),
+        "categories_with_commas": pc.sum(pc.match_substring_regex(distinct, "[,;]")).as_py(),
+        "categories_with_blanks": sum(_are_lists_with_blanks(distinct.to_pylist())),
     }
-    for code, are_such in signs.items():
-        if any(are_such):
-            notes.append(describe(code, sum(are_such), {"column": name}, file="items"))
-            break
+    codes = [code for code, count in signs.items() if count][:1]
+    notes += [describe(code, signs[code], {"column": name}, file="items") for code in codes]
 
 
 def _are_lists_with_blanks(texts: Sequence[str]) -> list[bool]:
@@ -145,25 +147,21 @@ def _describe_categories(
     ids: IdColumn, columns: Mapping[str, Foreign], notes: list[Diagnostic]
 ) -> Described:
     """Number the categories of columns by their order; equal texts of two columns differ."""
-    compute, count = load_arrow("pyarrow.compute"), 0
-    rows, codes = [], []
+    count, rows, codes = 0, [], []
     for name, column in columns.items():
         lists = column
         if not is_list(column.type):
             _check_texts(name, column.drop_null(), notes)
-            lists = compute.split_pattern(column, SEPARATOR)
-        words = compute.utf8_trim_whitespace(decode(compute.list_flatten(lists)))
-        are_words = compute.fill_null(compute.not_equal(words, ""), False)
-        encoded = words.filter(are_words).dictionary_encode()
-        texts = np.array(encoded.dictionary.to_pylist(), dtype=object)
-        places = np.unique(texts, return_inverse=True)[1]
-        # Arrow's own list of parents counts the values below null.
-        lengths = fill_nulls(compute.list_value_length(lists), 0)
-        rows.append(np.repeat(np.arange(len(lists)), lengths)[np.asarray(are_words)])
-        codes.append(places[np.asarray(encoded.indices)].astype(np.int64) + count)
-        count += len(texts)
-        if are_names(len(encoded), len(texts)):
-            notes.append(describe("item_names_alone", len(texts), {"column": name}, file="items"))
+            lists = pc.split_pattern(column, SEPARATOR)
+        words = pc.utf8_trim_whitespace(decode(pc.list_flatten(lists)))
+        row, encoded = encode_texts(lists, words)
+        different = len(encoded.dictionary)
+        places = to_array(pc.rank(encoded.dictionary)).astype(np.int64) - 1 + count
+        rows.append(row)
+        codes.append(places[to_array(encoded.indices)])
+        count += different
+        if are_names(len(encoded), different):
+            notes.append(describe("item_names_alone", different, {"column": name}, file="items"))
     row = np.concatenate(rows)
     ends = np.append(0, np.cumsum(np.bincount(row, minlength=count_ids(ids)))).astype(np.int64)
     return ids, ends, np.concatenate(codes)[np.argsort(row, kind="stable")]
@@ -174,46 +172,35 @@ def are_names(count: int, different: int) -> bool:
     return count >= FEWEST_NAMED and different >= NAMED * count
 
 
-def _keep_described(ids: IdColumn, vectors: NDArray[np.float64]) -> Described:
-    """Leave out items that lack a number."""
-    if np.isinf(vectors).any():
-        raise _no_attributes("an infinite number")
-    rows = np.flatnonzero(~np.isnan(vectors).any(axis=1))
-    if len(rows) < len(vectors):
-        ids, vectors = read_ids(to_arrow(ids).take(rows), "items"), vectors[rows]
-    return ids, vectors.shape[1], np.ascontiguousarray(vectors, dtype=np.float64).reshape(-1)
-
-
 def _read_vectors(lists: Foreign) -> NDArray[np.float64]:
     """Read a column of vectors, which have one length; NaN where there is none."""
-    lengths = np.array(lists.value_lengths().fill_null(0))
-    sizes = np.unique(lengths[lengths > 0]).tolist()
+    counts = fill_nulls(pc.list_value_length(lists), 0)
+    sizes = np.unique(counts[counts > 0]).tolist()
     if len(sizes) != 1:
-        raise FormatError(
-            f"expected vectors of one length, found {' and '.join(map(str, sizes[:2])) or 'none'}",
-            hint="pass a vector of the same length for each item",
-            code="vector_length",
-        )
-    vectors = np.full((len(lengths), sizes[0]), np.nan)
-    flat = lists.flatten().cast("float64", safe=False).to_numpy(zero_copy_only=False)
-    vectors[lengths > 0] = flat.reshape(-1, sizes[0])
+        hint = "pass a vector of the same length for each item"
+        lengths = " and ".join(map(str, sizes[:2])) or "none"
+        raise _refuse(f"expected vectors of one length, found {lengths}", hint, "vector_length")
+    vectors = np.full((len(counts), sizes[0]), np.nan)
+    vectors[counts > 0] = _to_numbers(lists.flatten()).reshape(-1, sizes[0])
     return vectors
 
 
-def _note_scales(numbers: Mapping[str, NDArray[np.float64]], notes: list[Diagnostic]) -> None:
+def _note_scales(
+    names: Sequence[str], numbers: NDArray[np.float64], notes: list[Diagnostic]
+) -> None:
     """Note columns whose numbers are far larger than those of most others, such as years."""
-    sizes = {name: float(np.fmax.reduce(abs(of), initial=0)) for name, of in numbers.items()}
-    ascending = sorted(size for size in sizes.values() if size > 0)
-    usual = ascending[(len(ascending) - 1) // 2] if ascending else 0.0
-    large = [quote(name) for name, size in sizes.items() if size >= OTHER_SCALE * usual > 0]
-    if large:
+    sizes = np.fmax.reduce(abs(numbers), axis=0, initial=0)
+    usual = median_low(sizes[sizes > 0].tolist() or [0.0])
+    large = [quote(names[at]) for at in np.flatnonzero(sizes >= OTHER_SCALE * usual).tolist()]
+    if large and usual:
         settings = {"column": ", ".join(large), "factor": OTHER_SCALE}
         notes.append(describe("item_scales", len(large), settings, file="items"))
 
 
 def _no_attributes(found: str) -> FormatError:
-    return FormatError(
-        f"expected attributes that are all categories, or all numbers, found {found}",
-        hint="pass only the columns by which items differ: items=table[['item_id', 'genre']]",
-        code="item_attributes",
-    )
+    hint = "pass only the columns by which items differ: items=table[['item_id', 'genre']]"
+    return _refuse(f"expected attributes all categories, or all numbers, found {found}", hint)
+
+
+def _refuse(message: str, hint: str, code: str = "item_attributes") -> FormatError:
+    return FormatError(message, hint=hint, code=code)

@@ -91,6 +91,8 @@ def read_history(history: HistoryLike, reading: Reading) -> Judgments:
     except InputError as error:
         if error.file in {None, "qrels"}:
             error.file = "history"
+        if error.code == "row_shape":
+            error.message = "expected rows that are all (user, item), or all (user, item, grade)"
         if isinstance(error, EmptyError):
             error.message = "expected interactions of users with items, found none"
             error.hint = "is the history empty, or the download cut off?"
@@ -98,26 +100,13 @@ def read_history(history: HistoryLike, reading: Reading) -> Judgments:
 
 
 def _name_pairs(history: Any) -> Any:  # noqa: ANN401 - of any kind
-    """Return pairs of user and item, or an array of them, as columns; other histories as rows."""
+    """Return pairs of user and item as rows with a grade, and an array of them as columns."""
     rows: Any = list(history) if isinstance(history, Iterator) else history
     if hasattr(rows, "dtype") and rows.shape[1:] == (2,):
         return dict(zip(("user_id", "item_id"), rows.T, strict=True))
-    if not isinstance(rows, PAIR) or not rows or not _is_pair(rows[0]):
-        return rows
-    for line, row in enumerate(rows, 1):
-        if not _is_pair(row):
-            raise FormatError(
-                "expected pairs of user and item, found another row",
-                hint="a row is a tuple of two: (user, item)",
-                code="row_shape",
-                line=line,
-            )
-    users, items = zip(*rows, strict=True)
-    return {"user_id": list(users), "item_id": list(items)}
-
-
-def _is_pair(row: object) -> bool:
-    return isinstance(row, PAIR) and len(row) == 2
+    if isinstance(rows, PAIR) and rows and isinstance(rows[0], PAIR) and len(rows[0]) == 2:
+        return [(*row, 1) if isinstance(row, PAIR) else row for row in rows]
+    return rows
 
 
 def read_catalogue(catalogue: Any, reading: Reading) -> IdColumn:  # noqa: ANN401 - of any kind
@@ -128,13 +117,12 @@ def read_catalogue(catalogue: Any, reading: Reading) -> IdColumn:  # noqa: ANN40
             lines = read_lines(file, reading.encoding)
             has_header = bool(lines) and lines[0] in SYNONYMS["doc"]
             return read_ids(lines[has_header:], "catalogue")
-    is_column = is_single_column(catalogue) or hasattr(catalogue, "dtype")
-    is_other = isinstance(catalogue, FILES) or is_table(catalogue)
-    if isinstance(catalogue, Iterable) and not is_other and not is_column:
-        catalogue = list(catalogue)
-        is_column = not catalogue or not isinstance(catalogue[0], Mapping)
-    if is_column:
+    elif is_single_column(catalogue) or hasattr(catalogue, "dtype"):
         return read_ids(catalogue, "catalogue")
+    elif isinstance(catalogue, Iterable) and not is_table(catalogue):
+        catalogue = list(catalogue)
+        if not catalogue or not isinstance(catalogue[0], Mapping):
+            return read_ids(catalogue, "catalogue")
     with _open_items(catalogue, reading) as table:
         return table.ids("doc")
 
@@ -143,8 +131,10 @@ def describe_items(items: Any, reading: Reading) -> tuple[Described, tuple[Diagn
     """Read what items are like, and note what is suspicious but legal."""
     notes: list[Diagnostic] = []
     try:
-        if isinstance(items, Mapping) and not _holds_columns(items):
-            return describe_mapping(items, notes), tuple(notes)
+        if isinstance(items, Mapping):
+            named = [items[name] for name in SYNONYMS["doc"] if name in items]
+            if not any(isinstance(ids, Sized) and not isinstance(ids, str) for ids in named):
+                return describe_mapping(items, notes), tuple(notes)
         with _open_items(items, reading) as table:
             item = table.columns["doc"]
             columns = {name: table.typed(name) for name in table.names if name != item}
@@ -158,24 +148,13 @@ def describe_items(items: Any, reading: Reading) -> tuple[Described, tuple[Diagn
         raise
 
 
-def _holds_columns(items: Mapping[Any, object]) -> bool:
-    """Check whether a mapping has columns of one length, one of them named as that of items."""
-    lengths = {
-        len(value) if isinstance(value, Sized) and not isinstance(value, str | Mapping) else -1
-        for value in items.values()
-    }
-    return len(lengths) == 1 and -1 not in lengths and not {*SYNONYMS["doc"]}.isdisjoint(items)
-
-
 @contextmanager
 def _open_items(items: object, reading: Reading) -> Iterator[Columns]:
     """Open a table of items with all of its columns."""
     roles = {"doc": reading.columns.get("doc")}
     with open_columns(items, reading, roles, None, required=["doc"]) as table:
-        for user in USERS.intersection(table.names):
-            raise FormatError(
-                f"expected what items are like, found a column of users, {quote(user)}",
-                hint="if these are the interactions of users with items, write history=",
-                code="columns",
-            )
+        for user in [name for name in table.names if name in USERS]:
+            message = f"expected what items are like, found a column of users, {quote(user)}"
+            hint = "if these are the interactions of users with items, write history="
+            raise FormatError(message, hint=hint, code="columns")
         yield table

@@ -6,17 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope._inputs.arrow import fill_nulls, load_arrow
-from rankscope._inputs.columns import as_arrow, decode, is_null
+from rankscope._inputs.arrow import fill_nulls, to_array
+from rankscope._inputs.columns import as_arrow, decode, is_list, is_null, list_cells
+from rankscope.deferred import pa, pc
 from rankscope.errors import FormatError, UsageError
 from rankscope.settings.attribution import Attribution, Labels, grade_labels, read_positive
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
 
-    from rankscope.settings.attribution import Combine, Positive, Repeats, Unknown
+    from rankscope.settings.attribution import Positive
+
+    Foreign: TypeAlias = Any  # a column of a library, or an array of PyArrow
 
 ROWS = (list, tuple, set, frozenset, np.ndarray)
 """What the labels of a document can be in, where there are several."""
@@ -29,29 +32,23 @@ def read_grades(
     predicted: object = None,
     *,
     positive: Positive | None,
-    combine: Combine = "sum",
-    repeats: Repeats = "each",
     unlabelled: float | None = 0.0,
-    unknown: Unknown = "zero",
     separator: str | None = None,
+    **rules: Any,  # noqa: ANN401 - those of `Attribution`
 ) -> NDArray[np.float64]:
     """Convert a column of labels to grades, as `attribute` describes."""
     grade = float("nan") if unlabelled is None else unlabelled
-    attribution = Attribution(read_positive(positive), combine, repeats, grade, unknown)
+    attribution = Attribution(read_positive(positive), unlabelled=grade, **rules)
     documents = read_labels(labels, separator=separator)
     if predicted is None:
         return grade_labels(documents, attribution)
     predictions = read_labels(predicted, "predicted")
-    if len(predictions.counts) != len(documents.counts):
-        raise FormatError(
-            f"expected a predicted label a document, found {len(predictions.counts)} for "
-            f"{len(documents.counts)} documents",
-            hint="None is no prediction",
-            code="length_mismatch",
-            file="predicted",
-        )
-    if (predictions.counts > 1).any():
-        at = int(np.argmax(predictions.counts > 1))
+    rows, count = len(documents.counts), len(predictions.counts)
+    if rows != count:
+        message = f"expected a predicted label a document, found {count} for {rows} documents"
+        hint = "None is no prediction"
+        raise FormatError(message, hint=hint, code="length_mismatch", file="predicted")
+    for at in np.flatnonzero(predictions.counts > 1)[:1].tolist():
         raise _bad_labels("predicted", "one predicted label a document", "several", at)
     return grade_labels(documents, attribution, predictions)
 
@@ -59,66 +56,55 @@ def read_grades(
 def read_labels(column: object, name: str = "labels", *, separator: str | None = None) -> Labels:
     """Read a column of labels, one document per row."""
     if separator == "" or not isinstance(separator, str | None):
-        raise UsageError(
-            f"expected separator as text, found {separator!r}",
-            hint="write separator='|'",
-            code="bad_parameter",
-        )
-    compute = load_arrow("pyarrow.compute")
+        message = f"expected separator as text, found {separator!r}"
+        raise UsageError(message, hint="write separator='|'", code="bad_parameter")
     rows = as_labels(column, name)
     if separator is not None:
-        rows = compute.split_pattern(_to_texts(rows, name, column), separator)
-    if hasattr(rows.type, "value_type"):  # lists
-        counts = fill_nulls(compute.list_value_length(rows), 0).astype(np.int64)
-        rows = decode(compute.list_flatten(rows))
-    else:
-        counts = np.ones(len(rows), dtype=np.int64)
-    texts = _to_texts(rows, name, column)
+        rows = pc.split_pattern(_to_texts(rows, name), separator)
+    texts = _to_texts(decode(pc.list_flatten(rows)) if is_list(rows.type) else rows, name)
     if separator is not None:
-        texts = compute.utf8_trim_whitespace(texts)
-    encoded = texts.dictionary_encode()
-    names = [*encoded.dictionary.to_pylist(), ""]
-    codes = fill_nulls(encoded.indices.cast("int64"), len(names) - 1)
-    is_label = np.array(names, dtype=bool)[codes]
-    documents = np.repeat(np.arange(len(counts)), counts)[is_label]
-    return Labels(names, codes[is_label], np.bincount(documents, minlength=len(counts)))
+        texts = pc.utf8_trim_whitespace(texts)
+    documents, encoded = encode_texts(rows, texts)
+    codes = to_array(encoded.indices).astype(np.int64)
+    counts = np.bincount(documents, minlength=len(rows))
+    return Labels(encoded.dictionary.to_pylist(), codes, counts)
 
 
-def as_labels(column: Any, name: str) -> Any:  # noqa: ANN401 - of a library
+def encode_texts(rows: Foreign, texts: Foreign) -> tuple[NDArray[np.int64], Foreign]:
+    """Return the row of each text that isn't empty, and these texts encoded.
+
+    The rows are the texts, or the lists that the texts come from.
+    """
+    are_texts = pc.not_equal(texts, "")
+    # Arrow's own list of parents counts the values below null.
+    lengths = fill_nulls(pc.list_value_length(rows), 0) if is_list(rows.type) else 1
+    parents = np.repeat(np.arange(len(rows)), lengths)
+    return parents[fill_nulls(are_texts, 0) > 0], texts.filter(are_texts).dictionary_encode()
+
+
+def as_labels(column: Foreign, name: str) -> Foreign:
     """Return a column as an Arrow array of texts, or of lists of texts, so far as it is one."""
     is_column = any(hasattr(column, way) for way in WAYS) and not hasattr(column, "columns")
     if not isinstance(column, list | tuple) and not is_column:
         raise _bad_labels(name, "lists of labels, or a column", type(column).__name__)
-    try:
+    is_array = isinstance(column, np.ndarray) and column.ndim == 1
+    cells = column.tolist() if is_array else list_cells(column)
+    if cells is None or all(isinstance(cell, str) or is_null(cell) for cell in cells):
         return as_arrow(column, name)
-    except FormatError as error:
-        if error.code != "column_type":
-            raise
-    rows = [[row] if isinstance(row, str) else row for row in column]
-    try:
-        return as_arrow([list(row) if isinstance(row, ROWS) else row for row in rows], name)
-    except FormatError as error:
-        raise _find_mistake(column, name) from error
+    rows = [[*row] if isinstance(row, ROWS) else [row] for row in cells]
+    rows = [[label for label in row if not is_null(label)] for row in rows]
+    for at, label in ((at, label) for at, row in enumerate(rows) for label in row):
+        if not isinstance(label, str):
+            raise _bad_labels(name, "labels that are text", type(label).__name__, at)
+    return as_arrow(rows, name)
 
 
-def _to_texts(values: Any, name: str, column: object) -> Any:  # noqa: ANN401 - as above
-    texts = load_arrow().large_string()
-    if load_arrow().types.is_floating(values.type):
-        values = load_arrow("pyarrow.compute").if_else(
-            values.is_null(nan_is_null=True), None, values
-        )
-    if values.type != texts and values.null_count < len(values):
-        raise _find_mistake(column, name, str(values.type))
-    return values.cast(texts)
-
-
-def _find_mistake(column: object, name: str, kind: str = "a mixture of types") -> FormatError:
-    """Return the error for the first row of a list that has something else than labels."""
-    for at, row in enumerate(column if isinstance(column, list | tuple) else ()):
-        for label in row if isinstance(row, ROWS) else [row]:
-            if not isinstance(label, str) and not is_null(label):
-                return _bad_labels(name, "labels that are text", type(label).__name__, at)
-    return _bad_labels(name, "labels that are text, or lists of them", kind)
+def _to_texts(values: Foreign, name: str) -> Foreign:
+    if pa.types.is_floating(values.type):
+        values = pc.if_else(values.is_null(nan_is_null=True), None, values)
+    if values.type != pa.large_string() and values.null_count < len(values):
+        raise _bad_labels(name, "labels that are text, or lists of them", str(values.type))
+    return values.cast(pa.large_string())
 
 
 def _bad_labels(name: str, wanted: str, found: str, at: int | None = None) -> FormatError:

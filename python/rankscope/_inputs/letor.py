@@ -8,23 +8,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope._inputs.arrow import load_arrow
-from rankscope._inputs.columns import list_texts, to_arrow
+from rankscope._inputs.arrow import to_array
+from rankscope._inputs.columns import to_arrow
 from rankscope._inputs.letor_file import find_sizes, read_numbers_of
 from rankscope._inputs.recognition import recognise
 from rankscope._inputs.rows import open_columns
+from rankscope.deferred import pa, pc
 from rankscope.errors import EmptyError, FormatError
 from rankscope.file import File
 from rankscope.settings.reading import Reading
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
     from typing import Any, Literal
 
     from numpy.typing import NDArray
 
     from rankscope._inputs.files import Progress
-    from rankscope._inputs.rows import Columns
     from rankscope.typing import Path
 
 
@@ -75,7 +74,8 @@ def read_letor(path: Path | bytes, *, encoding: Literal["utf-8", "latin-1"] = "u
     """
     given = path if isinstance(path, bytes) else os.fsdecode(path)
     sizes = find_sizes(given) if isinstance(given, str) else None
-    with _open(given, Reading.read(encoding=encoding)) as rows:
+    file, reading = recognise(File(given, "letor"), "<bytes>"), Reading.read(encoding=encoding)
+    with open_columns(file, reading, ROLES) as rows:
         relevance = rows.numbers("relevance")
         doc_ids = rows.texts("doc") if "doc" in rows.columns else None
         if not len(relevance):
@@ -84,42 +84,25 @@ def read_letor(path: Path | bytes, *, encoding: Literal["utf-8", "latin-1"] = "u
             )
         if sizes is not None:
             return Letor(relevance, sizes, [str(number) for number in range(len(sizes))], doc_ids)
-        coded = to_arrow(rows.ids("query")).dictionary_encode()
-        codes = np.asarray(coded.indices)
-        starts = np.flatnonzero(np.diff(codes, prepend=-1))
-        queries = list_texts(rows.ids("query"))
-        # Codes are in first-seen order, so the first that is smaller has been closed.
-        for again in (np.flatnonzero(np.diff(codes[starts]) < 0)[:1] + 1).tolist():
-            row = int(starts[again])
-            raise FormatError(
-                f"expected the rows of a query together, found {queries[row]!r} again",
-                hint="sort the rows by qid, or evaluate them as a table",
-                code="query_returns",
-                line=row + 1,
-            )
-    query_ids = [queries[row] for row in starts.tolist()]
-    return Letor(relevance, np.diff(starts, append=len(codes)), query_ids, doc_ids)
+        runs = pc.run_end_encode(to_arrow(rows.ids("query")), run_end_type=pa.int64())
+        ends, query_ids = to_array(runs.run_ends), runs.values.to_pylist()
+        codes = to_array(runs.values.dictionary_encode().indices)
+        for again in np.flatnonzero(codes != np.arange(len(codes)))[:1].tolist():
+            message = f"expected the rows of a query together, found {query_ids[again]!r} again"
+            hint, line = "sort the rows by qid, or evaluate them as a table", ends[again - 1] + 1
+            raise FormatError(message, hint=hint, code="query_returns", line=int(line))
+    return Letor(relevance, np.diff(ends, prepend=0), query_ids, doc_ids)
 
 
 def read_scored(labels: str, scores: str, reading: Reading, progress: Progress = None) -> Any:  # noqa: ANN401 - PyArrow has no types
     """Read the rows of SVMlight text, and one score per row, as a table of Arrow."""
-    with _open(labels, reading, progress) as rows:
+    with open_columns(File(labels, "letor"), reading, ROLES, progress=progress) as rows:
         columns = {name: rows.column(name) for name in rows.columns.values()}
         grades = rows.numbers("relevance")
     given, called = ("<stdin>" if path == "-" else path for path in (labels, scores))
     numbers = read_numbers_of(scores, called, "score")
     if len(numbers) != len(grades):
-        raise FormatError(
-            f"expected as many scores as {given} has rows, {len(grades)}; found {len(numbers)}",
-            hint="are these the scores of another file?",
-            code="length_mismatch",
-            file=called,
-        )
-    return load_arrow().table({**columns, "score": numbers})
-
-
-def _open(
-    data: str | bytes, reading: Reading, progress: Progress = None
-) -> AbstractContextManager[Columns]:
-    file = recognise(File(data, "letor"), "<bytes>")
-    return open_columns(file, reading, ROLES, progress=progress)
+        message = f"expected {len(grades)} scores, as {given} has rows, found {len(numbers)}"
+        hint = "are these the scores of another file?"
+        raise FormatError(message, hint=hint, code="length_mismatch", file=called)
+    return pa.table({**columns, "score": numbers})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankscope._inputs.arrow import to_array
 from rankscope._inputs.columns import list_texts, to_arrow
 from rankscope._inputs.rows import open_columns
 from rankscope.errors import FormatError
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope._inputs.rows import Columns
     from rankscope.settings.reading import Reading
 
 
@@ -68,41 +68,35 @@ def read_query_table(
             ids = np.arange(len(columns.column(columns.names[0])) if columns.names else 0)
         first = _find_first(to_arrow(ids), arrays, are_unique=bool(numbers))
         query_ids = list_texts(ids)
-        return QueryTable(
-            [query_ids[row] for row in first.tolist()],
-            {name: of.take(first).cast("string").to_pylist() for name, of in arrays.items()},
-            {name: kind for name, (_, kind) in values.items()},
-            {name: _read_doubles(columns, name) for name in numbers},
-        )
+        try:
+            return QueryTable(
+                [query_ids[row] for row in first.tolist()],
+                {name: of.take(first).cast("string").to_pylist() for name, of in arrays.items()},
+                {name: kind for name, (_, kind) in values.items()},
+                {name: columns.numbers(name, kind="score", allows_null=True) for name in numbers},
+            )
+        except FormatError as error:
+            error.hint = "name the columns of values: runs=['old', 'new'], query='query_id'"
+            raise
 
 
 def _find_first(ids: Any, columns: Mapping[str, Any], *, are_unique: bool) -> NDArray[np.int64]:  # noqa: ANN401 - PyArrow has no types
     """Return the first row of each query, of which all rows must be alike."""
-    codes = np.asarray(ids.dictionary_encode().indices)
+    codes = to_array(ids.dictionary_encode().indices)
     first = np.unique(codes, return_index=True)[1]
-    if are_unique and len(first) < len(codes):
-        twice = ids[int(np.setdiff1d(np.arange(len(codes)), first)[0])]
-        raise FormatError(
-            f"expected one row per query, found two of query {quote(str(twice))}",
-            hint="keep one row per query in this table; values of several runs are columns",
-            code="duplicate_query",
-        )
+    firsts = first[codes]
+    again = np.flatnonzero(firsts < np.arange(len(codes)))
+    for at in again[:are_unique].tolist():
+        message = f"expected one row per query, found two of query {quote(str(ids[at]))}"
+        hint = "keep one row per query in this table; values of several runs are columns"
+        raise FormatError(message, hint=hint, code="duplicate_query")
     for name, values in columns.items():
-        value = np.asarray(values.dictionary_encode().indices)
-        for at in np.flatnonzero(value != value[first[codes]])[:1].tolist():
-            row = int(first[codes[at]])
-            raise FormatError(
-                f"expected one {name} in all rows of query {quote(str(ids[at]))}, found "
-                f"{quote(str(values[row]))} and {quote(str(values[at]))}",
-                hint="an attribute belongs to the query, not to the document",
-                code="attribute_conflict",
+        value = to_array(values.dictionary_encode().indices)
+        for at in np.flatnonzero(value != value[firsts])[:1].tolist():
+            both = " and ".join(quote(str(values[row])) for row in (int(firsts[at]), at))
+            message = (
+                f"expected one {name} in all rows of query {quote(str(ids[at]))}, found {both}"
             )
+            hint = "an attribute belongs to the query, not to the document"
+            raise FormatError(message, hint=hint, code="attribute_conflict")
     return first
-
-
-def _read_doubles(columns: Columns, name: str) -> NDArray[np.float64]:
-    try:
-        return np.asarray(columns.numbers(name, kind="score", allows_null=True), dtype=np.float64)
-    except FormatError as error:
-        error.hint = "name the columns of values: runs=['old', 'new'], query='query_id'"
-        raise

@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping
 
 from rankscope._core import Judgments, Rankings, Run
-from rankscope._inputs.documents import MEMBERS, spell_key_ids, spell_row_ids
+from rankscope._inputs.documents import MEMBERS
 from rankscope._inputs.files import read_first_line, read_whole
 from rankscope._inputs.numbers import is_integer
-from rankscope._inputs.recognition import name_rows
 from rankscope.errors import FormatError, InputError
 from rankscope.names import quote
 from rankscope.output.ids import TEXT, UUIDS, IdColumn, SourceIds, are_uuids
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     Tell: TypeAlias = Callable[[int], None] | None
     """What is called with the bytes of an input read so far."""
     Note: TypeAlias = tuple[str, int, int]
-    Notes: TypeAlias = list[Note]
-    Seen: TypeAlias = tuple[object, Mapping[str, str], Callable[[int], int], SourceIds | None]
 
 WITHOUT_GRADE = {"missing_relevance", "rel_not_number"}
 """The codes of errors about a judgment that has no grade."""
@@ -41,10 +38,9 @@ MOVIELENS = {
 
 
 def read_judgments(
-    given: Input, reading: Reading, *, notes: Notes, second: Second = "", tell: Tell = None
+    given: Input, reading: Reading, *, notes: list[Note], second: Second = "", tell: Tell = None
 ) -> tuple[Judgments, SourceIds]:
     """Read judgments, and describe their ids."""
-    given = name_rows(given, reading.columns)
     try:
         if given.kind == "table":
             from rankscope._inputs import tabular  # noqa: PLC0415 - only tables need PyArrow
@@ -54,9 +50,8 @@ def read_judgments(
     except InputError as error:
         if error.code == "subtopics_found":
             error.hint = (
-                "add a measure of diversity such as alpha_nDCG, say subtopics=True in evaluate or "
-                "read_qrels, or --subtopics in rankscope eval; measures that know no subtopics "
-                "then take the highest grade of each document"
+                "add a measure of diversity such as alpha_nDCG, or say subtopics=True (on the "
+                "command line, --subtopics): others then take the highest grade of each document"
             )
         if second == "stratum" and error.code in WITHOUT_GRADE:
             # Without its row, the document would be missing from the size of its stratum.
@@ -74,10 +69,9 @@ def _read_judgments(given: Input, reading: Reading, second: Second, tell: Tell) 
             return Judgments.from_path(source, reading.encoding, duplicates, tell, second)
     if second:
         rows = _second_rows(value, second) if isinstance(value, Mapping) else value
-        return Judgments.from_subtopic_rows(spell_row_ids(rows), second, duplicates)
-    if given.kind == "mapping":
-        return Judgments.from_dict(spell_key_ids(value), duplicates)
-    return Judgments.from_rows(spell_row_ids(value), duplicates)
+        return Judgments.from_subtopic_rows(rows, second, duplicates)
+    read = Judgments.from_dict if given.kind == "mapping" else Judgments.from_rows
+    return read(value, duplicates)
 
 
 def _second_rows(given: Mapping[object, object], second: str) -> Iterator[tuple[object, ...]]:
@@ -85,13 +79,10 @@ def _second_rows(given: Mapping[object, object], second: str) -> Iterator[tuple[
     for query, topics in given.items():
         for topic, docs in topics.items() if isinstance(topics, Mapping) else [(None, topics)]:
             if topics is docs or not isinstance(docs, MEMBERS):
-                raise FormatError(
-                    f"expected a mapping of query to {second} to document to grade, found "
-                    f"{type(docs).__name__} below query {quote(query)}",
-                    hint=f'write {{"q1": {{"{second}": {{"doc": 1}}}}}}',
-                    code="not_a_mapping",
-                    file="qrels",
-                )
+                found = f"{type(docs).__name__} below query {quote(query)}"
+                message = f"expected a mapping of query to {second} to documents, found {found}"
+                hint = f'write {{"q1": {{"{second}": {{"doc": 1}}}}}}'
+                raise FormatError(message, hint=hint, code="not_a_mapping", file="qrels")
             for doc in docs:
                 yield query, topic, doc, docs[doc] if isinstance(docs, Mapping) else 1
 
@@ -112,7 +103,6 @@ def describe_keys(given: object) -> SourceIds:
 
 def read_run(given: Input, reading: Reading, tell: Tell = None) -> Run:
     """Read a run into memory, unless it is there, without describing its ids."""
-    given = name_rows(given, reading.columns)
     if given.kind == "table":
         return read_lists(given, reading)[0]
     if given.kind == "file":
@@ -120,16 +110,14 @@ def read_run(given: Input, reading: Reading, tell: Tell = None) -> Run:
             return Run.from_path(
                 source, reading.encoding, reading.scores_as, reading.duplicates, tell
             )
-    if given.kind == "mapping":
-        return Run.from_dict(spell_key_ids(given.value), reading.scores_as)
-    if given.kind == "rows":
-        return Run.from_rows(spell_row_ids(given.value), reading.scores_as)
-    return given.value  # type: ignore[no-any-return]  # a run of the core
+    if given.kind == "run":
+        return given.value  # type: ignore[no-any-return]  # a run of the core
+    read = Run.from_dict if given.kind == "mapping" else Run.from_rows
+    return read(given.value, reading.scores_as)
 
 
 def read_lists(given: Input, reading: Reading) -> tuple[Run, SourceIds]:
     """Read a run of any kind into memory without judgments, and describe its ids."""
-    given = name_rows(given, reading.columns)
     if given.kind == "table":
         from rankscope._inputs import tabular  # noqa: PLC0415 - only tables need PyArrow
 
@@ -138,7 +126,7 @@ def read_lists(given: Input, reading: Reading) -> tuple[Run, SourceIds]:
 
 
 def rank_run(
-    judgments: Judgments, run: Input, ties: str, reading: Reading, *, notes: Notes, tell: Tell
+    judgments: Judgments, run: Input, ties: str, reading: Reading, *, notes: list[Note], tell: Tell
 ) -> Rankings:
     """Read a run into memory, join it with its judgments, and rank it; see `read_judgments`."""
     if run.kind == "table":

@@ -118,8 +118,7 @@ def recognise(value: Any, role: str, columns: Mapping[str, str] | None = None) -
     if library_of(value) in {"deltalake", "pyiceberg"}:
         from rankscope._inputs.lakes import find_batches  # noqa: PLC0415 - few inputs are such
 
-        batches = find_batches(value)
-        if batches is not None:
+        if (batches := find_batches(value)) is not None:
             return Input("table", batches, role, "arrow")
     value = name_series(value, role)
     if isinstance(value, dict) or (hasattr(value, "items") and not hasattr(value, "columns")):
@@ -132,32 +131,22 @@ def recognise(value: Any, role: str, columns: Mapping[str, str] | None = None) -
         hasattr(value, name) for name in ("dtype", "readline")
     )
     if is_other or not hasattr(rows, "__iter__"):
-        raise _refuse(
-            f"expected a path, a data frame, a mapping, or rows, found {describe_value(value)}",
-            "a path may be '-' for standard input; rows are tuples of query, document and number",
-            role,
-        )
-    found = Input("rows", rows, role)
-    # What can be read only once is left as it is until it is read.
-    return found if hasattr(value, "__next__") else name_rows(found, columns)
+        kind = describe_value(value)
+        message = f"expected a path, a data frame, a mapping, or rows, found {kind}"
+        hint = "a path may be '-' for standard input; rows are tuples of query, document and number"
+        raise _refuse(message, hint, role)
+    rows = name_records(rows, role, columns)
+    return Input("table" if isinstance(rows, dict) else "rows", rows, role)
 
 
 def recognise_table(value: object) -> Input:
     """Recognize a table of rankings, in files or of a library."""
-    found = name_rows(recognise(value, "table"), {})
+    found = recognise(value, "table")
     if found.kind == "file":
         hint = "say what it is: --format csv, or File(path, 'csv')"
         message = "expected a table, found a file that is none by its name"
         raise _refuse(message, hint, found.name, "unknown_format")
     return replace(found, kind="table")
-
-
-def name_rows(found: Input, columns: Mapping[str, str]) -> Input:
-    """Return rows as a table if they are records; others and other inputs as they are."""
-    if found.kind != "rows":
-        return found
-    rows = name_records(found.value, found.name, columns)
-    return Input("table" if isinstance(rows, dict) else "rows", rows, found.name)
 
 
 def find_stream(found: Input) -> Input:
@@ -192,8 +181,7 @@ def _recognise_file(given: Any, role: str, columns: Mapping[str, str]) -> Input:
         if form in {None, "parquet"} and (may_be_parquet or is_folder):
             from rankscope._inputs.lakes import find_current  # noqa: PLC0415 - loads late
 
-            current = find_current(path)
-            if current is not None:
+            if (current := find_current(path)) is not None:
                 return Input("table", current, name, "arrow", columns)
         usual = {name for of in SYNONYMS.values() for name in of} | set(columns.values())
         form = form or paths.recognise_path(path, lambda names: not usual.isdisjoint(names))

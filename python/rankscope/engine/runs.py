@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rankscope._core import evaluate_dict, evaluate_path, evaluate_run
-from rankscope._inputs.documents import spell_key_ids
 from rankscope._inputs.reading import rank_run, read_run
 from rankscope._inputs.recognition import find_stream, recognise
 from rankscope.engine.memory import Room, SpillNotice
@@ -65,7 +64,7 @@ def evaluate_input(
             run = ColumnRun(given, judgments, plan, reading, tell=tell)
             return run.evaluate(), run.notes
         if given.kind == "mapping":
-            return evaluate_dict(judgments, plan, spell_key_ids(given.value)), notes
+            return evaluate_dict(judgments, plan, given.value), notes
         if not given.is_in_files:
             return evaluate_run(judgments, plan, read_run(given, reading), reading.threads), notes
         room = Room(reading.memory, reading.spill_folder)

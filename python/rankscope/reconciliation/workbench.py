@@ -172,7 +172,9 @@ def _keep(found: Input, given: object) -> object:
         text = sys.stdin.buffer.read()
         return File(text, found.format, found.columns) if found.format else text  # type: ignore[arg-type]  # one that is known
     if found.kind == "rows":
-        return [*given]  # type: ignore[misc]  # rows are iterable
+        return [*found.value]
+    if isinstance(found.value, dict):  # of records, which may come one by one
+        return found.value
     # A reader of Arrow batches.
     return given.read_all() if hasattr(given, "read_all") else given
 

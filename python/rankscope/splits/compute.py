@@ -5,29 +5,28 @@ from __future__ import annotations
 import math
 import re
 from contextlib import suppress
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import timedelta
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope.errors import EmptyError, UsageError
+from rankscope.errors import EmptyError, FormatError, UsageError
 from rankscope.names import quote
 from rankscope.output.table import Table
-from rankscope.splits.log import read_log
-from rankscope.splits.result import DROPPED, Split
+from rankscope.splits.log import read_log, read_times
+from rankscope.splits.result import Split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+    from datetime import date, datetime
     from typing import Any, Literal, TypeAlias
 
     from numpy.typing import NDArray
 
     from rankscope.splits.log import Log, Rows
 
-    Moment: TypeAlias = datetime | date | str | int | float
-    Length: TypeAlias = timedelta | str
     Kept: TypeAlias = Literal["new_users", "new_items", "known_pairs"]
     Mask: TypeAlias = NDArray[np.bool_]
     Way: TypeAlias = Callable[[Log, Rows], tuple[Mask, str]]
@@ -48,8 +47,8 @@ BOTH = "set at, last or last_per_user so that both sets have interactions"
 def split(
     log: object,
     *,
-    at: Moment | None = None,
-    last: float | Length | None = None,
+    at: datetime | date | str | float | None = None,
+    last: float | timedelta | str | None = None,
     last_per_user: int | None = None,
     core: int | None = None,
     keep: Kept | Collection[Kept] = (),
@@ -134,13 +133,16 @@ def split(
     """
     choose = _read_way(at, last, last_per_user)
     _check_count("core", core)
-    kept = _read_kept(keep)
+    kept = {*keep} if isinstance(keep, list | tuple | set | frozenset) else {keep}
+    for reason in kept.difference(REASONS):
+        hint = f"use one or more of: {', '.join(REASONS)}"
+        raise _bad(f"unknown value {quote(reason)} of keep", hint)
     read = read_log(log, {"query": query, "doc": doc, "relevance": relevance, "time": time})
     rows = np.arange(len(read.users), dtype=np.int64)
     parts, dropped = {"log": rows}, {}
     if core is not None:
         rows = _find_core(read, rows, core)
-        parts[f"{DROPPED}fewer than {core} interactions"] = np.setdiff1d(parts["log"], rows)
+        dropped[f"fewer than {core} interactions"] = np.setdiff1d(parts["log"], rows)
         if not len(rows):
             raise _empty(f"no users and items have {core} interactions each", "lower core")
     if not len(rows):
@@ -150,8 +152,7 @@ def split(
     if not len(train) or not len(test):
         name = "test" if len(train) else "training"
         raise _empty(f"the {name} set is empty: {rule[0].lower()}{rule[1:]}", BOTH)
-    keys = {"new_users": read.users, "new_items": read.items, "known_pairs": read.pairs}
-    for reason, key in keys.items():
+    for reason, key in zip(REASONS, (read.users, read.items, read.pairs), strict=True):
         if reason not in kept:
             is_kept = np.isin(key[test], key[train], invert=reason == "known_pairs")
             dropped[REASONS[reason]] = test[~is_kept]
@@ -164,16 +165,14 @@ def split(
         hint = f"keep some of them, such as keep={list(REASONS)!r}, or split elsewhere"
         raise _empty(f"nothing is left of the test set: dropped were {why}", hint)
     parts |= {"train": train, "test": first}
-    parts |= {DROPPED + reason: lost for reason, lost in dropped.items()}
-    counts: dict[str, list[Any]] = {
-        "part": list(parts),
-        "interactions": list(map(len, parts.values())),
-    }
+    parts |= {f"dropped: {reason}": lost for reason, lost in dropped.items()}
+    counts: dict[str, list[Any]] = {"part": [*parts], "interactions": [*map(len, parts.values())]}
     for name, codes in (("users", read.users), ("items", read.items)):
         # Several times as fast as a set of the codes.
-        counts[name] = [int((np.bincount(codes[rows]) > 0).sum()) for rows in parts.values()]
+        counts[name] = [np.count_nonzero(np.bincount(codes[rows])) for rows in parts.values()]
     train, test = read.take(train), read.take(first, without=read.time)
-    return Split(train=train, test=test, counts=Table(counts), rule=rule)
+    dropped_counts = {reason: len(lost) for reason, lost in dropped.items()}
+    return Split(train=train, test=test, counts=Table(counts), rule=rule, dropped=dropped_counts)
 
 
 def _find_core(log: Log, rows: Rows, core: int) -> Rows:
@@ -192,42 +191,36 @@ def _keep_first(log: Log, rows: Rows) -> Rows:
     It is the earliest; of several at that time, that with the highest grade, then the first by the
     text of its other columns, so that the order of rows doesn't matter.
     """
-    grades = np.nan_to_num(-log.grades, nan=np.inf)[rows]
-    order = np.lexsort((grades, log.times[rows], log.pairs[rows]))
-    rows, grades = rows[order], grades[order]
-    pairs, first, group = np.unique(log.pairs[rows], return_index=True, return_inverse=True)
-    is_best = (log.times[rows] == log.times[rows][first][group]) & (grades == grades[first][group])
-    rows, group = rows[is_best], group[is_best]
-    is_tied = np.bincount(group, minlength=len(pairs))[group] > 1
+    keys = (np.nan_to_num(-log.grades, nan=np.inf)[rows], log.times[rows], log.pairs[rows])
+    order = np.lexsort(keys)
+    are_equal = np.all([key[order][1:] == key[order][:-1] for key in keys], axis=0)
+    above = np.flatnonzero(are_equal)
+    tied = order[np.union1d(above, above + 1)]
     places = np.zeros(len(rows), dtype=np.int64)
-    texts = np.array(log.spell(rows[is_tied]), dtype=object)
-    places[is_tied] = np.unique(texts, return_inverse=True)[1]
-    rows = rows[np.lexsort((rows, places, group))]
-    return np.sort(rows[np.unique(np.sort(group), return_index=True)[1]])
+    texts = np.array(log.spell(rows[tied]), dtype=object)
+    places[tied] = np.unique(texts, return_inverse=True)[1]
+    order = np.lexsort((places, *keys))
+    return np.sort(rows[order[np.unique(keys[-1][order], return_index=True)[1]]])
 
 
-def _read_way(at: Any, last: object, last_per_user: Any) -> Way:  # noqa: ANN401 - checked here
+def _read_way(at: Any, last: Any, last_per_user: Any) -> Way:  # noqa: ANN401 - checked here
     """Read the arguments of `split`, of which one says how the test set is chosen."""
     if sum(argument is not None for argument in (at, last, last_per_user)) != 1:
-        raise _bad(
-            "expected exactly one of at, last and last_per_user",
-            "write last='14d', last=0.2, at='2026-11-15', or last_per_user=1",
-        )
+        hint = "write last='14d', last=0.2, at='2026-11-15', or last_per_user=1"
+        raise _bad("expected exactly one of at, last and last_per_user", hint)
     if last_per_user is not None:
         _check_count("last_per_user", last_per_user)
         return partial(_choose_last, last_per_user)
     if at is not None:
         return partial(_choose_later, at)
-    if isinstance(last, float) and 0 < last < 1:
-        return partial(_choose_share, last)
     match = LENGTH.fullmatch(last) if isinstance(last, str) else None
-    length = timedelta(**{UNITS[match[2]]: int(match[1])}) if match else last
-    if not isinstance(length, timedelta) or length <= timedelta(0):
-        raise _bad(
-            f"expected last to be a share between 0 and 1, or a length, found {quote(last)}",
-            "write 0.2 for a fifth of the interactions, or '14d' for 14 days",
-        )
-    return partial(_choose_length, length)
+    if match:
+        last = timedelta(**{UNITS[match[2]]: int(match[1])})
+    is_length = isinstance(last, timedelta) and last > timedelta(0)
+    if not is_length and not (isinstance(last, float) and 0 < last < 1):
+        message = f"expected last to be a share between 0 and 1, or a length, found {quote(last)}"
+        raise _bad(message, "write 0.2 for a fifth of the interactions, or '14d' for 14 days")
+    return partial(_choose_latest, last)
 
 
 def _choose_last(count: int, log: Log, rows: Rows) -> tuple[Mask, str]:
@@ -241,75 +234,49 @@ def _choose_last(count: int, log: Log, rows: Rows) -> tuple[Mask, str]:
     return times >= times[firsts[users]], rule
 
 
-def _choose_share(share: float, log: Log, rows: Rows) -> tuple[Mask, str]:
+def _choose_latest(last: float | timedelta, log: Log, rows: Rows) -> tuple[Mask, str]:
+    """Choose the last share of the interactions, or what is less old than the latest of them."""
     times = log.times[rows]
-    # As written: 0.1 of 30 is 3, though the double 0.1 is more than a tenth.
-    first = np.sort(times)[len(times) - math.ceil(Fraction(repr(share)) * len(times))]
-    is_test = times >= first
-    return is_test, (
-        f"The test set is the last {100 * is_test.mean():.4g}% of the interactions, from "
-        f"{_write(first, log)} on; {TOGETHER}."
-    )
-
-
-def _choose_length(length: timedelta, log: Log, rows: Rows) -> tuple[Mask, str]:
+    if isinstance(last, float):
+        # As written: 0.1 of 30 is 3, though the double 0.1 is more than a tenth.
+        first = np.sort(times)[len(times) - math.ceil(Fraction(repr(last)) * len(times))]
+        share = f"{100 * (times >= first).mean():.4g}% of the interactions"
+        rule = f"The test set is the last {share}, from {_write(first, log)} on; {TOGETHER}."
+        return times >= first, rule
     if log.are_numbers:
-        raise _bad(
-            f"the times in {log.time} are numbers, whose unit isn't known",
-            "write at=… with such a number, or make them timestamps: "
-            f"pd.to_datetime(log[{log.time!r}], unit='s')",
-        )
-    after = log.times[rows].max() - np.timedelta64(length)
-    return log.times[rows] > after, f"The test set is what is later than {_write(after, log)}."
+        timestamps = f"make them timestamps: pd.to_datetime(log[{log.time!r}], unit='s')"
+        hint = f"write at=… with such a number, or {timestamps}"
+        raise _bad(f"the times in {log.time} are numbers, whose unit isn't known", hint)
+    after = times.max() - np.timedelta64(last)
+    return times > after, f"The test set is what is later than {_write(after, log)}."
 
 
 def _choose_later(at: Any, log: Log, rows: Rows) -> tuple[Mask, str]:  # noqa: ANN401 - a number or a time
-    start: Any = None
-    if log.are_numbers:
-        what, example = "numbers", "3"
-        is_number = isinstance(at, int | float | np.number) and not isinstance(at, bool)
-        start = at if is_number and math.isfinite(at) else None
-    else:
+    what, example = "numbers", "3"
+    if not log.are_numbers:
         what, example = "dates or timestamps without a time zone", "'2026-11-15'"
-        if log.has_zone:
-            what, example = "timestamps with a time zone", "'2026-11-15T00:00:00Z'"
-        moment = at.astype("datetime64[us]").item() if isinstance(at, np.datetime64) else at
-        with suppress(ValueError):
-            moment = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-        if isinstance(moment, date) and not isinstance(moment, datetime):
-            moment = datetime.combine(moment, time())
-        if isinstance(moment, datetime) and (moment.tzinfo is not None) == log.has_zone:
-            moment = moment.astimezone(UTC) if log.has_zone else moment
-            start = np.datetime64(moment.replace(tzinfo=None))
-    if start is None:
-        raise _bad(
-            f"the times in {log.time} are {what}, found at={quote(str(at))}", f"write at={example}"
-        )
+    if log.has_zone:
+        what, example = "timestamps with a time zone", "'2026-11-15T00:00:00Z'"
+    start, has_zone = None, False
+    with suppress(FormatError):
+        moment = np.array([at]) if isinstance(at, np.generic) else [at]
+        (start,), has_zone = read_times(moment, "at")
+    is_time = start is not None and start.dtype.kind == "M"
+    if start is None or is_time == log.are_numbers or has_zone != log.has_zone:
+        message = f"the times in {log.time} are {what}, found at={quote(str(at))}"
+        raise _bad(message, f"write at={example}")
     return log.times[rows] >= start, f"The test set begins at {_write(start, log)}."
 
 
 def _write(moment: object, log: Log) -> str:
     """Write a time as short as it can be."""
-    if log.are_numbers:
-        return f"{moment}"
     return re.sub(r"(T00:00(:00)?)?([.]0+)?$", "", str(moment)) + " UTC" * log.has_zone
-
-
-def _read_kept(keep: object) -> set[str]:
-    kept = {keep} if not isinstance(keep, list | tuple | set | frozenset) else {*keep}
-    for reason in kept.difference(REASONS):
-        raise _bad(
-            f"unknown value {quote(reason)} of keep", f"use one or more of: {', '.join(REASONS)}"
-        )
-    return kept  # type: ignore[return-value]  # checked above
 
 
 def _check_count(name: str, count: object) -> None:
     if count is not None and (type(count) is not int or count < 1):
-        raise _bad(
-            f"expected {name} to be a whole number of 1 or more, found {quote(count)}",
-            f"write {name}=1",
-        )
+        found = f"expected {name} to be a whole number of 1 or more, found {quote(count)}"
+        raise _bad(found, f"write {name}=1")
 
 
 def _bad(message: str, hint: str) -> UsageError:

@@ -26,19 +26,14 @@ class Split(Printed):
         counts: A table with the interactions, users and items of the log, of both sets, and of what
             was dropped for each reason. A row is dropped for the first reason that applies.
         rule: Which interactions belong to the test set, in a sentence.
+        dropped: The number of interactions that were dropped, by reason.
     """
 
     train: Any
     test: Any
     counts: Table
     rule: str
-
-    @property
-    def dropped(self) -> dict[str, int]:
-        """The number of interactions that were dropped, by reason."""
-        parts = map(self.counts.column, ("part", "interactions"))
-        counts: dict[Any, Any] = dict(zip(*parts, strict=True))
-        return {part[len(DROPPED) :]: counts[part] for part in counts if part.startswith(DROPPED)}
+    dropped: dict[str, int]
 
     def to_dict(self) -> dict[str, object]:
         """Return the rule and the counts as dicts, without the sets."""
@@ -51,6 +46,3 @@ class Split(Printed):
         return [self.counts, "", self.rule]
 
     __repr__ = Printed.__str__
-
-
-DROPPED = "dropped: "
