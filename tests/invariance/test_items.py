@@ -235,6 +235,12 @@ def test_unknown_items_are_counted_in_notes() -> None:
     assert not any(code.startswith("items_") for code in only.diagnostics)
 
 
+def test_without_values_of_queries_their_dictionaries_are_empty() -> None:
+    found = rankscope.evaluate(RELEVANT, LISTS, "Coverage@2", catalogue=["a", "b"])
+    assert found.to_dict() == {query: {} for query in RELEVANT}
+    assert found.to_arrow().column_names == ["query_id"]
+
+
 def test_personalization_is_the_mean_over_all_pairs_of_users() -> None:
     lists = {"u": ["a", "b", "c"], "v": ["a"], "w": ["c", "b"], "x": ["d", "a"]}
     pairs = [
