@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 from rankscope._inputs.doubles import HINTS, is_in_place, refuse
-from rankscope._inputs.groups import read_groups, read_sizes
 from rankscope._inputs.numbers import (
     check_file,
     count_offsets,
@@ -16,19 +16,27 @@ from rankscope._inputs.numbers import (
     to_numbers,
 )
 from rankscope.deferred import np
-from rankscope.errors import UsageError
+from rankscope.errors import InputError, UsageError
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
+    from numpy.typing import ArrayLike
+
     from rankscope._inputs.doubles import Doubles, Offsets
     from rankscope._inputs.numbers import Dims, Foreign
 
+    GroupsLike: TypeAlias = ArrayLike | Literal["one"]
     Padding: TypeAlias = Literal["nan"] | None
 
 GROUPED = "write {}(y_true, y_score, groups=df['query']), or groups='one' if all rows are one query"
+EXAMPLE = "write groups=df['query'] with the query of each row, or groups='one' for a single query"
+TELL_APART = (
+    "pass ids as text: groups=list(map(str, ids)); if they are sizes, turn them into ids: "
+    "groups=np.repeat([f'q{n}' for n in range(len(sizes))], sizes)"
+)
 
 
 @record(frozen=True, slots=True)
@@ -78,11 +86,10 @@ def from_rows(
     if padding is None:
         refuse_where(np.isnan(scores) & ~np.ma.getmask(y_score), scores, "score_nan", "y_score")
     if groups is None:
-        offsets = np.arange(len(scores) + 1) * scores.shape[1]
-        grades, scores = grades.ravel(), scores.ravel()
+        offsets, order = np.arange(len(scores) + 1) * scores.shape[1], slice(None)
     else:
         offsets, order = read_groups(groups, scores.size)
-        grades, scores = grades[order], scores[order]
+    grades, scores = grades.ravel()[order], scores.ravel()[order]
     if is_reversed:
         ends = np.repeat(offsets[:-1] + offsets[1:] - 1, np.diff(offsets))
         last = ends - np.arange(len(ends))
@@ -147,6 +154,72 @@ def _judged(name: str, groups: Groups) -> Groups:
     if not is_judged(grades):
         raise no_judgments(name if groups.ideal is None else "ideal")
     return groups
+
+
+def read_groups(groups: GroupsLike, rows: int) -> tuple[Offsets, Foreign]:
+    """Return the offsets of queries, and the order that brings the rows of each one together.
+
+    As many entries as rows are ids, and anything else must be sizes that add up to the rows. Where
+    both readings are possible, such as `[1, 1, 1]` for three rows, the caller has to decide.
+    """
+    if isinstance(groups, str):
+        if groups != "one":
+            message = f"expected a column, sizes or 'one' as groups, found the text {groups!r:.120}"
+            raise UsageError(message, hint=EXAMPLE, code="bad_parameter")
+        return np.array([0, rows], dtype=np.int64), slice(None)
+    shape = tuple(getattr(groups, "shape", (0,)))
+    if len(shape) != 1:
+        message = f"expected groups as one column, such as ngroup() makes, found shape {shape}"
+        raise refuse("array_shape", "groups", message, hint=EXAMPLE)
+    sizes = None
+    with suppress(InputError):
+        sizes = read_sizes(groups, "groups")
+    if sizes is not None and sizes.sum() == rows:
+        if len(sizes) != rows:
+            return count_offsets(sizes), slice(None)
+        if rows > 1:
+            message = f"expected groups as ids or sizes, found {rows} numbers that could be either"
+            raise UsageError(message, hint=TELL_APART, code="ambiguous_groups")
+    codes = sizes if sizes is not None and len(sizes) != rows else _number_ids(groups)
+    if len(codes) != rows:
+        message = f"expected {rows} ids, or sizes that add up to {rows}, found {len(codes)} values"
+        raise refuse("length_mismatch", "groups", message, hint=EXAMPLE)
+    return count_offsets(np.bincount(codes)), np.argsort(codes, kind="stable")
+
+
+def read_sizes(values: ArrayLike, name: str) -> Doubles:
+    """Read whole numbers of 0 or more."""
+    sizes = to_numbers(values, name, dimensions=(1,))
+    is_size = (sizes >= 0) & (sizes < np.inf) & (sizes == np.floor(sizes))
+    if not is_size.all():
+        message = f"expected {name} as whole numbers, 0 or more, found {sizes[~is_size][0]}"
+        raise refuse("group_sizes", name, message, [np.argmin(is_size)])
+    return sizes
+
+
+def _number_ids(ids: Foreign) -> Offsets:
+    """Number ids from 0, in the order in which they first appear."""
+    if isinstance(ids, np.ndarray) and ids.dtype.kind in "OU":
+        ids = ids.tolist()
+    if isinstance(ids, list | tuple):
+        kinds = set(map(type, ids))
+        if all(issubclass(kind, str) for kind in kinds):
+            numbers: dict[str, int] = {}  # and no Arrow, which may not be installed
+            return np.array([numbers.setdefault(one, len(numbers)) for one in ids], dtype=np.int64)
+        ids = np.array(ids) if kinds == {int} else ids
+    if not (isinstance(ids, np.ndarray) and ids.dtype.kind in "iu" and not np.ma.isMA(ids)):
+        from rankscope._inputs.arrow import to_array  # noqa: PLC0415 - other IDs need PyArrow
+        from rankscope._inputs.columns import read_ids, to_arrow  # noqa: PLC0415 - as above
+
+        try:
+            ids = read_ids(ids, "groups")
+        except InputError as error:
+            error.file = "groups"
+            raise
+        if isinstance(ids, tuple):
+            return to_array(to_arrow(ids).dictionary_encode().indices).astype(np.int64)
+    _, first, codes = np.unique(ids, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[codes]
 
 
 def check_order(**columns: Foreign) -> None:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 import sys
 from bisect import bisect_left
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankscope._inputs.arrow import check_whole, fill_nulls, fill_texts, join, of_array, to_array
-from rankscope._inputs.doubles import bad_shape, code_of, inexact, not_numbers
+from rankscope._inputs.doubles import HINTS, bad_shape, code_of, refuse
+from rankscope._inputs.doubles import to_doubles as numbers_of_numpy
 from rankscope._inputs.numbers import see_array, to_numbers
 from rankscope.deferred import pa, pc
 from rankscope.errors import FormatError
 from rankscope.output.ids import MISSING, UUIDS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
@@ -34,43 +37,41 @@ HYPHENS = [8, 12, 16, 20]
 """Where the hyphens of a UUID stand between its 32 digits."""
 
 
-def as_arrow(column: Foreign, name: str) -> Foreign:
-    """Return a column of any library as one valid array of Arrow, of a plain type."""
+def as_arrow(column: Foreign, name: str, code: str = "column_type") -> Foreign:
+    """Return a column of any library as one valid array of Arrow, of a plain type.
+
+    The code is that of the error for a column that Arrow has no type for.
+    """
     try:
-        values = join(_export(column, name))
+        values = _export(column, name)
+        check_whole(values, name)
+        return decode(join(values))
     except FormatError as error:
         if error.code == "not_numeric":
-            error.code, error.file = "column_type", None
+            error.code, error.file = code, None
         raise
     except (pa.ArrowException, *FAILURES) as error:
-        raise _explain(column, name, error) from error
-    if values is not column or not isinstance(column, pa.Array | pa.ChunkedArray):
-        check_whole(values, name)
-    return decode(values)
+        raise _explain(column, name, code, error) from error
 
 
 def _export(column: Foreign, name: str) -> Foreign:
     """Convert a column with PyArrow, or as the library of the column does it."""
-    library = type(column).__module__.partition(".")[0]
     if isinstance(column, pa.Array | pa.ChunkedArray):
-        check_whole(column, name)
         return column
     cells = list_cells(column)
     if cells is not None:
         return _of_cells(cells)
-    if library == "polars":
-        # Polars makes texts of its views faster than PyArrow checks and copies them.
-        is_view = str(column.dtype) == "String"
-        return pa.chunked_array(column, type=pa.large_string() if is_view else None)
     dtype = getattr(column, "dtype", None)
-    if library == "pandas" and not isinstance(dtype, np.dtype):
-        if type(dtype).__name__ != "SparseDtype":
+    if not isinstance(dtype, np.dtype) and type(dtype).__name__ != "SparseDtype":
+        if type(column).__module__.partition(".")[0] == "pandas":
             return pa.array(getattr(column, "array", column), from_pandas=True)
-    elif not isinstance(dtype, np.dtype) and hasattr(column, "__arrow_c_stream__"):
-        return pa.chunked_array(column)
-    elif not isinstance(dtype, np.dtype) and hasattr(column, "__arrow_c_array__"):
-        return pa.array(column)
-    return _of_numpy(see_array(np.asarray(column) if library == "pandas" else column, name), name)
+        if hasattr(column, "__arrow_c_stream__"):
+            # Polars makes texts of its views faster than PyArrow checks and copies them.
+            is_view = str(dtype) == "String"
+            return pa.chunked_array(column, type=pa.large_string() if is_view else None)
+        if hasattr(column, "__arrow_c_array__"):
+            return pa.array(column)
+    return _of_numpy(see_array(column, name), name)
 
 
 def _of_cells(cells: list[Any]) -> Foreign:
@@ -83,47 +84,44 @@ def _of_cells(cells: list[Any]) -> Foreign:
     return pa.array(cells, from_pandas=True)
 
 
-def _of_numpy(array: NDArray[Any], name: str) -> Foreign:
-    if array.ndim != 1:
-        raise bad_shape(name, (1,), array.shape)
-    mask = np.ma.getmaskarray(array) if np.ma.isMaskedArray(array) else None
-    array = np.ma.getdata(array)
-    kind = array.dtype.kind
+def _of_numpy(values: NDArray[Any], name: str) -> Foreign:
+    if values.ndim != 1:
+        raise bad_shape(name, (1,), values.shape)
+    array, mask, kind = np.ma.getdata(values), np.ma.getmask(values), values.dtype.kind
     if kind in "OT":
         return pa.array(array.tolist(), from_pandas=True)
-    if kind in "fiu" and array.dtype.itemsize <= 8:
-        native = array.astype(array.dtype.newbyteorder("="), copy=False)
-        return of_array(native) if mask is None else pa.array(native, mask=mask)
-    if kind in "bUM":
-        return pa.array(array, mask=mask)
-    return of_array(to_numbers(array, name, (1,)))
+    if kind not in "fiubUM" or (kind == "f" and array.dtype.itemsize > 8):
+        array = numbers_of_numpy(values, name)
+    array = np.require(array, array.dtype.newbyteorder("="), ["C", "A", "E"])
+    if kind in "fiu" and not mask.any():
+        return of_array(array)
+    return pa.array(array, mask=None if mask is np.ma.nomask else mask)
 
 
-def _explain(column: Foreign, name: str, error: Exception) -> FormatError:
+def _explain(column: Foreign, name: str, code: str, error: Exception) -> FormatError:
     """Say what PyArrow couldn't convert, with the first row that it can't."""
     kind = str(getattr(column, "dtype", type(column).__name__))
-    wrong = FormatError(
-        f"expected one kind of values in {name}, found {kind} ({str(error).splitlines()[0]:.160})",
-        hint="IDs are text, integers, UUIDs, dates, times, decimals or bytes; numbers are numbers",
-        code="column_type",
-    )
-    values = list_cells(column)
-    if values is not None:
-        row = bisect_left(range(1, len(values) + 1), 1, key=lambda end: _is_refused(values[:end]))
-        if row < len(values):
-            wrong.line = row + 1
-            wrong.message = f"{wrong.message}: {values[row]!r:.120}"
-        if isinstance(error, UnicodeEncodeError):
-            wrong.code, wrong.hint = "surrogate", "it is half of a character: decode the text again"
-    return wrong
+    reason = str(error).splitlines()[0]
+    message = f"expected one kind of values in {name}, found {kind} ({reason:.160})"
+    cells = list_cells(column) or []
+    row = _find_first(lambda end: _of_cells(cells[:end]), len(cells))
+    if row < len(cells):
+        message += f": {cells[row]!r:.120}"
+    code = "surrogate" if isinstance(error, UnicodeEncodeError) else code
+    return refuse(code, None, message, [row] if row < len(cells) else [])
 
 
-def _is_refused(values: list[Any]) -> bool:
-    try:
-        _of_cells(values)
-    except (pa.ArrowException, *FAILURES):
-        return True
-    return False
+def _find_first(convert: Callable[[int], object], count: int) -> int:
+    """Return the first row that can't be converted, with those before it; the count if all can."""
+
+    def is_refused(end: int) -> bool:
+        try:
+            convert(end)
+        except (pa.ArrowException, *FAILURES):
+            return True
+        return False
+
+    return bisect_left(range(1, count + 1), True, key=is_refused)
 
 
 def simplify(values: Foreign) -> Foreign:
@@ -191,30 +189,20 @@ def _spell_uuids(values: Foreign) -> Foreign:
 
 def read_ids(column: Foreign, name: str) -> IdColumn:
     """Read a column of IDs: integers, or whatever has a text of its own."""
-    try:
-        return ids_of(as_arrow(column, name), name)
-    except FormatError as error:
-        error.code = "id_type" if error.code == "column_type" else error.code
-        raise
+    return ids_of(as_arrow(column, name, "id_type"), name)
 
 
 def ids_of(values: Foreign, name: str) -> IdColumn:
     """Return the IDs in an array."""
     if values.null_count:
-        raise FormatError(
-            f"expected an ID in every row of {name}, found none",
-            hint="drop the rows without one",
-            code="missing_id",
-            line=values.is_null().index(True).as_py() + 1,
-        )
+        message = f"expected an ID in every row of {name}, found none"
+        raise refuse("missing_id", None, message, [values.is_null().index(True).as_py()])
     values = spell_ids(values, name) if len(values) else pa.array([], pa.int64())
     if not pa.types.is_integer(values.type):
         return _texts_of(values)
     numbers = to_array(values)
     if numbers.dtype == np.uint64 and (is_large := numbers > np.iinfo(np.int64).max).any():
-        error = _bad_ids(name, "an integer beyond 64 bits")
-        error.hint, error.line = "turn such IDs into text", int(np.argmax(is_large)) + 1
-        raise error
+        raise _bad_ids(name, "an integer beyond 64 bits", [np.argmax(is_large)])
     return np.ascontiguousarray(numbers, dtype=np.int64)
 
 
@@ -227,57 +215,37 @@ def spell_ids(values: Foreign, name: str) -> Foreign:
     types, kind = pa.types, values.type
     if types.is_integer(kind) or types.is_string(kind) or types.is_large_string(kind):
         return values
-    if types.is_null(kind):
-        return values.cast(pa.string())
-    if types.is_date(kind):
+    if types.is_null(kind) or types.is_date(kind):
         return values.cast(pa.date32()).cast(pa.string())
     if types.is_decimal(kind):
-        texts = values.cast(pa.string())
-        return _trim(texts) if kind.scale > 0 else texts
+        return _trim(values.cast(pa.string()))
     if types.is_timestamp(kind):
         moments = fill_nulls(values.cast(pa.int64()), 0).view(f"datetime64[{kind.unit}]")
-        texts = pa.array(np.datetime_as_string(moments).astype(object), pa.string())
-        texts = texts if kind.unit == "s" else _trim(texts)
+        texts = _trim(pa.array(np.datetime_as_string(moments).tolist(), pa.string()))
         return texts if kind.tz is None else pc.binary_join_element_wise(texts, "Z", "")
     if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
         return _read_utf8(values.cast(pa.large_binary()), name)
     if is_list(kind):
         raise _lists_in_rows(name, "an ID", "id_type")
-    error = _bad_ids(name, str(kind))
-    if types.is_boolean(kind):
-        error.line = 1
-    elif types.is_floating(kind) and len(values):
+    place: list[Any] = [0] if types.is_boolean(kind) else []
+    if types.is_floating(kind) and len(values):
         numbers = to_array(values.cast(pa.float64()))
-        error.line = int(np.argmax(numbers != np.floor(numbers))) + 1
-    raise error
+        place = [np.argmax(numbers != np.floor(numbers))]
+    raise _bad_ids(name, str(kind), place)
 
 
 def _trim(texts: Foreign) -> Foreign:
-    """Remove zeros at the end of fractions, which all of the texts have."""
-    return pc.utf8_rtrim(pc.utf8_rtrim(texts, characters="0"), characters=".")
+    """Remove zeros at the end of fractions."""
+    return pc.replace_substring_regex(texts, r"\.0*$|(\.\d*[1-9])0+$", r"\1")
 
 
 def _read_utf8(values: Foreign, name: str) -> Foreign:
     try:
         return values.cast(pa.large_string())
     except pa.ArrowInvalid as error:
-        row = bisect_left(
-            range(1, len(values) + 1), 1, key=lambda end: not _is_utf8(values.slice(0, end))
-        )
-        raise FormatError(
-            f"expected {name} in UTF-8, found {values[row].as_py()!r:.120}",
-            hint="decode the column first, or turn IDs into text",
-            code="encoding",
-            line=row + 1,
-        ) from error
-
-
-def _is_utf8(values: Foreign) -> bool:
-    try:
-        values.cast(pa.large_string())
-    except pa.ArrowInvalid:
-        return False
-    return True
+        row = _find_first(lambda end: values[:end].cast(pa.large_string()), len(values))
+        message = f"expected {name} in UTF-8, found {values[row].as_py()!r:.120}"
+        raise refuse("encoding", None, message, [row]) from error
 
 
 def _texts_of(values: Foreign) -> tuple[NDArray[Any], NDArray[np.uint8]]:
@@ -294,15 +262,13 @@ def id_type(column: Foreign) -> str:
     declared = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
     if declared in INTEGER_TYPES:
         return declared
-    uuid = sys.modules.get("uuid")
     first = next((cell for cell in list_cells(column) or () if not is_null(cell)), None)
-    if is_uuid_type(getattr(column, "type", None)) or (uuid and isinstance(first, uuid.UUID)):
+    if is_uuid_type(getattr(column, "type", None)) or type(first).__name__ == "UUID":
         return UUIDS
-    try:
+    with suppress(FormatError):
         ids = read_ids(column, "")
-    except FormatError:
-        return ""
-    return "" if isinstance(ids, tuple) or not len(ids) else "int64"
+        return "int64" if isinstance(ids, np.ndarray) and len(ids) else ""
+    return ""
 
 
 def name_id_type(kind: Foreign) -> str:
@@ -339,22 +305,15 @@ def read_typed_values(column: Foreign, name: str) -> tuple[IdColumn, str]:
 
     It is named as `AttributeColumn` does.
     """
-    try:
-        values = as_arrow(column, name)
-    except FormatError as error:
-        error.code = "attribute_type" if error.code == "column_type" else error.code
-        raise
+    values = as_arrow(column, name, "attribute_type")
     types, kind = pa.types, values.type
     if types.is_integer(kind) and kind != pa.uint64() and not values.null_count:
         return np.ascontiguousarray(to_array(values), dtype=np.int64), str(kind)
     try:
         texts = _texts_of(fill_texts(values.cast(pa.large_string()), MISSING))
     except (pa.ArrowException, *FAILURES) as error:
-        raise FormatError(
-            f"expected {name} to hold texts, numbers, dates or truth values, found {kind}",
-            hint="convert the column to text first",
-            code="attribute_type",
-        ) from error
+        message = f"expected {name} to hold texts, numbers, dates or truth values, found {kind}"
+        raise refuse("attribute_type", None, message) from error
     if types.is_integer(kind) or types.is_boolean(kind):
         return texts, str(kind)
     if types.is_floating(kind):
@@ -371,19 +330,18 @@ def read_numbers(
         if cells is None:
             return numbers_of(as_arrow(column, name), name, role, allows_null=allows_null)
         # Python has numbers that Arrow hasn't, such as integers of any size.
-        is_missing = np.array([is_null_type(type(cell)) for cell in cells], dtype=bool)
-        if is_missing.any() and not allows_null:
-            raise _no_number(name, role, int(np.argmax(is_missing)))
-        numbers = np.full(len(cells), np.nan)
-        present = [cell for cell in cells if not is_null_type(type(cell))]
-        numbers[~is_missing] = to_numbers(present, name, (1,), are_grades=role == "relevance")
+        is_missing = [is_null_type(type(cell)) for cell in cells]
+        if True in is_missing and not allows_null:
+            raise _no_number(name, role, is_missing.index(True))
+        cells = [np.nan if is_null_type(type(cell)) else cell for cell in cells]
+        return to_numbers(cells, name, (1,), are_grades=role == "relevance")
     except FormatError as error:
         if error.code == "array_shape" and cells is not None:
             raise _lists_in_rows(name, "a number", code_of("text", role)) from error
-        is_other = error.code in {"column_type", "not_numeric", "array_shape"}
-        error.code, error.file = code_of("text", role) if is_other else error.code, None
+        if error.code in {"column_type", "not_numeric", "array_shape"}:
+            error.code = code_of("text", role)
+        error.file = None
         raise
-    return numbers
 
 
 def numbers_of(
@@ -393,16 +351,12 @@ def numbers_of(
     values = to_doubles(values, name, role)
     if values.null_count and not allows_null:
         raise _no_number(name, role, values.is_null().index(True).as_py())
-    return fill_nulls(values, np.nan) if len(values) else np.zeros(0)
+    return fill_nulls(values, np.nan)
 
 
 def _no_number(name: str, role: str, row: int) -> FormatError:
-    return FormatError(
-        f"expected a number in every row of {name}, found none",
-        hint="drop the rows without one",
-        code=code_of("missing", role),
-        line=row + 1,
-    )
+    message, hint = f"expected a number in every row of {name}, found none", HINTS["missing_id"]
+    return refuse(code_of("missing", role), None, message, [row], hint=hint)
 
 
 def to_doubles(values: Foreign, name: str, role: str) -> Foreign:
@@ -412,26 +366,19 @@ def to_doubles(values: Foreign, name: str, role: str) -> Foreign:
         return values.cast(pa.float64())
     if types.is_boolean(kind) and role == "relevance":
         return values.cast(pa.int8()).cast(pa.float64())
-    if types.is_decimal(kind) and kind.precision > DIGITS:
-        numbers = read_numbers(values.to_pylist(), name, role, allows_null=True)
-        return pc.if_else(values.is_valid(), of_array(numbers), None)
-    if types.is_decimal(kind):
+    if types.is_integer(kind):
+        with suppress(pa.ArrowInvalid):  # for any beyond 2^53, also those that a double holds
+            return values.cast(pa.float64())
+    elif types.is_decimal(kind) and kind.precision <= DIGITS:
         # By text, for the direct way doesn't give the nearest double.
         return values.cast(pa.string()).cast(pa.float64())
-    if is_list(kind):
+    elif is_list(kind):
         raise _lists_in_rows(name, "a number", code_of("text", role))
-    if not types.is_integer(kind):
-        error = not_numbers(name, str(kind))
-        error.code, error.file = code_of("text", role), None
-        raise error
-    try:
-        return values.cast(pa.float64())
-    except pa.ArrowInvalid:
-        # Arrow refuses all integers beyond 2^53, also those that a double holds.
-        for row, value in enumerate(values.to_pylist()):
-            if value is not None and int(float(value)) != value:
-                raise inexact(name, str(value), (row,)) from None
-        return values.cast(pa.float64(), safe=False)
+    elif not types.is_decimal(kind):
+        message, hint = f"expected {name} as numbers, found {kind}", HINTS["not_numeric"]
+        raise refuse(code_of("text", role), None, message, hint=hint)
+    numbers = read_numbers(values.to_pylist(), name, role, allows_null=True)
+    return pc.if_else(values.is_valid(), of_array(numbers), None)
 
 
 def is_list(kind: Foreign) -> bool:
@@ -450,19 +397,15 @@ def are_finite(column: Foreign) -> bool:
     return not pa.types.is_floating(kind) or pc.all(pc.is_finite(column)).as_py() is not False
 
 
-def _bad_ids(name: str, found: str) -> FormatError:
-    return FormatError(
-        f"expected {name} to hold text or integers, found {found}",
-        hint="IDs are text, integers, UUIDs, dates, times, decimals or bytes: .astype(str) makes "
-        "text, .astype('Int64') integers of whole numbers that became floats",
-        code="id_type",
-    )
+def _bad_ids(name: str, found: str, at: Sequence[Any]) -> FormatError:
+    message = f"expected {name} to hold text or integers, found {found}"
+    return refuse("id_type", None, message, at)
 
 
 def _lists_in_rows(name: str, wanted: str, code: str) -> FormatError:
-    return FormatError(
-        f"expected {wanted} in each row of {name}, found a list",
-        hint=f"write one row per document: df.explode([{name!r}, …]) with all columns of lists. "
-        "Ranked lists without scores can be a mapping: dict(zip(df['query'], df['items']))",
-        code=code,
+    message = f"expected {wanted} in each row of {name}, found a list"
+    hint = (
+        f"write one row per document: df.explode([{name!r}, …]) with all columns of lists. Ranked "
+        "lists without scores can be a mapping: dict(zip(df['query'], df['items']))"
     )
+    return refuse(code, None, message, hint=hint)
