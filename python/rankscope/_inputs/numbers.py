@@ -102,19 +102,19 @@ def see_array(values: Foreign, name: str) -> Array:
     """
     if isinstance(values, str | bytes | bytearray | np.generic):
         raise not_numbers(name, type(values).__name__)
-    array: Array = values
-    if not isinstance(array, np.ndarray):
+    buffer = values
+    if not isinstance(buffer, np.ndarray):
         with suppress(TypeError, ValueError, BufferError):
-            array = np.asarray(memoryview(values))
-    if isinstance(array, np.ndarray):
-        check_file(array, name)
-        return array
+            buffer = np.asarray(memoryview(values))
+    if isinstance(buffer, np.ndarray):
+        check_file(buffer, name)
+        return buffer
     ways = ("__array__", "__dlpack__", "__cuda_array_interface__")
     if not any(hasattr(values, way) for way in ways):
         raise not_numbers(name, type(values).__name__)
     check_inside(values, name)
     try:
-        array = _export(values)
+        array: Array = _export(values)
     except MemoryError:
         raise
     except Exception as error:
