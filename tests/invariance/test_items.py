@@ -233,12 +233,7 @@ def test_unknown_items_are_counted_in_notes() -> None:
     assert found["Coverage@3"] == 2 / 3
     only = rankscope.evaluate(RELEVANT, LISTS, "Personalization", history=HISTORY)
     assert not any(code.startswith("items_") for code in only.diagnostics)
-
-
-def test_without_values_of_queries_their_dictionaries_are_empty() -> None:
-    found = rankscope.evaluate(RELEVANT, LISTS, "Coverage@2", catalogue=["a", "b"])
-    assert found.to_dict() == {query: {} for query in RELEVANT}
-    assert found.to_arrow().column_names == ["query_id"]
+    assert only.to_dict() == {query: {} for query in RELEVANT}
 
 
 def test_personalization_is_the_mean_over_all_pairs_of_users() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import suppress
 
 from rankscope._inputs.doubles import HINTS, is_in_place, refuse
@@ -33,10 +32,6 @@ if TYPE_CHECKING:
 
 GROUPED = "write {}(y_true, y_score, groups=df['query']), or groups='one' if all rows are one query"
 EXAMPLE = "write groups=df['query'] with the query of each row, or groups='one' for a single query"
-TELL_APART = (
-    "pass ids as text: groups=list(map(str, ids)); if they are sizes, turn them into ids: "
-    "groups=np.repeat([f'q{n}' for n in range(len(sizes))], sizes)"
-)
 
 
 @record(frozen=True, slots=True)
@@ -58,10 +53,7 @@ class Groups:
 
 def as_matrix(values: Foreign, name: str) -> Foreign:
     """Return a matrix that the core can read in place, or `None` if it needs converting."""
-    if not is_in_place(values) or values.ndim != 2:
-        return None
-    check_file(values, name)
-    return values
+    return check_file(values, name) if is_in_place(values) and values.ndim == 2 else None
 
 
 def from_rows(
@@ -179,7 +171,7 @@ def read_groups(groups: GroupsLike, rows: int) -> tuple[Offsets, Foreign]:
             return count_offsets(sizes), slice(None)
         if rows > 1:
             message = f"expected groups as ids or sizes, found {rows} numbers that could be either"
-            raise UsageError(message, hint=TELL_APART, code="ambiguous_groups")
+            raise UsageError(message, hint=HINTS["ambiguous_groups"], code="ambiguous_groups")
     codes = sizes if sizes is not None and len(sizes) != rows else _number_ids(groups)
     if len(codes) != rows:
         message = f"expected {rows} ids, or sizes that add up to {rows}, found {len(codes)} values"
@@ -199,27 +191,21 @@ def read_sizes(values: ArrayLike, name: str) -> Doubles:
 
 def _number_ids(ids: Foreign) -> Offsets:
     """Number ids from 0, in the order in which they first appear."""
-    if isinstance(ids, np.ndarray) and ids.dtype.kind in "OU":
+    if isinstance(ids, np.ndarray) and ids.dtype.kind in "OUiu":
         ids = ids.tolist()
-    if isinstance(ids, list | tuple):
-        kinds = set(map(type, ids))
-        if all(issubclass(kind, str) for kind in kinds):
-            numbers: dict[str, int] = {}  # and no Arrow, which may not be installed
-            return np.array([numbers.setdefault(one, len(numbers)) for one in ids], dtype=np.int64)
-        ids = np.array(ids) if kinds == {int} else ids
-    if not (isinstance(ids, np.ndarray) and ids.dtype.kind in "iu" and not np.ma.isMA(ids)):
-        from rankscope._inputs.arrow import to_array  # noqa: PLC0415 - other IDs need PyArrow
-        from rankscope._inputs.columns import read_ids, to_arrow  # noqa: PLC0415 - as above
+    kinds = set(map(type, ids)) if isinstance(ids, list | tuple) else {object}
+    if kinds == {int} or all(issubclass(kind, str) for kind in kinds):
+        numbers: dict[object, int] = {}  # and no Arrow, which may not be installed
+        return np.array([numbers.setdefault(one, len(numbers)) for one in ids], dtype=np.int64)
+    from rankscope._inputs.arrow import to_array  # noqa: PLC0415 - other IDs need PyArrow
+    from rankscope._inputs.columns import read_ids, to_arrow  # noqa: PLC0415 - as above
 
-        try:
-            ids = read_ids(ids, "groups")
-        except InputError as error:
-            error.file = "groups"
-            raise
-        if isinstance(ids, tuple):
-            return to_array(to_arrow(ids).dictionary_encode().indices).astype(np.int64)
-    _, first, codes = np.unique(ids, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[codes]
+    try:
+        column = read_ids(ids, "groups")
+    except InputError as error:
+        error.file = "groups"
+        raise
+    return to_array(to_arrow(column).dictionary_encode().indices).astype(np.int64)
 
 
 def check_order(**columns: Foreign) -> None:
@@ -229,9 +215,7 @@ def check_order(**columns: Foreign) -> None:
     same labels in different orders, and a row would get the grade or the query of another.
     Objects with other labels, such as a Series with a new index, are read by position.
     """
-    pandas = sys.modules.get("pandas")
-    kinds = () if pandas is None else (pandas.Series, pandas.DataFrame)
-    frames = [(name, one) for name, one in columns.items() if isinstance(one, kinds)]
+    frames = [(name, one) for name, one in columns.items() if _is_of_pandas(one)]
     for name, other in frames[1:]:
         first, leader = frames[0]
         for axis in ("index", "columns")[: min(leader.ndim, other.ndim)]:
@@ -243,9 +227,12 @@ def check_order(**columns: Foreign) -> None:
 
 def check_weights(weights: Foreign, y_true: Foreign, groups: Foreign) -> None:
     """Check that weights of queries in a pandas Series are in the order of the queries."""
-    pandas = sys.modules.get("pandas")
     if groups is None:
         check_order(y_true=y_true, sample_weight=weights)
-    elif pandas is not None and isinstance(groups, pandas.Series):
-        queries = pandas.Series(index=groups.unique(), dtype=float)
+    elif _is_of_pandas(groups) and groups.ndim == 1:
+        queries = type(groups)(index=groups.unique(), dtype=float)
         check_order(groups=queries, sample_weight=weights)
+
+
+def _is_of_pandas(value: object) -> bool:
+    return type(value).__module__.partition(".")[0] == "pandas" and hasattr(value, "iloc")

@@ -24,17 +24,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope._inputs.doubles import Doubles
+
     Foreign: TypeAlias = Any  # a column of another library, or an array of PyArrow
+    # Integers, or the offsets of texts and the texts end to end.
     IdColumn: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[np.uint8]]
-    """Integers, or the offsets of texts and the texts end to end."""
 
 INTEGER_TYPES = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+# What PyArrow, beside its own exceptions, and the library of a column raise at odd values.
 FAILURES = (TypeError, ValueError, OverflowError, NotImplementedError)
-"""What PyArrow, beside its own exceptions, and the library of a column raise at odd values."""
-DIGITS = 15
-"""Each decimal of so many digits is that of one double."""
-HYPHENS = [8, 12, 16, 20]
-"""Where the hyphens of a UUID stand between its 32 digits."""
 
 
 def as_arrow(column: Foreign, name: str, code: str = "column_type") -> Foreign:
@@ -100,15 +98,14 @@ def _of_numpy(values: NDArray[Any], name: str) -> Foreign:
 
 def _explain(column: Foreign, name: str, code: str, error: Exception) -> FormatError:
     """Say what PyArrow couldn't convert, with the first row that it can't."""
-    kind = str(getattr(column, "dtype", type(column).__name__))
-    reason = str(error).splitlines()[0]
+    kind, reason = getattr(column, "dtype", type(column).__name__), str(error).splitlines()[0]
     message = f"expected one kind of values in {name}, found {kind} ({reason:.160})"
     cells = list_cells(column) or []
     row = _find_first(lambda end: _of_cells(cells[:end]), len(cells))
     if row < len(cells):
         message += f": {cells[row]!r:.120}"
     code = "surrogate" if isinstance(error, UnicodeEncodeError) else code
-    return refuse(code, None, message, [row] if row < len(cells) else [])
+    return refuse(code, "", message, range(row, len(cells))[:1])
 
 
 def _find_first(convert: Callable[[int], object], count: int) -> int:
@@ -135,29 +132,24 @@ def simplify(values: Foreign) -> Foreign:
         return simplify(pc.run_end_decode(values))
     if pa.types.is_dictionary(kind):
         return simplify(values.dictionary).take(values.indices)
-    if pa.types.is_string_view(kind):
-        return values.cast(pa.large_string())
-    if pa.types.is_binary_view(kind):
-        return values.cast(pa.large_binary())
-    return values
+    name = str(kind).removesuffix("_view")
+    return values if name == str(kind) else values.cast(f"large_{name}")
 
 
 def decode(values: Foreign) -> Foreign:
     """Simplify an array, with 64-bit offsets for text and bytes."""
     values = simplify(values)
-    if pa.types.is_string(values.type):
-        return values.cast(pa.large_string())
-    return values.cast(pa.large_binary()) if pa.types.is_binary(values.type) else values
+    is_narrow = str(values.type) in {"string", "binary"}
+    return values.cast(f"large_{values.type}") if is_narrow else values
 
 
 def list_cells(column: Foreign) -> list[Any] | None:
     """Return the objects of a list or of a column of Python objects; `None` for other columns."""
     if isinstance(column, list | tuple | range):
         return list(column)
-    is_of_objects = str(getattr(column, "dtype", "")) in {"object", "Object"}
-    return (
-        list(column.to_list() if hasattr(column, "to_list") else column) if is_of_objects else None
-    )
+    if str(getattr(column, "dtype", "")) not in {"object", "Object"}:
+        return None
+    return list(column.to_list() if hasattr(column, "to_list") else column)
 
 
 def is_null(value: object) -> bool:
@@ -181,7 +173,7 @@ def _spell_uuids(values: Foreign) -> Foreign:
     stored, count = values.storage, len(values)
     octets = memoryview(stored.buffers()[1] or b"")[16 * stored.offset :][: 16 * count]
     digits = np.frombuffer(octets.hex().encode(), np.uint8).reshape(count, 32)
-    texts = np.insert(digits, HYPHENS, ord("-"), axis=1)
+    texts = np.insert(digits, [8, 12, 16, 20], ord("-"), axis=1)
     ends = np.arange(count + 1, dtype=np.int64) * 36
     spelled = pa.LargeStringArray.from_buffers(count, pa.py_buffer(ends), pa.py_buffer(texts))
     return pc.if_else(stored.is_valid(), spelled, pa.nulls(1, pa.large_string())[0])
@@ -195,8 +187,7 @@ def read_ids(column: Foreign, name: str) -> IdColumn:
 def ids_of(values: Foreign, name: str) -> IdColumn:
     """Return the IDs in an array."""
     if values.null_count:
-        message = f"expected an ID in every row of {name}, found none"
-        raise refuse("missing_id", None, message, [values.is_null().index(True).as_py()])
+        raise _missing("an ID", name, "missing_id", values.is_null().index(True).as_py())
     values = spell_ids(values, name) if len(values) else pa.array([], pa.int64())
     if not pa.types.is_integer(values.type):
         return _texts_of(values)
@@ -222,16 +213,15 @@ def spell_ids(values: Foreign, name: str) -> Foreign:
     if types.is_timestamp(kind):
         moments = fill_nulls(values.cast(pa.int64()), 0).view(f"datetime64[{kind.unit}]")
         texts = _trim(pa.array(np.datetime_as_string(moments).tolist(), pa.string()))
-        return texts if kind.tz is None else pc.binary_join_element_wise(texts, "Z", "")
+        texts = texts if kind.tz is None else pc.binary_join_element_wise(texts, "Z", "")
+        return pc.if_else(values.is_valid(), texts, None)
     if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
         return _read_utf8(values.cast(pa.large_binary()), name)
-    if is_list(kind):
-        raise _lists_in_rows(name, "an ID", "id_type")
     place: list[Any] = [0] if types.is_boolean(kind) else []
     if types.is_floating(kind) and len(values):
         numbers = to_array(values.cast(pa.float64()))
         place = [np.argmax(numbers != np.floor(numbers))]
-    raise _bad_ids(name, str(kind), place)
+    raise _bad_ids(name, kind, place)
 
 
 def _trim(texts: Foreign) -> Foreign:
@@ -245,37 +235,31 @@ def _read_utf8(values: Foreign, name: str) -> Foreign:
     except pa.ArrowInvalid as error:
         row = _find_first(lambda end: values[:end].cast(pa.large_string()), len(values))
         message = f"expected {name} in UTF-8, found {values[row].as_py()!r:.120}"
-        raise refuse("encoding", None, message, [row]) from error
+        raise refuse("encoding", "", message, [row]) from error
 
 
 def _texts_of(values: Foreign) -> tuple[NDArray[Any], NDArray[np.uint8]]:
-    """Return the buffers of an array of texts, whose offsets have 32 or 64 bits."""
+    """Return the buffers of an array of texts."""
+    values = values.cast(pa.large_string())
     _, offsets, texts = values.buffers()
-    width = np.int64 if pa.types.is_large_string(values.type) else np.int32
-    starts = np.frombuffer(offsets or bytes(8), dtype=width)[values.offset :][: len(values) + 1]
+    starts = np.frombuffer(offsets or bytes(8), np.int64)[values.offset :][: len(values) + 1]
     return starts, np.frombuffer(texts or b"", dtype=np.uint8)
 
 
 def id_type(column: Foreign) -> str:
     """Return the type of a column of IDs as `output.ids.IdColumn` does: nothing for text."""
-    # NumPy, pandas, Polars and Arrow have the same names for integers but for their case.
-    declared = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
-    if declared in INTEGER_TYPES:
-        return declared
-    first = next((cell for cell in list_cells(column) or () if not is_null(cell)), None)
-    if is_uuid_type(getattr(column, "type", None)) or type(first).__name__ == "UUID":
-        return UUIDS
-    with suppress(FormatError):
-        ids = read_ids(column, "")
-        return "int64" if isinstance(ids, np.ndarray) and len(ids) else ""
+    kind = getattr(column, "dtype", getattr(column, "type", None))
+    with suppress(FormatError, pa.ArrowException, *FAILURES):
+        return name_id_type(kind) or name_id_type(_export(column, "").type)
     return ""
 
 
 def name_id_type(kind: Foreign) -> str:
-    """Return what a type of Arrow is called in `output.ids.IdColumn`: nothing for text."""
+    """Return what a type of values is called in `output.ids.IdColumn`: nothing for text."""
     if is_uuid_type(kind):
         return UUIDS
-    name = str(getattr(kind, "value_type", kind))
+    # NumPy, pandas, Polars and Arrow have the same names for integers but for their case.
+    name = str(getattr(kind, "value_type", kind)).lower()
     return name if name in INTEGER_TYPES else ""
 
 
@@ -289,15 +273,12 @@ def to_arrow(ids: IdColumn) -> Foreign:
     if isinstance(ids, np.ndarray):
         return of_array(ids)
     offsets, texts = (pa.py_buffer(np.ascontiguousarray(part)) for part in ids)
-    is_wide = ids[0].dtype == np.int64
-    kind = pa.LargeStringArray if is_wide else pa.StringArray
-    return kind.from_buffers(count_ids(ids), offsets, texts)
+    return pa.LargeStringArray.from_buffers(count_ids(ids), offsets, texts)
 
 
 def list_texts(ids: IdColumn) -> list[str]:
     """Return IDs or values as text."""
-    texts: list[str] = to_arrow(ids).cast(pa.large_string()).to_pylist()
-    return texts
+    return list(map(str, to_arrow(ids).to_pylist()))
 
 
 def read_typed_values(column: Foreign, name: str) -> tuple[IdColumn, str]:
@@ -313,7 +294,7 @@ def read_typed_values(column: Foreign, name: str) -> tuple[IdColumn, str]:
         texts = _texts_of(fill_texts(values.cast(pa.large_string()), MISSING))
     except (pa.ArrowException, *FAILURES) as error:
         message = f"expected {name} to hold texts, numbers, dates or truth values, found {kind}"
-        raise refuse("attribute_type", None, message) from error
+        raise refuse("attribute_type", "", message) from error
     if types.is_integer(kind) or types.is_boolean(kind):
         return texts, str(kind)
     if types.is_floating(kind):
@@ -321,70 +302,59 @@ def read_typed_values(column: Foreign, name: str) -> tuple[IdColumn, str]:
     return texts, "date" if types.is_date(kind) else "datetime" * types.is_timestamp(kind)
 
 
-def read_numbers(
-    column: Foreign, name: str, role: str, *, allows_null: bool = False
-) -> NDArray[np.float64]:
+def read_numbers(column: Foreign, name: str, role: str, *, allows_null: bool = False) -> Doubles:
     """Read a column of numbers that doubles hold exactly, or of truth values as grades."""
     cells = list_cells(column)
     try:
         if cells is None:
             return numbers_of(as_arrow(column, name), name, role, allows_null=allows_null)
         # Python has numbers that Arrow hasn't, such as integers of any size.
-        is_missing = [is_null_type(type(cell)) for cell in cells]
-        if True in is_missing and not allows_null:
-            raise _no_number(name, role, is_missing.index(True))
-        cells = [np.nan if is_null_type(type(cell)) else cell for cell in cells]
+        nulls = tuple(filter(is_null_type, set(map(type, cells))))
+        if nulls and not allows_null:
+            row = [isinstance(cell, nulls) for cell in cells].index(True)
+            raise _missing("a number", name, code_of("missing", role), row)
+        cells = [np.nan if isinstance(cell, nulls) else cell for cell in cells]
         return to_numbers(cells, name, (1,), are_grades=role == "relevance")
     except FormatError as error:
-        if error.code == "array_shape" and cells is not None:
-            raise _lists_in_rows(name, "a number", code_of("text", role)) from error
-        if error.code in {"column_type", "not_numeric", "array_shape"}:
-            error.code = code_of("text", role)
-        error.file = None
+        if error.code == "array_shape":
+            error.hint = HINTS["list"]
+        is_other = error.code in {"column_type", "not_numeric", "array_shape"}
+        error.code, error.file = code_of("text", role) if is_other else error.code, None
         raise
 
 
-def numbers_of(
-    values: Foreign, name: str, role: str, *, allows_null: bool = False
-) -> NDArray[np.float64]:
+def numbers_of(values: Foreign, name: str, role: str, *, allows_null: bool = False) -> Doubles:
     """Return the numbers in an array, NaN where there is none."""
     values = to_doubles(values, name, role)
     if values.null_count and not allows_null:
-        raise _no_number(name, role, values.is_null().index(True).as_py())
+        row = values.is_null().index(True).as_py()
+        raise _missing("a number", name, code_of("missing", role), row)
     return fill_nulls(values, np.nan)
-
-
-def _no_number(name: str, role: str, row: int) -> FormatError:
-    message, hint = f"expected a number in every row of {name}, found none", HINTS["missing_id"]
-    return refuse(code_of("missing", role), None, message, [row], hint=hint)
 
 
 def to_doubles(values: Foreign, name: str, role: str) -> Foreign:
     """Convert an array of numbers, or grades that are truth values, to double precision."""
     types, kind = pa.types, values.type
-    if types.is_floating(kind) or types.is_null(kind):
+    is_truth = types.is_boolean(kind) and role == "relevance"
+    if types.is_floating(kind) or types.is_null(kind) or is_truth:
         return values.cast(pa.float64())
-    if types.is_boolean(kind) and role == "relevance":
-        return values.cast(pa.int8()).cast(pa.float64())
     if types.is_integer(kind):
         with suppress(pa.ArrowInvalid):  # for any beyond 2^53, also those that a double holds
             return values.cast(pa.float64())
-    elif types.is_decimal(kind) and kind.precision <= DIGITS:
+    elif types.is_decimal(kind) and kind.precision <= 15:  # each is that of one double
         # By text, for the direct way doesn't give the nearest double.
         return values.cast(pa.string()).cast(pa.float64())
-    elif is_list(kind):
-        raise _lists_in_rows(name, "a number", code_of("text", role))
     elif not types.is_decimal(kind):
-        message, hint = f"expected {name} as numbers, found {kind}", HINTS["not_numeric"]
-        raise refuse(code_of("text", role), None, message, hint=hint)
+        hint = HINTS["list" if is_list(kind) else "not_numeric"]
+        message = f"expected {name} as numbers, found {kind}"
+        raise refuse(code_of("text", role), "", message, hint=hint)
     numbers = read_numbers(values.to_pylist(), name, role, allows_null=True)
     return pc.if_else(values.is_valid(), of_array(numbers), None)
 
 
 def is_list(kind: Foreign) -> bool:
     """Check whether a type is a list type."""
-    forms = ("list", "large_list", "fixed_size_list", "list_view", "large_list_view")
-    return any(getattr(pa.types, f"is_{form}")(kind) for form in forms)
+    return hasattr(kind, "value_field")
 
 
 def are_finite(column: Foreign) -> bool:
@@ -397,15 +367,11 @@ def are_finite(column: Foreign) -> bool:
     return not pa.types.is_floating(kind) or pc.all(pc.is_finite(column)).as_py() is not False
 
 
-def _bad_ids(name: str, found: str, at: Sequence[Any]) -> FormatError:
-    message = f"expected {name} to hold text or integers, found {found}"
-    return refuse("id_type", None, message, at)
+def _bad_ids(name: str, found: object, at: Sequence[Any]) -> FormatError:
+    message = f"expected {name} as text or integers, found {found}"
+    return refuse("id_type", "", message, at, HINTS["list"] if is_list(found) else "")
 
 
-def _lists_in_rows(name: str, wanted: str, code: str) -> FormatError:
-    message = f"expected {wanted} in each row of {name}, found a list"
-    hint = (
-        f"write one row per document: df.explode([{name!r}, …]) with all columns of lists. Ranked "
-        "lists without scores can be a mapping: dict(zip(df['query'], df['items']))"
-    )
-    return refuse(code, None, message, hint=hint)
+def _missing(wanted: str, name: str, code: str, row: int) -> FormatError:
+    message = f"expected {wanted} in every row of {name}, found none"
+    return refuse(code, "", message, [row], HINTS["missing"])

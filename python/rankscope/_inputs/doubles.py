@@ -21,17 +21,19 @@ if TYPE_CHECKING:
     Offsets: TypeAlias = NDArray[np.int64]
     Place: TypeAlias = Iterable[Any]  # the row, or the row and column, from 0
 
+# Every integer up to here is a double; of larger ones only some are.
 EXACT_UP_TO = 2**53
-"""Every integer up to here is a double; of larger ones only some are."""
+# Codes of mistakes in a grade and in a score.
 CODES = {
     "text": ("rel_not_number", "score_not_number"),
     "nan": ("rel_not_number", "score_nan"),
     "infinite": ("rel_out_of_range", "score_overflow"),
     "missing": ("missing_relevance", "missing_score"),
-    "rounded": ("integer_range", "integer_range"),
 }
-"""Codes of mistakes in a grade and in a score."""
+# How to fix mistakes, by code.
 HINTS = {
+    "ambiguous_groups": "pass ids as text: groups=list(map(str, ids)); or turn sizes into ids: "
+    "groups=np.repeat([f'q{n}' for n in range(len(sizes))], sizes)",
     "array_shape": "rows are queries, columns are documents; ravel() makes one dimension",
     "attribute_type": "convert the column to text first",
     "changed_while_reading": "load it into memory: numpy.load without mmap_mode",
@@ -45,7 +47,9 @@ HINTS = {
     "index_order": "bring both into one order; if the index is wrong, pass .to_numpy()",
     "inexact_number": "round them first",
     "length_mismatch": "each document has a grade and a score, and each list may have an ideal",
-    "missing_id": "drop the rows without one",
+    "missing": "drop the rows without one",
+    "list": "write one row per document: df.explode([…]) with all columns of lists. Ranked lists "
+    "without scores can be a mapping: dict(zip(df['query'], df['items']))",
     "not_numeric": "convert it first: 1 for yes, 0 for no, 5 instead of '5'",
     "rel_not_number": "leave out what isn't judged",
     "rel_out_of_range": "a grade is a finite number, NaN where unjudged",
@@ -53,7 +57,6 @@ HINTS = {
     "score_overflow": "a score is a finite number",
     "surrogate": "it is half of a character: decode the text again",
 }
-"""How to fix mistakes, by code."""
 
 
 def code_of(mistake: str, role: str) -> str:
@@ -63,14 +66,12 @@ def code_of(mistake: str, role: str) -> str:
     return "missing_score" if (mistake, role) == ("missing", "rank") else "not_numeric"
 
 
-def refuse(
-    code: str, name: str | None, message: str, at: Place = (), *, hint: str = ""
-) -> FormatError:
+def refuse(code: str, name: str, message: str, at: Place = (), hint: str = "") -> FormatError:
     """Return the error for a mistake in an array, or in a column if it has no name."""
     usual = "group_sizes" if (name, code) == ("group_sizes", "not_numeric") else code
     line, column = ([int(place) + 1 for place in at] + [None, None])[:2]
-    hint = hint or HINTS[usual]
-    return FormatError(message, hint=hint, code=code, file=name, line=line, column=column)
+    hint, file = hint or HINTS[usual], name or None
+    return FormatError(message, hint=hint, code=code, file=file, line=line, column=column)
 
 
 def not_numbers(name: str, found: str, at: Place = (), *, wanted: str = "numbers") -> FormatError:
@@ -104,12 +105,6 @@ def to_doubles(values: Array, name: str, *, are_grades: bool = False) -> Doubles
         is_suspect = (numbers != array) | (np.abs(numbers) >= EXACT_UP_TO)
         _check_exact(array, numbers, is_suspect & ~mask, name)
     return numbers if mask is np.ma.nomask else np.where(mask, np.nan, numbers)
-
-
-def keep_doubles(values: Array, name: str) -> Array:
-    """Return an array unchanged if the core can read it, and as float64 otherwise."""
-    # The core would read large integers as NaN, which is a grade.
-    return values if is_in_place(values) and values.dtype != np.int64 else to_doubles(values, name)
 
 
 def is_in_place(array: object) -> bool:

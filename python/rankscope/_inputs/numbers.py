@@ -73,15 +73,11 @@ def _join_alike(lists: Sequence[Any], name: str) -> Doubles | None:
             flat = list(chain.from_iterable(lists))
             return read_python(flat, name) if set(map(type, flat)) <= {int, float} else None
         if kinds == {np.ndarray} and {(a.ndim, a.dtype) for a in lists} == {(1, lists[0].dtype)}:
-            for array in lists:
-                check_file(array, name)
-            return to_doubles(np.concatenate(lists), name)
+            return to_doubles(np.concatenate([check_file(array, name) for array in lists]), name)
     return None
 
 
-def _read_each(
-    values: Iterable[Any], name: str, dimensions: Dims, are_grades: bool
-) -> list[Doubles]:
+def _read_each(values: Foreign, name: str, dimensions: Dims, are_grades: bool) -> list[Doubles]:
     """Read elements one by one, and add the place to a mistake in one of them."""
     rows = []
     for at, value in enumerate(values):
@@ -100,17 +96,14 @@ def see_array(values: Foreign, name: str) -> Array:
     (`__array_interface__`) could describe anything. The capsule of DLPack is made by the library
     that owns the memory, and keeps it alive.
     """
-    if isinstance(values, str | bytes | bytearray | np.generic):
-        raise not_numbers(name, type(values).__name__)
     buffer = values
-    if not isinstance(buffer, np.ndarray):
+    if not isinstance(values, np.ndarray | np.generic | bytes | bytearray):
         with suppress(TypeError, ValueError, BufferError):
             buffer = np.asarray(memoryview(values))
     if isinstance(buffer, np.ndarray):
-        check_file(buffer, name)
-        return buffer
+        return check_file(buffer, name)
     ways = ("__array__", "__dlpack__", "__cuda_array_interface__")
-    if not any(hasattr(values, way) for way in ways):
+    if isinstance(values, np.generic) or not any(hasattr(values, way) for way in ways):
         raise not_numbers(name, type(values).__name__)
     check_inside(values, name)
     try:
@@ -139,8 +132,8 @@ def _export(values: Foreign) -> Foreign:
     return values.__array__() if hasattr(values, "__array__") else np.from_dlpack(values)
 
 
-def check_file(array: Array, name: str) -> None:
-    """Raise an error for a memory-mapped array whose file was truncated."""
+def check_file(array: Array, name: str) -> Array:
+    """Return an array, unless it is memory-mapped and its file was truncated."""
     import mmap  # noqa: PLC0415 - NumPy has loaded it
 
     base: object = array
@@ -149,6 +142,7 @@ def check_file(array: Array, name: str) -> None:
     if isinstance(base, mmap.mmap) and base.size() < len(base):
         message = f"expected the file behind {name} as long as when it was mapped, found it cut"
         raise refuse("changed_while_reading", name, message)
+    return array
 
 
 def refuse_where(bad: Array, numbers: Doubles, code: str, name: str, offsets: Any = None) -> None:  # noqa: ANN401 - an array
@@ -199,9 +193,8 @@ def is_number(kind: type, *, are_grades: bool = False) -> bool:
     """Check whether a type holds real numbers. Truth values are grades, and durations nothing."""
     if issubclass(kind, bool | np.bool_):
         return are_grades
-    if issubclass(kind, np.complexfloating | np.timedelta64):
-        return False
-    return issubclass(kind, int | float | np.number) or is_decimal(kind) or is_short(kind)
+    is_real = issubclass(kind, int | float | np.integer | np.floating)
+    return (is_real or is_decimal(kind) or is_short(kind)) and not issubclass(kind, np.timedelta64)
 
 
 def is_integer(kind: type) -> bool:
@@ -212,10 +205,9 @@ def is_integer(kind: type) -> bool:
 
 def is_row(kind: type) -> bool:
     """Check whether a type is an ordered sequence."""
-    if issubclass(kind, np.generic | str | bytes | bytearray):
-        return False
     is_sequence = issubclass(kind, list | tuple | range | memoryview) or kind.__module__ == "array"
-    return is_sequence or hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")
+    is_array = hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")
+    return is_sequence or (is_array and not issubclass(kind, np.generic))
 
 
 def is_column(value: object) -> bool:
