@@ -159,8 +159,7 @@ def read_groups(groups: GroupsLike, rows: int) -> tuple[Offsets, Foreign]:
             message = f"expected a column, sizes or 'one' as groups, found the text {groups!r:.120}"
             raise UsageError(message, hint=EXAMPLE, code="bad_parameter")
         return np.array([0, rows], dtype=np.int64), slice(None)
-    shape = tuple(getattr(groups, "shape", (0,)))
-    if len(shape) != 1:
+    if len(shape := tuple(getattr(groups, "shape", (0,)))) != 1:
         message = f"expected groups as one column, such as ngroup() makes, found shape {shape}"
         raise refuse("array_shape", "groups", message, hint=EXAMPLE)
     sizes = None
@@ -191,8 +190,11 @@ def read_sizes(values: ArrayLike, name: str) -> Doubles:
 
 def _number_ids(ids: Foreign) -> Offsets:
     """Number ids from 0, in the order in which they first appear."""
-    if isinstance(ids, np.ndarray) and ids.dtype.kind in "OUiu":
-        ids = ids.tolist()
+    kind = ids.dtype.kind if isinstance(ids, np.ndarray) else ""
+    if kind in {"i", "u"} and not np.ma.isMA(ids):
+        _, first, codes = np.unique(ids, return_index=True, return_inverse=True)
+        return np.argsort(np.argsort(first))[codes]
+    ids = ids.tolist() if kind in {"O", "U"} else ids
     kinds = set(map(type, ids)) if isinstance(ids, list | tuple) else {object}
     if kinds == {int} or all(issubclass(kind, str) for kind in kinds):
         numbers: dict[object, int] = {}  # and no Arrow, which may not be installed

@@ -124,10 +124,9 @@ def _find_first(convert: Callable[[int], object], count: int) -> int:
 def simplify(values: Foreign) -> Foreign:
     """Decode dictionaries, runs, views and UUIDs."""
     kind = values.type
-    if is_uuid_type(kind):
-        return _spell_uuids(values)
     if isinstance(kind, pa.BaseExtensionType):
-        return simplify(values.storage)
+        is_uuid = kind.extension_name == "arrow.uuid"
+        return _spell_uuids(values) if is_uuid else simplify(values.storage)
     if pa.types.is_run_end_encoded(kind):
         return simplify(pc.run_end_decode(values))
     if pa.types.is_dictionary(kind):
@@ -161,11 +160,6 @@ def is_null(value: object) -> bool:
 def is_null_type(kind: type) -> bool:
     """Check whether a type holds only missing values."""
     return kind.__name__ in {"NoneType", "NAType", "NaTType"}
-
-
-def is_uuid_type(kind: Foreign) -> bool:
-    """Check whether a type is Arrow's type of UUIDs."""
-    return getattr(kind, "extension_name", "") == "arrow.uuid"
 
 
 def _spell_uuids(values: Foreign) -> Foreign:
@@ -256,7 +250,7 @@ def id_type(column: Foreign) -> str:
 
 def name_id_type(kind: Foreign) -> str:
     """Return what a type of values is called in `output.ids.IdColumn`: nothing for text."""
-    if is_uuid_type(kind):
+    if getattr(kind, "extension_name", "") == "arrow.uuid":
         return UUIDS
     # NumPy, pandas, Polars and Arrow have the same names for integers but for their case.
     name = str(getattr(kind, "value_type", kind)).lower()

@@ -95,24 +95,23 @@ def bad_shape(name: str, dimensions: Iterable[int], shape: tuple[int, ...]) -> F
 def to_doubles(values: Array, name: str, *, are_grades: bool = False) -> Doubles:
     """Convert an array to contiguous float64 without rounding. Masked values become NaN."""
     array, mask = np.ma.getdata(values), np.ma.getmask(values)
-    if is_short(array.dtype.type):
-        array = array.astype(np.float32)
-    if array.dtype.kind not in ("fiub" if are_grades else "fiu"):
+    kinds = "fiub" if are_grades else "fiu"
+    if array.dtype.kind not in kinds and not is_short(array.dtype.type):
         raise not_numbers(name, str(array.dtype))
     with np.errstate(over="ignore"):  # a long double becomes infinite
         numbers = np.require(array, np.float64, ["C", "A", "E"])
     if array.dtype.itemsize > 4 and array.dtype != np.float64:
-        is_suspect = (numbers != array) | (np.abs(numbers) >= EXACT_UP_TO)
+        is_float = array.dtype.kind == "f"
+        is_suspect = numbers != array if is_float else np.abs(numbers) >= EXACT_UP_TO
         _check_exact(array, numbers, is_suspect & ~mask, name)
     return numbers if mask is np.ma.nomask else np.where(mask, np.nan, numbers)
 
 
-def is_in_place(array: object) -> bool:
+def is_in_place(array: Array) -> bool:
     """Check whether the core can read an array where it lies."""
     # A subclass may mean something else by its numbers, as a masked array does.
-    if type(array) is not np.ndarray or array.dtype.str not in {"<f8", "<f4", "<i8", "<i4"}:
-        return False
-    return array.flags.c_contiguous and array.flags.aligned
+    is_plain = type(array) is np.ndarray and array.dtype.str in {"<f8", "<f4", "<i8", "<i4"}
+    return is_plain and array.flags.c_contiguous and array.flags.aligned
 
 
 def read_python(values: Sequence[Any], name: str) -> Doubles:
@@ -145,10 +144,7 @@ def _check_exact(values: Any, numbers: Doubles, is_suspect: Array, name: str) ->
 
 
 def is_short(kind: type) -> bool:
-    """Check whether a type is a real number of ml_dtypes, such as bfloat16, which JAX uses.
-
-    Single precision holds all of them.
-    """
+    """Check whether a type is a real number of ml_dtypes, such as bfloat16, which JAX uses."""
     return kind.__module__ == "ml_dtypes" and "complex" not in kind.__name__
 
 

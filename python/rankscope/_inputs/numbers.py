@@ -148,11 +148,11 @@ def check_file(array: Array, name: str) -> Array:
 def refuse_where(bad: Array, numbers: Doubles, code: str, name: str, offsets: Any = None) -> None:  # noqa: ANN401 - an array
     """Raise an error for the first bad number of an array, or of lists with these offsets."""
     for place in np.argwhere(bad)[:1].tolist():
-        error = refuse(code, name, f"expected finite numbers, found {numbers[tuple(place)]}", place)
+        message = f"expected finite numbers, found {numbers[tuple(place)]}"
         if offsets is not None:
-            query = int(np.searchsorted(offsets, place[0], side="right"))
-            error.line, error.column = query, int(place[0] - offsets[query - 1]) + 1
-        raise error
+            query = np.searchsorted(offsets, place[0], side="right") - 1
+            place[:] = [query, place[0] - offsets[query]]
+        raise refuse(code, name, message, place)
 
 
 def join_lists(lists: Foreign, name: str) -> tuple[Offsets, Doubles]:
