@@ -347,6 +347,17 @@ def test_what_is_neither_a_list_nor_lists_is_refused(
     assert is_refused(lambda: function(rel), code).location == location
 
 
+def test_columns_of_a_table_are_read_as_arrays_are_and_mistakes_have_their_rows() -> None:
+    table = {"qid": [1] * 3, "label": [1, 0, 2], "score": OK["N8 unaligned"](PLAIN)}
+    assert Rankings.from_table(table).scores.tolist() == sorted(PLAIN, reverse=True)
+    masked = np.ma.array(PLAIN, "g", mask=[False, True, False])
+    is_refused(lambda: Rankings.from_table({**table, "score": masked}), "missing_score")
+    for label, row in (([None, 1, "x"], 3), ([None, [1], 1], 2), ([None, None, 2**53 + 1], 3)):
+        with pytest.raises(rs.FormatError) as caught:
+            Rankings.from_table({**table, "label": label})
+        assert caught.value.line == row
+
+
 def test_a_value_repeated_without_memory_is_read() -> None:
     """A stride of 0."""
     ones = np.broadcast_to(np.float32(1), (3, 4))

@@ -147,7 +147,10 @@ def test_other_values_are_no_ids(value: object) -> None:
             call()
 
 
-def test_missing_times_are_refused_with_their_row() -> None:
+def test_missing_times_are_refused_with_their_row(tmp_path: Path) -> None:
+    table = pa.table({"query_id": pa.array([0, None], pa.timestamp("us")), "relevance": [1, 0]})
+    pq.write_table(table.append_column("score", [[1, 0]]), tmp_path / "table.parquet")
+    assert refused(lambda: rs.evaluate(tmp_path / "table.parquet", "AP"), "missing_id").line == 2
     for column in (
         pd.Series(pd.to_datetime(["2026-01-01", None])),
         pa.array([dt.date(2026, 1, 1), None]),

@@ -233,6 +233,7 @@ def test_unknown_items_are_counted_in_notes() -> None:
     assert found["Coverage@3"] == 2 / 3
     only = rankscope.evaluate(RELEVANT, LISTS, "Personalization", history=HISTORY)
     assert not any(code.startswith("items_") for code in only.diagnostics)
+    assert only.to_dict() == {query: {} for query in RELEVANT}
 
 
 def test_personalization_is_the_mean_over_all_pairs_of_users() -> None:

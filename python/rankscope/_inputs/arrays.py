@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
+from contextlib import suppress
 
 from rankscope._inputs.doubles import HINTS, is_in_place, refuse
-from rankscope._inputs.groups import read_groups, read_sizes
 from rankscope._inputs.numbers import (
     check_file,
     count_offsets,
@@ -16,19 +15,23 @@ from rankscope._inputs.numbers import (
     to_numbers,
 )
 from rankscope.deferred import np
-from rankscope.errors import UsageError
+from rankscope.errors import InputError, UsageError
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
+    from numpy.typing import ArrayLike
+
     from rankscope._inputs.doubles import Doubles, Offsets
     from rankscope._inputs.numbers import Dims, Foreign
 
+    GroupsLike: TypeAlias = ArrayLike | Literal["one"]
     Padding: TypeAlias = Literal["nan"] | None
 
 GROUPED = "write {}(y_true, y_score, groups=df['query']), or groups='one' if all rows are one query"
+EXAMPLE = "write groups=df['query'] with the query of each row, or groups='one' for a single query"
 
 
 @record(frozen=True, slots=True)
@@ -50,10 +53,7 @@ class Groups:
 
 def as_matrix(values: Foreign, name: str) -> Foreign:
     """Return a matrix that the core can read in place, or `None` if it needs converting."""
-    if not is_in_place(values) or values.ndim != 2:
-        return None
-    check_file(values, name)
-    return values
+    return check_file(values, name) if is_in_place(values) and values.ndim == 2 else None
 
 
 def from_rows(
@@ -78,11 +78,10 @@ def from_rows(
     if padding is None:
         refuse_where(np.isnan(scores) & ~np.ma.getmask(y_score), scores, "score_nan", "y_score")
     if groups is None:
-        offsets = np.arange(len(scores) + 1) * scores.shape[1]
-        grades, scores = grades.ravel(), scores.ravel()
+        offsets, order = np.arange(len(scores) + 1) * scores.shape[1], slice(None)
     else:
         offsets, order = read_groups(groups, scores.size)
-        grades, scores = grades[order], scores[order]
+    grades, scores = grades.ravel()[order], scores.ravel()[order]
     if is_reversed:
         ends = np.repeat(offsets[:-1] + offsets[1:] - 1, np.diff(offsets))
         last = ends - np.arange(len(ends))
@@ -149,6 +148,68 @@ def _judged(name: str, groups: Groups) -> Groups:
     return groups
 
 
+def read_groups(groups: GroupsLike, rows: int) -> tuple[Offsets, Foreign]:
+    """Return the offsets of queries, and the order that brings the rows of each one together.
+
+    As many entries as rows are ids, and anything else must be sizes that add up to the rows. Where
+    both readings are possible, such as `[1, 1, 1]` for three rows, the caller has to decide.
+    """
+    if isinstance(groups, str):
+        if groups != "one":
+            message = f"expected a column, sizes or 'one' as groups, found the text {groups!r:.120}"
+            raise UsageError(message, hint=EXAMPLE, code="bad_parameter")
+        return np.array([0, rows], dtype=np.int64), slice(None)
+    if len(shape := tuple(getattr(groups, "shape", (0,)))) != 1:
+        message = f"expected groups as one column, such as ngroup() makes, found shape {shape}"
+        raise refuse("array_shape", "groups", message, hint=EXAMPLE)
+    sizes = None
+    with suppress(InputError):
+        sizes = read_sizes(groups, "groups")
+    if sizes is not None and sizes.sum() == rows:
+        if len(sizes) != rows:
+            return count_offsets(sizes), slice(None)
+        if rows > 1:
+            message = f"expected groups as ids or sizes, found {rows} numbers that could be either"
+            raise UsageError(message, hint=HINTS["ambiguous_groups"], code="ambiguous_groups")
+    codes = sizes if sizes is not None and len(sizes) != rows else _number_ids(groups)
+    if len(codes) != rows:
+        message = f"expected {rows} ids, or sizes that add up to {rows}, found {len(codes)} values"
+        raise refuse("length_mismatch", "groups", message, hint=EXAMPLE)
+    return count_offsets(np.bincount(codes)), np.argsort(codes, kind="stable")
+
+
+def read_sizes(values: ArrayLike, name: str) -> Doubles:
+    """Read whole numbers of 0 or more."""
+    sizes = to_numbers(values, name, dimensions=(1,))
+    is_size = (sizes >= 0) & (sizes < np.inf) & (sizes == np.floor(sizes))
+    if not is_size.all():
+        message = f"expected {name} as whole numbers, 0 or more, found {sizes[~is_size][0]}"
+        raise refuse("group_sizes", name, message, [np.argmin(is_size)])
+    return sizes
+
+
+def _number_ids(ids: Foreign) -> Offsets:
+    """Number ids from 0, in the order in which they first appear."""
+    kind = ids.dtype.kind if isinstance(ids, np.ndarray) else ""
+    if kind in {"i", "u"} and not np.ma.isMA(ids):
+        _, first, codes = np.unique(ids, return_index=True, return_inverse=True)
+        return np.argsort(np.argsort(first))[codes]
+    ids = ids.tolist() if kind in {"O", "U"} else ids
+    kinds = set(map(type, ids)) if isinstance(ids, list | tuple) else {object}
+    if kinds == {int} or all(issubclass(kind, str) for kind in kinds):
+        numbers: dict[object, int] = {}  # and no Arrow, which may not be installed
+        return np.array([numbers.setdefault(one, len(numbers)) for one in ids], dtype=np.int64)
+    from rankscope._inputs.arrow import to_array  # noqa: PLC0415 - other IDs need PyArrow
+    from rankscope._inputs.columns import read_ids, to_arrow  # noqa: PLC0415 - as above
+
+    try:
+        column = read_ids(ids, "groups")
+    except InputError as error:
+        error.file = "groups"
+        raise
+    return to_array(to_arrow(column).dictionary_encode().indices).astype(np.int64)
+
+
 def check_order(**columns: Foreign) -> None:
     """Check that the pandas objects among columns have their rows in one order.
 
@@ -156,9 +217,7 @@ def check_order(**columns: Foreign) -> None:
     same labels in different orders, and a row would get the grade or the query of another.
     Objects with other labels, such as a Series with a new index, are read by position.
     """
-    pandas = sys.modules.get("pandas")
-    kinds = () if pandas is None else (pandas.Series, pandas.DataFrame)
-    frames = [(name, one) for name, one in columns.items() if isinstance(one, kinds)]
+    frames = [(name, one) for name, one in columns.items() if _is_of_pandas(one)]
     for name, other in frames[1:]:
         first, leader = frames[0]
         for axis in ("index", "columns")[: min(leader.ndim, other.ndim)]:
@@ -170,9 +229,12 @@ def check_order(**columns: Foreign) -> None:
 
 def check_weights(weights: Foreign, y_true: Foreign, groups: Foreign) -> None:
     """Check that weights of queries in a pandas Series are in the order of the queries."""
-    pandas = sys.modules.get("pandas")
     if groups is None:
         check_order(y_true=y_true, sample_weight=weights)
-    elif pandas is not None and isinstance(groups, pandas.Series):
-        queries = pandas.Series(index=groups.unique(), dtype=float)
+    elif _is_of_pandas(groups) and groups.ndim == 1:
+        queries = type(groups)(index=groups.unique(), dtype=float)
         check_order(groups=queries, sample_weight=weights)
+
+
+def _is_of_pandas(value: object) -> bool:
+    return type(value).__module__.partition(".")[0] == "pandas" and hasattr(value, "iloc")

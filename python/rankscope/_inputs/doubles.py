@@ -21,32 +21,42 @@ if TYPE_CHECKING:
     Offsets: TypeAlias = NDArray[np.int64]
     Place: TypeAlias = Iterable[Any]  # the row, or the row and column, from 0
 
+# Every integer up to here is a double; of larger ones only some are.
 EXACT_UP_TO = 2**53
-"""Every integer up to here is a double; of larger ones only some are."""
+# Codes of mistakes in a grade and in a score.
 CODES = {
     "text": ("rel_not_number", "score_not_number"),
     "nan": ("rel_not_number", "score_nan"),
     "infinite": ("rel_out_of_range", "score_overflow"),
     "missing": ("missing_relevance", "missing_score"),
-    "rounded": ("integer_range", "integer_range"),
 }
-"""Codes of mistakes in a grade and in a score."""
+# How to fix mistakes, by code.
 HINTS = {
+    "ambiguous_groups": "pass ids as text: groups=list(map(str, ids)); or turn sizes into ids: "
+    "groups=np.repeat([f'q{n}' for n in range(len(sizes))], sizes)",
+    "array_shape": "rows are queries, columns are documents; ravel() makes one dimension",
+    "attribute_type": "convert the column to text first",
+    "changed_while_reading": "load it into memory: numpy.load without mmap_mode",
+    "column_type": "numbers are numbers; IDs are text, integers, UUIDs, dates, times or bytes",
+    "device_array": "call .detach().cpu(), .get() or jax.device_get first, or use rankscope.array",
+    "encoding": "decode the column first, or turn IDs into text",
     "group_sizes": "these are numbers of rows; if you have the query of each row, write "
     "Rankings.from_arrays(relevance, scores, groups=ids)",
-    "not_numeric": "convert it first: 1 for yes, 0 for no, 5 instead of '5'",
-    "inexact_number": "round them first",
-    "array_shape": "rows are queries, columns are documents; ravel() makes one dimension",
-    "changed_while_reading": "load it into memory: numpy.load without mmap_mode",
-    "device_array": "call .detach().cpu(), .get() or jax.device_get first, or use rankscope.array",
+    "id_type": "IDs are text, integers, UUIDs, dates, times, decimals or bytes: .astype(str) makes "
+    "text, .astype('Int64') integers of whole numbers that became floats",
     "index_order": "bring both into one order; if the index is wrong, pass .to_numpy()",
+    "inexact_number": "round them first",
     "length_mismatch": "each document has a grade and a score, and each list may have an ideal",
+    "missing": "drop the rows without one",
+    "list": "write one row per document: df.explode([…]) with all columns of lists. Ranked lists "
+    "without scores can be a mapping: dict(zip(df['query'], df['items']))",
+    "not_numeric": "convert it first: 1 for yes, 0 for no, 5 instead of '5'",
     "rel_not_number": "leave out what isn't judged",
     "rel_out_of_range": "a grade is a finite number, NaN where unjudged",
     "score_nan": "if NaN fills up the rows of shorter lists, say so: padding='nan'",
     "score_overflow": "a score is a finite number",
+    "surrogate": "it is half of a character: decode the text again",
 }
-"""How to fix mistakes, by code."""
 
 
 def code_of(mistake: str, role: str) -> str:
@@ -56,12 +66,12 @@ def code_of(mistake: str, role: str) -> str:
     return "missing_score" if (mistake, role) == ("missing", "rank") else "not_numeric"
 
 
-def refuse(code: str, name: str, message: str, at: Place = (), *, hint: str = "") -> FormatError:
-    """Return the error for a mistake in an array."""
+def refuse(code: str, name: str, message: str, at: Place = (), hint: str = "") -> FormatError:
+    """Return the error for a mistake in an array, or in a column if it has no name."""
     usual = "group_sizes" if (name, code) == ("group_sizes", "not_numeric") else code
-    error = FormatError(message, hint=hint or HINTS[usual], code=code, file=name)
-    error.line, error.column = ([int(place) + 1 for place in at] + [None, None])[:2]
-    return error
+    line, column = ([int(place) + 1 for place in at] + [None, None])[:2]
+    hint, file = hint or HINTS[usual], name or None
+    return FormatError(message, hint=hint, code=code, file=file, line=line, column=column)
 
 
 def not_numbers(name: str, found: str, at: Place = (), *, wanted: str = "numbers") -> FormatError:
@@ -85,9 +95,8 @@ def bad_shape(name: str, dimensions: Iterable[int], shape: tuple[int, ...]) -> F
 def to_doubles(values: Array, name: str, *, are_grades: bool = False) -> Doubles:
     """Convert an array to contiguous float64 without rounding. Masked values become NaN."""
     array, mask = np.ma.getdata(values), np.ma.getmask(values)
-    if is_short(array.dtype.type):
-        array = array.astype(np.float32)
-    if array.dtype.kind not in ("fiub" if are_grades else "fiu"):
+    kinds = "fiub" if are_grades else "fiu"
+    if array.dtype.kind not in kinds and not is_short(array.dtype.type):
         raise not_numbers(name, str(array.dtype))
     with np.errstate(over="ignore"):  # a long double becomes infinite
         numbers = np.require(array, np.float64, ["C", "A", "E"])
@@ -98,42 +107,30 @@ def to_doubles(values: Array, name: str, *, are_grades: bool = False) -> Doubles
     return numbers if mask is np.ma.nomask else np.where(mask, np.nan, numbers)
 
 
-def keep_doubles(values: Array, name: str, *, are_grades: bool = False) -> Array:
-    """Return an array unchanged if the core can read it, and as float64 otherwise."""
-    # The core would read large integers as NaN, which is a grade.
-    is_long = values.dtype == np.int64
-    is_large = is_long and ((values > EXACT_UP_TO) | (values < -EXACT_UP_TO)).any()
-    if is_in_place(values) and not is_large:
-        return values
-    return to_doubles(values, name, are_grades=are_grades)
-
-
-def is_in_place(array: object) -> bool:
+def is_in_place(array: Array) -> bool:
     """Check whether the core can read an array where it lies."""
     # A subclass may mean something else by its numbers, as a masked array does.
-    if type(array) is not np.ndarray or array.dtype.str not in {"<f8", "<f4", "<i8", "<i4"}:
-        return False
-    return array.flags.c_contiguous and array.flags.aligned
+    is_plain = type(array) is np.ndarray and array.dtype.str in {"<f8", "<f4", "<i8", "<i4"}
+    return is_plain and array.flags.c_contiguous and array.flags.aligned
 
 
 def read_python(values: Sequence[Any], name: str) -> Doubles:
     """Read numbers of Python, NumPy and `decimal` without rounding."""
     kinds = set(map(type, values))
     if any(map(is_decimal, kinds)):
-        read = [read_decimal(one) if is_decimal(type(one)) else one for one in values]
+        read = [read_decimal(value) if is_decimal(type(value)) else value for value in values]
         if None in read:
-            at = read.index(None)
-            raise inexact(name, str(values[at]), (at,))
+            raise inexact(name, str(values[read.index(None)]), [read.index(None)])
         values = read
     try:
         with np.errstate(over="ignore"):
             numbers = np.array(values, dtype=np.float64)
-    except OverflowError:
-        objects, largest = np.array(values, dtype=object), sys.float_info.max
-        objects[objects > largest], objects[objects < -largest] = math.inf, -math.inf
-        numbers = objects.astype(np.float64)
-    is_suspect = np.abs(numbers) >= EXACT_UP_TO
-    _check_exact(values, numbers, is_suspect | (np.longdouble in kinds), name)
+    except OverflowError:  # from an integer beyond all doubles
+        largest = sys.float_info.max
+        clipped = [(one > 0 or -1) * math.inf if abs(one) > largest else one for one in values]
+        return read_python(clipped, name)
+    is_suspect = (np.abs(numbers) >= EXACT_UP_TO) | (np.longdouble in kinds)
+    _check_exact(values, numbers, is_suspect, name)
     return numbers
 
 
@@ -142,16 +139,12 @@ def _check_exact(values: Any, numbers: Doubles, is_suspect: Array, name: str) ->
     for at in np.argwhere(is_suspect & np.isfinite(numbers)).tolist():
         value = values[tuple(at)] if isinstance(values, np.ndarray) else values[at[0]]
         # Python compares its integers with its doubles exactly.
-        exact = int(value) if isinstance(value, int | np.integer) else value
-        if exact != float(numbers[tuple(at)]):
+        if (int(value) if isinstance(value, np.integer) else value) != float(numbers[tuple(at)]):
             raise inexact(name, str(value), at)
 
 
 def is_short(kind: type) -> bool:
-    """Check whether a type is a real number of ml_dtypes, such as bfloat16, which JAX uses.
-
-    Single precision holds all of them.
-    """
+    """Check whether a type is a real number of ml_dtypes, such as bfloat16, which JAX uses."""
     return kind.__module__ == "ml_dtypes" and "complex" not in kind.__name__
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from functools import partial
 from itertools import chain
 
 from rankscope._inputs.arrow import check_inside
@@ -14,7 +14,6 @@ from rankscope._inputs.doubles import (
     bad_shape,
     is_decimal,
     is_short,
-    keep_doubles,
     not_numbers,
     read_python,
     refuse,
@@ -25,7 +24,7 @@ from rankscope.errors import EmptyError, FormatError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from typing import Any, TypeAlias
 
     from rankscope._inputs.doubles import Array, Doubles, Offsets
@@ -37,58 +36,33 @@ if TYPE_CHECKING:
 
 def to_numbers(values: Foreign, name: str, dimensions: Dims, are_grades: bool = False) -> Doubles:
     """Read real numbers as float64 without rounding. Masked values become NaN."""
-    array = _open_shaped(values, name, dimensions, are_grades)
-    return to_doubles(array, name, are_grades=are_grades)
-
-
-def keep_numbers(values: Foreign, name: str, *, are_grades: bool = False) -> Array:
-    """Read a column of real numbers without rounding, and without a copy if possible."""
-    array = _open_shaped(values, name, (1,), are_grades)
-    return keep_doubles(array, name, are_grades=are_grades)
-
-
-def _open_shaped(values: Foreign, name: str, dimensions: Dims, are_grades: bool) -> Array:
+    if 0 in dimensions and is_number(type(values), are_grades=are_grades):
+        return read_python([values], name).reshape(())
     array = open_array(values, name, max(dimensions), are_grades=are_grades)
     if array.ndim not in dimensions:
         raise bad_shape(name, dimensions, array.shape)
-    return array
+    return to_doubles(array, name, are_grades=are_grades)
 
 
 def open_array(values: Foreign, name: str, depth: int, *, are_grades: bool = False) -> Array:
     """Convert anything to an array of the same dimensions, masked where it has nulls."""
-    if isinstance(values, list | tuple | range):
-        return _of_list(values, name, depth, are_grades)
-    array = see_array(values, name)
-    if array.dtype != object or array.ndim == 0:
-        return array
-    mask = np.ma.getmask(array)
-    numbers = _of_list(np.ma.filled(array, 0).tolist(), name, depth, are_grades)
-    # Without nulls, a row can be a list, and the numbers then have another shape than the mask.
-    return np.ma.array(numbers, mask=mask) if mask.any() else numbers
-
-
-def _of_list(values: Sequence[Any], name: str, depth: int, are_grades: bool) -> Doubles:
+    if not isinstance(values, list | tuple | range):
+        array = see_array(values, name)
+        if array.dtype != object or array.ndim == 0:
+            return array
+        values = np.ma.filled(array, math.nan).tolist()
     if depth < 1:
         raise refuse("array_shape", name, f"expected {name} as lists of numbers, found lists in it")
-    kinds = set(map(type, values))
-    numbers = {kind for kind in kinds if is_number(kind, are_grades=are_grades)}
-    if numbers == kinds:
+    if all(is_number(kind, are_grades=are_grades) for kind in set(map(type, values))):
         return read_python(values, name)
     flat = _join_alike(values, name)
     if flat is not None and len(set(map(len, values))) == 1:
         return flat.reshape(len(values), -1)
-
-    def read(value: Any) -> Any:  # noqa: ANN401 - an element
-        if type(value) in numbers:
-            return value
-        return to_numbers(value, name, dimensions=range(depth), are_grades=are_grades)
-
-    rows = list(_read_each(values, read))
-    shapes = set(map(np.shape, rows))
-    if len(shapes) > 1:
+    rows = _read_each(values, name, range(depth), are_grades)
+    if len({row.shape for row in rows}) > 1:
         hint = "ragged lists are what from_lists takes; NaN pads the rows of a matrix"
         raise refuse("not_numeric", name, "expected rows of one length, found several", hint=hint)
-    return read_python(rows, name) if shapes == {()} else np.stack(rows)
+    return np.stack(rows)
 
 
 def _join_alike(lists: Sequence[Any], name: str) -> Doubles | None:
@@ -99,44 +73,37 @@ def _join_alike(lists: Sequence[Any], name: str) -> Doubles | None:
             flat = list(chain.from_iterable(lists))
             return read_python(flat, name) if set(map(type, flat)) <= {int, float} else None
         if kinds == {np.ndarray} and {(a.ndim, a.dtype) for a in lists} == {(1, lists[0].dtype)}:
-            for array in lists:
-                check_file(array, name)
-            return to_doubles(np.concatenate(lists), name)
+            return to_doubles(np.concatenate([check_file(array, name) for array in lists]), name)
     return None
 
 
-def _read_each(values: Iterable[Any], read: Callable[[Any], Any]) -> Iterator[Any]:
+def _read_each(values: Foreign, name: str, dimensions: Dims, are_grades: bool) -> list[Doubles]:
     """Read elements one by one, and add the place to a mistake in one of them."""
+    rows = []
     for at, value in enumerate(values):
         try:
-            yield read(value)
+            rows.append(to_numbers(value, name, dimensions, are_grades))
         except FormatError as error:
             error.line, error.column = at + 1, error.line
             raise
+    return rows
 
 
 def see_array(values: Foreign, name: str) -> Array:
-    """Convert anything but a list to an array, which may hold objects."""
-    if isinstance(values, str | bytes | bytearray | np.generic):
-        raise not_numbers(name, type(values).__name__)
-    if not isinstance(values, np.ndarray):
-        with suppress(TypeError, ValueError, BufferError):
-            values = np.asarray(memoryview(values))
-    if not isinstance(values, np.ndarray):
-        return _of_library(values, name)
-    check_file(values, name)
-    return values
-
-
-def _of_library(values: Foreign, name: str) -> Array:
-    """Get a copy or view in main memory from another library's array.
+    """Convert anything but a list to an array, which may hold objects.
 
     Memory is taken from nobody else's word: what only describes where its numbers lie
     (`__array_interface__`) could describe anything. The capsule of DLPack is made by the library
     that owns the memory, and keeps it alive.
     """
+    buffer = values
+    if not isinstance(values, np.ndarray | np.generic | bytes | bytearray):
+        with suppress(TypeError, ValueError, BufferError):
+            buffer = np.asarray(memoryview(values))
+    if isinstance(buffer, np.ndarray):
+        return check_file(buffer, name)
     ways = ("__array__", "__dlpack__", "__cuda_array_interface__")
-    if not any(hasattr(values, way) for way in ways):
+    if isinstance(values, np.generic) or not any(hasattr(values, way) for way in ways):
         raise not_numbers(name, type(values).__name__)
     check_inside(values, name)
     try:
@@ -165,8 +132,8 @@ def _export(values: Foreign) -> Foreign:
     return values.__array__() if hasattr(values, "__array__") else np.from_dlpack(values)
 
 
-def check_file(array: Array, name: str) -> None:
-    """Raise an error for a memory-mapped array whose file was truncated."""
+def check_file(array: Array, name: str) -> Array:
+    """Return an array, unless it is memory-mapped and its file was truncated."""
     import mmap  # noqa: PLC0415 - NumPy has loaded it
 
     base: object = array
@@ -175,16 +142,17 @@ def check_file(array: Array, name: str) -> None:
     if isinstance(base, mmap.mmap) and base.size() < len(base):
         message = f"expected the file behind {name} as long as when it was mapped, found it cut"
         raise refuse("changed_while_reading", name, message)
+    return array
 
 
 def refuse_where(bad: Array, numbers: Doubles, code: str, name: str, offsets: Any = None) -> None:  # noqa: ANN401 - an array
     """Raise an error for the first bad number of an array, or of lists with these offsets."""
     for place in np.argwhere(bad)[:1].tolist():
-        error = refuse(code, name, f"expected finite numbers, found {numbers[tuple(place)]}", place)
+        message = f"expected finite numbers, found {numbers[tuple(place)]}"
         if offsets is not None:
-            query = int(np.searchsorted(offsets, place[0], side="right"))
-            error.line, error.column = query, int(place[0] - offsets[query - 1]) + 1
-        raise error
+            query = np.searchsorted(offsets, place[0], side="right") - 1
+            place[:] = [query, place[0] - offsets[query]]
+        raise refuse(code, name, message, place)
 
 
 def join_lists(lists: Foreign, name: str) -> tuple[Offsets, Doubles]:
@@ -200,8 +168,7 @@ def join_lists(lists: Foreign, name: str) -> tuple[Offsets, Doubles]:
         lists = list(lists)
         grades = _join_alike(lists, name)
     if grades is None:
-        read = partial(to_numbers, name=name, dimensions=(1,), are_grades=True)
-        lists = list(_read_each(lists, read))
+        lists = _read_each(lists, name, (1,), are_grades=True)
         grades = np.concatenate(lists)
     offsets = count_offsets(np.fromiter(map(len, lists), dtype=np.int64))
     if len(grades) != offsets[-1]:
@@ -226,9 +193,8 @@ def is_number(kind: type, *, are_grades: bool = False) -> bool:
     """Check whether a type holds real numbers. Truth values are grades, and durations nothing."""
     if issubclass(kind, bool | np.bool_):
         return are_grades
-    if issubclass(kind, np.complexfloating | np.timedelta64):
-        return False
-    return issubclass(kind, int | float | np.number) or is_decimal(kind) or is_short(kind)
+    is_real = issubclass(kind, int | float | np.integer | np.floating)
+    return (is_real or is_decimal(kind) or is_short(kind)) and not issubclass(kind, np.timedelta64)
 
 
 def is_integer(kind: type) -> bool:
@@ -239,10 +205,9 @@ def is_integer(kind: type) -> bool:
 
 def is_row(kind: type) -> bool:
     """Check whether a type is an ordered sequence."""
-    if issubclass(kind, np.generic | str | bytes | bytearray):
-        return False
     is_sequence = issubclass(kind, list | tuple | range | memoryview) or kind.__module__ == "array"
-    return is_sequence or hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")
+    is_array = hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")
+    return is_sequence or (is_array and not issubclass(kind, np.generic))
 
 
 def is_column(value: object) -> bool:

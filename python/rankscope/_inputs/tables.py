@@ -12,11 +12,10 @@ from rankscope._inputs.column_names import BESIDE, ITEMS, SYNONYMS, check_names
 from rankscope._inputs.columnar import names_of, regroup, rows_of_batch
 from rankscope._inputs.columns import (
     as_arrow,
-    holds_uuids,
+    id_type,
     is_list,
     is_null_type,
     list_cells,
-    name_id_type,
     read_numbers,
 )
 from rankscope._inputs.doubles import code_of
@@ -25,7 +24,6 @@ from rankscope._inputs.recognition import describe_value, is_arrow_dataset, is_d
 from rankscope._inputs.roles import ID_ROLES, NUMBER_ROLES
 from rankscope.deferred import pa
 from rankscope.errors import FormatError, OutOfMemoryError
-from rankscope.output.ids import UUIDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -196,7 +194,7 @@ class MemoryTable:
         self._rows = pa.RecordBatch.from_arrays(list(arrays.values()), list(arrays))
         self.schema = self._rows.schema
         self.id_types = {
-            role: UUIDS if holds_uuids(table.columns[column]) else name_id_type(arrays[column].type)
+            role: id_type(table.columns[column], arrays[column])
             for role, column in self.columns.items()
             if role in ID_ROLES and column in arrays
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from rankscope._core import values_of_rows
-from rankscope._inputs.doubles import keep_doubles
+from rankscope._inputs.doubles import is_in_place, to_doubles
 from rankscope.array.batches import divide
 from rankscope.array.ranked import Values
 from rankscope.deferred import np
@@ -82,4 +82,5 @@ def _see(space: Space, array: Array, order: NDArray[Any] | None, name: str) -> N
         return flat.astype(np.float32)
     if flat.dtype.kind == "b" or flat.dtype.itemsize < 4:
         return flat.astype(np.int32)
-    return keep_doubles(flat, name)
+    # The core would read large integers as NaN, which is a grade.
+    return flat if is_in_place(flat) and flat.dtype != np.int64 else to_doubles(flat, name)

@@ -235,11 +235,11 @@ class Evaluation(Printed, Written, Mapping[str, float]):
             names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
         """
         columns = self._columns(names)
-        values = zip(*columns.values(), strict=True)
-        keys = list(columns)
+        queries = self.query_ids
+        rows = zip(*columns.values(), strict=True) if columns else [()] * len(queries)
         return {
-            query: dict(zip(keys, row, strict=True))
-            for query, row in zip(self.query_ids, values, strict=True)
+            query: dict(zip(columns, row, strict=True))
+            for query, row in zip(queries, rows, strict=True)
         }
 
     def to_pandas(self, names: Names = "canonical", *, shape: Shape = "wide") -> pd.DataFrame:

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope._inputs.arrays import Groups
-    from rankscope._inputs.groups import GroupsLike
+    from rankscope._inputs.arrays import Groups, GroupsLike
     from rankscope.measures import Measure
     from rankscope.measures.domains import Value
     from rankscope.settings.policy import Empty, Negative

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from rankscope._inputs.groups import GroupsLike
+    from rankscope._inputs.arrays import GroupsLike
     from rankscope._inputs.qrels import JoinedColumns
     from rankscope._inputs.reading import Note
     from rankscope._inputs.recognition import Input

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from rankscope._inputs.arrays import Padding
-    from rankscope._inputs.groups import GroupsLike
+    from rankscope._inputs.arrays import GroupsLike, Padding
     from rankscope.evaluation.grades import Discounts
     from rankscope.measures import Measure
     from rankscope.settings.policy import Empty, Ties
