@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from rankscope._inputs.arrow import load_arrow
+from rankscope.deferred import arrow_fs
 from rankscope.errors import FileError, RankscopeError, UsageError, hint_extra
 from rankscope.output.text import show
 
@@ -97,17 +97,16 @@ def hide_secrets(text: str) -> str:
 @lru_cache(maxsize=16)
 def open_filesystem(place: str) -> Foreign:
     """Open a bucket, such as `s3://log`, as a file system of PyArrow with the paths in it."""
-    filesystems = load_arrow("pyarrow.fs")
     scheme = place.partition("://")[0]
     with converted_errors(place):
         if scheme in ARROW:
-            opened, root = filesystems.FileSystem.from_uri(f"{place}/{ARROW[scheme]}")
-            return filesystems.SubTreeFileSystem(root.rstrip("/"), opened)
+            opened, root = arrow_fs.FileSystem.from_uri(f"{place}/{ARROW[scheme]}")
+            return arrow_fs.SubTreeFileSystem(root.rstrip("/"), opened)
         from fsspec.core import url_to_fs  # noqa: PLC0415 - most addresses don't need it
         from fsspec.implementations.dirfs import DirFileSystem  # noqa: PLC0415 - as above
 
         opened, root = url_to_fs(place)
-        return filesystems.PyFileSystem(filesystems.FSSpecHandler(DirFileSystem(root, opened)))
+        return arrow_fs.PyFileSystem(arrow_fs.FSSpecHandler(DirFileSystem(root, opened)))
 
 
 def split_url(url: str) -> tuple[str, str]:
@@ -132,7 +131,7 @@ def find_infos(urls: Sequence[str]) -> Foreign:
 def list_folder(url: str, *, is_recursive: bool = False) -> Foreign:
     """Return what is in a folder; nothing if there is no such folder."""
     place, path = split_url(url)
-    selector = load_arrow("pyarrow.fs").FileSelector(path, True, is_recursive)
+    selector = arrow_fs.FileSelector(path, True, is_recursive)
     return open_filesystem(place).get_file_info(selector)
 
 

@@ -8,12 +8,12 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from rankscope._core import RATIO_FROM
-from rankscope._inputs.arrow import check_batch, load_arrow
+from rankscope._inputs.arrow import check_batch
 from rankscope._inputs.columns import is_list
 from rankscope._inputs.files import check_unchanged, facts_of
 from rankscope._inputs.roles import ITEMS
 from rankscope._inputs.text import Lines
-from rankscope.deferred import pa, pc
+from rankscope.deferred import pa, pc, pq
 from rankscope.errors import FormatError, LimitError, OutOfMemoryError, RankscopeError
 
 if TYPE_CHECKING:
@@ -142,7 +142,6 @@ class ParquetFile(ColumnarFile):
     what, code = "Parquet file", "parquet_invalid"
 
     def _open(self) -> None:
-        pq = load_arrow("pyarrow.parquet")  # which other batches don't need
         self._parquet = pq.ParquetFile(
             self._file, buffer_size=BUFFER, pre_buffer=False, page_checksum_verification=True
         )

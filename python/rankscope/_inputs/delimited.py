@@ -8,9 +8,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-from pyarrow import csv as arrow_csv
 
 from rankscope._inputs.columns import are_finite
 from rankscope._inputs.roles import ID_ROLES, role_of
@@ -24,6 +21,7 @@ from rankscope._inputs.text import (
     name_mistake,
     read_lines,
 )
+from rankscope.deferred import arrow_csv, pa, pc
 from rankscope.errors import EmptyError, FormatError, InputError, LimitError
 
 if TYPE_CHECKING:

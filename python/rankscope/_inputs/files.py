@@ -10,7 +10,7 @@ import sys
 from contextlib import contextmanager, suppress
 
 from rankscope._core import MAX_RATIO, RATIO_FROM
-from rankscope._inputs.arrow import load_arrow
+from rankscope.deferred import pa
 from rankscope.errors import FileError, FormatError, LimitError, UsageError
 from rankscope.file import COMPRESSIONS, FORMATS, TABLE_FORMATS, File
 from rankscope.file import tell_format as tell_known_format
@@ -294,9 +294,8 @@ class TextSource:
         self._packed: Any = None
         for _, magic, packing in COMPRESSIONS:
             if self._raw.head.startswith(magic):
-                arrow = load_arrow()
-                raw = arrow.PythonFile(self._raw, mode="r")
-                self._packed = arrow.CompressedInputStream(raw, packing)
+                raw = pa.PythonFile(self._raw, mode="r")
+                self._packed = pa.CompressedInputStream(raw, packing)
 
     def read(self, size: int) -> bytes:
         """Return about `size` bytes, none at the end."""
@@ -486,21 +485,19 @@ class PartitionedFile:
     def __init__(
         self, file: Rows, wanted: WantedBeside, partitions: Mapping[str, str | None]
     ) -> None:
-        arrow = load_arrow()
-        text = arrow.large_string()
+        text = pa.large_string()
         self.name, self.notes = file.name, file.notes
         self.names = [*file.names, *wanted.beside]
         self.columns = wanted.columns
         self.estimate = getattr(file, "estimate", None)
         self._file = file
         chosen = [name for name in wanted.beside if name in wanted.columns.values()]
-        self._cells = [arrow.scalar(partitions[name], text) for name in chosen]
-        fields = (arrow.field(name, text) for name in chosen)
-        self.schema = arrow.schema([*file.schema, *fields])
+        self._cells = [pa.scalar(partitions[name], text) for name in chosen]
+        fields = (pa.field(name, text) for name in chosen)
+        self.schema = pa.schema([*file.schema, *fields])
 
     def __iter__(self) -> Iterator[tuple[Any, Lines]]:
-        arrow = load_arrow()
         for batch, lines in self._file:
-            cells = (arrow.repeat(cell, batch.num_rows) for cell in self._cells)
+            cells = (pa.repeat(cell, batch.num_rows) for cell in self._cells)
             columns = [*batch.columns, *cells]
-            yield arrow.RecordBatch.from_arrays(columns, schema=self.schema), lines
+            yield pa.RecordBatch.from_arrays(columns, schema=self.schema), lines

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope._inputs.arrow import fill_nulls, load_arrow
+from rankscope._inputs.arrow import fill_nulls
 from rankscope._inputs.columns import as_arrow, count_ids, decode, is_list, read_ids, to_arrow
+from rankscope.deferred import pa, pc
 from rankscope.errors import FormatError
 from rankscope.names import quote
 from rankscope.output.diagnostics import describe
@@ -84,29 +85,26 @@ def describe_columns(
 
 
 def _kind_of(kind: Foreign) -> str:
-    types = load_arrow().types
     value = kind.value_type if is_list(kind) else kind
-    if types.is_integer(value) or types.is_floating(value) or types.is_boolean(value):
+    if pa.types.is_integer(value) or pa.types.is_floating(value) or pa.types.is_boolean(value):
         return "vectors" if is_list(kind) else "number"
     is_text = str(value).endswith(("string", "string_view"))
-    return "text" if is_text else "empty" if types.is_null(value) else str(kind)
+    return "text" if is_text else "empty" if pa.types.is_null(value) else str(kind)
 
 
 def _holds_names(column: Foreign) -> bool:
     """Check whether a column has texts such as titles."""
-    compute = load_arrow("pyarrow.compute")
-    if column.type != load_arrow().large_string():
+    if column.type != pa.large_string():
         return False
     # Many combinations of few genres may all differ, too.
-    has_several = compute.any(compute.match_substring(column, SEPARATOR)).as_py()
-    different = compute.count_distinct(column).as_py()
+    has_several = pc.any(pc.match_substring(column, SEPARATOR)).as_py()
+    different = pc.count_distinct(column).as_py()
     return not has_several and are_names(len(column) - column.null_count, different)
 
 
 def _check_texts(name: str, texts: Foreign, notes: list[Diagnostic]) -> None:
     """Note texts that are split, and other signs that a text names several categories."""
-    compute = load_arrow("pyarrow.compute")
-    printed = texts.filter(compute.match_substring_regex(texts, PRINTED_LIST))
+    printed = texts.filter(pc.match_substring_regex(texts, PRINTED_LIST))
     if len(printed):
         raise FormatError(
             f"expected categories in {name}, found the text of a list, {quote(printed[0].as_py())}",
@@ -116,8 +114,8 @@ def _check_texts(name: str, texts: Foreign, notes: list[Diagnostic]) -> None:
         )
     distinct = texts.unique()
     signs = {
-        "categories_split": compute.match_substring(texts, SEPARATOR).to_pylist(),
-        "categories_with_commas": compute.match_substring_regex(distinct, "[,;]").to_pylist(),
+        "categories_split": pc.match_substring(texts, SEPARATOR).to_pylist(),
+        "categories_with_commas": pc.match_substring_regex(distinct, "[,;]").to_pylist(),
         "categories_with_blanks": _are_lists_with_blanks(distinct.to_pylist()),
     }
     for code, are_such in signs.items():
@@ -145,20 +143,20 @@ def _describe_categories(
     ids: IdColumn, columns: Mapping[str, Foreign], notes: list[Diagnostic]
 ) -> Described:
     """Number the categories of columns by their order; equal texts of two columns differ."""
-    compute, count = load_arrow("pyarrow.compute"), 0
+    count = 0
     rows, codes = [], []
     for name, column in columns.items():
         lists = column
         if not is_list(column.type):
             _check_texts(name, column.drop_null(), notes)
-            lists = compute.split_pattern(column, SEPARATOR)
-        words = compute.utf8_trim_whitespace(decode(compute.list_flatten(lists)))
-        are_words = compute.fill_null(compute.not_equal(words, ""), False)
+            lists = pc.split_pattern(column, SEPARATOR)
+        words = pc.utf8_trim_whitespace(decode(pc.list_flatten(lists)))
+        are_words = pc.fill_null(pc.not_equal(words, ""), False)
         encoded = words.filter(are_words).dictionary_encode()
         texts = np.array(encoded.dictionary.to_pylist(), dtype=object)
         places = np.unique(texts, return_inverse=True)[1]
         # Arrow's own list of parents counts the values below null.
-        lengths = fill_nulls(compute.list_value_length(lists), 0)
+        lengths = fill_nulls(pc.list_value_length(lists), 0)
         rows.append(np.repeat(np.arange(len(lists)), lengths)[np.asarray(are_words)])
         codes.append(places[np.asarray(encoded.indices)].astype(np.int64) + count)
         count += len(texts)

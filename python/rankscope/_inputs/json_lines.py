@@ -7,8 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
-from pyarrow import json as arrow_json
 
 from rankscope._inputs.columns import FAILURES, are_finite, is_list
 from rankscope._inputs.doubles import code_of
@@ -21,6 +19,7 @@ from rankscope._inputs.text import (
     find_first,
     read_blocks,
 )
+from rankscope.deferred import arrow_json, pa
 from rankscope.errors import EmptyError, FormatError, InputError
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope._inputs.arrow import fill_nulls, load_arrow
+from rankscope._inputs.arrow import fill_nulls
 from rankscope._inputs.columns import as_arrow, decode, is_null
+from rankscope.deferred import pa, pc
 from rankscope.errors import FormatError, UsageError
 from rankscope.settings.attribution import Attribution, Labels, grade_labels, read_positive
 
@@ -64,18 +65,17 @@ def read_labels(column: object, name: str = "labels", *, separator: str | None =
             hint="write separator='|'",
             code="bad_parameter",
         )
-    compute = load_arrow("pyarrow.compute")
     rows = _to_arrow(column, name)
     if separator is not None:
-        rows = compute.split_pattern(_to_texts(rows, name, column), separator)
+        rows = pc.split_pattern(_to_texts(rows, name, column), separator)
     if hasattr(rows.type, "value_type"):  # lists
-        counts = fill_nulls(compute.list_value_length(rows), 0).astype(np.int64)
-        rows = decode(compute.list_flatten(rows))
+        counts = fill_nulls(pc.list_value_length(rows), 0).astype(np.int64)
+        rows = decode(pc.list_flatten(rows))
     else:
         counts = np.ones(len(rows), dtype=np.int64)
     texts = _to_texts(rows, name, column)
     if separator is not None:
-        texts = compute.utf8_trim_whitespace(texts)
+        texts = pc.utf8_trim_whitespace(texts)
     encoded = texts.dictionary_encode()
     names = [*encoded.dictionary.to_pylist(), ""]
     codes = fill_nulls(encoded.indices.cast("int64"), len(names) - 1)
@@ -102,11 +102,9 @@ def _to_arrow(column: Any, name: str) -> Any:  # noqa: ANN401 - of a library
 
 
 def _to_texts(values: Any, name: str, column: object) -> Any:  # noqa: ANN401 - as above
-    texts = load_arrow().large_string()
-    if load_arrow().types.is_floating(values.type):
-        values = load_arrow("pyarrow.compute").if_else(
-            values.is_null(nan_is_null=True), None, values
-        )
+    texts = pa.large_string()
+    if pa.types.is_floating(values.type):
+        values = pc.if_else(values.is_null(nan_is_null=True), None, values)
     if values.type != texts and values.null_count < len(values):
         raise _find_mistake(column, name, str(values.type))
     return values.cast(texts)

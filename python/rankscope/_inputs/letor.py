@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope._inputs.arrow import load_arrow
 from rankscope._inputs.columns import list_texts, to_arrow
 from rankscope._inputs.letor_file import find_sizes, read_numbers_of
 from rankscope._inputs.open_columns import open_columns
 from rankscope._inputs.recognition import recognise
+from rankscope.deferred import pa
 from rankscope.errors import EmptyError, FormatError
 from rankscope.file import File
 from rankscope.settings.reading import Reading
@@ -115,7 +115,7 @@ def read_scored(labels: str, scores: str, reading: Reading, progress: Progress =
             code="length_mismatch",
             file=called,
         )
-    return load_arrow().table({**columns, "score": numbers})
+    return pa.table({**columns, "score": numbers})
 
 
 def _open(

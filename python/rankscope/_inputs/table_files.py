@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from rankscope._inputs.arrow import load_arrow
 from rankscope._inputs.batches import Batches, BatchFile
 from rankscope._inputs.column_names import explain_users
 from rankscope._inputs.columns import is_list, name_id_type
@@ -60,7 +59,7 @@ GROWTH_OF_PACKED = 4
 def open_reader(opened: OpenFile) -> Rows:
     """Return the reader that the table of formats names for an open file."""
     module, _, name = FORMATS[opened.form].reader.partition(":")
-    load_arrow()
+    pa.schema([])  # says what to install if PyArrow is missing
     # A reader loads with the first file of its format: some take longer than a small file.
     reader = getattr(import_module(f"rankscope._inputs.{module}"), name)
     found: Rows = reader(opened)

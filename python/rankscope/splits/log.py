@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope._inputs.arrow import load_arrow
 from rankscope._inputs.columns import as_arrow, is_null, to_arrow
 from rankscope._inputs.items import QUERIES
 from rankscope._inputs.open_columns import open_columns
 from rankscope._inputs.tables import open_table
+from rankscope.deferred import pa
 from rankscope.errors import FormatError
 from rankscope.names import quote
 from rankscope.settings.reading import Reading
@@ -115,9 +115,7 @@ def read_log(log: Foreign, roles: Mapping[str, str | None]) -> Log:
         if "relevance" in columns.columns:
             grades = np.asarray(columns.numbers("relevance", allows_null=True), dtype=np.float64)
         is_kept = isinstance(log, Mapping) or hasattr(log, "iloc") or hasattr(log, "get_column")
-        table = (
-            log if is_kept else load_arrow().table({name: columns.typed(name) for name in names})
-        )
+        table = log if is_kept else pa.table({name: columns.typed(name) for name in names})
         others = tuple(name for name in names if name not in map(columns.columns.get, roles))
         times, has_zone = _read_times(columns.typed(moment), moment)
         return Log(table, users, items, times, has_zone, grades, moment, others)
@@ -130,7 +128,6 @@ def _encode(ids: IdColumn) -> Rows:
 
 def _read_times(column: Foreign, name: str) -> tuple[NDArray[Any], bool]:
     """Read dates, timestamps, ISO text or numbers, and say whether they have a zone."""
-    pa = load_arrow()
     if not len(column):
         return np.zeros(0), False
     cells = column.tolist() if str(getattr(column, "dtype", "")) == "object" else column
@@ -153,7 +150,6 @@ def _read_times(column: Foreign, name: str) -> tuple[NDArray[Any], bool]:
 
 def _parse(texts: Foreign, name: str) -> Foreign:
     """Read text such as 2026-11-21, or 2026-11-21T18:00:00Z, as timestamps."""
-    pa = load_arrow()
     for kind in (pa.timestamp(unit, zone) for unit in ("us", "ns") for zone in (None, "UTC")):
         with suppress(pa.ArrowInvalid):
             return texts.cast(kind)
