@@ -102,7 +102,7 @@ class BatchFile:
         names, inside = names_of(batches.schema)
         self.names = [*names, *(field for of in inside.values() for field in of)]
         self.columns = wanted.choose(names, inside, name)
-        self.schema = pa.schema(choose_fields(batches.schema, self.columns))
+        self.schema = pa.schema(choose_fields(batches.schema, self.columns.values()))
 
     def __iter__(self) -> Iterator[tuple[Any, Lines]]:
         return regroup(self._read(), rows_of_batch(self.schema))

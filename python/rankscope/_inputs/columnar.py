@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from abc import abstractmethod
 from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -10,19 +11,15 @@ from typing import TYPE_CHECKING
 from rankscope._core import RATIO_FROM
 from rankscope._inputs.arrow import check_batch
 from rankscope._inputs.columns import is_list
-from rankscope._inputs.files import check_unchanged, facts_of
 from rankscope._inputs.roles import ITEMS
-from rankscope._inputs.text import Lines
+from rankscope._inputs.text import Lines, Reader
 from rankscope.deferred import pa, pc, pq
 from rankscope.errors import FormatError, LimitError, OutOfMemoryError, RankscopeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, TypeAlias
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from rankscope._inputs.files import OpenFile
-
-    Foreign: TypeAlias = Any  # of PyArrow, which has no types
+    from rankscope._inputs.text import Foreign
 
 BATCH = 1 << 17
 BATCH_OF_LISTS = 1 << 10
@@ -39,101 +36,82 @@ FAILURES = (
 """What PyArrow raises at damaged files, beside its own exceptions."""
 
 
-class ColumnarFile:
-    """A file of Parquet or of Arrow, as batches of the wanted columns.
-
-    Args:
-        opened: The file.
-
-    Raises:
-        InputError: It is none, or has no such columns.
-        FileError: The file can't be read.
-    """
+class ColumnarFile(Reader):
+    """A file of Parquet or of Arrow."""
 
     what, code = "", ""
 
-    def __init__(self, opened: OpenFile) -> None:
-        self.name = opened.name
-        self.notes: dict[str, tuple[int, int]] = {}
-        self._opened, self._file = opened, opened.file
-        self._facts = facts_of(opened.file)
-        self._size = opened.file.seek(0, io.SEEK_END)
-        opened.file.seek(0)
-        with self._converted_errors():
-            self._open()
-            schema = self._read_schema()
-            names, inside = names_of(schema)
-        self.names = [*names, *(field for of in inside.values() for field in of)]
-        self.columns = opened.wanted.choose(names, inside, self.name)
-        self.schema = pa.schema(choose_fields(schema, self.columns))
+    def read_names(self) -> tuple[list[str], dict[str, list[str]]]:
+        """Return the names in the schema."""
+        self._file = self.opened.file
+        self._size = self._file.seek(0, io.SEEK_END)
+        self._file.seek(0)
+        self._stored = self._open()
+        return names_of(self._stored)
 
-    def _open(self) -> None:
-        raise NotImplementedError
+    def infer_schema(self, names: Sequence[str]) -> Foreign:
+        """Return the types that the file has."""
+        return pa.schema(choose_fields(self._stored, names))
 
-    def _read_schema(self) -> Foreign:
-        raise NotImplementedError
+    @abstractmethod
+    def _open(self) -> Foreign:
+        """Open the file, and return its schema."""
 
-    def _read_batches(self, most: int) -> Iterator[Foreign]:
-        raise NotImplementedError
+    @abstractmethod
+    def _read(self, most: int) -> Iterable[Foreign]:
+        """Read batches with the columns of the inner schema, if possible of so many rows."""
 
-    @property
-    def _most(self) -> int:
-        return max(RATIO_FROM, MOST_FROM_ONE_BYTE * self._size)
+    def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
+        """Read batches of a size that suits their types."""
+        most = rows_of_batch(self.inner)
+        yield from regroup(self._check(self._read(most)), most)
+        self.opened.check_unchanged(self._file)
 
-    def __iter__(self) -> Iterator[tuple[Foreign, Lines]]:
-        most = rows_of_batch(self.schema)
-        with self._converted_errors():
-            yield from regroup(self._check(self._read_batches(most)), most)
-        check_unchanged(self._file, self._facts, self.name)
-
-    def _check(self, batches: Iterator[Foreign]) -> Iterator[Foreign]:
+    def _check(self, batches: Iterable[Foreign]) -> Iterator[Foreign]:
         rows = unpacked = 0
         for whole in batches:
-            batch = whole.select(self.schema.names)
+            batch = whole.select(self.inner.names)
             # Damage, or somebody else, can make offsets point anywhere, and bytes be no text.
-            if self._opened.checks_text:
+            if self.opened.checks_text:
                 check_batch(batch)
             rows += batch.num_rows
             size = sum(map(_size_of, batch.columns))
             unpacked += max(size, WIDTH * batch.num_rows * batch.num_columns)
             self._check_size(unpacked, rows)
             yield batch
-            if self._opened.progress is not None:
-                self._opened.progress(self._file.tell())
+            if self.opened.progress is not None:
+                self.opened.progress(self._file.tell())
 
     def _check_size(self, unpacked: int, rows: int) -> None:
         """Raise an error for more bytes than a file of this size can be expected to hold."""
-        if unpacked > self._most:
+        if unpacked > max(RATIO_FROM, MOST_FROM_ONE_BYTE * self._size):
             raise LimitError(
                 f"expected at most {MOST_FROM_ONE_BYTE} bytes from one stored byte, "
                 f"found {rows} rows with {unpacked} bytes in {self._size} bytes",
                 hint="if you trust the file, write it again without dictionaries and compression",
                 code="decompressed_bytes",
-                file=self.name,
             )
 
     @contextmanager
-    def _converted_errors(self) -> Iterator[None]:
+    def placed_errors(self) -> Iterator[None]:
         """Turn what PyArrow raises into errors of this file."""
-        try:
-            yield
-        except RankscopeError as error:
-            error.file = error.file or self.name
-            raise
-        except MemoryError as error:
-            raise OutOfMemoryError(
-                f"not enough memory to read this {self.what} ({first_line(error)})",
-                hint="is it whole? read it in parts, or raise the memory limit of the process",
-                code="memory",
-                file=self.name,
-            ) from error
-        except (pa.ArrowException, *FAILURES) as error:
-            raise FormatError(
-                f"expected a whole {self.what}, found something else ({first_line(error)})",
-                hint="fetch or write it again; nothing was taken from it",
-                code=self.code,
-                file=self.name,
-            ) from error
+        with super().placed_errors():
+            try:
+                yield
+            except RankscopeError:
+                raise
+            except MemoryError as error:
+                raise OutOfMemoryError(
+                    f"not enough memory to read this {self.what} ({first_line(error)})",
+                    hint="is it whole? read it in parts, or raise the memory limit of the process",
+                    code="memory",
+                ) from error
+            except (pa.ArrowException, *FAILURES) as error:
+                raise FormatError(
+                    f"expected a whole {self.what}, found something else ({first_line(error)})",
+                    hint="fetch or write it again; nothing was taken from it",
+                    code=self.code,
+                ) from error
 
 
 class ParquetFile(ColumnarFile):
@@ -141,19 +119,17 @@ class ParquetFile(ColumnarFile):
 
     what, code = "Parquet file", "parquet_invalid"
 
-    def _open(self) -> None:
+    def _open(self) -> Foreign:
         self._parquet = pq.ParquetFile(
             self._file, buffer_size=BUFFER, pre_buffer=False, page_checksum_verification=True
         )
         # Statistics aren't touched: at damaged ones, PyArrow ends the process.
         self.rows = self._parquet.metadata.num_rows
-
-    def _read_schema(self) -> Foreign:
         return self._parquet.schema_arrow
 
-    def _read_batches(self, most: int) -> Iterator[Foreign]:
-        self._check_size(self.rows * WIDTH * len(self.schema), self.rows)
-        names = list(self.schema.names)
+    def _read(self, most: int) -> Iterable[Foreign]:
+        self._check_size(self.rows * WIDTH * len(self.inner), self.rows)
+        names = self.inner.names
         return self._parquet.iter_batches(batch_size=most, columns=names, use_threads=False)  # type: ignore[no-any-return]  # of PyArrow
 
 
@@ -162,19 +138,15 @@ class ArrowFile(ColumnarFile):
 
     what, code = "Arrow file or stream", "arrow_invalid"
 
-    def _open(self) -> None:
+    def _open(self) -> Foreign:
         is_file = self._file.read(6) == b"ARROW1"
         self._file.seek(0)
         self._reader = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(self._file)
-
-    def _read_schema(self) -> Foreign:
         return self._reader.schema
 
-    def _read_batches(self, most: int) -> Iterator[Foreign]:  # noqa: ARG002 - as they were written
+    def _read(self, most: int) -> Iterable[Foreign]:  # noqa: ARG002 - as they were written
         count = getattr(self._reader, "num_record_batches", None)
-        if count is None:
-            return iter(self._reader)
-        return (self._reader.get_batch(number) for number in range(count))
+        return self._reader if count is None else map(self._reader.get_batch, range(count))
 
 
 def rows_of_batch(schema: Foreign) -> int:
@@ -182,7 +154,7 @@ def rows_of_batch(schema: Foreign) -> int:
     return BATCH_OF_LISTS if any(map(is_list, schema.types)) else BATCH
 
 
-def regroup(batches: Iterator[Foreign], most: int) -> Iterator[tuple[Foreign, Lines]]:
+def regroup(batches: Iterable[Foreign], most: int) -> Iterator[tuple[Foreign, Lines]]:
     """Join small batches and cut large ones, and yield them with the numbers of their rows."""
     first, parts, count = 1, [], 0
     for batch in chain(batches, [None]):
@@ -215,9 +187,9 @@ def names_of(schema: Foreign) -> tuple[list[str], dict[str, list[str]]]:
     }
 
 
-def choose_fields(schema: Foreign, columns: dict[str, str]) -> list[Foreign]:
+def choose_fields(schema: Foreign, columns: Iterable[str]) -> list[Foreign]:
     """Return the schema fields that hold the chosen columns."""
-    names = [name if name in schema.names else name.rpartition(".")[0] for name in columns.values()]
+    names = [name if name in schema.names else name.rpartition(".")[0] for name in columns]
     return [pa.field(name, schema.field(name).type) for name in dict.fromkeys(names)]
 
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankscope._inputs.arrow import to_array
-from rankscope._inputs.files import OpenFile, close, open_binary
+from rankscope._inputs.files import open_file
 from rankscope._inputs.text import (
     Lines,
+    Reader,
     Text,
     add_note,
+    decode,
     name_mistake,
     read_blocks,
     read_lines,
@@ -21,12 +23,11 @@ from rankscope.deferred import pa, pc
 from rankscope.errors import EmptyError, FormatError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, TypeAlias
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    Foreign: TypeAlias = Any  # of PyArrow, which has no types
+    from rankscope._inputs.text import Foreign
 
 QUERY, DOC, RELEVANCE = "query_id", "doc_id", "relevance"
 ROW = r"^[ \t]*(?P<relevance>[^ \t\r\n#]+)(?:[ \t]+qid:(?P<query_id>[^ \t\r\n#]+))?(?:[ \t\r\n]|$)"
@@ -35,51 +36,47 @@ SIDECARS = (".query", ".group")
 """What stands beside a file without `qid:` and says how many rows each query has."""
 
 
-class LetorFile:
-    """An SVMlight file, as batches of queries, grades and, if comments name them, documents.
+class LetorFile(Reader):
+    """An SVMlight file, as batches of queries, grades and, if comments name them, documents."""
 
-    Args:
-        opened: The file; its columns are called `query_id`, `doc_id`, `relevance`.
-    """
+    def read_names(self) -> tuple[list[str], dict[str, list[str]]]:
+        """Return the names that its columns have here."""
+        given = self.opened.given
+        self._sizes = find_sizes(given) if isinstance(given, str) else None
+        _, first = next(read_lines(self.opened), (0, ""))
+        has_docs = any(name in first.partition("#")[2] for name in ("docid", "docno", "doc_id"))
+        return [QUERY, RELEVANCE, *[DOC] * has_docs], {}
 
-    def __init__(self, opened: OpenFile) -> None:
-        self.name = opened.name
-        self.notes: dict[str, tuple[int, int]] = {}
-        self._opened = opened
-        self._sizes = find_sizes(opened.given) if isinstance(opened.given, str) else None
-        _, first = next(read_lines(opened), (0, ""))
-        self.names = [QUERY, RELEVANCE]
-        if any(name in first.partition("#")[2] for name in ("docid", "docno", "doc_id")):
-            self.names.append(DOC)
-        self.columns = opened.wanted.choose(self.names, {}, self.name)
-        kinds = {QUERY: pa.string(), RELEVANCE: pa.float64(), DOC: pa.string()}
-        self.schema = pa.schema((name, kinds[name]) for name in self.columns.values())
+    def infer_schema(self, names: Sequence[str]) -> Foreign:
+        """Return numbers and texts."""
+        return pa.schema(
+            (name, pa.float64() if name == RELEVANCE else pa.string()) for name in names
+        )
 
-    def __iter__(self) -> Iterator[tuple[Foreign, Lines]]:
-        rows, text = 0, Text(self._opened, has_quoted_lines=False)
-        for block, line in read_blocks(self._opened, text):
+    def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
+        """Read a batch from each block of lines."""
+        rows = 0
+        for block, line in read_blocks(Text(self.opened, notes=self.notes, has_quoted_lines=False)):
+            decode(block, line)
             texts = _split_lines(block)
             is_row = pc.invert(pc.match_substring_regex(texts, r"^[ \t\r]*(#.*)?\n?$"))
-            places = np.flatnonzero(np.from_dlpack(is_row.cast("uint8")))
+            places = line + np.flatnonzero(np.from_dlpack(is_row.cast("uint8")))
             comments = pc.and_not(pc.match_substring_regex(texts, r"^[ \t]*#"), is_row)
             if count := pc.sum(comments).as_py():
                 add_note(self.notes, "comments", count, line + comments.index(True).as_py())
             try:
                 batch = self._read(texts.filter(is_row), rows)
             except InputError as error:
-                error.file, error.line = self.name, line + int(places[(error.line or 1) - 1])
+                error.line = int(places[(error.line or 1) - 1])
                 raise
             rows += batch.num_rows
-            yield batch, Lines(line, lambda count, at=line + places: at[:count])  # type: ignore[misc]
-        for code, (count, first) in text.notes.items():
-            add_note(self.notes, code, count, first)
+            yield batch, Lines(line, lambda count, places=places: places[:count])  # type: ignore[misc]
         if self._sizes is not None and rows != int(self._sizes.sum()):
             raise FormatError(
                 f"expected as many rows as the groups have, found {rows} for groups of "
                 f"{int(self._sizes.sum())} in all",
                 hint="are these the sizes of another file?",
                 code="length_mismatch",
-                file=self.name,
             )
 
     def _read(self, rows: Foreign, before: int) -> Foreign:
@@ -93,7 +90,7 @@ class LetorFile:
         elif wrong < 0:
             wrong = pc.equal(queries, "").index(True).as_py()
         made = {QUERY: queries}
-        if DOC in self.schema.names:
+        if DOC in self.inner.names:
             comments = pc.extract_regex(rows, DOC_COMMENT)
             made[DOC], missing = comments.field("doc"), comments.is_null().index(True).as_py()
             wrong = missing if wrong < 0 else wrong
@@ -107,7 +104,7 @@ class LetorFile:
             )
         made[RELEVANCE] = parse_numbers(grades, RELEVANCE)
         return pa.RecordBatch.from_arrays(
-            [made[name] for name in self.schema.names], schema=self.schema
+            [made[name] for name in self.inner.names], schema=self.inner
         )
 
 
@@ -129,22 +126,17 @@ def find_sizes(path: str) -> NDArray[np.int64] | None:
 
 def read_numbers_of(given: str | bytes, name: str, role: str) -> NDArray[np.float64]:
     """Read a file with one number per line."""
-    file = open_binary(given, name)
     try:
-        opened = OpenFile(file=file, given=given, name=name, form="")
-        cells = pa.array([text.strip() for _, text in read_lines(opened)], pa.string())
-    finally:
-        close(file)
-    if not len(cells):
-        raise EmptyError(
-            f"expected a {role} a line, found none",
-            hint="is the file empty?",
-            code="empty_input",
-            file=name,
-        )
-    try:
+        with open_file(given, name) as opened:
+            cells = pa.array([text.strip() for _, text in read_lines(opened)], pa.string())
+        if not len(cells):
+            raise EmptyError(
+                f"expected a {role} a line, found none",
+                hint="is the file empty?",
+                code="empty_input",
+            )
         return to_array(parse_numbers(cells, role))
-    except FormatError as error:
+    except InputError as error:
         error.file = name
         raise
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rankscope._inputs.columns import list_texts, read_ids, read_numbers, read_typed_values
@@ -12,7 +13,7 @@ from rankscope._inputs.roles import Wanted
 from rankscope._inputs.table_files import TableFile
 from rankscope._inputs.tables import open_table
 from rankscope.deferred import pa
-from rankscope.errors import InputError
+from rankscope.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -122,9 +123,17 @@ def open_columns(
         if others is None:
             with TableFile(given, Wanted(named, (), needed, besides), reading) as file:
                 others = [name for name in file.names if name not in file.columns.values()]
-        wanted = Wanted(named, others, needed, besides, has_real_numbers=True)
-        with TableFile(given, wanted, reading, progress) as file:
-            rows = pa.Table.from_batches(list(file), file.schema)
+        # Whole numbers of JSON keep all digits, unless others of their column aren't whole.
+        is_real = given.format != "jsonl" or given.is_once
+        wanted = Wanted(named, others, needed, besides, has_real_numbers=is_real)
+        with ExitStack() as stack:
+            try:
+                file, rows = _read(stack, given, wanted, reading, progress)
+            except FormatError:
+                if is_real:
+                    raise
+                wanted = replace(wanted, has_real_numbers=True)
+                file, rows = _read(stack, given, wanted, reading, progress)
             held = dict(zip(rows.column_names, rows.columns, strict=True))
             is_text = given.format in {"csv", "tsv"}
             try:
@@ -134,6 +143,13 @@ def open_columns(
     except InputError as error:
         error.file = error.file or given.name
         raise
+
+
+def _read(
+    stack: ExitStack, given: Input, wanted: Wanted, reading: Reading, progress: Progress
+) -> tuple[TableFile, Any]:
+    file = stack.enter_context(TableFile(given, wanted, reading, progress))
+    return file, pa.Table.from_batches(list(file), file.schema)
 
 
 def _add_others(

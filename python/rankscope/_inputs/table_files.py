@@ -15,8 +15,6 @@ from rankscope._inputs.column_names import explain_users
 from rankscope._inputs.columns import is_list, name_id_type
 from rankscope._inputs.files import (
     OpenFile,
-    PartitionedFile,
-    WantedBeside,
     close,
     facts_of,
     list_files,
@@ -40,9 +38,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope._inputs.files import Progress, Rows
+    from rankscope._inputs.files import Progress
     from rankscope._inputs.recognition import Input
-    from rankscope._inputs.text import Lines
+    from rankscope._inputs.text import Lines, Reader
     from rankscope.settings.reading import Reading
 
 BYTES_OF_ROW = {False: 64, True: 96}
@@ -56,14 +54,12 @@ PACKED = (".gz", ".zst", ".bz2")
 GROWTH_OF_PACKED = 4
 
 
-def open_reader(opened: OpenFile) -> Rows:
+def open_reader(opened: OpenFile) -> Reader:
     """Return the reader that the table of formats names for an open file."""
     module, _, name = FORMATS[opened.form].reader.partition(":")
-    pa.schema([])  # says what to install if PyArrow is missing
     # A reader loads with the first file of its format: some take longer than a small file.
-    reader = getattr(import_module(f"rankscope._inputs.{module}"), name)
-    found: Rows = reader(opened)
-    return found
+    reader: Reader = getattr(import_module(f"rankscope._inputs.{module}"), name)(opened)
+    return reader
 
 
 class TableFile:
@@ -230,39 +226,40 @@ class TableFile:
             error.file, error.line = self.find_line(error.line)
         return error
 
-    def _open(self, given: str | bytes | Batches) -> Rows:
+    def _open(self, given: str | bytes | Batches) -> Reader | BatchFile:
         if isinstance(given, Batches):
             return BatchFile(given, self.name, self._wanted)
         called = given if isinstance(given, str) and len(self._files) > 1 else self.name
         before = self._before
         watch = self._progress and (lambda done: self._progress(before + done))  # type: ignore[misc]
         self._handle = open_binary(given, called)
+        partitions = read_partitions(given) if isinstance(given, str) else {}
         if not self._handle.seekable():
             pipe, self._handle = self._handle, _copy_pipe(self._handle)
-            self._copy = self._handle
+            self._copy, given = self._handle, self._handle.name
             close(pipe)
-        partitions = read_partitions(given) if isinstance(given, str) else {}
-        # Readers only ask it to choose.
-        wanted: Any = WantedBeside(self._wanted, partitions, self._varying)
+        # What all files share is only found by the names that the caller gives: a file in `rank=1/`
+        # has no ranks.
+        usable = {*self._wanted.others, *self._wanted.roles.values(), *self._varying}
         try:
-            file = open_reader(
+            return open_reader(
                 OpenFile(
                     file=self._handle,
                     given=given,
                     name=called,
+                    facts=facts_of(self._handle),
                     form=self._form,
-                    wanted=wanted if partitions else self._wanted,
+                    wanted=self._wanted,
                     encoding=self._encoding,
                     progress=watch,
-                    facts=facts_of(self._handle),
+                    partitions={name: partitions[name] for name in partitions if name in usable},
                 )
             )
-            return PartitionedFile(file, wanted, partitions) if partitions else file
         except BaseException:
             self.__exit__()
             raise
 
-    def _lists_of(self, file: Rows) -> set[str]:
+    def _lists_of(self, file: Reader | BatchFile) -> set[str]:
         """Return the list columns if rows hold whole rankings. Otherwise a list holds labels."""
         lists = {field.name for field in file.schema if is_list(field.type)}
         inner = {role: file.columns[role] for role in IN_LISTS if role in file.columns}
@@ -288,7 +285,7 @@ class TableFile:
         """Return the list that a column is a field of, or nothing if it is no such field."""
         return "" if column in self._current.schema.names else column.rpartition(".")[0]
 
-    def _schema_of(self, file: Rows) -> Any:  # noqa: ANN401 - PyArrow has no types
+    def _schema_of(self, file: Reader | BatchFile) -> Any:  # noqa: ANN401 - PyArrow has no types
         try:
             made, _ = self._explode(
                 pa.RecordBatch.from_arrays(
@@ -336,7 +333,7 @@ class TableFile:
         self._rows += finished.num_rows
         return finished
 
-    def _check_schema(self, file: Rows) -> None:
+    def _check_schema(self, file: Reader | BatchFile) -> None:
         schema = self._schema_of(file)
         if schema != self.schema or dict(file.columns) != dict(self._current.columns):
             raise self._other_schema(schema, file.name)
@@ -356,10 +353,11 @@ class TableFile:
 
 def _copy_pipe(file: BinaryIO) -> BinaryIO:
     """Copy what is in a pipe, so that it can be read again."""
-    copy: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    copy: Any = tempfile.NamedTemporaryFile()  # noqa: SIM115 - the caller closes it
     shutil.copyfileobj(file, copy, io.DEFAULT_BUFFER_SIZE << 6)
+    copy.flush()
     copy.seek(0)
-    return copy
+    return copy  # type: ignore[no-any-return]
 
 
 def _find_varying(files: Sequence[str | bytes | Batches]) -> list[str]:

@@ -1,26 +1,33 @@
-"""The text of a table: checked while it is read, and read again to say where it is wrong."""
+"""Readers of tables, and their text: checked while it is read, and again to find mistakes."""
 
 from __future__ import annotations
 
 import io
 import re
+from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankscope._inputs.doubles import code_of
-from rankscope.errors import FormatError, InputError, LimitError
+from rankscope._inputs.files import TextSource, open_file
+from rankscope.deferred import pa
+from rankscope.errors import FormatError, LimitError, RankscopeError
 from rankscope.measures.spelling import NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import BinaryIO
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any, BinaryIO, TypeAlias, TypeVar
 
     from numpy.typing import NDArray
 
     from rankscope._inputs.files import OpenFile
+    from rankscope.errors import InputError
+
+    Foreign: TypeAlias = Any  # of PyArrow, which has no types
+    T = TypeVar("T")
 
 BLOCK = 1 << 20
 LONGEST_ROW = 128 << 20
@@ -60,77 +67,122 @@ def add_note(notes: dict[str, tuple[int, int]], code: str, count: int, line: int
     notes[code] = (before + count, first)
 
 
-class Text(io.RawIOBase):
-    """The text of a file from its beginning: unpacked, in UTF-8, without a byte order mark.
+class Reader(ABC):
+    """A file of rows, as batches of the wanted columns.
+
+    Args:
+        opened: The file.
+
+    Attributes:
+        name: The name for messages.
+        names: The names of its columns, and of those that its folders name.
+        columns: The columns that are wanted, by role.
+        schema: The schema of its batches.
+        notes: What was suspicious but legal: count and first line, by code.
+
+    Raises:
+        InputError: It isn't of its format, or has no such columns.
+        FileError: It can't be read.
+    """
+
+    def __init__(self, opened: OpenFile) -> None:
+        self.name, self.opened = opened.name, opened
+        self.schema = pa.schema([])  # says what to install if PyArrow is missing
+        self.notes: dict[str, tuple[int, int]] = {}
+        with self.placed_errors():
+            names, inside = self.read_names()
+            # A column in the file comes first.
+            beside = {name: text for name, text in opened.partitions.items() if name not in names}
+            self.names = [*names, *(field for of in inside.values() for field in of), *beside]
+            self.columns = opened.wanted.choose([*names, *beside], inside, self.name)
+            wanted = dict.fromkeys(self.columns.values())
+            self.inner = self.infer_schema([name for name in wanted if name not in beside])
+            text = pa.large_string()
+            fields = [pa.field(name, text) for name in wanted if name in beside]
+            self.schema = pa.schema([*self.inner, *fields])
+            self._cells = [(field, pa.scalar(beside[field.name], text)) for field in fields]
+
+    @abstractmethod
+    def read_names(self) -> tuple[list[str], dict[str, list[str]]]:
+        """Return the names of the columns, and of the fields of each list of objects."""
+
+    @abstractmethod
+    def infer_schema(self, names: Sequence[str]) -> Foreign:
+        """Return the schema of some columns."""
+
+    @abstractmethod
+    def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
+        """Read batches of the inner schema, and the lines of their rows."""
+
+    def __iter__(self) -> Iterator[tuple[Foreign, Lines]]:
+        with self.placed_errors():
+            for batch, lines in self.read_batches():
+                for field, cell in self._cells:
+                    batch = batch.append_column(field, pa.repeat(cell, len(batch)))  # noqa: PLW2901
+                yield batch, lines
+
+    @contextmanager
+    def placed_errors(self) -> Iterator[None]:
+        """Name the file in errors."""
+        try:
+            yield
+        except RankscopeError as error:
+            error.file = error.file or self.name
+            raise
+
+
+class Text(TextSource):
+    """The text of a table from its beginning, without a byte order mark.
 
     Args:
         opened: The file.
         file: The file opened once more, if it is read another time.
+        notes: Where the byte order mark and the lines that are blank are noted.
         has_quoted_lines: Whether a blank line can be within quotes.
 
     Attributes:
         quotes: How many double quotes there were so far.
         has_exponents: Whether there was an `E+`, as in numbers of spreadsheets.
-        notes: The byte order mark, and the lines that are blank.
         is_over: Whether nothing more is to be read. A thread of PyArrow that still read ahead when
             Python ends would abort the process.
     """
 
     def __init__(
-        self, opened: OpenFile, file: BinaryIO | None = None, *, has_quoted_lines: bool = True
+        self,
+        opened: OpenFile,
+        file: BinaryIO | None = None,
+        *,
+        notes: dict[str, tuple[int, int]] | None = None,
+        has_quoted_lines: bool = True,
     ) -> None:
-        super().__init__()
-        self._has_quoted_lines = has_quoted_lines
+        (file or opened.file).seek(0)
+        super().__init__(opened, file)
         self.quotes = 0
         self.has_exponents = self.is_over = False
-        self.notes: dict[str, tuple[int, int]] = {}
-        self._source = opened.read_text(file)
-        self._name = opened.name
+        self._notes = {} if notes is None else notes
+        self._has_quoted_lines = has_quoted_lines
         self._lines = 0
-        self._rest = b""
-        self._end = b"\n"
-        self._is_first = True
-
-    def readable(self) -> bool:
-        """Return that it can be read."""
-        return True
+        self._end = b""
 
     def read(self, size: int = -1) -> bytes:
-        """Return so many bytes, fewer only at the end."""
-        most = BLOCK if size < 0 else size
-        while len(self._rest) < most and not self.is_over:
-            more = self._check(self._source.read(BLOCK))
-            if not more:
-                break
-            self._rest += more
-        text, self._rest = self._rest[:most], self._rest[most:]
-        return text
-
-    def skip(self, lines: int) -> None:
-        """Skip so many lines."""
-        while lines and (text := self.read()):
-            *skipped, rest = text.split(b"\n", lines)
-            lines -= len(skipped)
-            self._rest = self._rest if lines else rest + self._rest
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # as io calls it
-        """Read into a buffer."""
-        text = self.read(len(buffer))
-        buffer[: len(text)] = text
-        return len(text)
-
-    def _check(self, text: bytes) -> bytes:
-        if self._is_first and text.startswith((b"\xff\xfe", b"\xfe\xff")):
-            hint = "convert it: iconv -f UTF-16 -t UTF-8"
-            raise self._refuse("UTF-8", "UTF-16", hint, "encoding", 1)
-        if self._is_first and text.startswith(BOM):
-            self.notes["bom"] = (1, 1)
-            text = text[len(BOM) :] or self._source.read(BLOCK)
-        self._is_first = False
+        """Return so many bytes, another count only at the beginning, at the end and of Latin-1."""
+        text = b"" if self.is_over else super().read(size)
+        if not self._end:
+            if text.startswith((b"\xff\xfe", b"\xfe\xff")):
+                hint = "convert it: iconv -f UTF-16 -t UTF-8"
+                raise FormatError(
+                    "expected UTF-8, found UTF-16", hint=hint, code="encoding", line=1
+                )
+            if text.startswith(BOM):
+                self._notes["bom"] = (1, 1)
+                text = text[len(BOM) :] or super().read(size)
         if (at := text.find(b"\0")) >= 0:
-            line = self._lines + text.count(b"\n", 0, at) + 1
-            hint = "the input is damaged or not text"
-            raise self._refuse("text", "a NUL byte", hint, "nul_byte", line)
+            raise FormatError(
+                "expected text, found a NUL byte",
+                hint="the input is damaged or not text",
+                code="nul_byte",
+                line=self._lines + text.count(b"\n", 0, at) + 1,
+            )
         self.quotes += text.count(b'"')
         self.has_exponents = self.has_exponents or b"E+" in text
         self._count_blank(text)
@@ -138,34 +190,44 @@ class Text(io.RawIOBase):
         return text
 
     def _count_blank(self, text: bytes) -> None:
-        plain = (self._end + text).replace(b"\r\n", b"\n")
-        self._end = text[-1:]
+        plain = ((self._end or b"\n") + text).replace(b"\r\n", b"\n")
+        self._end = text[-1:] or self._end
         if b"\n\n" not in plain or (self.quotes and self._has_quoted_lines):
             return
         is_end = np.frombuffer(plain, np.uint8) == ord("\n")
         is_blank = is_end[1:] & is_end[:-1]
         before = int(is_end[: int(is_blank.argmax()) + 1].sum())
-        add_note(self.notes, "blank_lines", int(is_blank.sum()), self._lines + before)
+        add_note(self._notes, "blank_lines", int(is_blank.sum()), self._lines + before)
 
-    def _refuse(self, wanted: str, found: str, hint: str, code: str, line: int) -> FormatError:
-        message = f"expected {wanted}, found {found}"
-        return FormatError(message, hint=hint, code=code, file=self._name, line=line)
+
+def read_blocks(text: Text, most: int = LONGEST_ROW) -> Iterator[tuple[bytes, int]]:
+    """Read whole lines, about a megabyte at once, with the number of the first one."""
+    line, size = 1, 0
+    parts: list[bytes] = []
+    for block in iter(lambda: text.read(BLOCK), b""):
+        head, end, tail = block.rpartition(b"\n")
+        parts.append(head + end or tail)
+        size += len(block)
+        if end:
+            whole = b"".join(parts)
+            yield whole, line
+            line += whole.count(b"\n")
+            parts, size = [tail], len(tail)
+        if size > most:
+            raise long_row(line, most)
+    if size:
+        yield b"".join(parts), line
 
 
 def read_lines(opened: OpenFile, most: int = LONGEST_ROW) -> Iterator[tuple[int, str]]:
     """Read the lines of text, one by one, each with its number."""
-    with opened.open_again() as file:
-        buffered = io.BufferedReader(Text(opened, file), BLOCK)
-        for number in count(1):
-            line = buffered.readline(most + 1)
-            if not line:
-                return
-            if len(line) > most:
-                raise long_row(opened.name, number, most)
-            yield number, _decode(line, opened.name, number)
+    with open_file(opened.given, opened.name) as again:
+        for block, first in read_blocks(Text(opened, again.file), most):
+            for line, text in enumerate(io.BytesIO(block), first):
+                yield line, decode(text, line)
 
 
-def _decode(text: bytes, file: str, line: int) -> str:
+def decode(text: bytes, line: int) -> str:
     """Decode lines of text, the first of which has this number."""
     try:
         return text.decode()
@@ -175,61 +237,38 @@ def _decode(text: bytes, file: str, line: int) -> str:
             f"expected UTF-8, found the byte 0x{text[at]:02x}",
             hint='convert the file, or say encoding="latin-1" if it is that',
             code="encoding",
-            file=file,
             line=line + text.count(b"\n", 0, at),
             column=at - text.rfind(b"\n", 0, at),
         ) from None
 
 
-def read_blocks(opened: OpenFile, text: Text) -> Iterator[tuple[bytes, int]]:
-    """Read whole lines of UTF-8, about a megabyte at once, with the number of the first one."""
-    line, size = 1, 0
-    parts: list[bytes] = []
-    while block := text.read(BLOCK):
-        head, end, tail = block.rpartition(b"\n")
-        parts.append(head + end or tail)
-        size += len(block)
-        if end:
-            whole = b"".join(parts)
-            _decode(whole, opened.name, line)
-            yield whole, line
-            line += whole.count(b"\n")
-            parts, size = [tail], len(tail)
-        if size > LONGEST_ROW:
-            raise long_row(opened.name, line)
-    if size:
-        whole = b"".join(parts)
-        _decode(whole, opened.name, line)
-        yield whole, line
-
-
-def long_row(file: str, line: int | None = None, most: int = LONGEST_ROW) -> LimitError:
+def long_row(line: int, most: int = LONGEST_ROW) -> LimitError:
     """Return the error for a row that is too long."""
     return LimitError(
         f"expected rows of at most {most >> 20} MB, found a longer one",
         hint="check that the file has line ends, and that all quotes close",
         code="line_length",
-        file=file,
         line=line,
     )
 
 
 def find_first(
-    opened: OpenFile, find: Callable[[], InputError | None], otherwise: Exception, code: str
+    rows: Iterable[tuple[int, T]],
+    check: Callable[[T], InputError | None],
+    otherwise: Exception | str,
+    code: str,
 ) -> InputError:
-    """Return the first mistake in a text that PyArrow refused, or what PyArrow says."""
-    try:
-        error = find()
-    except InputError as wrong:
-        error = wrong
+    """Return the first mistake in rows that PyArrow refused, or what PyArrow says."""
+    for line, row in rows:
+        if (error := check(row)) is not None:
+            error.line = line
+            return error
     reason = (str(otherwise).splitlines() or [""])[0]
-    error = error or FormatError(
+    return FormatError(
         f"expected a whole table, found something else ({reason:.200})",
         hint="fetch or write it again; nothing was taken from it",
         code=code,
     )
-    error.file = opened.name
-    return error
 
 
 def name_mistake(text: str, role: str) -> FormatError | None:
