@@ -116,10 +116,14 @@ class Reader(ABC):
 
     def __iter__(self) -> Iterator[tuple[Foreign, Lines]]:
         with self.placed_errors():
-            for batch, lines in self.read_batches():
-                for field, cell in self._cells:
-                    batch = batch.append_column(field, pa.repeat(cell, len(batch)))  # noqa: PLW2901
-                yield batch, lines
+            # Nothing holds a batch while the next one is read.
+            yield from map(self._add_cells, self.read_batches())
+
+    def _add_cells(self, rows: tuple[Foreign, Lines]) -> tuple[Foreign, Lines]:
+        batch, lines = rows
+        for field, cell in self._cells:
+            batch = batch.append_column(field, pa.repeat(cell, len(batch)))
+        return batch, lines
 
     @contextmanager
     def placed_errors(self) -> Iterator[None]:
