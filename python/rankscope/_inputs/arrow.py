@@ -14,25 +14,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def open_text(text: bytes) -> Any:  # noqa: ANN401 - as above
-    """Copy text into memory of Arrow's own, for one of its readers.
-
-    The reader's threads may outlive the call. One that dropped a buffer of Python's while the
-    interpreter ends would abort the process.
-    """
-    buffer = pa.allocate_buffer(len(text))
-    memoryview(buffer).cast("B")[:] = text
-    return pa.BufferReader(buffer)
-
-
 def join(column: Any) -> Any:  # noqa: ANN401 - as above
     """Return one array of a column that may be in pieces."""
     if not isinstance(column, pa.ChunkedArray):
         return column
     if column.num_chunks == 1:
         return column.chunk(0)
-    if pa.types.is_dictionary(column.type):
-        column = column.unify_dictionaries()
     return column.combine_chunks() if column.num_chunks else pa.nulls(0, column.type)
 
 
@@ -51,11 +38,9 @@ def to_array(column: Any) -> NDArray[Any]:  # noqa: ANN401 - as above
 def fill_nulls(column: Any, value: float) -> NDArray[Any]:  # noqa: ANN401 - as above
     """Return the numbers of an array, with a value where one is missing."""
     array = join(column)
-    if not array.null_count:
-        return to_array(array)
-    held = [None, array.buffers()[1]]
-    whole = pa.Array.from_buffers(array.type, len(array), held, offset=array.offset)
-    return np.where(to_array(array.is_null()), value, to_array(whole))
+    if array.null_count:
+        array = pc.coalesce(array, of_array(np.full(len(array), value)).cast(array.type))
+    return to_array(array)
 
 
 def fill_texts(texts: Any, text: str) -> Any:  # noqa: ANN401 - as above
@@ -87,16 +72,6 @@ def check_whole(values: Any, name: str) -> None:  # noqa: ANN401 - as above
             code="column_damaged",
             file=name,
         ) from error
-
-
-def check_batch(batch: Any) -> None:  # noqa: ANN401 - as above
-    """Check the columns of a batch as `check_whole` does; the error is that of PyArrow."""
-    for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        try:
-            column.validate(full=True)
-        except pa.ArrowInvalid as error:
-            error.args = (f"in column {name}: {error}",)
-            raise
 
 
 def check_inside(values: object, name: str) -> None:

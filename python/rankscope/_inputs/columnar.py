@@ -9,12 +9,11 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from rankscope._core import RATIO_FROM
-from rankscope._inputs.arrow import check_batch
 from rankscope._inputs.columns import is_list
 from rankscope._inputs.roles import ITEMS
-from rankscope._inputs.text import Lines, Reader
+from rankscope._inputs.text import Lines, Reader, damaged, first_line
 from rankscope.deferred import pa, pc, pq
-from rankscope.errors import FormatError, LimitError, OutOfMemoryError, RankscopeError
+from rankscope.errors import LimitError, OutOfMemoryError, RankscopeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -73,7 +72,7 @@ class ColumnarFile(Reader):
             batch = whole.select(self.inner.names)
             # Damage, or somebody else, can make offsets point anywhere, and bytes be no text.
             if self.opened.checks_text:
-                check_batch(batch)
+                batch.validate(full=True)
             rows += batch.num_rows
             size = sum(map(_size_of, batch.columns))
             unpacked += max(size, WIDTH * batch.num_rows * batch.num_columns)
@@ -107,11 +106,7 @@ class ColumnarFile(Reader):
                     code="memory",
                 ) from error
             except (pa.ArrowException, *FAILURES) as error:
-                raise FormatError(
-                    f"expected a whole {self.what}, found something else ({first_line(error)})",
-                    hint="fetch or write it again; nothing was taken from it",
-                    code=self.code,
-                ) from error
+                raise damaged(self.what, error, self.code) from error
 
 
 class ParquetFile(ColumnarFile):
@@ -191,11 +186,6 @@ def choose_fields(schema: Foreign, columns: Iterable[str]) -> list[Foreign]:
     """Return the schema fields that hold the chosen columns."""
     names = [name if name in schema.names else name.rpartition(".")[0] for name in columns]
     return [pa.field(name, schema.field(name).type) for name in dict.fromkeys(names)]
-
-
-def first_line(error: BaseException) -> str:
-    """Return the first line of what an error says."""
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]
 
 
 def _size_of(column: Foreign) -> int:

@@ -20,10 +20,11 @@ from rankscope._inputs.text import (
     find_first,
     long_row,
     name_mistake,
+    no_rows,
     read_lines,
 )
 from rankscope.deferred import arrow_csv, pa, pc
-from rankscope.errors import EmptyError, FormatError, LimitError
+from rankscope.errors import FormatError, LimitError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,11 +63,7 @@ class DelimitedFile(Reader):
         self._header_line, header = next(self._read_rows(), (1, []))
         names = [name.strip() for name in header]
         if not names:
-            raise EmptyError(
-                "expected a first line that names the columns, found none",
-                hint="is the file empty?",
-                code="empty_input",
-            )
+            raise no_rows("a first line that names the columns")
         if len(names) > MOST_COLUMNS:
             raise LimitError(
                 f"expected at most {MOST_COLUMNS} columns, found {len(names)}",
@@ -138,26 +135,22 @@ class DelimitedFile(Reader):
             if error.code == "unterminated_quote":
                 raise
 
-    def _open(self, text: Text) -> Iterator[Foreign]:
-        return iter(
-            arrow_csv.open_csv(
-                pa.PythonFile(text, mode="r"),
-                read_options=arrow_csv.ReadOptions(
-                    column_names=self._header,
-                    skip_rows_after_names=self._header_line,
-                    block_size=LONGEST,
-                ),
-                parse_options=arrow_csv.ParseOptions(
-                    delimiter=self._delimiter, newlines_in_values=True
-                ),
-                convert_options=arrow_csv.ConvertOptions(
-                    include_columns=self.inner.names,
-                    column_types=self.inner,
-                    null_values=[""],
-                    strings_can_be_null=True,
-                    quoted_strings_can_be_null=False,
-                ),
-            )
+    def _open(self, text: Text) -> Foreign:
+        return arrow_csv.open_csv(
+            pa.PythonFile(text, mode="r"),
+            arrow_csv.ReadOptions(
+                block_size=LONGEST,
+                column_names=self._header,
+                skip_rows_after_names=self._header_line,
+            ),
+            arrow_csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
+            arrow_csv.ConvertOptions(
+                column_types=self.inner,
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+                include_columns=self.inner.names,
+            ),
         )
 
     def _read_rows(self, *, strict: bool = False) -> Iterator[Row]:

@@ -12,16 +12,17 @@ from rankscope._inputs.doubles import code_of
 from rankscope._inputs.roles import ID_ROLES, ITEMS, role_of
 from rankscope._inputs.text import (
     NUMBER_ROLES,
-    SHOWN,
     Lines,
     Reader,
     Text,
     decode,
     find_first,
+    no_rows,
     read_blocks,
+    shorten,
 )
 from rankscope.deferred import arrow_json, pa
-from rankscope.errors import EmptyError, FormatError
+from rankscope.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -52,9 +53,7 @@ class JsonLinesFile(Reader):
             if not self._example:
                 raise
         if not self._example:
-            raise EmptyError(
-                "expected objects, found none", hint="is the file empty?", code="empty_input"
-            )
+            raise no_rows("objects")
         return [*self._example], {name: _list_fields(self._example.get(name)) for name in ITEMS}
 
     def _read_lines(self) -> Iterator[tuple[int, str]]:
@@ -152,7 +151,7 @@ class JsonLinesFile(Reader):
             kind = "nan" if value != value else "infinite"  # noqa: PLR0124 - only NaN differs from itself
         code = code_of(kind, role) if role in NUMBER_ROLES else "json_type"
         return FormatError(
-            f"expected {name} to hold what the first rows have, found {_show(value)}",
+            f"expected {name} to hold what the first rows have, found {shorten(json.dumps(value))}",
             hint="a column has one type: IDs are text or integers, and numbers are written "
             'plainly, as in {"score": 0.5}',
             code="id_type" if role in ID_ROLES else code,
@@ -174,7 +173,7 @@ def _parse_lines(
             if isinstance(value, dict):
                 yield line, value
                 continue
-            found = _show(value)
+            found = shorten(json.dumps(value))
         raise FormatError(
             f"expected an object of JSON a line, found something else ({found})",
             hint="write one object a line: jq -c . (or jq -c '.[]' for a list); if the last line "
@@ -196,8 +195,3 @@ def _list_fields(value: object) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
         return []
     return list(dict.fromkeys(name for each in value for name in each))
-
-
-def _show(value: object) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"

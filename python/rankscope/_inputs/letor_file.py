@@ -16,11 +16,12 @@ from rankscope._inputs.text import (
     add_note,
     decode,
     name_mistake,
+    no_rows,
     read_blocks,
     read_lines,
 )
 from rankscope.deferred import pa, pc
-from rankscope.errors import EmptyError, FormatError, InputError
+from rankscope.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -130,11 +131,7 @@ def read_numbers_of(given: str | bytes, name: str, role: str) -> NDArray[np.floa
         with open_file(given, name) as opened:
             cells = pa.array([text.strip() for _, text in read_lines(opened)], pa.string())
         if not len(cells):
-            raise EmptyError(
-                f"expected a {role} a line, found none",
-                hint="is the file empty?",
-                code="empty_input",
-            )
+            raise no_rows(f"a {role} a line")
         return to_array(parse_numbers(cells, role))
     except InputError as error:
         error.file = name

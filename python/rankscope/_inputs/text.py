@@ -14,7 +14,7 @@ import numpy as np
 from rankscope._inputs.doubles import code_of
 from rankscope._inputs.files import TextSource, open_file
 from rankscope.deferred import pa
-from rankscope.errors import FormatError, LimitError, RankscopeError
+from rankscope.errors import EmptyError, FormatError, LimitError, RankscopeError
 from rankscope.measures.spelling import NUMBER
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def long_row(line: int, most: int = LONGEST_ROW) -> LimitError:
 def find_first(
     rows: Iterable[tuple[int, T]],
     check: Callable[[T], InputError | None],
-    otherwise: Exception | str,
+    otherwise: Exception,
     code: str,
 ) -> InputError:
     """Return the first mistake in rows that PyArrow refused, or what PyArrow says."""
@@ -267,12 +267,32 @@ def find_first(
         if (error := check(row)) is not None:
             error.line = line
             return error
-    reason = (str(otherwise).splitlines() or [""])[0]
+    return damaged("table", otherwise, code)
+
+
+def damaged(what: str, error: BaseException, code: str) -> FormatError:
+    """Return the error for what PyArrow can't read."""
     return FormatError(
-        f"expected a whole table, found something else ({reason:.200})",
+        f"expected a whole {what}, found something else ({first_line(error)})",
         hint="fetch or write it again; nothing was taken from it",
         code=code,
     )
+
+
+def no_rows(what: str) -> EmptyError:
+    """Return the error for a file without anything in it."""
+    hint = "is the file empty?"
+    return EmptyError(f"expected {what}, found none", hint=hint, code="empty_input")
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error says."""
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]
+
+
+def shorten(text: str) -> str:
+    """Cut a text that is too long for a message."""
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
 def name_mistake(text: str, role: str) -> FormatError | None:
@@ -281,14 +301,13 @@ def name_mistake(text: str, role: str) -> FormatError | None:
     if is_number and abs(float(text)) != float("inf"):
         return None
     word = text.strip().lstrip("+-").lower()
-    shown = text if text.isprintable() else ascii(text)[1:-1]
-    shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
+    shown = shorten(text if text.isprintable() else ascii(text)[1:-1])
     wanted = {"relevance": "grade"}.get(role, role)
     kind, hint = "text", f"name the column that holds the {wanted}s, if this is another"
     if is_number or word in {"inf", "infinity"}:
-        kind, hint = "infinite", NOT_FINITE["infinite"]
+        kind, hint = "infinite", "only numbers that double precision can hold are accepted"
     elif word.startswith("nan"):
-        kind, hint = "nan", NOT_FINITE["nan"]
+        kind, hint = "nan", "NaN has no place in an order: leave the row out or give it a number"
     elif DECIMAL.fullmatch(text.strip("%$€£ ").replace(",", ".")):
         hint = "write it with digits and a decimal point only, as 0.5"
     elif word in {"true", "false"} and role == "relevance":
@@ -300,10 +319,3 @@ def name_mistake(text: str, role: str) -> FormatError | None:
         code=code_of(kind, role),
         value=shown,
     )
-
-
-NOT_FINITE = {
-    "nan": "NaN has no place in an order: leave the row out or give it a number",
-    "infinite": "only numbers that double precision can hold are accepted",
-}
-"""How to mend what is no finite number."""

@@ -397,5 +397,5 @@ def _read_present(column: Foreign) -> NDArray[np.uint8]:
     """Return which rows have something in a column; NaN is nothing."""
     has = read_has(column)
     if pa.types.is_floating(column.type):
-        has &= ~np.isnan(fill_nulls(column, 0))
+        has &= ~np.isnan(fill_nulls(column.cast(pa.float64()), 0))
     return has

@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 from functools import partial
 
-from rankscope._inputs.arrow import open_text
 from rankscope._inputs.text import Lines
 from rankscope.deferred import np, pa
 from rankscope.errors import FormatError
@@ -40,10 +39,10 @@ def read_stream(body: bytes, most: int) -> list[Rows]:
     whose values take no room are refused.
     """
     try:
-        for message in pa.ipc.MessageReader.open_stream(open_text(body)):
+        for message in pa.ipc.MessageReader.open_stream(_open_text(body)):
             if message.type == "dictionary" or _is_compressed(bytes(message.metadata)):
                 raise _refuse("plain columns", "dictionaries or compressed buffers")
-        reader = pa.ipc.open_stream(open_text(body))
+        reader = pa.ipc.open_stream(_open_text(body))
         for field in reader.schema:
             if not _is_plain(field.type):
                 raise _refuse("texts, numbers, times, and lists of them", str(field.type)[:100])
@@ -84,6 +83,17 @@ def decode_stream(body: bytes, kind: str, reader: EventReader, *, most: int, now
             decoded, _ = TableDecoder(reader).decode_documents(rows, name, roles, now=now)
             return count_unknown(decoded, unknown)
     return pack_reading(count_unknown(reader.read_ranking_rows(rows.columns, now=now), unknown))
+
+
+def _open_text(text: bytes) -> Any:  # noqa: ANN401 - PyArrow has no types
+    """Copy text into memory of Arrow's own, for one of its readers.
+
+    The reader's threads may outlive the call. One that dropped a buffer of Python's while the
+    interpreter ends would abort the process.
+    """
+    buffer = pa.allocate_buffer(len(text))
+    memoryview(buffer).cast("B")[:] = text
+    return pa.BufferReader(buffer)
 
 
 def _read_rows(body: bytes, most: int) -> Rows:
