@@ -74,6 +74,15 @@ def check_whole(values: Any, name: str) -> None:  # noqa: ANN401 - as above
         ) from error
 
 
+def check_batch(batch: Any) -> None:  # noqa: ANN401 - as above
+    """Check the columns of a batch as `check_whole` does; the error is that of PyArrow."""
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise pa.ArrowInvalid(f"in column {name}: {error}") from error
+
+
 def check_inside(values: object, name: str) -> None:
     """Check a PyArrow column, or a pandas column that wraps one, with `check_whole`."""
     pa = sys.modules.get("pyarrow")

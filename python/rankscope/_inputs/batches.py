@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rankscope._inputs.arrow import check_batch
 from rankscope._inputs.columnar import (
     BATCH,
     choose_fields,
@@ -13,7 +14,7 @@ from rankscope._inputs.columnar import (
     regroup,
     rows_of_batch,
 )
-from rankscope._inputs.text import first_line
+from rankscope._inputs.files import first_line
 from rankscope.deferred import pa
 from rankscope.errors import FormatError, OutOfMemoryError, RankscopeError
 
@@ -111,7 +112,7 @@ class BatchFile:
         batches = _guard(lambda: iter(self._batches.read(names)))
         while (whole := _guard(lambda: next(batches, None))) is not None:
             batch = whole.select(names)
-            _guard(lambda batch=batch: batch.validate(full=True))  # type: ignore[misc]  # offsets may point anywhere
+            _guard(lambda batch=batch: check_batch(batch))  # type: ignore[misc]  # offsets may point anywhere
             yield batch
 
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import io
 from abc import abstractmethod
-from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from rankscope._core import RATIO_FROM
+from rankscope._inputs.arrow import check_batch
 from rankscope._inputs.columns import is_list
+from rankscope._inputs.files import check_ratio
 from rankscope._inputs.roles import ITEMS
-from rankscope._inputs.text import Lines, Reader, damaged, first_line
+from rankscope._inputs.text import Lines, Reader
 from rankscope.deferred import pa, pc, pq
-from rankscope.errors import LimitError, OutOfMemoryError, RankscopeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rankscope._inputs.text import Foreign
 
@@ -28,24 +27,19 @@ BUFFER = 1 << 20
 WIDTH = 8
 """The bytes of a number, of the place of a text, or of a null."""
 MOST_FROM_ONE_BYTE = 1000
-FAILURES = (
-    *(ArithmeticError, LookupError, MemoryError, NotImplementedError, OSError, TypeError),
-    ValueError,
-)
-"""What PyArrow raises at damaged files, beside its own exceptions."""
 
 
 class ColumnarFile(Reader):
     """A file of Parquet or of Arrow."""
 
-    what, code = "", ""
+    rows = 0
 
     def read_names(self) -> tuple[list[str], dict[str, list[str]]]:
         """Return the names in the schema."""
         self._file = self.opened.file
         self._size = self._file.seek(0, io.SEEK_END)
         self._file.seek(0)
-        self._stored = self._open()
+        self._stored, self._read = self._open()
         return names_of(self._stored)
 
     def infer_schema(self, names: Sequence[str]) -> Foreign:
@@ -53,60 +47,29 @@ class ColumnarFile(Reader):
         return pa.schema(choose_fields(self._stored, names))
 
     @abstractmethod
-    def _open(self) -> Foreign:
-        """Open the file, and return its schema."""
-
-    @abstractmethod
-    def _read(self, most: int) -> Iterable[Foreign]:
-        """Read batches with the columns of the inner schema, if possible of so many rows."""
+    def _open(self) -> tuple[Foreign, Callable[[int], Iterable[Foreign]]]:
+        """Return the schema, and what reads batches of so many rows, if possible."""
 
     def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
         """Read batches of a size that suits their types."""
         most = rows_of_batch(self.inner)
+        check_ratio(self.rows * WIDTH * len(self.inner), self._size, MOST_FROM_ONE_BYTE)
         yield from regroup(self._check(self._read(most)), most)
         self.opened.check_unchanged(self._file)
 
     def _check(self, batches: Iterable[Foreign]) -> Iterator[Foreign]:
-        rows = unpacked = 0
+        unpacked = 0
         for whole in batches:
             batch = whole.select(self.inner.names)
             # Damage, or somebody else, can make offsets point anywhere, and bytes be no text.
             if self.opened.checks_text:
-                batch.validate(full=True)
-            rows += batch.num_rows
+                check_batch(batch)
             size = sum(map(_size_of, batch.columns))
             unpacked += max(size, WIDTH * batch.num_rows * batch.num_columns)
-            self._check_size(unpacked, rows)
+            check_ratio(unpacked, self._size, MOST_FROM_ONE_BYTE)
             yield batch
             if self.opened.progress is not None:
                 self.opened.progress(self._file.tell())
-
-    def _check_size(self, unpacked: int, rows: int) -> None:
-        """Raise an error for more bytes than a file of this size can be expected to hold."""
-        if unpacked > max(RATIO_FROM, MOST_FROM_ONE_BYTE * self._size):
-            raise LimitError(
-                f"expected at most {MOST_FROM_ONE_BYTE} bytes from one stored byte, "
-                f"found {rows} rows with {unpacked} bytes in {self._size} bytes",
-                hint="if you trust the file, write it again without dictionaries and compression",
-                code="decompressed_bytes",
-            )
-
-    @contextmanager
-    def placed_errors(self) -> Iterator[None]:
-        """Turn what PyArrow raises into errors of this file."""
-        with super().placed_errors():
-            try:
-                yield
-            except RankscopeError:
-                raise
-            except MemoryError as error:
-                raise OutOfMemoryError(
-                    f"not enough memory to read this {self.what} ({first_line(error)})",
-                    hint="is it whole? read it in parts, or raise the memory limit of the process",
-                    code="memory",
-                ) from error
-            except (pa.ArrowException, *FAILURES) as error:
-                raise damaged(self.what, error, self.code) from error
 
 
 class ParquetFile(ColumnarFile):
@@ -114,34 +77,30 @@ class ParquetFile(ColumnarFile):
 
     what, code = "Parquet file", "parquet_invalid"
 
-    def _open(self) -> Foreign:
-        self._parquet = pq.ParquetFile(
+    def _open(self) -> tuple[Foreign, Callable[[int], Iterable[Foreign]]]:
+        parquet = pq.ParquetFile(
             self._file, buffer_size=BUFFER, pre_buffer=False, page_checksum_verification=True
         )
         # Statistics aren't touched: at damaged ones, PyArrow ends the process.
-        self.rows = self._parquet.metadata.num_rows
-        return self._parquet.schema_arrow
-
-    def _read(self, most: int) -> Iterable[Foreign]:
-        self._check_size(self.rows * WIDTH * len(self.inner), self.rows)
-        names = self.inner.names
-        return self._parquet.iter_batches(batch_size=most, columns=names, use_threads=False)  # type: ignore[no-any-return]  # of PyArrow
+        self.rows = parquet.metadata.num_rows
+        return parquet.schema_arrow, lambda most: parquet.iter_batches(
+            most, columns=self.inner.names, use_threads=False
+        )
 
 
 class ArrowFile(ColumnarFile):
-    """An Arrow IPC file or stream."""
+    """An Arrow IPC file or stream, whose batches are read as they were written."""
 
     what, code = "Arrow file or stream", "arrow_invalid"
 
-    def _open(self) -> Foreign:
+    def _open(self) -> tuple[Foreign, Callable[[int], Iterable[Foreign]]]:
         is_file = self._file.read(6) == b"ARROW1"
         self._file.seek(0)
-        self._reader = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(self._file)
-        return self._reader.schema
-
-    def _read(self, most: int) -> Iterable[Foreign]:  # noqa: ARG002 - as they were written
-        count = getattr(self._reader, "num_record_batches", None)
-        return self._reader if count is None else map(self._reader.get_batch, range(count))
+        if not is_file:
+            stream = pa.ipc.open_stream(self._file)
+            return stream.schema, lambda _: stream
+        file = pa.ipc.open_file(self._file)
+        return file.schema, lambda _: map(file.get_batch, range(file.num_record_batches))
 
 
 def rows_of_batch(schema: Foreign) -> int:

@@ -17,10 +17,10 @@ from rankscope._inputs.text import (
     Reader,
     Text,
     add_note,
-    find_first,
     long_row,
     name_mistake,
     no_rows,
+    raise_first,
     read_lines,
 )
 from rankscope.deferred import arrow_csv, pa, pc
@@ -103,7 +103,7 @@ class DelimitedFile(Reader):
 
     def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
         """Read batches of about the size of a block."""
-        text, rows = Text(self.opened, notes=self.notes), 0
+        text, rows = Text(self.opened, self.notes), 0
         try:
             for batch in self._open(text):
                 lines = Lines(self._header_line + 1 + rows)
@@ -111,14 +111,16 @@ class DelimitedFile(Reader):
                     lines = Lines(0, partial(self._find_lines, rows))
                 # PyArrow takes NaN and what is too large for numbers.
                 if not all(are_finite(batch.column(name)) for name in self._numbers):
-                    raise self._find_first(ValueError("a number that isn't finite"))
+                    raise pa.ArrowInvalid("not finite")  # noqa: TRY301 - as PyArrow does
                 if text.has_exponents:
                     self._note_exponents(batch, lines)
                 rows += batch.num_rows
                 yield batch, lines
         except pa.ArrowInvalid as error:
             if "straddling" not in str(error):
-                raise self._find_first(error) from error
+                rows_again = islice(self._read_rows(strict=True), 1, None)
+                raise_first(chain(rows_again, self._read_quoted_blanks()), self._check_row)
+                raise
             for line in self._find_lines(rows, 1):  # none if there is only a header
                 raise long_row(line, LONGEST) from error
         finally:
@@ -191,10 +193,6 @@ class DelimitedFile(Reader):
                 if count := pc.sum(is_odd).as_py():
                     first = lines.of_row(is_odd.index(True).as_py())
                     add_note(self.notes, "id_looks_scientific", count, first)
-
-    def _find_first(self, otherwise: Exception) -> InputError:
-        rows = chain(islice(self._read_rows(strict=True), 1, None), self._read_quoted_blanks())
-        return find_first(rows, self._check_row, otherwise, "field_count")
 
     def _read_quoted_blanks(self) -> Iterator[Row]:
         """Read what is empty and in quotes, which is no number and nothing else to Python."""

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 
 from rankscope._core import MAX_RATIO, RATIO_FROM
 from rankscope.deferred import pa
-from rankscope.errors import FileError, FormatError, LimitError, UsageError
+from rankscope.errors import FileError, FormatError, LimitError, RankscopeError, UsageError
 from rankscope.file import COMPRESSIONS, FORMATS, TABLE_FORMATS, File
 from rankscope.file import tell_format as tell_known_format
 from rankscope.records import record, replace
@@ -52,11 +52,6 @@ BINARIES = (
 def is_address(path: str) -> bool:
     """Check whether a path is the address of something in a bucket or on a server."""
     return "://" in path
-
-
-def is_pattern(path: str) -> bool:
-    """Check whether a path is a pattern, and no file is called so."""
-    return any(sign in path for sign in "*?[") and not os.path.lexists(path)
 
 
 def is_pipe(path: str) -> bool:
@@ -114,7 +109,7 @@ def list_paths(path: str) -> list[str]:
 
         path = check_url(path)
         found = list_addresses(path) if is_address(path) else list_paths(path)
-    elif is_pattern(path):
+    elif any(sign in path for sign in "*?[") and not os.path.lexists(path):
         from glob import glob  # noqa: PLC0415 - see above
 
         found = filter(os.path.isfile, glob(path, recursive=True))  # noqa: PTH207 - see above
@@ -223,8 +218,7 @@ def open_binary(source: str | bytes, name: str) -> BinaryIO:
     if is_address(source):
         from rankscope._inputs.buckets import open_address  # noqa: PLC0415 - it needs Arrow
 
-        remote: BinaryIO = open_address(source)
-        return remote
+        return open_address(source)
     try:
         return open(source, "rb")  # noqa: PTH123 - the caller closes it
     except (OSError, ValueError) as error:
@@ -240,6 +234,31 @@ def close(file: BinaryIO) -> None:
 def _unreadable(name: str, error: Exception) -> FileError:
     reason = getattr(error, "strerror", None) or str(error)
     return FileError(reason, hint="check the path and its permissions", code="io", file=name)
+
+
+def damaged(what: str, error: BaseException, code: str, file: str) -> FormatError:
+    """Return the error for what PyArrow can't read."""
+    return FormatError(
+        f"expected a whole {what}, found something else ({first_line(error)})",
+        hint="fetch or write it again; nothing was taken from it",
+        code=code,
+        file=file,
+    )
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error says."""
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]
+
+
+def check_ratio(unpacked: int, stored: int, most: int) -> None:
+    """Raise an error for more bytes than so many stored ones can be expected to hold."""
+    if unpacked > max(RATIO_FROM, most * stored):
+        raise LimitError(
+            f"expected at most {most} bytes from one stored byte, found {unpacked} from {stored}",
+            hint="if you trust the file, unpack it first, or write it without compression",
+            code="decompressed_bytes",
+        )
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -277,16 +296,18 @@ class OpenFile:
                 f"expected {self.facts[0]} bytes throughout, but the file changed meanwhile",
                 hint="read it again once nobody writes to it",
                 code="changed_while_reading",
-                file=self.name,
             )
 
 
 @contextmanager
 def open_file(given: str | bytes, name: str, **options: Any) -> Iterator[OpenFile]:  # noqa: ANN401 - fields of `OpenFile`
-    """Open a path, an address, `-` for standard input, or bytes."""
+    """Open a path, an address, `-` for standard input, or bytes, and name it in errors."""
     file = open_binary(given, name)
     try:
         yield OpenFile(file=file, given=given, name=name, facts=facts_of(file), **options)
+    except RankscopeError as error:
+        error.file = error.file or name
+        raise
     finally:
         close(file)
 
@@ -336,32 +357,22 @@ class TextSource(_Stream):
 
     def read(self, size: int = -1) -> bytes:
         """Return about `size` bytes, none at the end."""
-        name = self.opened.name
         try:
             text: bytes = (self._packed or self._raw).read(size)
         except OSError as error:
             if self._packed is None:
-                raise _unreadable(name, error) from error
-            raise FormatError(
-                f"expected whole compressed data, found it cut or damaged ({error})",
-                hint="fetch the file again; nothing was taken from it",
-                code="compressed_truncated",
-                file=name,
-            ) from error
+                raise _unreadable(self.opened.name, error) from error
+            code = "compressed_truncated"
+            raise damaged("compressed file", error, code, self.opened.name) from error
         if self._size == 0:
-            refuse_binary(name, text)
+            refuse_binary(self.opened.name, text)
         self._size += len(text)
         if self.opened.progress is not None:
             self.opened.progress(self._raw.count)
         if not text:
             self.opened.check_unchanged(self._file)
-        if self._packed and self._size > max(RATIO_FROM, MAX_RATIO * self._raw.count):
-            raise LimitError(
-                f"expected at most {MAX_RATIO} bytes from one packed byte, found more",
-                hint="unpack the file first, if it can be trusted",
-                code="decompressed_bytes",
-                file=name,
-            )
+        if self._packed:
+            check_ratio(self._size, self._raw.count, MAX_RATIO)
         return text.decode("latin-1").encode() if self.opened.encoding == "latin-1" else text
 
 

@@ -16,8 +16,8 @@ from rankscope._inputs.text import (
     Reader,
     Text,
     decode,
-    find_first,
     no_rows,
+    raise_first,
     read_blocks,
     shorten,
 )
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 class JsonLinesFile(Reader):
     """A file of JSON objects."""
+
+    code = "json_syntax"
 
     def read_names(self) -> tuple[list[str], dict[str, list[str]]]:
         """Return the keys of the first object, and read on until each of them has a value."""
@@ -58,7 +60,7 @@ class JsonLinesFile(Reader):
 
     def _read_lines(self) -> Iterator[tuple[int, str]]:
         """Read lines one by one, but skip what is blank as fast as it can be read."""
-        for block, line in read_blocks(Text(self.opened, has_quoted_lines=False)):
+        for block, line in read_blocks(Text(self.opened, {})):
             if block.strip():
                 yield from enumerate(decode(block, line).split("\n"), line)
 
@@ -98,16 +100,17 @@ class JsonLinesFile(Reader):
 
     def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
         """Read a batch from each block of lines."""
-        for block, line in read_blocks(Text(self.opened, notes=self.notes, has_quoted_lines=False)):
+        for block, line in read_blocks(Text(self.opened, self.notes)):
             text = decode(block, line)
             if block.isspace():
                 continue
             try:
                 batches, lines = self._read_block(block, line)
-            except pa.ArrowInvalid as error:
+            except pa.ArrowInvalid:
                 texts = text.split("\n")
                 objects = _parse_lines(enumerate(texts, line), line + len(texts) - 1)
-                raise find_first(objects, self._check_object, error, "json_syntax") from error
+                raise_first(objects, self._check_object)
+                raise
             for batch in batches:
                 yield batch, lines
 

@@ -31,13 +31,12 @@ MOST_LEVELS = 8
 
 def find_table(start: str) -> tuple[str, str] | None:
     """Return the kind of the table that a path is, or is in, and what tells so in its folder."""
-    roots = [start.rstrip("/") if is_address(start) else os.path.realpath(start)]
-    for _ in range(MOST_LEVELS - 1):
-        roots.append(os.path.dirname(roots[-1]))  # noqa: PTH120 - it may be an address
+    parts = (start.rstrip("/") if is_address(start) else os.path.realpath(start)).split("/")
+    top = 3 if is_address(start) else 1  # a bucket, or the root of this computer
+    roots = ["/".join(parts[:end]) for end in range(len(parts), top - 1, -1)][:MOST_LEVELS]
     folders = [
         f"{root}/{name}"
         for root in roots
-        if is_address(root) == is_address(start)
         for name, kind in EVIDENCE.items()
         if kind != ICEBERG or root == roots[0] or f"{roots[0]}/".startswith(f"{root}/data/")
     ]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankscope._inputs.arrow import to_array
+from rankscope._inputs.columns import are_finite
 from rankscope._inputs.files import open_file
 from rankscope._inputs.text import (
     Lines,
@@ -40,6 +42,8 @@ SIDECARS = (".query", ".group")
 class LetorFile(Reader):
     """An SVMlight file, as batches of queries, grades and, if comments name them, documents."""
 
+    code = "row_shape"
+
     def read_names(self) -> tuple[list[str], dict[str, list[str]]]:
         """Return the names that its columns have here."""
         given = self.opened.given
@@ -57,10 +61,10 @@ class LetorFile(Reader):
     def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
         """Read a batch from each block of lines."""
         rows = 0
-        for block, line in read_blocks(Text(self.opened, notes=self.notes, has_quoted_lines=False)):
-            decode(block, line)
-            texts = _split_lines(block)
-            is_row = pc.invert(pc.match_substring_regex(texts, r"^[ \t\r]*(#.*)?\n?$"))
+        for block, line in read_blocks(Text(self.opened, self.notes)):
+            whole = pa.array([decode(block, line)], pa.large_string())
+            texts = pc.split_pattern(whole, "\n").flatten()
+            is_row = pc.invert(pc.match_substring_regex(texts, r"^[ \t\r]*(#.*)?$"))
             places = line + np.flatnonzero(np.from_dlpack(is_row.cast("uint8")))
             comments = pc.and_not(pc.match_substring_regex(texts, r"^[ \t]*#"), is_row)
             if count := pc.sum(comments).as_py():
@@ -82,20 +86,20 @@ class LetorFile(Reader):
 
     def _read(self, rows: Foreign, before: int) -> Foreign:
         fields = pc.extract_regex(rows, ROW)
-        wrong = fields.is_null().index(True).as_py()
+        is_wrong = fields.is_null()
         grades, queries = (fields.field(name) for name in (RELEVANCE, QUERY))
         if self._sizes is not None:
             places = np.arange(before, before + len(rows))
             numbers = np.cumsum(self._sizes).searchsorted(places, side="right")
             queries = pa.array(numbers.tolist(), pa.int64()).cast(pa.string())
-        elif wrong < 0:
-            wrong = pc.equal(queries, "").index(True).as_py()
+        else:
+            is_wrong = pc.or_kleene(is_wrong, pc.equal(queries, ""))
         made = {QUERY: queries}
         if DOC in self.inner.names:
             comments = pc.extract_regex(rows, DOC_COMMENT)
-            made[DOC], missing = comments.field("doc"), comments.is_null().index(True).as_py()
-            wrong = missing if wrong < 0 else wrong
-        if wrong >= 0:
+            made[DOC] = comments.field("doc")
+            is_wrong = pc.or_kleene(is_wrong, comments.is_null())
+        if (wrong := is_wrong.index(True).as_py()) >= 0:
             raise FormatError(
                 "expected a label, qid: and features, and a docid in the comment where the first "
                 f"row has one, found {rows[wrong].as_py()!r:.120}",
@@ -127,25 +131,19 @@ def find_sizes(path: str) -> NDArray[np.int64] | None:
 
 def read_numbers_of(given: str | bytes, name: str, role: str) -> NDArray[np.float64]:
     """Read a file with one number per line."""
-    try:
-        with open_file(given, name) as opened:
-            cells = pa.array([text.strip() for _, text in read_lines(opened)], pa.string())
+    with open_file(given, name) as opened:
+        cells = pa.array([text.strip() for _, text in read_lines(opened)], pa.string())
         if not len(cells):
             raise no_rows(f"a {role} a line")
         return to_array(parse_numbers(cells, role))
-    except InputError as error:
-        error.file = name
-        raise
 
 
 def parse_numbers(cells: Foreign, role: str) -> Foreign:
     """Read texts as finite numbers; an error has the row as its line."""
-    try:
+    with suppress(pa.ArrowInvalid):
         numbers = cells.cast(pa.float64())
-        if pc.all(pc.is_finite(numbers)).as_py() is not False:
+        if are_finite(numbers):
             return numbers
-    except pa.ArrowInvalid:
-        pass
     for row, text in enumerate(cells.to_pylist(), start=1):
         if text is not None and (error := name_mistake(text, role)) is not None:
             error.line = row
@@ -153,12 +151,3 @@ def parse_numbers(cells: Foreign, role: str) -> Foreign:
     return pa.array(
         [None if text is None else float(text) for text in cells.to_pylist()], pa.float64()
     )
-
-
-def _split_lines(text: bytes) -> Foreign:
-    """Return the lines of text as an Arrow array that shares its memory."""
-    ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n")) + 1
-    if not text.endswith(b"\n"):
-        ends = np.append(ends, len(text))
-    offsets = np.concatenate([[0], ends]).astype(np.int64)
-    return pa.LargeStringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(text))

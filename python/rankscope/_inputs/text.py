@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankscope._inputs.doubles import code_of
-from rankscope._inputs.files import TextSource, open_file
+from rankscope._inputs.files import TextSource, damaged, first_line, open_file
 from rankscope.deferred import pa
-from rankscope.errors import EmptyError, FormatError, LimitError, RankscopeError
+from rankscope.errors import EmptyError, FormatError, LimitError, OutOfMemoryError, RankscopeError
 from rankscope.measures.spelling import NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any, BinaryIO, TypeAlias, TypeVar
+    from typing import Any, BinaryIO, TypeAlias
 
     from numpy.typing import NDArray
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankscope.errors import InputError
 
     Foreign: TypeAlias = Any  # of PyArrow, which has no types
-    T = TypeVar("T")
+    Notes: TypeAlias = dict[str, tuple[int, int]]
 
 BLOCK = 1 << 20
 LONGEST_ROW = 128 << 20
@@ -61,7 +61,7 @@ class Lines:
         return self.find(count)
 
 
-def add_note(notes: dict[str, tuple[int, int]], code: str, count: int, line: int) -> None:
+def add_note(notes: Notes, code: str, count: int, line: int) -> None:
     """Count something suspicious but legal, and keep the line where it was found first."""
     before, first = notes.get(code, (0, line))
     notes[code] = (before + count, first)
@@ -85,10 +85,12 @@ class Reader(ABC):
         FileError: It can't be read.
     """
 
+    what, code = "table", "field_count"
+
     def __init__(self, opened: OpenFile) -> None:
         self.name, self.opened = opened.name, opened
         self.schema = pa.schema([])  # says what to install if PyArrow is missing
-        self.notes: dict[str, tuple[int, int]] = {}
+        self.notes: Notes = {}
         with self.placed_errors():
             names, inside = self.read_names()
             # A column in the file comes first.
@@ -127,12 +129,21 @@ class Reader(ABC):
 
     @contextmanager
     def placed_errors(self) -> Iterator[None]:
-        """Name the file in errors."""
+        """Turn what PyArrow raises into errors of this file."""
         try:
             yield
         except RankscopeError as error:
             error.file = error.file or self.name
             raise
+        except MemoryError as error:
+            raise OutOfMemoryError(
+                f"not enough memory to read this {self.what} ({first_line(error)})",
+                hint="is it whole? read it in parts, or raise the memory limit of the process",
+                code="memory",
+                file=self.name,
+            ) from error
+        except Exception as error:
+            raise damaged(self.what, error, self.code, self.name) from error
 
 
 class Text(TextSource):
@@ -140,9 +151,8 @@ class Text(TextSource):
 
     Args:
         opened: The file.
-        file: The file opened once more, if it is read another time.
         notes: Where the byte order mark and the lines that are blank are noted.
-        has_quoted_lines: Whether a blank line can be within quotes.
+        file: The file opened once more, if it is read another time.
 
     Attributes:
         quotes: How many double quotes there were so far.
@@ -151,20 +161,12 @@ class Text(TextSource):
             Python ends would abort the process.
     """
 
-    def __init__(
-        self,
-        opened: OpenFile,
-        file: BinaryIO | None = None,
-        *,
-        notes: dict[str, tuple[int, int]] | None = None,
-        has_quoted_lines: bool = True,
-    ) -> None:
+    def __init__(self, opened: OpenFile, notes: Notes, file: BinaryIO | None = None) -> None:
         (file or opened.file).seek(0)
         super().__init__(opened, file)
         self.quotes = 0
         self.has_exponents = self.is_over = False
-        self._notes = {} if notes is None else notes
-        self._has_quoted_lines = has_quoted_lines
+        self._notes = notes
         self._lines = 0
         self._end = b""
 
@@ -196,12 +198,12 @@ class Text(TextSource):
     def _count_blank(self, text: bytes) -> None:
         plain = ((self._end or b"\n") + text).replace(b"\r\n", b"\n")
         self._end = text[-1:] or self._end
-        if b"\n\n" not in plain or (self.quotes and self._has_quoted_lines):
+        # A blank line of delimited text can be within quotes.
+        if b"\n\n" not in plain or (self.quotes and self.opened.form in {"csv", "tsv"}):
             return
-        is_end = np.frombuffer(plain, np.uint8) == ord("\n")
-        is_blank = is_end[1:] & is_end[:-1]
-        before = int(is_end[: int(is_blank.argmax()) + 1].sum())
-        add_note(self._notes, "blank_lines", int(is_blank.sum()), self._lines + before)
+        count = plain.split(b"\n")[1:-1].count(b"")
+        before = plain.count(b"\n", 0, plain.index(b"\n\n") + 1)
+        add_note(self._notes, "blank_lines", count, self._lines + before)
 
 
 def read_blocks(text: Text, most: int = LONGEST_ROW) -> Iterator[tuple[bytes, int]]:
@@ -226,7 +228,7 @@ def read_blocks(text: Text, most: int = LONGEST_ROW) -> Iterator[tuple[bytes, in
 def read_lines(opened: OpenFile, most: int = LONGEST_ROW) -> Iterator[tuple[int, str]]:
     """Read the lines of text, one by one, each with its number."""
     with open_file(opened.given, opened.name) as again:
-        for block, first in read_blocks(Text(opened, again.file), most):
+        for block, first in read_blocks(Text(opened, {}, again.file), most):
             for line, text in enumerate(io.BytesIO(block), first):
                 yield line, decode(text, line)
 
@@ -256,38 +258,18 @@ def long_row(line: int, most: int = LONGEST_ROW) -> LimitError:
     )
 
 
-def find_first(
-    rows: Iterable[tuple[int, T]],
-    check: Callable[[T], InputError | None],
-    otherwise: Exception,
-    code: str,
-) -> InputError:
-    """Return the first mistake in rows that PyArrow refused, or what PyArrow says."""
+def raise_first(rows: Iterable[Any], check: Callable[[Any], InputError | None]) -> None:
+    """Raise the first mistake in rows with lines, which are read again one by one."""
     for line, row in rows:
         if (error := check(row)) is not None:
             error.line = line
-            return error
-    return damaged("table", otherwise, code)
-
-
-def damaged(what: str, error: BaseException, code: str) -> FormatError:
-    """Return the error for what PyArrow can't read."""
-    return FormatError(
-        f"expected a whole {what}, found something else ({first_line(error)})",
-        hint="fetch or write it again; nothing was taken from it",
-        code=code,
-    )
+            raise error
 
 
 def no_rows(what: str) -> EmptyError:
     """Return the error for a file without anything in it."""
     hint = "is the file empty?"
     return EmptyError(f"expected {what}, found none", hint=hint, code="empty_input")
-
-
-def first_line(error: BaseException) -> str:
-    """Return the first line of what an error says."""
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]
 
 
 def shorten(text: str) -> str:
