@@ -12,7 +12,6 @@ import numpy as np
 from rankscope._inputs.columns import are_finite
 from rankscope._inputs.roles import ID_ROLES
 from rankscope._inputs.text import (
-    NUMBER_ROLES,
     Lines,
     Reader,
     Text,
@@ -65,12 +64,8 @@ class DelimitedFile(Reader):
         if not names:
             raise no_rows("a first line that names the columns")
         if len(names) > MOST_COLUMNS:
-            raise LimitError(
-                f"expected at most {MOST_COLUMNS} columns, found {len(names)}",
-                hint="keep the columns that are needed",
-                code="columns",
-                line=self._header_line,
-            )
+            found = f"at most {MOST_COLUMNS} columns, found {len(names)}"
+            raise self._refuse_header(found, "keep the columns that are needed", LimitError)
         for other, name in NAMES.items() if len(names) == 1 else ():
             if other != self._delimiter and other in names[0]:
                 hint = "say format='tsv'" if other == "\t" else "write it anew with commas"
@@ -93,13 +88,12 @@ class DelimitedFile(Reader):
                 )
             found = f"a first line that names the columns, found {', '.join(header)}"
             raise self._refuse_header(found, hint)
-        self._numbers = {name: role for role, name in self.columns.items() if role in NUMBER_ROLES}
-        return pa.schema(
-            (name, pa.float64() if name in self._numbers else pa.string()) for name in names
-        )
+        return super().infer_schema(names)
 
-    def _refuse_header(self, message: str, hint: str) -> FormatError:
-        return FormatError(f"expected {message}", hint=hint, code="columns", line=self._header_line)
+    def _refuse_header(
+        self, message: str, hint: str, kind: type[InputError] = FormatError
+    ) -> InputError:
+        return kind(f"expected {message}", hint=hint, code="columns", line=self._header_line)
 
     def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
         """Read batches of about the size of a block."""
@@ -110,7 +104,7 @@ class DelimitedFile(Reader):
                 if text.quotes or "blank_lines" in self.notes:
                     lines = Lines(0, partial(self._find_lines, rows))
                 # PyArrow takes NaN and what is too large for numbers.
-                if not all(are_finite(batch.column(name)) for name in self._numbers):
+                if not all(are_finite(batch.column(name)) for name in self.numbers):
                     raise pa.ArrowInvalid("not finite")  # noqa: TRY301 - as PyArrow does
                 if text.has_exponents:
                     self._note_exponents(batch, lines)
@@ -210,7 +204,7 @@ class DelimitedFile(Reader):
                 hint="quote a field that has the delimiter in it; is the file cut off?",
                 code="field_count",
             )
-        cells = ((row[self._header.index(name)], role) for name, role in self._numbers.items())
+        cells = ((row[self._header.index(name)], role) for name, role in self.numbers.items())
         return next(filter(None, (name_mistake(*cell) for cell in cells if cell[0])), None)
 
 

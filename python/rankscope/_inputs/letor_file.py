@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,7 @@ from rankscope.deferred import pa, pc
 from rankscope.errors import FormatError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -51,12 +51,6 @@ class LetorFile(Reader):
         _, first = next(read_lines(self.opened), (0, ""))
         has_docs = any(name in first.partition("#")[2] for name in ("docid", "docno", "doc_id"))
         return [QUERY, RELEVANCE, *[DOC] * has_docs], {}
-
-    def infer_schema(self, names: Sequence[str]) -> Foreign:
-        """Return numbers and texts."""
-        return pa.schema(
-            (name, pa.float64() if name == RELEVANCE else pa.string()) for name in names
-        )
 
     def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
         """Read a batch from each block of lines."""
@@ -108,14 +102,12 @@ class LetorFile(Reader):
                 line=wrong + 1,
             )
         made[RELEVANCE] = parse_numbers(grades, RELEVANCE)
-        return pa.RecordBatch.from_arrays(
-            [made[name] for name in self.inner.names], schema=self.inner
-        )
+        return pa.RecordBatch.from_pydict(made, self.inner)
 
 
 def find_sizes(path: str) -> NDArray[np.int64] | None:
     """Read group sizes from the file beside the data, as LightGBM does."""
-    beside = next((f"{path}{end}" for end in SIDECARS if Path(f"{path}{end}").is_file()), None)
+    beside = next(filter(os.path.isfile, (f"{path}{end}" for end in SIDECARS)), None)
     if beside is None:
         return None
     sizes = read_numbers_of(beside, beside, "group size")

@@ -108,9 +108,12 @@ class Reader(ABC):
     def read_names(self) -> tuple[list[str], dict[str, list[str]]]:
         """Return the names of the columns, and of the fields of each list of objects."""
 
-    @abstractmethod
     def infer_schema(self, names: Sequence[str]) -> Foreign:
-        """Return the schema of some columns."""
+        """Return the types of some columns: numbers for the roles that are such, and texts."""
+        self.numbers = {name: role for role, name in self.columns.items() if role in NUMBER_ROLES}
+        return pa.schema(
+            (name, pa.float64() if name in self.numbers else pa.string()) for name in names
+        )
 
     @abstractmethod
     def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
