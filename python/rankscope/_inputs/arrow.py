@@ -85,11 +85,8 @@ def check_batch(batch: Any) -> None:  # noqa: ANN401 - as above
 
 def check_inside(values: object, name: str) -> None:
     """Check a PyArrow column, or a pandas column that wraps one, with `check_whole`."""
-    pa = sys.modules.get("pyarrow")
-    if pa is None:
-        return
     inner = getattr(values, "array", values)
     if "Arrow" in type(inner).__name__ and hasattr(inner, "__arrow_array__"):
         inner = inner.__arrow_array__()
-    if isinstance(inner, pa.Array | pa.ChunkedArray):
+    if sys.modules.get("pyarrow") and isinstance(inner, pa.Array | pa.ChunkedArray):
         check_whole(inner, name)

@@ -55,7 +55,7 @@ class ColumnarFile(Reader):
         most = rows_of_batch(self.inner)
         check_ratio(self.rows * WIDTH * len(self.inner), self._size, MOST_FROM_ONE_BYTE)
         yield from regroup(self._check(self._read(most)), most)
-        self.opened.check_unchanged(self._file)
+        self.opened.check_unchanged()
 
     def _check(self, batches: Iterable[Foreign]) -> Iterator[Foreign]:
         unpacked = 0

@@ -199,8 +199,7 @@ def size_of(value: object) -> int:
     if not isinstance(value, str):
         return len(value) if isinstance(value, bytes) else 0
     with suppress(OSError, ValueError):  # reading it will say why
-        is_file = os.path.isfile(value)  # noqa: PTH113 - see above
-        files = [value] if is_file else list_files(value) or [value]
+        files = [value] if os.path.isfile(value) else list_files(value) or [value]  # noqa: PTH113 - see above
         if not is_address(value):
             return sum(map(os.path.getsize, files))
         from rankscope._inputs.buckets import find_infos  # noqa: PLC0415 - it needs Arrow
@@ -289,9 +288,9 @@ class OpenFile:
     partitions: Mapping[str, str | None] = {}
     checks_text: bool = True
 
-    def check_unchanged(self, file: BinaryIO) -> None:
+    def check_unchanged(self) -> None:
         """Raise an error if the file has changed since it was opened first."""
-        if self.facts is not None and facts_of(file) != self.facts:
+        if self.facts is not None and facts_of(self.file) != self.facts:
             raise FileError(
                 f"expected {self.facts[0]} bytes throughout, but the file changed meanwhile",
                 hint="read it again once nobody writes to it",
@@ -344,11 +343,10 @@ class _Counted(_Stream):
 class TextSource(_Stream):
     """The text of a file: decompressed, and converted to UTF-8."""
 
-    def __init__(self, opened: OpenFile, file: BinaryIO | None = None) -> None:
+    def __init__(self, opened: OpenFile) -> None:
         self.opened = opened
-        self._file = file or opened.file
         self._size = 0
-        self._raw = _Counted(self._file)
+        self._raw = _Counted(opened.file)
         self._packed: Any = None
         for _, magic, packing in COMPRESSIONS:
             if self._raw.head.startswith(magic):
@@ -370,7 +368,7 @@ class TextSource(_Stream):
         if self.opened.progress is not None:
             self.opened.progress(self._raw.count)
         if not text:
-            self.opened.check_unchanged(self._file)
+            self.opened.check_unchanged()
         if self._packed:
             check_ratio(self._size, self._raw.count, MAX_RATIO)
         return text.decode("latin-1").encode() if self.opened.encoding == "latin-1" else text

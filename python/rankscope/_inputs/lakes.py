@@ -67,13 +67,13 @@ def refuse_parts(path: str, parts: Iterable[str]) -> None:
 
 def _refuse(path: str, kind: str, evidence: str) -> FormatError:
     root, _, name = evidence.rpartition("/")
+    hint = f"pass the folder of the table, whose current rows are read: {root}"
+    if kind == HUDI:
+        hint = "read it with Spark or the package hudi, and pass the Arrow table or data frame"
     return FormatError(
         f"expected plain files, found a table of {kind}: {root} contains {name}. Rows that were "
         "deleted or overwritten are still in its files, and would count",
-        hint="read the current rows with Spark's spark.read.format('hudi') or the package hudi, "
-        "and pass the Arrow table or data frame"
-        if kind == HUDI
-        else f"pass the folder of the table, whose current rows are read: {root}",
+        hint=hint,
         code="lakehouse_table",
         file=path,
     )
@@ -83,10 +83,9 @@ def find_current(path: str) -> Batches | None:
     """Return the current rows of a Delta or Iceberg table; `None` if the path is no such table."""
     if path.endswith(METADATA):
         return _read_iceberg(path)
-    table = find_table(WILD.split(path)[0] if is_address(path) else path)
-    if table is None:
+    kind, evidence = find_table(WILD.split(path)[0] if is_address(path) else path) or ("", "")
+    if not kind:
         return None
-    kind, evidence = table
     whole = path.rstrip("/") if is_address(path) else os.path.realpath(path)
     if kind == HUDI or os.path.dirname(evidence) != whole:  # noqa: PTH120 - as above
         raise _refuse(path, kind, evidence)

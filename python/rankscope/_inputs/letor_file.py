@@ -107,18 +107,17 @@ class LetorFile(Reader):
 
 def find_sizes(path: str) -> NDArray[np.int64] | None:
     """Read group sizes from the file beside the data, as LightGBM does."""
-    beside = next(filter(os.path.isfile, (f"{path}{end}" for end in SIDECARS)), None)
-    if beside is None:
-        return None
-    sizes = read_numbers_of(beside, beside, "group size")
-    if (sizes < 0).any() or (sizes != np.floor(sizes)).any():
-        raise FormatError(
-            "expected group sizes that are whole numbers, 0 or more",
-            hint="a line says how many rows a query has",
-            code="group_sizes",
-            file=beside,
-        )
-    return sizes.astype(np.int64)
+    for beside in filter(os.path.isfile, (f"{path}{end}" for end in SIDECARS)):
+        sizes = read_numbers_of(beside, beside, "group size")
+        if (sizes < 0).any() or (sizes != np.floor(sizes)).any():
+            raise FormatError(
+                "expected group sizes that are whole numbers, 0 or more",
+                hint="a line says how many rows a query has",
+                code="group_sizes",
+                file=beside,
+            )
+        return sizes.astype(np.int64)
+    return None
 
 
 def read_numbers_of(given: str | bytes, name: str, role: str) -> NDArray[np.float64]:

@@ -16,10 +16,11 @@ from rankscope._inputs.files import TextSource, damaged, first_line, open_file
 from rankscope.deferred import pa
 from rankscope.errors import EmptyError, FormatError, LimitError, OutOfMemoryError, RankscopeError
 from rankscope.measures.spelling import NUMBER
+from rankscope.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any, BinaryIO, TypeAlias
+    from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
 
@@ -52,13 +53,11 @@ class Lines:
 
     def of_row(self, row: int) -> int:
         """Return the line of a row, whose index starts at 0."""
-        return self.first + row if self.find is None else int(self.find(row + 1)[row])
+        return int(self.of_rows(row + 1)[row])
 
     def of_rows(self, count: int) -> NDArray[np.int64]:
         """Return the lines of the first so many rows."""
-        if self.find is None:
-            return np.arange(self.first, self.first + count, dtype=np.int64)
-        return self.find(count)
+        return np.arange(self.first, self.first + count) if self.find is None else self.find(count)
 
 
 def add_note(notes: Notes, code: str, count: int, line: int) -> None:
@@ -155,7 +154,6 @@ class Text(TextSource):
     Args:
         opened: The file.
         notes: Where the byte order mark and the lines that are blank are noted.
-        file: The file opened once more, if it is read another time.
 
     Attributes:
         quotes: How many double quotes there were so far.
@@ -164,9 +162,9 @@ class Text(TextSource):
             Python ends would abort the process.
     """
 
-    def __init__(self, opened: OpenFile, notes: Notes, file: BinaryIO | None = None) -> None:
-        (file or opened.file).seek(0)
-        super().__init__(opened, file)
+    def __init__(self, opened: OpenFile, notes: Notes) -> None:
+        opened.file.seek(0)
+        super().__init__(opened)
         self.quotes = 0
         self.has_exponents = self.is_over = False
         self._notes = notes
@@ -194,44 +192,36 @@ class Text(TextSource):
             )
         self.quotes += text.count(b'"')
         self.has_exponents = self.has_exponents or b"E+" in text
-        self._count_blank(text)
+        plain = ((self._end or b"\n") + text).replace(b"\r\n", b"\n")
+        # A blank line of delimited text can be within quotes.
+        if b"\n\n" in plain and not (self.quotes and self.opened.form in {"csv", "tsv"}):
+            before = self._lines + plain.count(b"\n", 0, plain.index(b"\n\n") + 1)
+            add_note(self._notes, "blank_lines", plain.split(b"\n")[1:-1].count(b""), before)
+        self._end = text[-1:] or self._end
         self._lines += text.count(b"\n")
         return text
-
-    def _count_blank(self, text: bytes) -> None:
-        plain = ((self._end or b"\n") + text).replace(b"\r\n", b"\n")
-        self._end = text[-1:] or self._end
-        # A blank line of delimited text can be within quotes.
-        if b"\n\n" not in plain or (self.quotes and self.opened.form in {"csv", "tsv"}):
-            return
-        count = plain.split(b"\n")[1:-1].count(b"")
-        before = plain.count(b"\n", 0, plain.index(b"\n\n") + 1)
-        add_note(self._notes, "blank_lines", count, self._lines + before)
 
 
 def read_blocks(text: Text, most: int = LONGEST_ROW) -> Iterator[tuple[bytes, int]]:
     """Read whole lines, about a megabyte at once, with the number of the first one."""
-    line, size = 1, 0
-    parts: list[bytes] = []
+    line, rest = 1, b""
     for block in iter(lambda: text.read(BLOCK), b""):
         head, end, tail = block.rpartition(b"\n")
-        parts.append(head + end or tail)
-        size += len(block)
         if end:
-            whole = b"".join(parts)
-            yield whole, line
-            line += whole.count(b"\n")
-            parts, size = [tail], len(tail)
-        if size > most:
+            yield rest + head + end, line
+            line += block.count(b"\n")
+            rest = b""
+        rest += tail
+        if len(rest) > most:
             raise long_row(line, most)
-    if size:
-        yield b"".join(parts), line
+    if rest:
+        yield rest, line
 
 
 def read_lines(opened: OpenFile, most: int = LONGEST_ROW) -> Iterator[tuple[int, str]]:
     """Read the lines of text, one by one, each with its number."""
     with open_file(opened.given, opened.name) as again:
-        for block, first in read_blocks(Text(opened, {}, again.file), most):
+        for block, first in read_blocks(Text(replace(opened, file=again.file), {}), most):
             for line, text in enumerate(io.BytesIO(block), first):
                 yield line, decode(text, line)
 
