@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
+    import pyarrow.csv as arrow_csv
+    import pyarrow.fs as arrow_fs
+    import pyarrow.json as arrow_json
+    import pyarrow.parquet as pq
 else:
 
     class _Deferred(ModuleType):
@@ -29,9 +33,21 @@ else:
             setattr(self, name, value)  # the next time, nothing is looked for
             return value
 
-    np, pa, pc = map(_Deferred, ("numpy", "pyarrow", "pyarrow.compute"))
+    np, pa = _Deferred("numpy"), _Deferred("pyarrow")
+    pc, pq = _Deferred("pyarrow.compute"), _Deferred("pyarrow.parquet")
+    arrow_csv, arrow_fs, arrow_json = (_Deferred(f"pyarrow.{x}") for x in ("csv", "fs", "json"))
 
-__all__ = ["defer", "missing", "np", "pa", "pc"]
+__all__ = [
+    "arrow_csv",
+    "arrow_fs",
+    "arrow_json",
+    "defer",
+    "missing",
+    "np",
+    "pa",
+    "pc",
+    "pq",
+]
 
 IMPORTED = re.compile(r"^from (rankscope[.\w]*) import \(?\s*(\w+) as \2\b", re.MULTILINE)
 

@@ -61,6 +61,13 @@ DELIMITED = (
     csv_file("C1 blank", b"\n\n\r\n", "empty_input"),
     csv_file("C1 only", lines("query_id,doc_id,score"), "empty_input"),
     csv_file("C2", CSV.replace(b"doc_id", b"  doc_id ", 1), rows=RUN_ROWS),
+    csv_file("C2 two lines", CSV.replace(b"doc_id", b'"doc_id\n"', 1), rows=RUN_ROWS),
+    csv_file(
+        "C2 two lines and a mistake",
+        CSV.replace(b"doc_id", b'"doc_id\n"', 1) + b"q2,d5,x",
+        "score_not_number",
+        NEXT_CSV + 1,
+    ),
     csv_file(
         "C2 case", CSV.replace(b"doc_id", b"Doc_ID", 1), "columns", hint="did you mean 'Doc_ID'"
     ),
@@ -105,7 +112,8 @@ DELIMITED = (
     csv("C11 overflow", "q2,d5,1e999", "score_overflow"),
     csv("C11 hexadecimal", "q2,d5,0x10", "score_not_number"),
     csv("C11 underscore", "q2,d5,1_0", "score_not_number"),
-    csv("C12 quoted", 'q2,d5,""', "field_count", line=None),
+    csv("C12 quoted", 'q2,d5,""', "score_not_number"),
+    csv("C12 quoted later", 'q2,d5,\nq2,d6,""', "score_not_number", line=NEXT_CSV + 1),
     *(
         csv(f"C13 {text}", f"q2,d5,{text}", "rel_not_number", role="qrels")
         for text in ("true", "false", "yes", "NA", "nan")
@@ -122,7 +130,7 @@ DELIMITED = (
     csv_file("C15 T7", CSV.decode().encode("utf-16"), "encoding", 1, hint="iconv"),
     csv("C15 T8", b"q2,d\xff5,1\n", "encoding", column=5, hint="latin-1"),
     csv("C15 T8 cut off", b"q2,d5\xc3", "encoding", column=6),
-    csv_file("C15 T5", CSV.replace(b"\n", b"\r"), "field_count", 1),
+    csv_file("C15 T5", CSV.replace(b"\n", b"\r"), "line_ending", 1, hint="tr"),
     csv_file("C15 T4", CSV.replace(b"\n", b"\r\n"), rows=RUN_ROWS),
     csv_file("C15 T3", CSV[:-1], rows=RUN_ROWS),
     csv("C15 T15", "\n\nq2,d5,-1", added=(("q2", "d5", -1.0),), notes=("blank_lines",)),

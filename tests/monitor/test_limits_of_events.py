@@ -76,7 +76,7 @@ def test_at_most_512_mib_of_rows_are_sorted(more: int, monkeypatch: pytest.Monke
         array=lambda rows: rows,
         concat_tables=lambda _: SimpleNamespace(sort_by=lambda _: whole),
     )
-    monkeypatch.setattr(tables, "load_arrow", lambda: arrow)
+    monkeypatch.setattr(tables, "pa", arrow)
     sizes = iter([256 * MIB, 256 * MIB + more])
     arrow.table = lambda _: SimpleNamespace(nbytes=next(sizes))
     parts: Any = [SimpleNamespace(columns={}, places=None)] * 2

@@ -235,6 +235,17 @@ def test_mistakes_in_a_file_are_placed(tmp_path: Path) -> None:
     assert (error.file, error.line) == (str(path), 3)
 
 
+def test_whole_times_of_json_keep_all_digits(tmp_path: Path) -> None:
+    path, first = tmp_path / "log.jsonl", 1_790_000_000_000_000_001
+    text = "".join(
+        f'{{"user_id": 1, "item_id": {more}, "time": {first + more}}}\n' for more in range(2)
+    )
+    path.write_text(text, encoding="utf-8")
+    assert rs.split(path, at=first + 1, keep="new_items").train["time"].to_pylist() == [first]
+    path.write_text(text + text.replace(str(first), "1.5"), encoding="utf-8")
+    assert rs.split(path, at=2, keep="new_items").train["time"].to_pylist() == [1.5]
+
+
 def test_ids_are_integers_where_those_of_the_log_are() -> None:
     log = {"user_id": [7, 7, 8, 8], "item_id": [1, 2, 1, 3], "timestamp": [1.5, 2.5, 1.5, 3.5]}
     train, test = rs.split(log, last_per_user=1, keep="new_items")

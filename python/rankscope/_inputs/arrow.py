@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 
-from rankscope.deferred import missing, np
+from rankscope.deferred import np, pa, pc
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
@@ -15,43 +14,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def load_arrow(module: str = "pyarrow") -> Any:  # noqa: ANN401 - PyArrow has no types
-    """Import PyArrow, or one of its modules.
-
-    Raises:
-        FormatError: It is not installed.
-    """
-    try:
-        # Importing what is loaded costs more than many of the calls that need it. What another
-        # thread is loading has not all of its names yet, and `import_module` waits for them.
-        found = sys.modules.get(module)
-        is_loaded = found is not None and not getattr(found.__spec__, "_initializing", False)
-        return found if is_loaded else import_module(module)
-    except ModuleNotFoundError as error:
-        raise missing(module) from error
-
-
-def open_text(text: bytes) -> Any:  # noqa: ANN401 - as above
-    """Copy text into memory of Arrow's own, for one of its readers.
-
-    The reader's threads may outlive the call. One that dropped a buffer of Python's while the
-    interpreter ends would abort the process.
-    """
-    arrow = load_arrow()
-    buffer = arrow.allocate_buffer(len(text))
-    memoryview(buffer).cast("B")[:] = text
-    return arrow.BufferReader(buffer)
-
-
 def join(column: Any) -> Any:  # noqa: ANN401 - as above
     """Return one array of a column that may be in pieces."""
-    pa = load_arrow()
     if not isinstance(column, pa.ChunkedArray):
         return column
     if column.num_chunks == 1:
         return column.chunk(0)
-    if pa.types.is_dictionary(column.type):
-        column = column.unify_dictionaries()
     return column.combine_chunks() if column.num_chunks else pa.nulls(0, column.type)
 
 
@@ -62,7 +30,7 @@ def join(column: Any) -> Any:  # noqa: ANN401 - as above
 def to_array(column: Any) -> NDArray[Any]:  # noqa: ANN401 - as above
     """Return the numbers or truth values of an array of Arrow, none of which is missing."""
     joined = join(column)
-    if load_arrow().types.is_boolean(joined.type):
+    if pa.types.is_boolean(joined.type):
         return np.from_dlpack(joined.cast("uint8")).view(np.bool_)
     return np.from_dlpack(joined)
 
@@ -70,24 +38,21 @@ def to_array(column: Any) -> NDArray[Any]:  # noqa: ANN401 - as above
 def fill_nulls(column: Any, value: float) -> NDArray[Any]:  # noqa: ANN401 - as above
     """Return the numbers of an array, with a value where one is missing."""
     array = join(column)
-    if not array.null_count:
-        return to_array(array)
-    held = [None, array.buffers()[1]]
-    whole = load_arrow().Array.from_buffers(array.type, len(array), held, offset=array.offset)
-    return np.where(to_array(array.is_null()), value, to_array(whole))
+    if array.null_count:
+        array = pc.coalesce(array, of_array(np.full(len(array), value)).cast(array.type))
+    return to_array(array)
 
 
 def fill_texts(texts: Any, text: str) -> Any:  # noqa: ANN401 - as above
     """Return large texts with another one where one is missing."""
-    pa, held = load_arrow(), text.encode()
+    held = text.encode()
     buffers = pa.py_buffer(np.array([0, len(held)], dtype=np.int64)), pa.py_buffer(held)
     (filler,) = pa.LargeStringArray.from_buffers(1, *buffers)
-    return load_arrow("pyarrow.compute").fill_null(texts, filler)
+    return pc.fill_null(texts, filler)
 
 
 def of_array(numbers: NDArray[Any]) -> Any:  # noqa: ANN401 - as above
     """Return numbers as an array of Arrow, without a copy if they lie end to end."""
-    pa = load_arrow()
     buffer = pa.py_buffer(np.ascontiguousarray(numbers))
     return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), [None, buffer])
 
@@ -97,7 +62,6 @@ def check_whole(values: Any, name: str) -> None:  # noqa: ANN401 - as above
 
     PyArrow follows them wherever they point, and ends the process.
     """
-    pa = load_arrow()
     try:
         values.validate(full=True)
     except (pa.ArrowException, LookupError, OverflowError) as error:
@@ -115,18 +79,14 @@ def check_batch(batch: Any) -> None:  # noqa: ANN401 - as above
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         try:
             column.validate(full=True)
-        except load_arrow().ArrowInvalid as error:
-            error.args = (f"in column {name}: {error}",)
-            raise
+        except pa.ArrowInvalid as error:
+            raise pa.ArrowInvalid(f"in column {name}: {error}") from error
 
 
 def check_inside(values: object, name: str) -> None:
     """Check a PyArrow column, or a pandas column that wraps one, with `check_whole`."""
-    pa = sys.modules.get("pyarrow")
-    if pa is None:
-        return
     inner = getattr(values, "array", values)
     if "Arrow" in type(inner).__name__ and hasattr(inner, "__arrow_array__"):
         inner = inner.__arrow_array__()
-    if isinstance(inner, pa.Array | pa.ChunkedArray):
+    if sys.modules.get("pyarrow") and isinstance(inner, pa.Array | pa.ChunkedArray):
         check_whole(inner, name)

@@ -10,11 +10,11 @@ from rankscope._inputs.arrow import check_batch
 from rankscope._inputs.columnar import (
     BATCH,
     choose_fields,
-    first_line,
     names_of,
     regroup,
     rows_of_batch,
 )
+from rankscope._inputs.files import first_line
 from rankscope.deferred import pa
 from rankscope.errors import FormatError, OutOfMemoryError, RankscopeError
 
@@ -102,7 +102,7 @@ class BatchFile:
         names, inside = names_of(batches.schema)
         self.names = [*names, *(field for of in inside.values() for field in of)]
         self.columns = wanted.choose(names, inside, name)
-        self.schema = pa.schema(choose_fields(batches.schema, self.columns))
+        self.schema = pa.schema(choose_fields(batches.schema, self.columns.values()))
 
     def __iter__(self) -> Iterator[tuple[Any, Lines]]:
         return regroup(self._read(), rows_of_batch(self.schema))

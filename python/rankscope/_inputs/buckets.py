@@ -9,13 +9,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from rankscope._inputs.arrow import load_arrow
+from rankscope.deferred import arrow_fs
 from rankscope.errors import FileError, RankscopeError, UsageError, hint_extra
 from rankscope.output.text import show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any, TypeAlias
+    from typing import Any, BinaryIO, TypeAlias
 
     Foreign: TypeAlias = Any  # PyArrow has no types
 
@@ -47,19 +47,14 @@ def check_url(text: str) -> str:
     plain, _, query = path.partition("?")
     shown = show(f"{scheme}://{host}/{plain}" if text else text)
     is_local = scheme == "file" and place in {"", "localhost"}
+    problem, hint = "", "put them into the environment, as for the tools of the provider"
     if scheme in {"", "http", "https", "ftp", "hf"} or (scheme == "file" and not is_local):
-        raise UsageError(
-            f"cannot read from {shown}",
-            hint="pass a path or an address such as s3://bucket/folder; download first what is on "
-            "a web server or another computer",
-            code="lake_url",
-        )
-    if "=" in query or (has_user and (":" in user or not scheme.startswith("abfs"))):
-        raise UsageError(
-            f"the URL {shown} contains credentials",
-            hint="put them into the environment, as for the tools of the provider",
-            code="lake_url",
-        )
+        problem = f"cannot read from {shown}"
+        hint = "pass a path or an address such as s3://bucket/folder; download other files first"
+    elif "=" in query or (has_user and (":" in user or not scheme.startswith("abfs"))):
+        problem = f"the URL {shown} contains credentials"
+    if problem:
+        raise UsageError(problem, hint=hint, code="lake_url")
     return f"/{unquote(path)}" if is_local else text
 
 
@@ -73,14 +68,11 @@ def converted_errors(
     except RankscopeError:
         raise
     except Exception as error:
-        is_missing = isinstance(error, ImportError)
+        hint = CHECK
+        if isinstance(error, ImportError):
+            hint, code = INSTALL, "missing_extra"
         reason = hide_secrets(next(iter(str(error).splitlines()), type(error).__name__))
-        raise FileError(
-            f"{problem}: {reason:.300}",
-            hint=INSTALL if is_missing else CHECK,
-            code="missing_extra" if is_missing else code,
-            file=file,
-        ) from error
+        raise FileError(f"{problem}: {reason:.300}", hint=hint, code=code, file=file) from error
 
 
 def hide_secrets(text: str) -> str:
@@ -97,17 +89,16 @@ def hide_secrets(text: str) -> str:
 @lru_cache(maxsize=16)
 def open_filesystem(place: str) -> Foreign:
     """Open a bucket, such as `s3://log`, as a file system of PyArrow with the paths in it."""
-    filesystems = load_arrow("pyarrow.fs")
     scheme = place.partition("://")[0]
     with converted_errors(place):
         if scheme in ARROW:
-            opened, root = filesystems.FileSystem.from_uri(f"{place}/{ARROW[scheme]}")
-            return filesystems.SubTreeFileSystem(root.rstrip("/"), opened)
+            opened, root = arrow_fs.FileSystem.from_uri(f"{place}/{ARROW[scheme]}")
+            return arrow_fs.SubTreeFileSystem(root.rstrip("/"), opened)
         from fsspec.core import url_to_fs  # noqa: PLC0415 - most addresses don't need it
         from fsspec.implementations.dirfs import DirFileSystem  # noqa: PLC0415 - as above
 
         opened, root = url_to_fs(place)
-        return filesystems.PyFileSystem(filesystems.FSSpecHandler(DirFileSystem(root, opened)))
+        return arrow_fs.PyFileSystem(arrow_fs.FSSpecHandler(DirFileSystem(root, opened)))
 
 
 def split_url(url: str) -> tuple[str, str]:
@@ -124,15 +115,15 @@ def split_url(url: str) -> tuple[str, str]:
 
 def find_infos(urls: Sequence[str]) -> Foreign:
     """Return what PyArrow knows of each address in a bucket, such as its type and size."""
+    places, paths = zip(*map(split_url, urls), strict=True)
     with converted_errors(urls[0]):
-        bucket = open_filesystem(split_url(urls[0])[0])
-        return bucket.get_file_info([split_url(url)[1] for url in urls])
+        return open_filesystem(places[0]).get_file_info([*paths])
 
 
 def list_folder(url: str, *, is_recursive: bool = False) -> Foreign:
     """Return what is in a folder; nothing if there is no such folder."""
     place, path = split_url(url)
-    selector = load_arrow("pyarrow.fs").FileSelector(path, True, is_recursive)
+    selector = arrow_fs.FileSelector(path, True, is_recursive)
     return open_filesystem(place).get_file_info(selector)
 
 
@@ -155,8 +146,8 @@ def list_addresses(url: str) -> list[str]:
     return [f"{place}/{name}" for name in names]
 
 
-def open_address(url: str) -> Foreign:
+def open_address(url: str) -> BinaryIO:
     """Open a file in a bucket."""
     place, path = split_url(url)
     with converted_errors(url):
-        return open_filesystem(place).open_input_file(path)
+        return open_filesystem(place).open_input_file(path)  # type: ignore[no-any-return]

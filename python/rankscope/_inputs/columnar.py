@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import io
-from contextlib import contextmanager
+from abc import abstractmethod
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from rankscope._core import RATIO_FROM
-from rankscope._inputs.arrow import check_batch, load_arrow
+from rankscope._inputs.arrow import check_batch
 from rankscope._inputs.columns import is_list
-from rankscope._inputs.files import check_unchanged, facts_of
+from rankscope._inputs.files import check_ratio
 from rankscope._inputs.roles import ITEMS
-from rankscope._inputs.text import Lines
-from rankscope.deferred import pa, pc
-from rankscope.errors import FormatError, LimitError, OutOfMemoryError, RankscopeError
+from rankscope._inputs.text import Lines, Reader
+from rankscope.deferred import pa, pc, pq
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, TypeAlias
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from rankscope._inputs.files import OpenFile
-
-    Foreign: TypeAlias = Any  # of PyArrow, which has no types
+    from rankscope._inputs.text import Foreign
 
 BATCH = 1 << 17
 BATCH_OF_LISTS = 1 << 10
@@ -32,108 +27,49 @@ BUFFER = 1 << 20
 WIDTH = 8
 """The bytes of a number, of the place of a text, or of a null."""
 MOST_FROM_ONE_BYTE = 1000
-FAILURES = (
-    *(ArithmeticError, LookupError, MemoryError, NotImplementedError, OSError, TypeError),
-    ValueError,
-)
-"""What PyArrow raises at damaged files, beside its own exceptions."""
 
 
-class ColumnarFile:
-    """A file of Parquet or of Arrow, as batches of the wanted columns.
+class ColumnarFile(Reader):
+    """A file of Parquet or of Arrow."""
 
-    Args:
-        opened: The file.
+    rows = 0
 
-    Raises:
-        InputError: It is none, or has no such columns.
-        FileError: The file can't be read.
-    """
+    def read_names(self) -> tuple[list[str], dict[str, list[str]]]:
+        """Return the names in the schema."""
+        self._file = self.opened.file
+        self._size = self._file.seek(0, io.SEEK_END)
+        self._file.seek(0)
+        self._stored, self._read = self._open()
+        return names_of(self._stored)
 
-    what, code = "", ""
+    def infer_schema(self, names: Sequence[str]) -> Foreign:
+        """Return the types that the file has."""
+        return pa.schema(choose_fields(self._stored, names))
 
-    def __init__(self, opened: OpenFile) -> None:
-        self.name = opened.name
-        self.notes: dict[str, tuple[int, int]] = {}
-        self._opened, self._file = opened, opened.file
-        self._facts = facts_of(opened.file)
-        self._size = opened.file.seek(0, io.SEEK_END)
-        opened.file.seek(0)
-        with self._converted_errors():
-            self._open()
-            schema = self._read_schema()
-            names, inside = names_of(schema)
-        self.names = [*names, *(field for of in inside.values() for field in of)]
-        self.columns = opened.wanted.choose(names, inside, self.name)
-        self.schema = pa.schema(choose_fields(schema, self.columns))
+    @abstractmethod
+    def _open(self) -> tuple[Foreign, Callable[[int], Iterable[Foreign]]]:
+        """Return the schema, and what reads batches of so many rows, if possible."""
 
-    def _open(self) -> None:
-        raise NotImplementedError
+    def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
+        """Read batches of a size that suits their types."""
+        most = rows_of_batch(self.inner)
+        check_ratio(self.rows * WIDTH * len(self.inner), self._size, MOST_FROM_ONE_BYTE)
+        yield from regroup(self._check(self._read(most)), most)
+        self.opened.check_unchanged()
 
-    def _read_schema(self) -> Foreign:
-        raise NotImplementedError
-
-    def _read_batches(self, most: int) -> Iterator[Foreign]:
-        raise NotImplementedError
-
-    @property
-    def _most(self) -> int:
-        return max(RATIO_FROM, MOST_FROM_ONE_BYTE * self._size)
-
-    def __iter__(self) -> Iterator[tuple[Foreign, Lines]]:
-        most = rows_of_batch(self.schema)
-        with self._converted_errors():
-            yield from regroup(self._check(self._read_batches(most)), most)
-        check_unchanged(self._file, self._facts, self.name)
-
-    def _check(self, batches: Iterator[Foreign]) -> Iterator[Foreign]:
-        rows = unpacked = 0
+    def _check(self, batches: Iterable[Foreign]) -> Iterator[Foreign]:
+        unpacked = 0
         for whole in batches:
-            batch = whole.select(self.schema.names)
+            batch = whole.select(self.inner.names)
             # Damage, or somebody else, can make offsets point anywhere, and bytes be no text.
-            if self._opened.checks_text:
+            if self.opened.checks_text:
                 check_batch(batch)
-            rows += batch.num_rows
             size = sum(map(_size_of, batch.columns))
             unpacked += max(size, WIDTH * batch.num_rows * batch.num_columns)
-            self._check_size(unpacked, rows)
+            check_ratio(unpacked, self._size, MOST_FROM_ONE_BYTE)
             yield batch
-            if self._opened.progress is not None:
-                self._opened.progress(self._file.tell())
-
-    def _check_size(self, unpacked: int, rows: int) -> None:
-        """Raise an error for more bytes than a file of this size can be expected to hold."""
-        if unpacked > self._most:
-            raise LimitError(
-                f"expected at most {MOST_FROM_ONE_BYTE} bytes from one stored byte, "
-                f"found {rows} rows with {unpacked} bytes in {self._size} bytes",
-                hint="if you trust the file, write it again without dictionaries and compression",
-                code="decompressed_bytes",
-                file=self.name,
-            )
-
-    @contextmanager
-    def _converted_errors(self) -> Iterator[None]:
-        """Turn what PyArrow raises into errors of this file."""
-        try:
-            yield
-        except RankscopeError as error:
-            error.file = error.file or self.name
-            raise
-        except MemoryError as error:
-            raise OutOfMemoryError(
-                f"not enough memory to read this {self.what} ({first_line(error)})",
-                hint="is it whole? read it in parts, or raise the memory limit of the process",
-                code="memory",
-                file=self.name,
-            ) from error
-        except (pa.ArrowException, *FAILURES) as error:
-            raise FormatError(
-                f"expected a whole {self.what}, found something else ({first_line(error)})",
-                hint="fetch or write it again; nothing was taken from it",
-                code=self.code,
-                file=self.name,
-            ) from error
+            if self.opened.progress is not None:
+                self.opened.progress(self._file.tell())
 
 
 class ParquetFile(ColumnarFile):
@@ -141,41 +77,30 @@ class ParquetFile(ColumnarFile):
 
     what, code = "Parquet file", "parquet_invalid"
 
-    def _open(self) -> None:
-        pq = load_arrow("pyarrow.parquet")  # which other batches don't need
-        self._parquet = pq.ParquetFile(
+    def _open(self) -> tuple[Foreign, Callable[[int], Iterable[Foreign]]]:
+        parquet = pq.ParquetFile(
             self._file, buffer_size=BUFFER, pre_buffer=False, page_checksum_verification=True
         )
         # Statistics aren't touched: at damaged ones, PyArrow ends the process.
-        self.rows = self._parquet.metadata.num_rows
-
-    def _read_schema(self) -> Foreign:
-        return self._parquet.schema_arrow
-
-    def _read_batches(self, most: int) -> Iterator[Foreign]:
-        self._check_size(self.rows * WIDTH * len(self.schema), self.rows)
-        names = list(self.schema.names)
-        return self._parquet.iter_batches(batch_size=most, columns=names, use_threads=False)  # type: ignore[no-any-return]  # of PyArrow
+        self.rows = parquet.metadata.num_rows
+        return parquet.schema_arrow, lambda most: parquet.iter_batches(
+            most, columns=self.inner.names, use_threads=False
+        )
 
 
 class ArrowFile(ColumnarFile):
-    """An Arrow IPC file or stream."""
+    """An Arrow IPC file or stream, whose batches are read as they were written."""
 
     what, code = "Arrow file or stream", "arrow_invalid"
 
-    def _open(self) -> None:
+    def _open(self) -> tuple[Foreign, Callable[[int], Iterable[Foreign]]]:
         is_file = self._file.read(6) == b"ARROW1"
         self._file.seek(0)
-        self._reader = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(self._file)
-
-    def _read_schema(self) -> Foreign:
-        return self._reader.schema
-
-    def _read_batches(self, most: int) -> Iterator[Foreign]:  # noqa: ARG002 - as they were written
-        count = getattr(self._reader, "num_record_batches", None)
-        if count is None:
-            return iter(self._reader)
-        return (self._reader.get_batch(number) for number in range(count))
+        if not is_file:
+            stream = pa.ipc.open_stream(self._file)
+            return stream.schema, lambda _: stream
+        file = pa.ipc.open_file(self._file)
+        return file.schema, lambda _: map(file.get_batch, range(file.num_record_batches))
 
 
 def rows_of_batch(schema: Foreign) -> int:
@@ -183,7 +108,7 @@ def rows_of_batch(schema: Foreign) -> int:
     return BATCH_OF_LISTS if any(map(is_list, schema.types)) else BATCH
 
 
-def regroup(batches: Iterator[Foreign], most: int) -> Iterator[tuple[Foreign, Lines]]:
+def regroup(batches: Iterable[Foreign], most: int) -> Iterator[tuple[Foreign, Lines]]:
     """Join small batches and cut large ones, and yield them with the numbers of their rows."""
     first, parts, count = 1, [], 0
     for batch in chain(batches, [None]):
@@ -216,15 +141,10 @@ def names_of(schema: Foreign) -> tuple[list[str], dict[str, list[str]]]:
     }
 
 
-def choose_fields(schema: Foreign, columns: dict[str, str]) -> list[Foreign]:
+def choose_fields(schema: Foreign, columns: Iterable[str]) -> list[Foreign]:
     """Return the schema fields that hold the chosen columns."""
-    names = [name if name in schema.names else name.rpartition(".")[0] for name in columns.values()]
+    names = [name if name in schema.names else name.rpartition(".")[0] for name in columns]
     return [pa.field(name, schema.field(name).type) for name in dict.fromkeys(names)]
-
-
-def first_line(error: BaseException) -> str:
-    """Return the first line of what an error says."""
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]
 
 
 def _size_of(column: Foreign) -> int:

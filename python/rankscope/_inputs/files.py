@@ -10,8 +10,8 @@ import sys
 from contextlib import contextmanager, suppress
 
 from rankscope._core import MAX_RATIO, RATIO_FROM
-from rankscope._inputs.arrow import load_arrow
-from rankscope.errors import FileError, FormatError, LimitError, UsageError
+from rankscope.deferred import pa
+from rankscope.errors import FileError, FormatError, LimitError, RankscopeError, UsageError
 from rankscope.file import COMPRESSIONS, FORMATS, TABLE_FORMATS, File
 from rankscope.file import tell_format as tell_known_format
 from rankscope.records import record, replace
@@ -20,35 +20,13 @@ from rankscope.records import record, replace
 # than reading a small file.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Any, BinaryIO, Protocol, TypeAlias
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any, BinaryIO, TypeAlias
 
-    from rankscope._inputs.roles import Wanted
-    from rankscope._inputs.text import Lines
     from rankscope.file import Format
     from rankscope.typing import Path
 
     Progress: TypeAlias = Callable[[int], None] | None
-
-    class Rows(Protocol):
-        """A file of rows, read batch by batch.
-
-        Attributes:
-            name: The name for messages.
-            names: The names of its columns.
-            columns: The columns that are wanted, by role.
-            schema: The schema of its batches.
-            notes: What was suspicious but legal: count and first line, by code.
-        """
-
-        name: str
-        names: list[str]
-        columns: dict[str, str]
-        schema: Any
-        notes: dict[str, tuple[int, int]]
-
-        def __iter__(self) -> Iterator[tuple[Any, Lines]]:
-            """Read batches, and the lines of their rows."""
 
 
 HEAD = 512
@@ -74,11 +52,6 @@ BINARIES = (
 def is_address(path: str) -> bool:
     """Check whether a path is the address of something in a bucket or on a server."""
     return "://" in path
-
-
-def is_pattern(path: str) -> bool:
-    """Check whether a path is a pattern, and no file is called so."""
-    return any(sign in path for sign in "*?[") and not os.path.lexists(path)
 
 
 def is_pipe(path: str) -> bool:
@@ -136,7 +109,7 @@ def list_paths(path: str) -> list[str]:
 
         path = check_url(path)
         found = list_addresses(path) if is_address(path) else list_paths(path)
-    elif is_pattern(path):
+    elif any(sign in path for sign in "*?[") and not os.path.lexists(path):
         from glob import glob  # noqa: PLC0415 - see above
 
         found = filter(os.path.isfile, glob(path, recursive=True))  # noqa: PTH207 - see above
@@ -226,8 +199,7 @@ def size_of(value: object) -> int:
     if not isinstance(value, str):
         return len(value) if isinstance(value, bytes) else 0
     with suppress(OSError, ValueError):  # reading it will say why
-        is_file = os.path.isfile(value)  # noqa: PTH113 - see above
-        files = [value] if is_file else list_files(value) or [value]
+        files = [value] if os.path.isfile(value) else list_files(value) or [value]  # noqa: PTH113 - see above
         if not is_address(value):
             return sum(map(os.path.getsize, files))
         from rankscope._inputs.buckets import find_infos  # noqa: PLC0415 - it needs Arrow
@@ -245,8 +217,7 @@ def open_binary(source: str | bytes, name: str) -> BinaryIO:
     if is_address(source):
         from rankscope._inputs.buckets import open_address  # noqa: PLC0415 - it needs Arrow
 
-        remote: BinaryIO = open_address(source)
-        return remote
+        return open_address(source)
     try:
         return open(source, "rb")  # noqa: PTH123 - the caller closes it
     except (OSError, ValueError) as error:
@@ -264,115 +235,29 @@ def _unreadable(name: str, error: Exception) -> FileError:
     return FileError(reason, hint="check the path and its permissions", code="io", file=name)
 
 
-class TextSource:
-    """The bytes of text: decompressed, and converted to UTF-8.
-
-    Args:
-        file: Where they are.
-        name: The name for messages.
-        encoding: `utf-8` or `latin-1`.
-        progress: A function that is called with the bytes of the file read so far.
-        facts: The size and modification time that it has to keep (default: those it has now).
-    """
-
-    def __init__(
-        self,
-        file: BinaryIO,
-        name: str,
-        *,
-        encoding: str,
-        progress: Progress = None,
-        facts: tuple[int, int] | None = None,
-    ) -> None:
-        self.name = name
-        self._encoding = encoding
-        self._progress = progress
-        self._size = 0
-        self._file = file
-        self._facts = facts or facts_of(file)
-        self._raw = _Counted(file)
-        self._packed: Any = None
-        for _, magic, packing in COMPRESSIONS:
-            if self._raw.head.startswith(magic):
-                arrow = load_arrow()
-                raw = arrow.PythonFile(self._raw, mode="r")
-                self._packed = arrow.CompressedInputStream(raw, packing)
-
-    def read(self, size: int) -> bytes:
-        """Return about `size` bytes, none at the end."""
-        try:
-            text: bytes = (self._packed or self._raw).read(size)
-        except OSError as error:
-            if self._packed is None:
-                raise _unreadable(self.name, error) from error
-            raise FormatError(
-                f"expected whole compressed data, found it cut or damaged ({error})",
-                hint="fetch the file again; nothing was taken from it",
-                code="compressed_truncated",
-                file=self.name,
-            ) from error
-        if self._size == 0:
-            refuse_binary(self.name, text)
-        self._size += len(text)
-        if self._progress is not None:
-            self._progress(self._raw.count)
-        if not text:
-            check_unchanged(self._file, self._facts, self.name)
-        if self._packed and self._size > max(RATIO_FROM, MAX_RATIO * self._raw.count):
-            raise LimitError(
-                f"expected at most {MAX_RATIO} bytes from one packed byte, found more",
-                hint="unpack the file first, if it can be trusted",
-                code="decompressed_bytes",
-                file=self.name,
-            )
-        return text.decode("latin-1").encode() if self._encoding == "latin-1" else text
+def damaged(what: str, error: BaseException, code: str, file: str) -> FormatError:
+    """Return the error for what PyArrow can't read."""
+    return FormatError(
+        f"expected a whole {what}, found something else ({first_line(error)})",
+        hint="fetch or write it again; nothing was taken from it",
+        code=code,
+        file=file,
+    )
 
 
-class _Counted(io.RawIOBase):
-    """A file that counts the bytes read, and knows its first ones."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.head = self._rest = file.read(4)
-        self.count = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        text = self._rest + self._file.read(max(size - len(self._rest), 0))
-        self._rest = b""
-        self.count += len(text)
-        return text
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error says."""
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]
 
 
-@contextmanager
-def open_source(source: str | bytes, name: str, encoding: str = "utf-8") -> Iterator[TextSource]:
-    """Open a text, unpacked."""
-    file = open_binary(source, name)
-    try:
-        yield TextSource(file, name, encoding=encoding)
-    finally:
-        close(file)
-
-
-def read_whole(given: str | bytes, name: str, encoding: str = "utf-8") -> bytes:
-    """Read a whole text, unpacked."""
-    with open_source(given, name, encoding) as source:
-        return b"".join(iter(lambda: source.read(PIECE), b""))
-
-
-def read_first_line(path: str) -> str:
-    """Return the first non-blank line of a file, nothing if it can't be peeked into."""
-    if path == "-" or is_pipe(path):
-        return ""
-    try:
-        with open_source(path, path) as source:
-            text = source.read(LONGEST_HEADER)
-    except (OSError, ValueError, EOFError):  # as all errors of input are
-        return ""  # reading it will say why
-    line = next(filter(bytes.strip, text.splitlines()), b"")
-    return line.decode(errors="replace").removeprefix("\ufeff")
+def check_ratio(unpacked: int, stored: int, most: int) -> None:
+    """Raise an error for more bytes than so many stored ones can be expected to hold."""
+    if unpacked > max(RATIO_FROM, most * stored):
+        raise LimitError(
+            f"expected at most {most} bytes from one stored byte, found {unpacked} from {stored}",
+            hint="if you trust the file, unpack it first, or write it without compression",
+            code="decompressed_bytes",
+        )
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -383,40 +268,47 @@ class OpenFile:
         file: Where its bytes are.
         given: The path, or the bytes of a file.
         name: The name for messages.
+        facts: The size and modification time that the file has to keep.
         form: Its format.
         wanted: The columns that are wanted.
-        encoding: How text is encoded.
+        encoding: How text is encoded: `utf-8` or `latin-1`.
         progress: A function that is called with the bytes read so far.
-        facts: The size and modification time that the file has to keep.
+        partitions: The columns that the folders of the file name, and their value.
         checks_text: Whether text in Parquet that isn't UTF-8 is an error of the file.
     """
 
     file: BinaryIO
     given: str | bytes
     name: str
-    form: str
+    facts: tuple[int, int] | None
+    form: str = ""
     wanted: Any = None
     encoding: str = "utf-8"
     progress: Progress = None
-    facts: tuple[int, int] | None = None
+    partitions: Mapping[str, str | None] = {}
     checks_text: bool = True
 
-    def read_text(self, file: BinaryIO | None = None) -> TextSource:
-        """Return the text from its beginning, decompressed and in UTF-8."""
-        file = file or self.file
-        file.seek(0)
-        return TextSource(
-            file, self.name, encoding=self.encoding, progress=self.progress, facts=self.facts
-        )
+    def check_unchanged(self) -> None:
+        """Raise an error if the file has changed since it was opened first."""
+        if self.facts is not None and facts_of(self.file) != self.facts:
+            raise FileError(
+                f"expected {self.facts[0]} bytes throughout, but the file changed meanwhile",
+                hint="read it again once nobody writes to it",
+                code="changed_while_reading",
+            )
 
-    @contextmanager
-    def open_again(self) -> Iterator[BinaryIO]:
-        """Open the file once more, or give the copy of what was in a pipe."""
-        if isinstance(self.given, str) and (self.given == "-" or is_pipe(self.given)):
-            yield self.file
-            return
-        with open_binary(self.given, self.name) as file:
-            yield file
+
+@contextmanager
+def open_file(given: str | bytes, name: str, **options: Any) -> Iterator[OpenFile]:  # noqa: ANN401 - fields of `OpenFile`
+    """Open a path, an address, `-` for standard input, or bytes, and name it in errors."""
+    file = open_binary(given, name)
+    try:
+        yield OpenFile(file=file, given=given, name=name, facts=facts_of(file), **options)
+    except RankscopeError as error:
+        error.file = error.file or name
+        raise
+    finally:
+        close(file)
 
 
 def facts_of(file: BinaryIO) -> tuple[int, int] | None:
@@ -428,15 +320,78 @@ def facts_of(file: BinaryIO) -> tuple[int, int] | None:
     return (facts.st_size, facts.st_mtime_ns) if stat.S_ISREG(facts.st_mode) else None
 
 
-def check_unchanged(file: BinaryIO, facts: tuple[int, int] | None, name: str) -> None:
-    """Raise an error if a file has changed since its facts were taken."""
-    if facts is not None and facts_of(file) != facts:
-        raise FileError(
-            f"expected {facts[0]} bytes throughout, but the file changed while it was read",
-            hint="read it again once nobody writes to it",
-            code="changed_while_reading",
-            file=name,
-        )
+class _Stream(io.RawIOBase):
+    def readable(self) -> bool:
+        return True
+
+
+class _Counted(_Stream):
+    """A file that counts the bytes read, and knows its first ones."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.head = self._rest = file.read(4)
+        self.count = 0
+
+    def read(self, size: int = -1) -> bytes:
+        text = self._rest + self._file.read(max(size - len(self._rest), 0))
+        self._rest = b""
+        self.count += len(text)
+        return text
+
+
+class TextSource(_Stream):
+    """The text of a file: decompressed, and converted to UTF-8."""
+
+    def __init__(self, opened: OpenFile) -> None:
+        self.opened = opened
+        self._size = 0
+        self._raw = _Counted(opened.file)
+        self._packed: Any = None
+        for _, magic, packing in COMPRESSIONS:
+            if self._raw.head.startswith(magic):
+                raw = pa.PythonFile(self._raw, mode="r")
+                self._packed = pa.CompressedInputStream(raw, packing)
+
+    def read(self, size: int = -1) -> bytes:
+        """Return about `size` bytes, none at the end."""
+        try:
+            text: bytes = (self._packed or self._raw).read(size)
+        except OSError as error:
+            if self._packed is None:
+                raise _unreadable(self.opened.name, error) from error
+            code = "compressed_truncated"
+            raise damaged("compressed file", error, code, self.opened.name) from error
+        if self._size == 0:
+            refuse_binary(self.opened.name, text)
+        self._size += len(text)
+        if self.opened.progress is not None:
+            self.opened.progress(self._raw.count)
+        if not text:
+            self.opened.check_unchanged()
+        if self._packed:
+            check_ratio(self._size, self._raw.count, MAX_RATIO)
+        return text.decode("latin-1").encode() if self.opened.encoding == "latin-1" else text
+
+
+def read_whole(given: str | bytes, name: str, encoding: str = "utf-8") -> bytes:
+    """Read a whole text, unpacked."""
+    with open_file(given, name, encoding=encoding) as opened:
+        source = TextSource(opened)
+        return b"".join(iter(lambda: source.read(PIECE), b""))
+
+
+def read_first_line(path: str) -> str:
+    """Return the first non-blank line of a file, nothing if it can't be peeked into."""
+    if path == "-" or is_pipe(path):
+        return ""
+    try:
+        with open_file(path, path) as opened:
+            text = TextSource(opened).read(LONGEST_HEADER)
+    except (OSError, ValueError, EOFError):  # as all errors of input are
+        return ""  # reading it will say why
+    line = next(filter(bytes.strip, text.splitlines()), b"")
+    return line.decode(errors="replace").removeprefix("\ufeff")
 
 
 def read_partitions(path: str) -> dict[str, str | None]:
@@ -451,56 +406,3 @@ def read_partitions(path: str) -> dict[str, str | None]:
     pairs = (part.partition("=") for part in path.split("/")[:-1])
     cells = {unquote(name): unquote(text) for name, sign, text in pairs if name and sign}
     return {name: None if text == DEFAULT_PARTITION else text for name, text in cells.items()}
-
-
-class WantedBeside:
-    """What is wanted of a file, some of which its folders name.
-
-    Args:
-        wanted: What is wanted.
-        partitions: The columns that the folders of the file name.
-        varying: Those of them that differ among the files that are read together. Others are only
-            found by the names that the caller gives: a file in `rank=1/` has no ranks.
-    """
-
-    def __init__(
-        self, wanted: Wanted, partitions: Mapping[str, str | None], varying: Sequence[str]
-    ) -> None:
-        usable = {*wanted.others, *wanted.roles.values(), *varying}
-        self._wanted = wanted
-        self._offered = [name for name in partitions if name in usable]
-        self.has_real_numbers = wanted.has_real_numbers
-
-    def choose(
-        self, names: Sequence[str], inside: Mapping[str, Sequence[str]], file: str
-    ) -> dict[str, str]:
-        """Choose the columns by role, and return those that are in the file: see `Wanted`."""
-        self.beside = [name for name in self._offered if name not in names]
-        self.columns = self._wanted.choose([*names, *self.beside], inside, file)
-        return {role: name for role, name in self.columns.items() if name not in self.beside}
-
-
-class PartitionedFile:
-    """A file of rows, with the columns that its folders name. A column in the file comes first."""
-
-    def __init__(
-        self, file: Rows, wanted: WantedBeside, partitions: Mapping[str, str | None]
-    ) -> None:
-        arrow = load_arrow()
-        text = arrow.large_string()
-        self.name, self.notes = file.name, file.notes
-        self.names = [*file.names, *wanted.beside]
-        self.columns = wanted.columns
-        self.estimate = getattr(file, "estimate", None)
-        self._file = file
-        chosen = [name for name in wanted.beside if name in wanted.columns.values()]
-        self._cells = [arrow.scalar(partitions[name], text) for name in chosen]
-        fields = (arrow.field(name, text) for name in chosen)
-        self.schema = arrow.schema([*file.schema, *fields])
-
-    def __iter__(self) -> Iterator[tuple[Any, Lines]]:
-        arrow = load_arrow()
-        for batch, lines in self._file:
-            cells = (arrow.repeat(cell, batch.num_rows) for cell in self._cells)
-            columns = [*batch.columns, *cells]
-            yield arrow.RecordBatch.from_arrays(columns, schema=self.schema), lines

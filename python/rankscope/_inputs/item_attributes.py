@@ -93,12 +93,11 @@ def _to_numbers(column: Foreign) -> NDArray[np.float64]:
 
 
 def _kind_of(kind: Foreign) -> str:
-    types = pa.types
     value = kind.value_type if is_list(kind) else kind
-    if types.is_integer(value) or types.is_floating(value) or types.is_boolean(value):
+    if pa.types.is_integer(value) or pa.types.is_floating(value) or pa.types.is_boolean(value):
         return "vectors" if is_list(kind) else "number"
     is_text = str(value).endswith(("string", "string_view"))
-    return "text" if is_text else "empty" if types.is_null(value) else str(kind)
+    return "text" if is_text else "empty" if pa.types.is_null(value) else str(kind)
 
 
 def _holds_names(column: Foreign) -> bool:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
-from pyarrow import json as arrow_json
 
 from rankscope._inputs.columns import FAILURES, are_finite, is_list
 from rankscope._inputs.doubles import code_of
@@ -16,100 +13,77 @@ from rankscope._inputs.roles import ID_ROLES, ITEMS, role_of
 from rankscope._inputs.text import (
     NUMBER_ROLES,
     Lines,
+    Reader,
     Text,
-    add_note,
-    find_first,
+    decode,
+    no_rows,
+    raise_first,
     read_blocks,
+    shorten,
 )
-from rankscope.errors import EmptyError, FormatError, InputError
+from rankscope.deferred import arrow_json, pa
+from rankscope.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any, TypeAlias
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
-    from numpy.typing import NDArray
-
-    from rankscope._inputs.files import OpenFile
-
-    Foreign: TypeAlias = Any  # of PyArrow, which has no types
-
-SHOWN = 120
+    from rankscope._inputs.text import Foreign
+    from rankscope.errors import InputError
 
 
-class JsonLinesFile:
-    """A file of JSON objects, as batches of the wanted columns.
+class JsonLinesFile(Reader):
+    """A file of JSON objects."""
 
-    Args:
-        opened: The file.
+    code = "json_syntax"
 
-    Raises:
-        InputError: Its first line is no object with the columns.
-    """
-
-    def __init__(self, opened: OpenFile) -> None:
-        self.name = opened.name
-        self.notes: dict[str, tuple[int, int]] = {}
-        self._opened = opened
+    def read_names(self) -> tuple[list[str], dict[str, list[str]]]:
+        """Return the keys of the first object, and read on until each of them has a value."""
         self._first_line = 0
-        self._has_real_numbers = opened.wanted.has_real_numbers
-        example = self._read_example()
-        inside = {name: _list_fields(example.get(name)) for name in ITEMS}
-        self.names = [*example, *(field for of in inside.values() for field in of)]
-        self.columns = opened.wanted.choose(list(example), inside, self.name)
-        self.schema = self._infer_types(example)
-
-    def _read_example(self) -> dict[str, Any]:
-        """Read the first lines until each key of the first object has a value."""
-        example: dict[str, Any] = {}
+        self._example: dict[str, Any] = {}
         empty: set[str] = set()
         try:
             for line, value in _parse_lines(self._read_lines()):
-                if not example:
-                    self._first_line, example, empty = line, dict(value), {*value}
+                if not self._example:
+                    self._first_line, self._example, empty = line, dict(value), {*value}
                 filled = {name for name in empty & value.keys() if value[name] not in (None, [])}
-                example |= {name: value[name] for name in filled}
+                self._example |= {name: value[name] for name in filled}
                 empty -= filled
                 if not empty:
                     break
-        except FormatError as error:
-            if not example:
-                error.file = self.name
+        except FormatError:
+            if not self._example:
                 raise
-        if not example:
-            raise EmptyError(
-                "expected objects, found none",
-                hint="is the file empty?",
-                code="empty_input",
-                file=self.name,
-            )
-        return example
+        if not self._example:
+            raise no_rows("objects")
+        return [*self._example], {name: _list_fields(self._example.get(name)) for name in ITEMS}
 
     def _read_lines(self) -> Iterator[tuple[int, str]]:
         """Read lines one by one, but skip what is blank as fast as it can be read."""
-        for block, line in read_blocks(self._opened, Text(self._opened, has_quoted_lines=False)):
+        for block, line in read_blocks(Text(self.opened, {})):
             if block.strip():
-                yield from enumerate(block.decode().split("\n"), line)
+                yield from enumerate(decode(block, line).split("\n"), line)
 
-    def _infer_types(self, example: dict[str, Any]) -> Foreign:
-        columns = [*self.columns.values()]
-        outer = (name if name in example else name.rpartition(".")[0] for name in columns)
+    def infer_schema(self, names: Sequence[str]) -> Foreign:
+        """Return the types that the first values have."""
+        outer = (name if name in self._example else name.rpartition(".")[0] for name in names)
         fields = []
         for name in dict.fromkeys(outer):
             try:
-                kind = pa.array([example[name]]).type
+                kind = pa.array([self._example[name]]).type
             except (pa.ArrowException, *FAILURES) as error:
-                wrong = _other_type(name, example[name], role_of(name, self.columns))
-                wrong.file, wrong.line = self.name, self._first_line
+                wrong = self._other_type(name, self._example[name])
+                wrong.line = self._first_line
                 raise wrong from error
             fields.append((name, self._choose_type(kind, name)))
         return pa.schema(fields)
 
     def _choose_type(self, kind: Foreign, name: str, *, is_inside: bool = False) -> Foreign:
         """Return the type of a column where PyArrow takes the first value for this type."""
-        role, types = role_of(name, self.columns), pa.types
+        role = role_of(name, self.columns)
         if is_list(kind):
             return pa.list_(self._choose_type(kind.value_type, name, is_inside=True))
-        if types.is_struct(kind):
+        if pa.types.is_struct(kind):
             paths = [f"{name}.{field.name}" for field in kind]
             return pa.struct(
                 (field.name, self._choose_type(field.type, path, is_inside=True))
@@ -117,67 +91,74 @@ class JsonLinesFile:
                 if path in self.columns.values()
             )
         if role in ID_ROLES:
-            return pa.int64() if types.is_integer(kind) else pa.string()
+            return pa.int64() if pa.types.is_integer(kind) else pa.string()
         if role in NUMBER_ROLES:
-            return kind if types.is_boolean(kind) and role == "relevance" else pa.float64()
-        if types.is_integer(kind) and (is_inside or self._has_real_numbers):
+            return kind if pa.types.is_boolean(kind) and role == "relevance" else pa.float64()
+        if pa.types.is_integer(kind) and (is_inside or self.opened.wanted.has_real_numbers):
             return pa.float64()  # others of its kind needn't be whole
-        return pa.string() if types.is_null(kind) else kind
+        return pa.string() if pa.types.is_null(kind) else kind
 
-    def __iter__(self) -> Iterator[tuple[Foreign, Lines]]:
-        text = Text(self._opened, has_quoted_lines=False)
-        for block, line in read_blocks(self._opened, text):
-            rows = block.strip()
-            if not rows:
+    def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
+        """Read a batch from each block of lines."""
+        for block, line in read_blocks(Text(self.opened, self.notes)):
+            text = decode(block, line)
+            if block.isspace():
                 continue
-            find = partial(self._find_mistake, block, line)
-            # PyArrow would end the process at a null in place of the first object.
-            if not rows.startswith(b"{") or b"\nnull" in rows:
-                raise find_first(self._opened, find, ValueError("no object"), "json_syntax")
             try:
-                table = arrow_json.read_json(
-                    pa.BufferReader(block),
-                    read_options=arrow_json.ReadOptions(
-                        block_size=len(block) + 1, use_threads=False
-                    ),
-                    parse_options=arrow_json.ParseOptions(
-                        explicit_schema=self.schema, unexpected_field_behavior="ignore"
-                    ),
-                )
-            except pa.ArrowInvalid as error:
-                raise find_first(self._opened, find, error, "json_syntax") from error
-            if not all(map(are_finite, table.columns)):
-                raise find_first(self._opened, find, ValueError("NaN"), "json_syntax")
-            lines = Lines(line)
-            if table.num_rows != block.count(b"\n") + (not block.endswith(b"\n")):
-                if table.num_rows != sum(map(bool, map(bytes.strip, block.split(b"\n")))):
-                    several = ValueError("other than one object a line")
-                    raise find_first(self._opened, find, several, "json_syntax")
-                lines = Lines(line, partial(_find_lines, block, line))
-            for batch in table.combine_chunks().to_batches():
+                batches, lines = self._read_block(block, line)
+            except pa.ArrowInvalid:
+                texts = text.split("\n")
+                objects = _parse_lines(enumerate(texts, line), line + len(texts) - 1)
+                raise_first(objects, self._check_object)
+                raise
+            for batch in batches:
                 yield batch, lines
-        for code, (count, first) in text.notes.items():
-            add_note(self.notes, code, count, first)
 
-    def _find_mistake(self, block: bytes, line: int) -> InputError | None:
-        """Find the first line that is wrong, one by one."""
-        texts = block.decode().split("\n")
-        last = 0 if block.endswith(b"\n") else line + len(texts) - 1
-        for number, value in _parse_lines(enumerate(texts, line), last):
-            for field in self.schema:
-                given = value.get(field.name)
-                try:
-                    is_fit = are_finite(pa.array([given], field.type)) and (
-                        not isinstance(given, bool) or pa.types.is_boolean(field.type)
-                    )
-                except (pa.ArrowException, *FAILURES):
-                    is_fit = False
-                if not is_fit:
-                    roles = (role for role, name in self.columns.items() if name == field.name)
-                    error = _other_type(field.name, given, next(roles, ""))
-                    error.line = number
-                    return error
+    def _read_block(self, block: bytes, line: int) -> tuple[Foreign, Lines]:
+        # PyArrow would end the process at a null in place of the first object.
+        if not block.lstrip().startswith(b"{") or b"\nnull" in block:
+            raise pa.ArrowInvalid("no object")
+        table = arrow_json.read_json(
+            pa.BufferReader(block),
+            read_options=arrow_json.ReadOptions(block_size=len(block) + 1, use_threads=False),
+            parse_options=arrow_json.ParseOptions(
+                explicit_schema=self.inner, unexpected_field_behavior="ignore"
+            ),
+        )
+        if not all(map(are_finite, table.columns)):
+            raise pa.ArrowInvalid("NaN")
+        lines = Lines(line)
+        if table.num_rows != block.count(b"\n") + (not block.endswith(b"\n")):
+            rows = enumerate(block.split(b"\n"), line)
+            places = np.array([number for number, text in rows if text.strip()])
+            if table.num_rows != len(places):
+                raise pa.ArrowInvalid("other than one object a line")
+            lines = Lines(line, lambda count: places[:count])
+        return table.combine_chunks().to_batches(), lines
+
+    def _check_object(self, value: dict[str, Any]) -> InputError | None:
+        for field in self.inner:
+            cell = value.get(field.name)
+            try:
+                is_fit = are_finite(pa.array([cell], field.type))
+            except (pa.ArrowException, *FAILURES):
+                is_fit = False
+            # PyArrow takes truth values of Python for numbers.
+            if not is_fit or (isinstance(cell, bool) and not pa.types.is_boolean(field.type)):
+                return self._other_type(field.name, cell)
         return None
+
+    def _other_type(self, name: str, value: object) -> FormatError:
+        kind, role = "text", role_of(name, self.columns)
+        if type(value) in {int, float}:
+            kind = "nan" if value != value else "infinite"  # noqa: PLR0124 - only NaN differs from itself
+        code = code_of(kind, role) if role in NUMBER_ROLES else "json_type"
+        return FormatError(
+            f"expected {name} to hold what the first rows have, found {shorten(json.dumps(value))}",
+            hint="a column has one type: IDs are text or integers, and numbers are written "
+            'plainly, as in {"score": 0.5}',
+            code="id_type" if role in ID_ROLES else code,
+        )
 
 
 def _parse_lines(
@@ -195,7 +176,7 @@ def _parse_lines(
             if isinstance(value, dict):
                 yield line, value
                 continue
-            found = _show(value)
+            found = shorten(json.dumps(value))
         raise FormatError(
             f"expected an object of JSON a line, found something else ({found})",
             hint="write one object a line: jq -c . (or jq -c '.[]' for a list); if the last line "
@@ -217,30 +198,3 @@ def _list_fields(value: object) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
         return []
     return list(dict.fromkeys(name for each in value for name in each))
-
-
-def _find_lines(block: bytes, line: int, count: int) -> NDArray[np.int64]:
-    """Find the lines of rows in a block that has blank lines."""
-    rows = enumerate(block.split(b"\n"), line)
-    return np.array([number for number, row in rows if row.strip()][:count], np.int64)
-
-
-def _other_type(name: str, value: object, role: str) -> FormatError:
-    kind = "text"
-    if type(value) in {int, float}:
-        kind = "nan" if value != value else "infinite"  # noqa: PLR0124 - only NaN differs from itself
-    return FormatError(
-        f"expected {name} to hold what the first rows have, found {_show(value)}",
-        hint="a column has one type: IDs are text or integers, and numbers are written plainly, as "
-        'in {"score": 0.5}',
-        code="id_type"
-        if role in ID_ROLES
-        else code_of(kind, role)
-        if role in NUMBER_ROLES
-        else "json_type",
-    )
-
-
-def _show(value: object) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"

@@ -31,13 +31,12 @@ MOST_LEVELS = 8
 
 def find_table(start: str) -> tuple[str, str] | None:
     """Return the kind of the table that a path is, or is in, and what tells so in its folder."""
-    roots = [start.rstrip("/") if is_address(start) else os.path.realpath(start)]
-    for _ in range(MOST_LEVELS - 1):
-        roots.append(os.path.dirname(roots[-1]))  # noqa: PTH120 - it may be an address
+    parts = (start.rstrip("/") if is_address(start) else os.path.realpath(start)).split("/")
+    top = 3 if is_address(start) else 1  # a bucket, or the root of this computer
+    roots = ["/".join(parts[:end]) for end in range(len(parts), top - 1, -1)][:MOST_LEVELS]
     folders = [
         f"{root}/{name}"
         for root in roots
-        if is_address(root) == is_address(start)
         for name, kind in EVIDENCE.items()
         if kind != ICEBERG or root == roots[0] or f"{roots[0]}/".startswith(f"{root}/data/")
     ]
@@ -68,13 +67,13 @@ def refuse_parts(path: str, parts: Iterable[str]) -> None:
 
 def _refuse(path: str, kind: str, evidence: str) -> FormatError:
     root, _, name = evidence.rpartition("/")
+    hint = f"pass the folder of the table, whose current rows are read: {root}"
+    if kind == HUDI:
+        hint = "read it with Spark or the package hudi, and pass the Arrow table or data frame"
     return FormatError(
         f"expected plain files, found a table of {kind}: {root} contains {name}. Rows that were "
         "deleted or overwritten are still in its files, and would count",
-        hint="read the current rows with Spark's spark.read.format('hudi') or the package hudi, "
-        "and pass the Arrow table or data frame"
-        if kind == HUDI
-        else f"pass the folder of the table, whose current rows are read: {root}",
+        hint=hint,
         code="lakehouse_table",
         file=path,
     )
@@ -84,10 +83,9 @@ def find_current(path: str) -> Batches | None:
     """Return the current rows of a Delta or Iceberg table; `None` if the path is no such table."""
     if path.endswith(METADATA):
         return _read_iceberg(path)
-    table = find_table(WILD.split(path)[0] if is_address(path) else path)
-    if table is None:
+    kind, evidence = find_table(WILD.split(path)[0] if is_address(path) else path) or ("", "")
+    if not kind:
         return None
-    kind, evidence = table
     whole = path.rstrip("/") if is_address(path) else os.path.realpath(path)
     if kind == HUDI or os.path.dirname(evidence) != whole:  # noqa: PTH120 - as above
         raise _refuse(path, kind, evidence)

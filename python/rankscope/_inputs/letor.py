@@ -13,8 +13,9 @@ from rankscope._inputs.columns import to_arrow
 from rankscope._inputs.letor_file import find_sizes, read_numbers_of
 from rankscope._inputs.recognition import recognise
 from rankscope._inputs.rows import open_columns
+from rankscope._inputs.text import no_rows
 from rankscope.deferred import pa, pc
-from rankscope.errors import EmptyError, FormatError
+from rankscope.errors import FormatError
 from rankscope.file import File
 from rankscope.settings.reading import Reading
 
@@ -79,9 +80,7 @@ def read_letor(path: Path | bytes, *, encoding: Literal["utf-8", "latin-1"] = "u
         relevance = rows.numbers("relevance")
         doc_ids = rows.texts("doc") if "doc" in rows.columns else None
         if not len(relevance):
-            raise EmptyError(
-                "expected rows, found none", hint="is the file empty?", code="empty_input"
-            )
+            raise no_rows("rows")
         if sizes is not None:
             return Letor(relevance, sizes, [str(number) for number in range(len(sizes))], doc_ids)
         runs = pc.run_end_encode(to_arrow(rows.ids("query")), run_end_type=pa.int64())

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankscope._inputs.arrow import to_array
-from rankscope._inputs.files import OpenFile, close, open_binary
+from rankscope._inputs.columns import are_finite
+from rankscope._inputs.files import open_file
 from rankscope._inputs.text import (
     Lines,
+    Reader,
     Text,
     add_note,
+    decode,
     name_mistake,
+    no_rows,
     read_blocks,
     read_lines,
 )
 from rankscope.deferred import pa, pc
-from rankscope.errors import EmptyError, FormatError, InputError
+from rankscope.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
 
-    Foreign: TypeAlias = Any  # of PyArrow, which has no types
+    from rankscope._inputs.text import Foreign
 
 QUERY, DOC, RELEVANCE = "query_id", "doc_id", "relevance"
 ROW = r"^[ \t]*(?P<relevance>[^ \t\r\n#]+)(?:[ \t]+qid:(?P<query_id>[^ \t\r\n#]+))?(?:[ \t\r\n]|$)"
@@ -35,69 +39,61 @@ SIDECARS = (".query", ".group")
 """What stands beside a file without `qid:` and says how many rows each query has."""
 
 
-class LetorFile:
-    """An SVMlight file, as batches of queries, grades and, if comments name them, documents.
+class LetorFile(Reader):
+    """An SVMlight file, as batches of queries, grades and, if comments name them, documents."""
 
-    Args:
-        opened: The file; its columns are called `query_id`, `doc_id`, `relevance`.
-    """
+    code = "row_shape"
 
-    def __init__(self, opened: OpenFile) -> None:
-        self.name = opened.name
-        self.notes: dict[str, tuple[int, int]] = {}
-        self._opened = opened
-        self._sizes = find_sizes(opened.given) if isinstance(opened.given, str) else None
-        _, first = next(read_lines(opened), (0, ""))
-        self.names = [QUERY, RELEVANCE]
-        if any(name in first.partition("#")[2] for name in ("docid", "docno", "doc_id")):
-            self.names.append(DOC)
-        self.columns = opened.wanted.choose(self.names, {}, self.name)
-        kinds = {QUERY: pa.string(), RELEVANCE: pa.float64(), DOC: pa.string()}
-        self.schema = pa.schema((name, kinds[name]) for name in self.columns.values())
+    def read_names(self) -> tuple[list[str], dict[str, list[str]]]:
+        """Return the names that its columns have here."""
+        given = self.opened.given
+        self._sizes = find_sizes(given) if isinstance(given, str) else None
+        _, first = next(read_lines(self.opened), (0, ""))
+        has_docs = any(name in first.partition("#")[2] for name in ("docid", "docno", "doc_id"))
+        return [QUERY, RELEVANCE, *[DOC] * has_docs], {}
 
-    def __iter__(self) -> Iterator[tuple[Foreign, Lines]]:
-        rows, text = 0, Text(self._opened, has_quoted_lines=False)
-        for block, line in read_blocks(self._opened, text):
-            texts = _split_lines(block)
-            is_row = pc.invert(pc.match_substring_regex(texts, r"^[ \t\r]*(#.*)?\n?$"))
-            places = np.flatnonzero(np.from_dlpack(is_row.cast("uint8")))
+    def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
+        """Read a batch from each block of lines."""
+        rows = 0
+        for block, line in read_blocks(Text(self.opened, self.notes)):
+            whole = pa.array([decode(block, line)], pa.large_string())
+            texts = pc.split_pattern(whole, "\n").flatten()
+            is_row = pc.invert(pc.match_substring_regex(texts, r"^[ \t\r]*(#.*)?$"))
+            places = line + np.flatnonzero(np.from_dlpack(is_row.cast("uint8")))
             comments = pc.and_not(pc.match_substring_regex(texts, r"^[ \t]*#"), is_row)
             if count := pc.sum(comments).as_py():
                 add_note(self.notes, "comments", count, line + comments.index(True).as_py())
             try:
                 batch = self._read(texts.filter(is_row), rows)
             except InputError as error:
-                error.file, error.line = self.name, line + int(places[(error.line or 1) - 1])
+                error.line = int(places[(error.line or 1) - 1])
                 raise
             rows += batch.num_rows
-            yield batch, Lines(line, lambda count, at=line + places: at[:count])  # type: ignore[misc]
-        for code, (count, first) in text.notes.items():
-            add_note(self.notes, code, count, first)
+            yield batch, Lines(line, lambda count, places=places: places[:count])  # type: ignore[misc]
         if self._sizes is not None and rows != int(self._sizes.sum()):
             raise FormatError(
                 f"expected as many rows as the groups have, found {rows} for groups of "
                 f"{int(self._sizes.sum())} in all",
                 hint="are these the sizes of another file?",
                 code="length_mismatch",
-                file=self.name,
             )
 
     def _read(self, rows: Foreign, before: int) -> Foreign:
         fields = pc.extract_regex(rows, ROW)
-        wrong = fields.is_null().index(True).as_py()
+        is_wrong = fields.is_null()
         grades, queries = (fields.field(name) for name in (RELEVANCE, QUERY))
         if self._sizes is not None:
             places = np.arange(before, before + len(rows))
             numbers = np.cumsum(self._sizes).searchsorted(places, side="right")
             queries = pa.array(numbers.tolist(), pa.int64()).cast(pa.string())
-        elif wrong < 0:
-            wrong = pc.equal(queries, "").index(True).as_py()
+        else:
+            is_wrong = pc.or_kleene(is_wrong, pc.equal(queries, ""))
         made = {QUERY: queries}
-        if DOC in self.schema.names:
+        if DOC in self.inner.names:
             comments = pc.extract_regex(rows, DOC_COMMENT)
-            made[DOC], missing = comments.field("doc"), comments.is_null().index(True).as_py()
-            wrong = missing if wrong < 0 else wrong
-        if wrong >= 0:
+            made[DOC] = comments.field("doc")
+            is_wrong = pc.or_kleene(is_wrong, comments.is_null())
+        if (wrong := is_wrong.index(True).as_py()) >= 0:
             raise FormatError(
                 "expected a label, qid: and features, and a docid in the comment where the first "
                 f"row has one, found {rows[wrong].as_py()!r:.120}",
@@ -106,57 +102,39 @@ class LetorFile:
                 line=wrong + 1,
             )
         made[RELEVANCE] = parse_numbers(grades, RELEVANCE)
-        return pa.RecordBatch.from_arrays(
-            [made[name] for name in self.schema.names], schema=self.schema
-        )
+        return pa.RecordBatch.from_pydict(made, self.inner)
 
 
 def find_sizes(path: str) -> NDArray[np.int64] | None:
     """Read group sizes from the file beside the data, as LightGBM does."""
-    beside = next((f"{path}{end}" for end in SIDECARS if Path(f"{path}{end}").is_file()), None)
-    if beside is None:
-        return None
-    sizes = read_numbers_of(beside, beside, "group size")
-    if (sizes < 0).any() or (sizes != np.floor(sizes)).any():
-        raise FormatError(
-            "expected group sizes that are whole numbers, 0 or more",
-            hint="a line says how many rows a query has",
-            code="group_sizes",
-            file=beside,
-        )
-    return sizes.astype(np.int64)
+    for beside in filter(os.path.isfile, (f"{path}{end}" for end in SIDECARS)):
+        sizes = read_numbers_of(beside, beside, "group size")
+        if (sizes < 0).any() or (sizes != np.floor(sizes)).any():
+            raise FormatError(
+                "expected group sizes that are whole numbers, 0 or more",
+                hint="a line says how many rows a query has",
+                code="group_sizes",
+                file=beside,
+            )
+        return sizes.astype(np.int64)
+    return None
 
 
 def read_numbers_of(given: str | bytes, name: str, role: str) -> NDArray[np.float64]:
     """Read a file with one number per line."""
-    file = open_binary(given, name)
-    try:
-        opened = OpenFile(file=file, given=given, name=name, form="")
+    with open_file(given, name) as opened:
         cells = pa.array([text.strip() for _, text in read_lines(opened)], pa.string())
-    finally:
-        close(file)
-    if not len(cells):
-        raise EmptyError(
-            f"expected a {role} a line, found none",
-            hint="is the file empty?",
-            code="empty_input",
-            file=name,
-        )
-    try:
+        if not len(cells):
+            raise no_rows(f"a {role} a line")
         return to_array(parse_numbers(cells, role))
-    except FormatError as error:
-        error.file = name
-        raise
 
 
 def parse_numbers(cells: Foreign, role: str) -> Foreign:
     """Read texts as finite numbers; an error has the row as its line."""
-    try:
+    with suppress(pa.ArrowInvalid):
         numbers = cells.cast(pa.float64())
-        if pc.all(pc.is_finite(numbers)).as_py() is not False:
+        if are_finite(numbers):
             return numbers
-    except pa.ArrowInvalid:
-        pass
     for row, text in enumerate(cells.to_pylist(), start=1):
         if text is not None and (error := name_mistake(text, role)) is not None:
             error.line = row
@@ -164,12 +142,3 @@ def parse_numbers(cells: Foreign, role: str) -> Foreign:
     return pa.array(
         [None if text is None else float(text) for text in cells.to_pylist()], pa.float64()
     )
-
-
-def _split_lines(text: bytes) -> Foreign:
-    """Return the lines of text as an Arrow array that shares its memory."""
-    ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n")) + 1
-    if not text.endswith(b"\n"):
-        ends = np.append(ends, len(text))
-    offsets = np.concatenate([[0], ends]).astype(np.int64)
-    return pa.LargeStringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(text))

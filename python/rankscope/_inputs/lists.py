@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["RANK", "explode", "is_list"]
-
 RANK = "rank"
 
 
@@ -58,7 +56,7 @@ def explode(
                 hint="write one row per query",
                 code="nested_lists",
             )
-    parents = np.repeat(np.arange(batch.num_rows), lengths)
+    parents = pc.list_parent_indices(taken[first])
     made: dict[str, Any] = {}
     for name in columns.values():
         outer, _, inner = name.rpartition(".")
@@ -68,7 +66,7 @@ def explode(
             # A field is null where its struct is null.
             made[name] = pc.struct_field(pc.list_flatten(taken[outer]), inner)
         else:
-            made[name] = batch.column(name).take(of_array(parents))
+            made[name] = batch.column(name).take(parents)
     if is_ranked:
         starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
         made[RANK] = of_array((np.arange(len(parents)) - starts + 1).astype(np.float64))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -265,8 +265,20 @@ def open_columns(
         if others is None:
             with TableFile(given, Wanted(named, (), needed, besides), reading) as file:
                 others = [name for name in file.names if name not in file.columns.values()]
-        wanted = Wanted(named, others, needed, besides, has_real_numbers=True)
-        with read_whole(TableFile(given, wanted, reading, progress)) as rows:
+        # Whole numbers of JSON keep all digits, unless others of their column aren't whole.
+        is_known = given.format != "jsonl" or given.is_once
+        with ExitStack() as stack:
+
+            def enter(*, is_real: bool) -> Columns:
+                wanted = Wanted(named, others, needed, besides, has_real_numbers=is_real)
+                return stack.enter_context(read_whole(TableFile(given, wanted, reading, progress)))
+
+            try:
+                rows = enter(is_real=is_known)
+            except FormatError:
+                if is_known:
+                    raise
+                rows = enter(is_real=True)
             yield rows
     except InputError as error:
         error.file = error.file or given.name

@@ -10,14 +10,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from rankscope._inputs.arrow import load_arrow
 from rankscope._inputs.batches import Batches, BatchFile
 from rankscope._inputs.column_names import explain_users
 from rankscope._inputs.columns import is_list, name_id_type
 from rankscope._inputs.files import (
     OpenFile,
-    PartitionedFile,
-    WantedBeside,
     close,
     facts_of,
     list_files,
@@ -37,15 +34,17 @@ from rankscope.output.ids import IdColumn, SourceIds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any, BinaryIO, Self
+    from typing import Any, BinaryIO, Self, TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope._inputs.files import Progress, Rows
+    from rankscope._inputs.files import Progress
     from rankscope._inputs.recognition import Input
-    from rankscope._inputs.text import Lines
+    from rankscope._inputs.text import Lines, Reader
     from rankscope.settings.reading import Reading
+
+    Rows: TypeAlias = Reader | BatchFile | MemoryTable
 
 IN_LISTS = ("doc", "relevance", "score", "rank")
 """What a row has many of, if it holds a whole ranking."""
@@ -60,14 +59,12 @@ PACKED = (".gz", ".zst", ".bz2")
 GROWTH_OF_PACKED = 4
 
 
-def open_reader(opened: OpenFile) -> Rows:
+def open_reader(opened: OpenFile) -> Reader:
     """Return the reader that the table of formats names for an open file."""
     module, _, name = FORMATS[opened.form].reader.partition(":")
-    load_arrow()
     # A reader loads with the first file of its format: some take longer than a small file.
-    reader = getattr(import_module(f"rankscope._inputs.{module}"), name)
-    found: Rows = reader(opened)
-    return found
+    reader: Reader = getattr(import_module(f"rankscope._inputs.{module}"), name)(opened)
+    return reader
 
 
 class TableFile:
@@ -244,27 +241,28 @@ class TableFile:
         before = self._before
         watch = self._progress and (lambda done: self._progress(before + done))  # type: ignore[misc]
         self._handle = open_binary(given, called)
+        partitions = read_partitions(given) if isinstance(given, str) else {}
         if not self._handle.seekable():
             pipe, self._handle = self._handle, _copy_pipe(self._handle)
-            self._copy = self._handle
+            self._copy, given = self._handle, self._handle.name
             close(pipe)
-        partitions = read_partitions(given) if isinstance(given, str) else {}
-        # Readers only ask it to choose.
-        wanted: Any = WantedBeside(self._wanted, partitions, self._varying)
+        # What all files share is only found by the names that the caller gives: a file in `rank=1/`
+        # has no ranks.
+        usable = {*self._wanted.others, *self._wanted.roles.values(), *self._varying}
         try:
-            file = open_reader(
+            return open_reader(
                 OpenFile(
                     file=self._handle,
                     given=given,
                     name=called,
+                    facts=facts_of(self._handle),
                     form=self._form,
-                    wanted=wanted if partitions else self._wanted,
+                    wanted=self._wanted,
                     encoding=self._encoding,
                     progress=watch,
-                    facts=facts_of(self._handle),
+                    partitions={name: partitions[name] for name in partitions if name in usable},
                 )
             )
-            return PartitionedFile(file, wanted, partitions) if partitions else file
         except BaseException:
             self.__exit__()
             raise
@@ -364,10 +362,11 @@ class TableFile:
 
 def _copy_pipe(file: BinaryIO) -> BinaryIO:
     """Copy what is in a pipe, so that it can be read again."""
-    copy: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    copy: Any = tempfile.NamedTemporaryFile()  # noqa: SIM115 - the caller closes it
     shutil.copyfileobj(file, copy, io.DEFAULT_BUFFER_SIZE << 6)
+    copy.flush()
     copy.seek(0)
-    return copy
+    return copy  # type: ignore[no-any-return]
 
 
 def _find_varying(files: Sequence[object]) -> list[str]:

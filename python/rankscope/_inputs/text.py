@@ -1,26 +1,34 @@
-"""The text of a table: checked while it is read, and read again to say where it is wrong."""
+"""Readers of tables, and their text: checked while it is read, and again to find mistakes."""
 
 from __future__ import annotations
 
 import io
 import re
+from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankscope._inputs.doubles import code_of
-from rankscope.errors import FormatError, InputError, LimitError
+from rankscope._inputs.files import TextSource, damaged, first_line, open_file
+from rankscope.deferred import pa
+from rankscope.errors import EmptyError, FormatError, LimitError, OutOfMemoryError, RankscopeError
 from rankscope.measures.spelling import NUMBER
+from rankscope.records import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import BinaryIO
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
 
     from rankscope._inputs.files import OpenFile
+    from rankscope.errors import InputError
+
+    Foreign: TypeAlias = Any  # of PyArrow, which has no types
+    Notes: TypeAlias = dict[str, tuple[int, int]]
 
 BLOCK = 1 << 20
 LONGEST_ROW = 128 << 20
@@ -45,127 +53,180 @@ class Lines:
 
     def of_row(self, row: int) -> int:
         """Return the line of a row, whose index starts at 0."""
-        return self.first + row if self.find is None else int(self.find(row + 1)[row])
+        return int(self.of_rows(row + 1)[row])
 
     def of_rows(self, count: int) -> NDArray[np.int64]:
         """Return the lines of the first so many rows."""
-        if self.find is None:
-            return np.arange(self.first, self.first + count, dtype=np.int64)
-        return self.find(count)
+        return np.arange(self.first, self.first + count) if self.find is None else self.find(count)
 
 
-def add_note(notes: dict[str, tuple[int, int]], code: str, count: int, line: int) -> None:
+def add_note(notes: Notes, code: str, count: int, line: int) -> None:
     """Count something suspicious but legal, and keep the line where it was found first."""
     before, first = notes.get(code, (0, line))
     notes[code] = (before + count, first)
 
 
-class Text(io.RawIOBase):
-    """The text of a file from its beginning: unpacked, in UTF-8, without a byte order mark.
+class Reader(ABC):
+    """A file of rows, as batches of the wanted columns.
 
     Args:
         opened: The file.
-        file: The file opened once more, if it is read another time.
-        has_quoted_lines: Whether a blank line can be within quotes.
+
+    Attributes:
+        name: The name for messages.
+        names: The names of its columns, and of those that its folders name.
+        columns: The columns that are wanted, by role.
+        schema: The schema of its batches.
+        notes: What was suspicious but legal: count and first line, by code.
+
+    Raises:
+        InputError: It isn't of its format, or has no such columns.
+        FileError: It can't be read.
+    """
+
+    what, code = "table", "field_count"
+
+    def __init__(self, opened: OpenFile) -> None:
+        self.name, self.opened = opened.name, opened
+        self.schema = pa.schema([])  # says what to install if PyArrow is missing
+        self.notes: Notes = {}
+        with self.placed_errors():
+            names, inside = self.read_names()
+            # A column in the file comes first.
+            beside = {name: text for name, text in opened.partitions.items() if name not in names}
+            self.names = [*names, *(field for of in inside.values() for field in of), *beside]
+            self.columns = opened.wanted.choose([*names, *beside], inside, self.name)
+            wanted = dict.fromkeys(self.columns.values())
+            self.inner = self.infer_schema([name for name in wanted if name not in beside])
+            text = pa.large_string()
+            fields = [pa.field(name, text) for name in wanted if name in beside]
+            self.schema = pa.schema([*self.inner, *fields])
+            self._cells = [(field, pa.scalar(beside[field.name], text)) for field in fields]
+
+    @abstractmethod
+    def read_names(self) -> tuple[list[str], dict[str, list[str]]]:
+        """Return the names of the columns, and of the fields of each list of objects."""
+
+    def infer_schema(self, names: Sequence[str]) -> Foreign:
+        """Return the types of some columns: numbers for the roles that are such, and texts."""
+        self.numbers = {name: role for role, name in self.columns.items() if role in NUMBER_ROLES}
+        return pa.schema(
+            (name, pa.float64() if name in self.numbers else pa.string()) for name in names
+        )
+
+    @abstractmethod
+    def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
+        """Read batches of the inner schema, and the lines of their rows."""
+
+    def __iter__(self) -> Iterator[tuple[Foreign, Lines]]:
+        with self.placed_errors():
+            # Nothing holds a batch while the next one is read.
+            yield from map(self._add_cells, self.read_batches())
+
+    def _add_cells(self, rows: tuple[Foreign, Lines]) -> tuple[Foreign, Lines]:
+        batch, lines = rows
+        for field, cell in self._cells:
+            batch = batch.append_column(field, pa.repeat(cell, len(batch)))
+        return batch, lines
+
+    @contextmanager
+    def placed_errors(self) -> Iterator[None]:
+        """Turn what PyArrow raises into errors of this file."""
+        try:
+            yield
+        except RankscopeError as error:
+            error.file = error.file or self.name
+            raise
+        except MemoryError as error:
+            raise OutOfMemoryError(
+                f"not enough memory to read this {self.what} ({first_line(error)})",
+                hint="is it whole? read it in parts, or raise the memory limit of the process",
+                code="memory",
+                file=self.name,
+            ) from error
+        except Exception as error:
+            raise damaged(self.what, error, self.code, self.name) from error
+
+
+class Text(TextSource):
+    """The text of a table from its beginning, without a byte order mark.
+
+    Args:
+        opened: The file.
+        notes: Where the byte order mark and the lines that are blank are noted.
 
     Attributes:
         quotes: How many double quotes there were so far.
         has_exponents: Whether there was an `E+`, as in numbers of spreadsheets.
-        notes: The byte order mark, and the lines that are blank.
         is_over: Whether nothing more is to be read. A thread of PyArrow that still read ahead when
             Python ends would abort the process.
     """
 
-    def __init__(
-        self, opened: OpenFile, file: BinaryIO | None = None, *, has_quoted_lines: bool = True
-    ) -> None:
-        super().__init__()
-        self._has_quoted_lines = has_quoted_lines
+    def __init__(self, opened: OpenFile, notes: Notes) -> None:
+        opened.file.seek(0)
+        super().__init__(opened)
         self.quotes = 0
         self.has_exponents = self.is_over = False
-        self.notes: dict[str, tuple[int, int]] = {}
-        self._source = opened.read_text(file)
-        self._name = opened.name
+        self._notes = notes
         self._lines = 0
-        self._rest = b""
-        self._end = b"\n"
-        self._is_first = True
-
-    def readable(self) -> bool:
-        """Return that it can be read."""
-        return True
+        self._end = b""
 
     def read(self, size: int = -1) -> bytes:
-        """Return so many bytes, fewer only at the end."""
-        most = BLOCK if size < 0 else size
-        while len(self._rest) < most and not self.is_over:
-            more = self._check(self._source.read(BLOCK))
-            if not more:
-                break
-            self._rest += more
-        text, self._rest = self._rest[:most], self._rest[most:]
-        return text
-
-    def skip(self, lines: int) -> None:
-        """Skip so many lines."""
-        while lines and (text := self.read()):
-            *skipped, rest = text.split(b"\n", lines)
-            lines -= len(skipped)
-            self._rest = self._rest if lines else rest + self._rest
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # as io calls it
-        """Read into a buffer."""
-        text = self.read(len(buffer))
-        buffer[: len(text)] = text
-        return len(text)
-
-    def _check(self, text: bytes) -> bytes:
-        if self._is_first and text.startswith((b"\xff\xfe", b"\xfe\xff")):
-            hint = "convert it: iconv -f UTF-16 -t UTF-8"
-            raise self._refuse("UTF-8", "UTF-16", hint, "encoding", 1)
-        if self._is_first and text.startswith(BOM):
-            self.notes["bom"] = (1, 1)
-            text = text[len(BOM) :] or self._source.read(BLOCK)
-        self._is_first = False
+        """Return so many bytes, another count only at the beginning, at the end and of Latin-1."""
+        text = b"" if self.is_over else super().read(size)
+        if not self._end:
+            if text.startswith((b"\xff\xfe", b"\xfe\xff")):
+                hint = "convert it: iconv -f UTF-16 -t UTF-8"
+                raise FormatError(
+                    "expected UTF-8, found UTF-16", hint=hint, code="encoding", line=1
+                )
+            if text.startswith(BOM):
+                self._notes["bom"] = (1, 1)
+                text = text[len(BOM) :] or super().read(size)
         if (at := text.find(b"\0")) >= 0:
-            line = self._lines + text.count(b"\n", 0, at) + 1
-            hint = "the input is damaged or not text"
-            raise self._refuse("text", "a NUL byte", hint, "nul_byte", line)
+            raise FormatError(
+                "expected text, found a NUL byte",
+                hint="the input is damaged or not text",
+                code="nul_byte",
+                line=self._lines + text.count(b"\n", 0, at) + 1,
+            )
         self.quotes += text.count(b'"')
         self.has_exponents = self.has_exponents or b"E+" in text
-        self._count_blank(text)
+        plain = ((self._end or b"\n") + text).replace(b"\r\n", b"\n")
+        # A blank line of delimited text can be within quotes.
+        if b"\n\n" in plain and not (self.quotes and self.opened.form in {"csv", "tsv"}):
+            before = self._lines + plain.count(b"\n", 0, plain.index(b"\n\n") + 1)
+            add_note(self._notes, "blank_lines", plain.split(b"\n")[1:-1].count(b""), before)
+        self._end = text[-1:] or self._end
         self._lines += text.count(b"\n")
         return text
 
-    def _count_blank(self, text: bytes) -> None:
-        plain = (self._end + text).replace(b"\r\n", b"\n")
-        self._end = text[-1:]
-        if b"\n\n" not in plain or (self.quotes and self._has_quoted_lines):
-            return
-        is_end = np.frombuffer(plain, np.uint8) == ord("\n")
-        is_blank = is_end[1:] & is_end[:-1]
-        before = int(is_end[: int(is_blank.argmax()) + 1].sum())
-        add_note(self.notes, "blank_lines", int(is_blank.sum()), self._lines + before)
 
-    def _refuse(self, wanted: str, found: str, hint: str, code: str, line: int) -> FormatError:
-        message = f"expected {wanted}, found {found}"
-        return FormatError(message, hint=hint, code=code, file=self._name, line=line)
+def read_blocks(text: Text, most: int = LONGEST_ROW) -> Iterator[tuple[bytes, int]]:
+    """Read whole lines, about a megabyte at once, with the number of the first one."""
+    line, rest = 1, b""
+    for block in iter(lambda: text.read(BLOCK), b""):
+        head, end, tail = block.rpartition(b"\n")
+        if end:
+            yield rest + head + end, line
+            line += block.count(b"\n")
+            rest = b""
+        rest += tail
+        if len(rest) > most:
+            raise long_row(line, most)
+    if rest:
+        yield rest, line
 
 
 def read_lines(opened: OpenFile, most: int = LONGEST_ROW) -> Iterator[tuple[int, str]]:
     """Read the lines of text, one by one, each with its number."""
-    with opened.open_again() as file:
-        buffered = io.BufferedReader(Text(opened, file), BLOCK)
-        for number in count(1):
-            line = buffered.readline(most + 1)
-            if not line:
-                return
-            if len(line) > most:
-                raise long_row(opened.name, number, most)
-            yield number, _decode(line, opened.name, number)
+    with open_file(opened.given, opened.name) as again:
+        for block, first in read_blocks(Text(replace(opened, file=again.file), {}), most):
+            for line, text in enumerate(io.BytesIO(block), first):
+                yield line, decode(text, line)
 
 
-def _decode(text: bytes, file: str, line: int) -> str:
+def decode(text: bytes, line: int) -> str:
     """Decode lines of text, the first of which has this number."""
     try:
         return text.decode()
@@ -175,61 +236,38 @@ def _decode(text: bytes, file: str, line: int) -> str:
             f"expected UTF-8, found the byte 0x{text[at]:02x}",
             hint='convert the file, or say encoding="latin-1" if it is that',
             code="encoding",
-            file=file,
             line=line + text.count(b"\n", 0, at),
             column=at - text.rfind(b"\n", 0, at),
         ) from None
 
 
-def read_blocks(opened: OpenFile, text: Text) -> Iterator[tuple[bytes, int]]:
-    """Read whole lines of UTF-8, about a megabyte at once, with the number of the first one."""
-    line, size = 1, 0
-    parts: list[bytes] = []
-    while block := text.read(BLOCK):
-        head, end, tail = block.rpartition(b"\n")
-        parts.append(head + end or tail)
-        size += len(block)
-        if end:
-            whole = b"".join(parts)
-            _decode(whole, opened.name, line)
-            yield whole, line
-            line += whole.count(b"\n")
-            parts, size = [tail], len(tail)
-        if size > LONGEST_ROW:
-            raise long_row(opened.name, line)
-    if size:
-        whole = b"".join(parts)
-        _decode(whole, opened.name, line)
-        yield whole, line
-
-
-def long_row(file: str, line: int | None = None, most: int = LONGEST_ROW) -> LimitError:
+def long_row(line: int, most: int = LONGEST_ROW) -> LimitError:
     """Return the error for a row that is too long."""
     return LimitError(
         f"expected rows of at most {most >> 20} MB, found a longer one",
         hint="check that the file has line ends, and that all quotes close",
         code="line_length",
-        file=file,
         line=line,
     )
 
 
-def find_first(
-    opened: OpenFile, find: Callable[[], InputError | None], otherwise: Exception, code: str
-) -> InputError:
-    """Return the first mistake in a text that PyArrow refused, or what PyArrow says."""
-    try:
-        error = find()
-    except InputError as wrong:
-        error = wrong
-    reason = (str(otherwise).splitlines() or [""])[0]
-    error = error or FormatError(
-        f"expected a whole table, found something else ({reason:.200})",
-        hint="fetch or write it again; nothing was taken from it",
-        code=code,
-    )
-    error.file = opened.name
-    return error
+def raise_first(rows: Iterable[Any], check: Callable[[Any], InputError | None]) -> None:
+    """Raise the first mistake in rows with lines, which are read again one by one."""
+    for line, row in rows:
+        if (error := check(row)) is not None:
+            error.line = line
+            raise error
+
+
+def no_rows(what: str) -> EmptyError:
+    """Return the error for a file without anything in it."""
+    hint = "is the file empty?"
+    return EmptyError(f"expected {what}, found none", hint=hint, code="empty_input")
+
+
+def shorten(text: str) -> str:
+    """Cut a text that is too long for a message."""
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
 def name_mistake(text: str, role: str) -> FormatError | None:
@@ -238,14 +276,13 @@ def name_mistake(text: str, role: str) -> FormatError | None:
     if is_number and abs(float(text)) != float("inf"):
         return None
     word = text.strip().lstrip("+-").lower()
-    shown = text if text.isprintable() else ascii(text)[1:-1]
-    shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
+    shown = shorten(text if text.isprintable() else ascii(text)[1:-1])
     wanted = {"relevance": "grade"}.get(role, role)
     kind, hint = "text", f"name the column that holds the {wanted}s, if this is another"
     if is_number or word in {"inf", "infinity"}:
-        kind, hint = "infinite", NOT_FINITE["infinite"]
+        kind, hint = "infinite", "only numbers that double precision can hold are accepted"
     elif word.startswith("nan"):
-        kind, hint = "nan", NOT_FINITE["nan"]
+        kind, hint = "nan", "NaN has no place in an order: leave the row out or give it a number"
     elif DECIMAL.fullmatch(text.strip("%$€£ ").replace(",", ".")):
         hint = "write it with digits and a decimal point only, as 0.5"
     elif word in {"true", "false"} and role == "relevance":
@@ -257,10 +294,3 @@ def name_mistake(text: str, role: str) -> FormatError | None:
         code=code_of(kind, role),
         value=shown,
     )
-
-
-NOT_FINITE = {
-    "nan": "NaN has no place in an order: leave the row out or give it a number",
-    "infinite": "only numbers that double precision can hold are accepted",
-}
-"""How to mend what is no finite number."""

@@ -5,8 +5,8 @@ Buffers are shared where Arrow's layout is the one that chunks of rankings have.
 
 from __future__ import annotations
 
-from rankscope._inputs.arrow import fill_texts, join, load_arrow, to_array
-from rankscope.deferred import np
+from rankscope._inputs.arrow import fill_texts, join, to_array
+from rankscope.deferred import np, pa, pc
 from rankscope.errors import FormatError
 
 TYPE_CHECKING = False
@@ -26,7 +26,6 @@ def read_texts(column: Foreign, name: str) -> Texts:
 
     A whole number becomes its digits, and a missing text an empty one. Dictionaries are resolved.
     """
-    pa = load_arrow()
     array = join(column)
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
     if not (_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)):
@@ -53,7 +52,6 @@ def read_texts(column: Foreign, name: str) -> Texts:
 
 def write_texts(column: Texts) -> Foreign:
     """Return a column of texts as an array of Arrow, without a copy."""
-    pa = load_arrow()
     starts, text = column
     return pa.LargeStringArray.from_buffers(
         len(starts) - 1, pa.py_buffer(starts), pa.py_buffer(text)
@@ -62,28 +60,26 @@ def write_texts(column: Texts) -> Foreign:
 
 def take_texts(column: Texts, places: NDArray[np.int64]) -> Texts:
     """Return the texts at some places."""
-    return read_texts(write_texts(column).take(load_arrow().array(places)), "texts")
+    return read_texts(write_texts(column).take(pa.array(places)), "texts")
 
 
 def find_texts(column: Texts, wanted: Sequence[str]) -> NDArray[np.bool_]:
     """Return which texts of a column are among some."""
-    pa, compute = load_arrow(), load_arrow("pyarrow.compute")
-    found = compute.is_in(write_texts(column), pa.array(list(wanted), pa.large_string()))
+    found = pc.is_in(write_texts(column), pa.array(list(wanted), pa.large_string()))
     return to_array(found)
 
 
 def to_micros(column: Foreign) -> Foreign:
     """Return timestamps in microseconds; those that don't fit are as far as microseconds go."""
-    pa, unit = load_arrow(), column.type.unit
+    unit = column.type.unit
     zone = column.type.tz and "UTC"
     kind = pa.timestamp("us", zone)
     try:
         return column.cast(kind, safe=unit != "ns")
     except pa.ArrowInvalid:
-        compute = load_arrow("pyarrow.compute")
         most = np.iinfo(np.int64).max // (1_000_000 if unit == "s" else 1000)
-        near = compute.min_element_wise(column.cast(pa.int64()), most, skip_nulls=False)
-        near = compute.max_element_wise(near, -most, skip_nulls=False)
+        near = pc.min_element_wise(column.cast(pa.int64()), most, skip_nulls=False)
+        near = pc.max_element_wise(near, -most, skip_nulls=False)
         return near.cast(pa.timestamp(unit, zone)).cast(kind)
 
 
@@ -100,7 +96,6 @@ def see_value(value: Foreign) -> object:
 
     Text that isn't UTF-8 is bytes. A time beyond the years 1 to 9999 is one of NumPy.
     """
-    pa = load_arrow()
     try:
         return value.as_py()
     except (ArithmeticError, LookupError, ValueError):
@@ -117,12 +112,11 @@ def see_value(value: Foreign) -> object:
 
 def write_numbers(column: NDArray[np.float64]) -> Foreign:
     """Return numbers as an array of Arrow that has no value where a number is NaN."""
-    return load_arrow().array(column, from_pandas=True)
+    return pa.array(column, from_pandas=True)
 
 
 def write_times(column: NDArray[np.int64]) -> Foreign:
     """Return times as an array of Arrow, in UTC."""
-    pa = load_arrow()
     return pa.array(column).cast(pa.timestamp("us", "UTC"))
 
 
@@ -143,11 +137,10 @@ def number_codes(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[n
 
 
 def _is_text(kind: Foreign) -> bool:
-    types = load_arrow().types
     return bool(
-        types.is_string(kind)
-        or types.is_large_string(kind)
-        or types.is_string_view(kind)
-        or types.is_binary(kind)
-        or types.is_large_binary(kind)
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rankscope import _core
-from rankscope._inputs.arrow import check_whole, load_arrow
+from rankscope._inputs.arrow import check_whole
 from rankscope._inputs.columns import decode, is_list
-from rankscope.deferred import np
+from rankscope.deferred import np, pa
 from rankscope.errors import FormatError
 from rankscope.monitor.events.bins import bin_content
 from rankscope.monitor.events.limits import DAY, Limits
@@ -61,7 +61,7 @@ def decode_rankings(table: Foreign) -> Decoded:
         all_roles = {**roles, "doc_id": roles["items"]}
         kind = table.schema.field(roles["items"]).type
         inner = kind.value_type if is_list(kind) else kind
-        if load_arrow().types.is_struct(inner):
+        if pa.types.is_struct(inner):
             names_of_items = [inner.field(at).name for at in range(inner.num_fields)]
             of_items = Aliases(ITEM_NAMES).find(names_of_items).roles
             fields = of_items.values()
@@ -135,10 +135,9 @@ def _number(columns: dict[str, Foreign], table: Foreign) -> Rows:
 
 def _join(column: Foreign, name: str, fields: Iterable[str] = ()) -> Foreign:
     """Return a column as one array of plain types; of objects, the known fields only."""
-    arrow = load_arrow()
-    pieces = column.chunks if isinstance(column, arrow.ChunkedArray) else [column]
-    decoded = [decode(piece) for piece in pieces] or [decode(arrow.array([], column.type))]
-    joined = decoded[0] if len(decoded) == 1 else arrow.concat_arrays(decoded)
+    pieces = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    decoded = [decode(piece) for piece in pieces] or [decode(pa.array([], column.type))]
+    joined = decoded[0] if len(decoded) == 1 else pa.concat_arrays(decoded)
     check_whole(joined, name)
     plain = _name_plain(joined.type, set(fields))
     return joined if plain == joined.type else joined.cast(plain)
@@ -146,14 +145,12 @@ def _join(column: Foreign, name: str, fields: Iterable[str] = ()) -> Foreign:
 
 def _name_plain(kind: Foreign, names: Collection[str]) -> Foreign:
     """Return the type of lists whose elements are plain, too."""
-    arrow = load_arrow()
-    types = arrow.types
-    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
-        return arrow.large_list(_name_plain(kind.value_type, names))
-    if types.is_struct(kind) and names:
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return pa.large_list(_name_plain(kind.value_type, names))
+    if pa.types.is_struct(kind) and names:
         fields = [kind.field(at) for at in range(kind.num_fields)]
         kept = [field for field in fields if field.name in names]
-        return arrow.struct([field.with_type(_name_plain(field.type, ())) for field in kept])
-    if types.is_dictionary(kind):
+        return pa.struct([field.with_type(_name_plain(field.type, ())) for field in kept])
+    if pa.types.is_dictionary(kind):
         return _name_plain(kind.value_type, ())
-    return arrow.large_string() if types.is_string(kind) or types.is_string_view(kind) else kind
+    return pa.large_string() if pa.types.is_string(kind) or pa.types.is_string_view(kind) else kind

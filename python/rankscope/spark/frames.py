@@ -6,7 +6,7 @@ import pickle
 from contextlib import contextmanager, suppress
 from functools import reduce
 
-from rankscope._inputs.arrow import load_arrow
+from rankscope.deferred import pa
 from rankscope.errors import RankscopeError, UsageError
 from rankscope.records import record
 from rankscope.spark.evaluation import merge_parts, refuse
@@ -206,7 +206,7 @@ def run_in_place(sources: Sequence[Source], job: Job) -> Answer | None:
         parts, values = merged
         rows = kept
         if values:
-            table = load_arrow().Table.from_batches(values)
+            table = pa.Table.from_batches(values)
             rows = kept.unionByName(session.createDataFrame(table, ANSWERS))
         return _merge(parts, job, rows, kept)
 

@@ -13,10 +13,9 @@ from __future__ import annotations
 import pickle
 
 from rankscope._core import TableStream
-from rankscope._inputs.arrow import load_arrow
 from rankscope._inputs.columns import read_ids
 from rankscope._inputs.numbers import is_judged
-from rankscope.deferred import np
+from rankscope.deferred import np, pa, pc
 from rankscope.errors import RankscopeError
 from rankscope.records import record
 from rankscope.spark.packing import number_queries, read_columns
@@ -85,7 +84,7 @@ def evaluating_in_place(
             # Which of several mistakes comes first depends on how rows are spread.
             yield make_row(ERROR, b"")
             return
-        rest = write_table(load_arrow().concat_tables(edges)) if edges else b""
+        rest = write_table(pa.concat_tables(edges)) if edges else b""
         answer = InPlace(part=task.make_part(), queries=queries.tobytes(), edges=rest)
         yield make_row(ANSWER, pickle.dumps(answer))
 
@@ -143,13 +142,13 @@ def _evaluate_retrieved(
 
 def cut(batches: Iterable[Any], rows: Rows) -> Iterator[tuple[Any, bool]]:
     """Cut a partition into its first query, whole queries between, and its last query."""
-    compute, name = load_arrow("pyarrow.compute"), rows.names["query"]
+    name = rows.names["query"]
     last = None
     for table in _chunk(batches, rows):
         rest = table
         if last is None:
             column = table.column(name)
-            end = _find_other(compute.not_equal(column, column[0]), 0)
+            end = _find_other(pc.not_equal(column, column[0]), 0)
             yield table.slice(0, end), False
             rest = table.slice(table.num_rows if end is None else end)
         elif last.num_rows > 0:
@@ -167,7 +166,6 @@ def _chunk(batches: Iterable[Any], rows: Rows) -> Iterator[Any]:
 
     Each but the last ends with the last row of a query. Stops at a query that is larger than that.
     """
-    pa = load_arrow()
     held: list[Any] = []
     count = 0
     for batch in batches:
@@ -188,7 +186,6 @@ def _chunk(batches: Iterable[Any], rows: Rows) -> Iterator[Any]:
 
 def _number_texts(queries: Sequence[str], rows: Rows) -> NDArray[np.int64]:
     """Return a number for each query as text, the same for those that differ only by case."""
-    pa = load_arrow()
     texts = pa.array(queries, pa.string())
     ids = texts.cast(pa.int64()) if rows.has_integer_queries else texts
     return number_queries(read_ids(ids, rows.names["query"]))
@@ -198,7 +195,7 @@ def merge_in_place(
     answers: Sequence[InPlace], job: Job, judgments: SmallJudgments | None = None
 ) -> tuple[list[Part], list[Any]] | None:
     """Evaluate the rows at the edges of partitions, and verify that no query is in two places."""
-    pa, task = load_arrow(), Task(job)
+    task = Task(job)
     numbers = [np.zeros(0, np.int64)]
     numbers += [np.frombuffer(answer.queries, dtype=np.int64) for answer in answers]
     held = [pa.ipc.open_stream(answer.edges).read_all() for answer in answers if answer.edges]
@@ -227,14 +224,13 @@ def merge_in_place(
 def _find_last(table: Any, name: str) -> int:  # noqa: ANN401 - PyArrow has no types
     """Return the row in which the last query begins."""
     column = table.column(name)
-    found = _find_other(load_arrow("pyarrow.compute").not_equal(column, column[-1]), -1)
+    found = _find_other(pc.not_equal(column, column[-1]), -1)
     return 0 if found is None else found + 1
 
 
 def _find_other(differs: Any, place: int) -> int | None:  # noqa: ANN401 - as above
     """Return the first or the last row that differs, if one does."""
-    compute = load_arrow("pyarrow.compute")
-    found = compute.indices_nonzero(compute.fill_null(differs, False))
+    found = pc.indices_nonzero(pc.fill_null(differs, False))
     return found[place].as_py() if len(found) > 0 else None
 
 
@@ -260,19 +256,19 @@ class SmallJudgments:
         counts = self.numbers.searchsorted(queries, side="right") - starts
         ends = np.cumsum(counts)
         places = np.repeat(starts - (ends - counts), counts) + np.arange(counts.sum())
-        return self.table.take(load_arrow().array(places))
+        return self.table.take(pa.array(places))
 
     def drop(self, queries: NDArray[np.int64]) -> Any:  # noqa: ANN401 - as above
         """Return the rows of all queries but some."""
         rest = np.flatnonzero(~np.isin(self.numbers, queries))
-        return self.table.take(load_arrow().array(rest))
+        return self.table.take(pa.array(rest))
 
 
 def order_judgments(table: Any, rows: Rows, *, by_text: bool) -> SmallJudgments:  # noqa: ANN401 - as above
     """Order judgments, which are an Arrow table, by the number of their query."""
     numbers = number_queries(read_columns(table, rows).queries, by_text=by_text)
     order = np.argsort(numbers, kind="stable")
-    ordered = table.combine_chunks().take(load_arrow().array(order))
+    ordered = table.combine_chunks().take(pa.array(order))
     return SmallJudgments(table=ordered, numbers=numbers[order])
 
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 from rankscope._core import hash_texts
-from rankscope._inputs.arrow import load_arrow
 from rankscope._inputs.columns import read_ids, read_typed_values, to_arrow
 from rankscope._inputs.rows import Columns as FoundColumns
-from rankscope.deferred import np
+from rankscope.deferred import np, pa, pc
 from rankscope.records import record
 from rankscope.spark.shared_folder import name_place, read_place
 
@@ -113,10 +112,10 @@ def pack(
         held.append(batch.rename_columns(rows.columns))
         count, size = count + batch.num_rows, size + batch.nbytes
         if count >= MOST_ROWS or size >= MOST_BYTES:
-            yield pack_table(load_arrow().Table.from_batches(held), rows, buckets, file)
+            yield pack_table(pa.Table.from_batches(held), rows, buckets, file)
             held, count, size = [], 0, 0
     if count:
-        yield pack_table(load_arrow().Table.from_batches(held), rows, buckets, file)
+        yield pack_table(pa.Table.from_batches(held), rows, buckets, file)
 
 
 def pack_table(
@@ -126,7 +125,6 @@ def pack_table(
     file: PieceFile | None = None,
 ) -> Any:  # noqa: ANN401 - as above
     """Pack the rows of an Arrow table into a record batch."""
-    pa = load_arrow()
     numbers: list[int] = []
     sizes: list[int] = []
     ends = [0]
@@ -175,7 +173,7 @@ def split(table: Any, rows: Rows, buckets: Buckets) -> Iterator[tuple[int, Any]]
     spread = numbers.view(np.uint64) * np.uint64(SPREAD) >> np.uint64(33)
     places = (spread % np.uint64(buckets.count)).astype(np.uint16)
     order = np.argsort(places, kind="stable")
-    taken = narrow(table.combine_chunks()).take(load_arrow().array(order))
+    taken = narrow(table.combine_chunks()).take(pa.array(order))
     counts = np.bincount(places, minlength=buckets.count)
     ends = np.cumsum(counts)
     for bucket in np.flatnonzero(counts).tolist():
@@ -185,12 +183,11 @@ def split(table: Any, rows: Rows, buckets: Buckets) -> Iterator[tuple[int, Any]]
 
 def narrow(table: Any) -> Any:  # noqa: ANN401 - as above
     """Return a table with the smallest types that hold its integers, as they are to be moved."""
-    pa, compute = load_arrow(), load_arrow("pyarrow.compute")
     smaller = (pa.int8(), pa.int16(), pa.int32())
     for at, field in enumerate(table.schema):
         if not pa.types.is_signed_integer(field.type):
             continue
-        least, most = compute.min_max(table.column(at)).as_py().values()
+        least, most = pc.min_max(table.column(at)).as_py().values()
         fits = [
             kind
             for kind in smaller
@@ -204,8 +201,7 @@ def narrow(table: Any) -> Any:  # noqa: ANN401 - as above
 
 def unpack(packed: Any, rows: Rows, *, in_files: bool = False) -> Any:  # noqa: ANN401 - as above
     """Return the rows of a side that were packed, as an Arrow table."""
-    pa = load_arrow()
-    equal = load_arrow("pyarrow.compute").equal(packed.column("side"), rows.side)
+    equal = pc.equal(packed.column("side"), rows.side)
     parts = [
         pa.ipc.open_stream(read_place(each.as_py()) if in_files else each.as_buffer()).read_all()
         for chunk in packed.column("rows").filter(equal).chunks
@@ -257,14 +253,13 @@ def number_queries(queries: IdColumn, *, by_text: bool = False) -> NDArray[np.in
     Such queries are noted, so they have to meet. Texts have a hash, and integers are themselves
     unless `by_text`.
     """
-    pa, compute = load_arrow(), load_arrow("pyarrow.compute")
     if not isinstance(queries, tuple) and not by_text:
         return queries
     coded = to_arrow(queries).dictionary_encode()
     texts = coded.dictionary.cast(pa.large_string())
     if len(texts) == 0:
         return np.zeros(0, np.int64)
-    folded = compute.utf8_lower(compute.utf8_normalize(texts, "NFC"))
+    folded = pc.utf8_lower(pc.utf8_normalize(texts, "NFC"))
     _, offsets, held = folded.buffers()
     columns = (np.frombuffer(offsets, np.int64), np.frombuffer(held or b"", np.uint8))
     hashes = hash_texts([(b"", columns)], np.arange(len(folded)))

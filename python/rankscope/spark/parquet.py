@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
-from rankscope._inputs.arrow import load_arrow
+from rankscope.deferred import pa, pc, pq
 from rankscope.errors import FormatError
 from rankscope.records import record
 
@@ -82,11 +82,10 @@ def find_pieces(frame: Frame, names: Sequence[str]) -> list[list[Piece]]:
 
 def count_rows(tasks: Sequence[Sequence[Piece]]) -> int | None:
     """Estimate how many rows pieces of files have, by the rows and the size of the first file."""
-    pa = load_arrow()
     sizes = {piece.path: Path(piece.path).stat().st_size for task in tasks for piece in task}
     first = max(sizes, key=lambda path: sizes[path])
     try:
-        with load_arrow("pyarrow.parquet").ParquetFile(first) as file:
+        with pq.ParquetFile(first) as file:
             rows = int(file.metadata.num_rows)
     except (OSError, FormatError, pa.ArrowException):
         return None
@@ -95,22 +94,20 @@ def count_rows(tasks: Sequence[Sequence[Piece]]) -> int | None:
 
 def are_scattered(tasks: Sequence[Sequence[Piece]], query: str) -> bool:
     """Check whether the rows of a query are apart where the first file begins."""
-    pa = load_arrow()
     try:
-        with load_arrow("pyarrow.parquet").ParquetFile(tasks[0][0].path) as file:
+        with pq.ParquetFile(tasks[0][0].path) as file:
             first = next(file.iter_batches(FIRST_ROWS, columns=[query]), None)
     except (OSError, FormatError, pa.ArrowException):
         return False
     if first is None:
         return False
     column = first.column(0)
-    changes = load_arrow("pyarrow.compute").not_equal(column[1:], column[:-1])
+    changes = pc.not_equal(column[1:], column[:-1])
     return bool((changes.true_count or 0) >= len(column.unique()))
 
 
 def read_whole(tasks: Sequence[Sequence[Piece]], schema: Any) -> Any:  # noqa: ANN401 - PyArrow has no types
     """Read all pieces of files as an Arrow table."""
-    pa = load_arrow()
     pieces = [piece for task in tasks for piece in task]
     try:
         return pa.Table.from_batches(list(_read_pieces(pieces, schema)), schema)
@@ -127,13 +124,13 @@ def read_assigned(
     pieces = [piece for batch in batches for n in batch[0].to_pylist() for piece in tasks[n]]
     try:
         yield from _read_pieces(pieces, schema)
-    except (OSError, FormatError, load_arrow().ArrowException) as error:
+    except (OSError, FormatError, pa.ArrowException) as error:
         raise UnreadableError from error
 
 
 def _read_pieces(pieces: Sequence[Piece], schema: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
     for piece in pieces:
-        with load_arrow("pyarrow.parquet").ParquetFile(piece.path, pre_buffer=False) as file:
+        with pq.ParquetFile(piece.path, pre_buffer=False) as file:
             for field in schema:
                 place = file.schema_arrow.get_field_index(field.name)
                 if place < 0 or file.schema_arrow.field(place).type != field.type:

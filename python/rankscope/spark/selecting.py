@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rankscope._inputs.arrow import load_arrow
 from rankscope._inputs.column_names import check_names, find_column, find_grades, no_column, no_role
 from rankscope._inputs.columns import INTEGER_TYPES, read_typed_values
+from rankscope.deferred import pa
 from rankscope.names import quote
 from rankscope.output.ids import AttributeColumn, IdColumn, SourceIds
 from rankscope.spark.packing import Rows
@@ -53,7 +53,7 @@ def select_columns(
             raise no_role(schema.names, role)
     names = {role: name for role, name in found.items() if name is not None}
     kinds = {role: str(schema.field(name).type) for role, name in names.items()}
-    empty = load_arrow().Table.from_batches([], schema)
+    empty = pa.Table.from_batches([], schema)
     held = tuple(
         AttributeColumn(name, read_typed_values(empty.column(name), name)[1]) for name in attributes
     )
@@ -64,7 +64,7 @@ def select_columns(
     chosen = list(dict.fromkeys([*names.values(), *attributes]))
     rows = Rows(
         side=side,
-        schema=load_arrow().schema([schema.field(name) for name in chosen]),
+        schema=pa.schema([schema.field(name) for name in chosen]),
         names=names,
         has_integer_queries=bool(query.dtype),
         attributes=tuple(attributes),

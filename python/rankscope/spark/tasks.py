@@ -7,10 +7,9 @@ from contextlib import nullcontext
 from functools import partial
 
 from rankscope._core import Rankings, Summary, evaluate_part, summarize, summarize_groups
-from rankscope._inputs.arrow import load_arrow
 from rankscope._inputs.columns import to_arrow
 from rankscope._inputs.numbers import is_judged
-from rankscope.deferred import np
+from rankscope.deferred import np, pa, pc
 from rankscope.errors import FormatError, OutOfMemoryError, RankscopeError
 from rankscope.evaluation.evaluating import make_plan
 from rankscope.evaluation.groups import join_groups
@@ -152,7 +151,6 @@ def describe_memory(error: MemoryError) -> OutOfMemoryError:
 
 def whole_buckets(batches: Iterable[Any]) -> Iterator[Any]:
     """Join batches of rows sorted by bucket into tables that have all rows of some buckets."""
-    pa = load_arrow()
     held: list[Any] = []
     count, last = 0, None
     for batch in batches:
@@ -296,7 +294,6 @@ class Task:
         self, answer: CoreEvaluation, ids: list[str], groups: list[Groups]
     ) -> list[Any]:
 
-        pa = load_arrow()
         arrays = [pa.array(ids, pa.string())]
         arrays += [
             pa.array([values[code] for code in codes], pa.string()) for _, values, codes in groups
@@ -317,21 +314,19 @@ def unpacking_values() -> Callable[[Iterable[Any]], Iterator[Any]]:
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
             for payload in batch.column("payload"):
-                yield from load_arrow().ipc.open_stream(payload.as_buffer())
+                yield from pa.ipc.open_stream(payload.as_buffer())
 
     return run
 
 
 def make_row(kind: str, payload: bytes) -> Any:  # noqa: ANN401 - as above
     """Return a row of a task."""
-    pa = load_arrow()
     columns = [pa.array([kind]), pa.array([payload], pa.binary())]
     return pa.RecordBatch.from_arrays(columns, ["kind", "payload"])
 
 
 def write_table(table: Any) -> bytes:  # noqa: ANN401 - as above
     """Return a table as bytes."""
-    pa = load_arrow()
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
@@ -367,7 +362,6 @@ def name_values(job: Job) -> list[str]:
 
 def _list_pairs(queries: IdColumn, values: IdColumn) -> tuple[list[str], list[str]]:
     """Return each different pair of a query and a value, as texts."""
-    pa = load_arrow()
     texts = [to_arrow(ids).cast(pa.string()) for ids in (queries, values)]
     pairs = pa.table(texts, ["query", "value"]).group_by(["query", "value"]).aggregate([])
     return pairs.column("query").to_pylist(), pairs.column("value").to_pylist()
@@ -391,7 +385,6 @@ def _group(name: str, ids: list[str], queries: list[str], values: list[str]) -> 
 
 def _error_row(kind: str, payload: bytes) -> Any:  # noqa: ANN401 - as above
     """Return a packed row that carries an error to the task that evaluates."""
-    pa = load_arrow()
     columns = {
         "bucket": pa.array([0], pa.int32()),
         "side": pa.array([kind]),
@@ -402,11 +395,10 @@ def _error_row(kind: str, payload: bytes) -> Any:  # noqa: ANN401 - as above
 
 
 def _raise_errors(packed: Any) -> None:  # noqa: ANN401 - as above
-    compute = load_arrow("pyarrow.compute")
     sides = packed.column("side")
-    if compute.any(compute.equal(sides, UNREADABLE)).as_py():
+    if pc.any(pc.equal(sides, UNREADABLE)).as_py():
         raise UnreadableError
-    found = packed.filter(compute.equal(sides, ERROR)).column("rows").to_pylist()
+    found = packed.filter(pc.equal(sides, ERROR)).column("rows").to_pylist()
     if found:
         errors = [pickle.loads(each) for each in found]  # noqa: S301 - our own rows
         raise min(errors, key=str)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pickle
 
-from rankscope._inputs.arrow import load_arrow
-from rankscope.deferred import np
+from rankscope.deferred import np, pa
 from rankscope.errors import FormatError, RankscopeError, UsageError
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.slices import Slicing, extend_slicing
@@ -168,7 +167,6 @@ def summing(configuration: str, slicing: Slicing, now: int) -> Callable[[Any, An
     def run(rankings: Any, labels: Any) -> Any:  # noqa: ANN401 - PyArrow has no types
         from rankscope.monitor.evaluate.days import sum_day  # noqa: PLC0415 - loads SQLAlchemy
 
-        pa = load_arrow()
         try:
             read = Configuration.from_json(configuration)
             log = HourLog(rankings, labels, read.edges)

@@ -6,9 +6,9 @@ columns of the usual types are taken; the reader of rows has the others.
 
 from __future__ import annotations
 
-from rankscope._inputs.arrow import fill_nulls, load_arrow, to_array
+from rankscope._inputs.arrow import fill_nulls, to_array
 from rankscope._inputs.columns import decode
-from rankscope.deferred import np
+from rankscope.deferred import np, pa, pc
 from rankscope.monitor.arrays import read_texts
 from rankscope.monitor.events.names import ITEM_NAMES
 from rankscope.monitor.events.tables import differs_from_next
@@ -80,13 +80,13 @@ def split_documents(
         raise UnusualColumnError
     count = len(bounds) - 1
     plain = np.ones(count, dtype=np.uint8)
-    begins = load_arrow().array(bounds[:-1])
+    begins = pa.array(bounds[:-1])
     inside = np.ones(bounds[-1], dtype=bool)
     inside[bounds[1:] - 1] = False
 
     def first(name: str) -> Foreign:
         """Return the value that all rows of a ranking share."""
-        if load_arrow().types.is_nested(columns[name].type):
+        if pa.types.is_nested(columns[name].type):
             raise UnusualColumnError
         differs = differs_from_next(columns[name])
         _exclude(plain, bounds, np.flatnonzero(differs & inside[:-1]))
@@ -145,7 +145,7 @@ def _split_items(
     plain = np.ones(len(places), dtype=np.uint8)
     unknown = []
     documents = {"doc_id": shown}
-    if load_arrow().types.is_struct(shown.type):
+    if pa.types.is_struct(shown.type):
         if shown.null_count:
             _exclude(plain, bounds, np.flatnonzero(np.asarray(shown.is_null())))
         fields = [field.name for field in shown.type]
@@ -188,13 +188,14 @@ def _keep_usual(
     columns: Mapping[str, Foreign], lists: Sequence[Foreign]
 ) -> tuple[Mapping[str, Foreign], NDArray[np.int64]]:
     """Keep the rows that have lists of one length each, and return where they are."""
-    types, compute = load_arrow().types, load_arrow("pyarrow.compute")
-    if not all(types.is_list(column.type) or types.is_large_list(column.type) for column in lists):
+    if not all(
+        pa.types.is_list(column.type) or pa.types.is_large_list(column.type) for column in lists
+    ):
         raise UnusualColumnError
-    sizes = [fill_nulls(compute.list_value_length(column), -1) for column in lists]
+    sizes = [fill_nulls(pc.list_value_length(column), -1) for column in lists]
     usual = np.logical_and.reduce([sizes[0] >= 0, *(size == sizes[0] for size in sizes)])
     if not usual.all():
-        kept = load_arrow().array(usual)
+        kept = pa.array(usual)
         columns = {name: column.filter(kept) for name, column in columns.items()}
     return columns, np.flatnonzero(usual)
 
@@ -236,7 +237,7 @@ def _read_documents(
             if column.null_count:
                 is_odd &= to_array(column.is_valid())
             _exclude(plain, bounds, np.flatnonzero(is_odd))
-    is_integer = load_arrow().types.is_integer(ids.type)
+    is_integer = pa.types.is_integer(ids.type)
     ranks = _read_ranks(columns["rank"]) if "rank" in columns else None
     return read_ids(ids), is_integer, ranks, numbers.get("score"), numbers.get("relevance")
 
@@ -248,7 +249,6 @@ def _exclude(plain: NDArray[np.uint8], bounds: NDArray[np.int64], rows: NDArray[
 
 def read_ids(column: Foreign) -> Texts:
     """Return texts, or integers as texts."""
-    pa = load_arrow()
     kind = column.type
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
     if not is_text and not (pa.types.is_integer(kind) and kind != pa.uint64()):
@@ -263,13 +263,12 @@ def _read_missing(column: Foreign) -> NDArray[np.uint8]:
 
 def read_has(column: Foreign) -> NDArray[np.uint8]:
     """Return whether each value is there."""
-    if load_arrow().types.is_nested(column.type):
+    if pa.types.is_nested(column.type):
         raise UnusualColumnError
     return to_array(column.is_valid()).astype(np.uint8)
 
 
 def _read_attribute(column: Foreign) -> Texts:
-    pa = load_arrow()
     if pa.types.is_floating(column.type):
         return read_ids(_write_floats(column))
     # A truth value is written as JSON has it.
@@ -278,7 +277,6 @@ def _read_attribute(column: Foreign) -> Texts:
 
 def _write_floats(column: Foreign) -> Foreign:
     """Write numbers as the reader does, each different one once."""
-    pa = load_arrow()
     values = fill_nulls(column.cast(pa.float64()), 0.0)
     if not np.isfinite(values).all():
         raise UnusualColumnError
@@ -291,14 +289,13 @@ def _write_floats(column: Foreign) -> Foreign:
 
 def _read_maps(column: Foreign) -> list[Any]:
     """Return the attributes of rows, from a map or an object in each."""
-    types = load_arrow().types
-    if types.is_struct(column.type):
+    if pa.types.is_struct(column.type):
         names = [field.name for field in column.type]
         return [
             (name, _read_attribute(values))
             for name, values in zip(names, column.flatten(), strict=True)
         ]
-    if not types.is_map(column.type):
+    if not pa.types.is_map(column.type):
         raise UnusualColumnError
     offsets = to_array(column.offsets).astype(np.int64)
     if column.null_count and np.diff(offsets)[~to_array(column.is_valid())].any():
@@ -312,7 +309,6 @@ def read_times(
     column: Foreign,
 ) -> Texts | tuple[bool, NDArray[np.int64]] | NDArray[np.float64]:
     """Return times; null is no time."""
-    pa = load_arrow()
     kind = column.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return read_ids(column)
@@ -326,7 +322,6 @@ def read_times(
 
 def read_numbers(column: Foreign) -> NDArray[np.float64]:
     """Return numbers, null as NaN."""
-    pa = load_arrow()
     kind = column.type
     if kind not in {pa.float64(), pa.float32()} and not pa.types.is_integer(kind):
         raise UnusualColumnError
@@ -338,7 +333,6 @@ def read_numbers(column: Foreign) -> NDArray[np.float64]:
 
 def _read_ranks(column: Foreign) -> NDArray[np.int64]:
     """Return ranks; -1, which no rank is, in the place of what is not a whole number."""
-    pa = load_arrow()
     if pa.types.is_integer(column.type) and column.type != pa.uint64():
         return fill_nulls(column.cast(pa.int64()), -1)
     values = read_numbers(column)
@@ -384,8 +378,7 @@ def split_labels(columns: Mapping[str, Foreign], role_of: Mapping[str, str]) -> 
 
 
 def _read_words(column: Foreign) -> Texts:
-    types = load_arrow().types
-    if not (types.is_string(column.type) or types.is_large_string(column.type)):
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         raise UnusualColumnError
     return read_ids(column)
 
@@ -394,8 +387,7 @@ def _read_labels(
     column: Foreign,
 ) -> Texts | tuple[NDArray[np.int64], NDArray[np.uint8], Texts]:
     """Return a label a row, or the bounds of lists, which rows have one, and all labels."""
-    types = load_arrow().types
-    if not (types.is_list(column.type) or types.is_large_list(column.type)):
+    if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
         return _read_words(column)
     bounds, labels = open_list(column)
     return bounds, to_array(column.is_valid()).astype(np.uint8), _read_words(labels)
@@ -404,6 +396,6 @@ def _read_labels(
 def _read_present(column: Foreign) -> NDArray[np.uint8]:
     """Return which rows have something in a column; NaN is nothing."""
     has = read_has(column)
-    if load_arrow().types.is_floating(column.type):
-        has &= ~np.isnan(fill_nulls(column, 0))
+    if pa.types.is_floating(column.type):
+        has &= ~np.isnan(fill_nulls(column.cast(pa.float64()), 0))
     return has

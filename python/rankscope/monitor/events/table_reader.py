@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from operator import ge
 
-from rankscope._inputs.arrow import load_arrow
 from rankscope._inputs.column_names import find_column
+from rankscope.deferred import pa
 from rankscope.errors import FormatError
 from rankscope.monitor.arrays import to_micros, to_python
 from rankscope.monitor.events.event import Items, unless_all_none
@@ -124,14 +124,13 @@ def list_values(column: object, name: str) -> list[Any]:
     """Return the values of a column as Python objects, null as `None`."""
     from rankscope._inputs.columns import as_arrow, decode, is_null, list_cells  # noqa: PLC0415 - as above
 
-    arrow = load_arrow()
     objects = list_cells(column)
     if objects is not None:
         return [None if is_null(value) else value for value in objects]
     # Arrays of Arrow were checked where they came in.
-    is_checked = isinstance(column, arrow.Array)
+    is_checked = isinstance(column, pa.Array)
     values = decode(column if is_checked else as_arrow(column, name))
-    return to_python(to_micros(values) if arrow.types.is_timestamp(values.type) else values)
+    return to_python(to_micros(values) if pa.types.is_timestamp(values.type) else values)
 
 
 def _is_nan(value: object) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from array import array
 from datetime import datetime
 
-from rankscope._inputs.arrow import load_arrow, to_array
+from rankscope._inputs.arrow import to_array
 from rankscope._inputs.columns import as_arrow, decode, is_list, is_null, list_cells
 from rankscope._inputs.tables import open_table
 from rankscope._inputs.text import NUMBER_ROLES, Lines, name_mistake
-from rankscope.deferred import np
+from rankscope.deferred import np, pa, pc
 from rankscope.errors import LimitError
 from rankscope.monitor.arrays import see_value, to_micros, to_python
 from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
@@ -65,7 +65,7 @@ def cut_rows(batches: Iterable[tuple[Any, Lines]]) -> Iterator[Rows]:
 def check_ids(rows: Rows, name: str) -> None:
     """Raise an error for a column of lists or objects, by which no rows can be grouped."""
     kind = rows.columns[name].type
-    if load_arrow().types.is_nested(kind):
+    if pa.types.is_nested(kind):
         raise no_column(name, str(kind))
 
 
@@ -77,11 +77,10 @@ def holds_rankings(rows: Rows) -> bool:
 
 def list_objects(rows: Rows) -> list[dict[str, Any]]:
     """Return each row as an object without nulls. Maps become objects."""
-    types = load_arrow().types
     columns = {}
     for name, column in rows.columns.items():
         values = to_python(column)
-        is_map = types.is_map(column.type)
+        is_map = pa.types.is_map(column.type)
         columns[name] = (
             [None if value is None else dict(value) for value in values] if is_map else values
         )
@@ -94,7 +93,7 @@ def list_objects(rows: Rows) -> list[dict[str, Any]]:
 def take_rows(rows: Rows, places: Sequence[int] | NDArray[np.int64]) -> Rows:
     """Return the rows at some places, from 0."""
     at = np.asarray(places, dtype=np.int64)
-    taken = load_arrow().array(at)
+    taken = pa.array(at)
     columns = {name: column.take(taken) for name, column in rows.columns.items()}
     return Rows(columns, rows.places[at])
 
@@ -110,20 +109,19 @@ def read_cells(rows: Rows, roles: Mapping[str, str]) -> Rows:
 
 def type_cells(rows: Rows, roles: Mapping[str, str]) -> Rows | None:
     """Convert CSV text as `read_cells` does, whole columns at once."""
-    compute = load_arrow("pyarrow.compute")
     columns = dict(rows.columns)
 
     def are_all(texts: Any, pattern: str) -> bool:  # noqa: ANN401 - an array of Arrow
-        return compute.all(compute.match_substring_regex(texts, pattern)).as_py() is not False
+        return pc.all(pc.match_substring_regex(texts, pattern)).as_py() is not False
 
     for role, name in roles.items():
         texts = columns[name]
         if role not in NUMBERS or (role == "time" and are_all(texts, USUAL_TIME)):
             continue
         if are_all(texts, DIGITS):
-            columns[name] = texts.cast(load_arrow().int64())
+            columns[name] = texts.cast(pa.int64())
         elif are_all(texts, USUAL_NUMBER):
-            columns[name] = texts.cast(load_arrow().float64())
+            columns[name] = texts.cast(pa.float64())
         else:
             return None
     return Rows(columns, rows.places)
@@ -146,7 +144,7 @@ def are_together(runs: Iterable[Any]) -> bool:
         if not len(ids):
             continue
         starts = np.flatnonzero(differs_from_next(ids)) + 1
-        begun = [see_value(ids[0]), *to_python(ids.take(load_arrow().array(starts)))]
+        begun = [see_value(ids[0]), *to_python(ids.take(pa.array(starts)))]
         seen.extend(map(hash, begun[1:] if seen and begun[0] == last else begun))
         last = see_value(ids[-1])
     return len(np.unique(np.frombuffer(seen, dtype=np.int64))) == len(seen) if seen else True
@@ -168,10 +166,9 @@ def join_runs(parts: Iterable[Rows], name: str, most: int) -> Iterator[Rows]:
 
 def sort_rows(parts: Iterable[Rows], name: str, file: str) -> Iterator[Rows]:
     """Sort rows by id, stably."""
-    arrow = load_arrow()
     tables, size = [], 0
     for rows in parts:
-        table = arrow.table(rows.columns | {PLACE: arrow.array(rows.places)})
+        table = pa.table(rows.columns | {PLACE: pa.array(rows.places)})
         size += table.nbytes
         if size > MOST_SORTED:
             raise LimitError(
@@ -183,7 +180,7 @@ def sort_rows(parts: Iterable[Rows], name: str, file: str) -> Iterator[Rows]:
             )
         tables.append(table)
     # The place makes the order one, whatever the sort does with equal ids.
-    whole = arrow.concat_tables(tables).sort_by([(name, "ascending"), (PLACE, "ascending")])
+    whole = pa.concat_tables(tables).sort_by([(name, "ascending"), (PLACE, "ascending")])
     for batch in whole.to_batches(max_chunksize=ROWS_AT_ONCE):
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         places = columns.pop(PLACE).to_numpy()
@@ -200,17 +197,15 @@ def first_places(rows: Rows, name: str) -> list[int]:
 
 def differs_from_next(ids: Any) -> NDArray[np.bool_]:  # noqa: ANN401 - an array of Arrow
     """Check for each id whether the next one differs."""
-    compute = load_arrow("pyarrow.compute")
     before, after = ids.slice(0, len(ids) - 1), ids.slice(1)
-    differs = compute.not_equal(before, after)
-    is_one_missing = compute.xor(before.is_null(), after.is_null())
-    return to_array(compute.if_else(differs.is_valid(), differs, is_one_missing))
+    differs = pc.not_equal(before, after)
+    is_one_missing = pc.xor(before.is_null(), after.is_null())
+    return to_array(pc.if_else(differs.is_valid(), differs, is_one_missing))
 
 
 def _join(rows: Rows, more: Rows) -> Rows:
-    arrow = load_arrow()
     columns = {
-        name: arrow.concat_arrays([column, more.columns[name]])
+        name: pa.concat_arrays([column, more.columns[name]])
         for name, column in rows.columns.items()
     }
     return Rows(columns, np.concatenate([rows.places, more.places]))
@@ -223,12 +218,11 @@ def _slice(rows: Rows, start: int, end: int) -> Rows:
 
 def _decode(column: Any) -> Any:  # noqa: ANN401 - an array of Arrow
     decoded = decode(column)
-    return to_micros(decoded) if load_arrow().types.is_timestamp(decoded.type) else decoded
+    return to_micros(decoded) if pa.types.is_timestamp(decoded.type) else decoded
 
 
 def cut_frame(table: object) -> Iterator[Rows] | None:
     """Return the rows of a data frame, `None` if a column has mixed types."""
-    arrow = load_arrow()
     source = open_table(table)
     columns = {name: _to_arrow(source.columns[name], name) for name in source.names}
     if any(column is None for column in columns.values()):
@@ -236,7 +230,7 @@ def cut_frame(table: object) -> Iterator[Rows] | None:
     if len({len(column) for column in columns.values()}) > 1:
         return None  # reading it as a whole names the column
     try:
-        return _cut(arrow.table(columns))
+        return _cut(pa.table(columns))
     except UnicodeEncodeError:  # a name with half a character, which is no field of ours
         return None
 
@@ -256,7 +250,7 @@ def _to_arrow(column: object, name: str) -> Any:  # noqa: ANN401 - as above
     if not _are_alike(values):
         return None
     try:
-        return decode(load_arrow().array(values))
+        return decode(pa.array(values))
     except (TypeError, ValueError, OverflowError):  # Arrow's errors are of these
         return None
 

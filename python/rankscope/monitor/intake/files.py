@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from contextlib import contextmanager
 from typing import Generic, TypeVar
 
-from rankscope._inputs.files import OpenFile, TextSource, close, open_binary, refuse_binary
+from rankscope._inputs.files import TextSource, open_file, refuse_binary
 from rankscope.errors import EmptyError, FormatError, LimitError, UsageError
 from rankscope.file import EVENT_FORMATS, tell_format
 from rankscope.monitor.events.decoding import BOM, parse_text
@@ -22,9 +21,10 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any, BinaryIO
+    from contextlib import AbstractContextManager
+    from typing import Any
 
-    from rankscope._inputs.files import Progress
+    from rankscope._inputs.files import OpenFile, Progress
     from rankscope._inputs.text import Lines
     from rankscope.file import EventFormat
 
@@ -103,9 +103,8 @@ class EventFile:
 
     def read_lines(self) -> Iterator[Objects[bytes | RefusedError]]:
         """Read the lines of a file that has an object on each."""
-        with self._open() as file:
-            source = TextSource(file, self.name, encoding=self.encoding, progress=self.progress)
-            yield from _gather(_split_lines(source))
+        with self._open() as opened:
+            yield from _gather(_split_lines(TextSource(opened)))
 
     def read_tables(self, only: Sequence[str] | None = None) -> Iterator[tuple[Any, Lines]]:
         """Read a file as tables. Numbers in CSV stay text."""
@@ -113,32 +112,20 @@ class EventFile:
 
         wanted: Any = _Columns(only)
         form = self.tell_format()
-        with self._open() as file:
-            opened = OpenFile(
-                file=file,
-                given=self.path,
-                name=self.name,
-                form=form,
-                wanted=wanted,
-                encoding=self.encoding,
-                progress=self.progress,
-                checks_text=form != "parquet",  # one row of it is rejected
-            )
+        # One row of Parquet whose text isn't UTF-8 is rejected.
+        with self._open(form=form, wanted=wanted, checks_text=form != "parquet") as opened:
             yield from open_reader(opened)
 
-    @contextmanager
-    def _open(self) -> Iterator[BinaryIO]:
-        file = open_binary(self.path, self.name)
-        try:
-            yield file
-        finally:
-            close(file)
+    def _open(self, **options: Any) -> AbstractContextManager[OpenFile]:  # noqa: ANN401 - see `open_file`
+        return open_file(
+            self.path, self.name, encoding=self.encoding, progress=self.progress, **options
+        )
 
     def read_body(self) -> bytes:
         """Read a file of one JSON text at once."""
         text = bytearray()
-        with self._open() as file:
-            source = TextSource(file, self.name, encoding=self.encoding, progress=self.progress)
+        with self._open() as opened:
+            source = TextSource(opened)
             while piece := source.read(PIECE):
                 text += piece
                 if len(text) > LONGEST_JSON:

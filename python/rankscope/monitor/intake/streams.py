@@ -5,9 +5,8 @@ from __future__ import annotations
 import struct
 from functools import partial
 
-from rankscope._inputs.arrow import load_arrow, open_text
 from rankscope._inputs.text import Lines
-from rankscope.deferred import np
+from rankscope.deferred import np, pa
 from rankscope.errors import FormatError
 from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.rejection import count_unknown
@@ -39,12 +38,11 @@ def read_stream(body: bytes, most: int) -> list[Rows]:
     Nothing in it becomes larger than the stream itself: compressed buffers, dictionaries, and types
     whose values take no room are refused.
     """
-    pa = load_arrow()
     try:
-        for message in pa.ipc.MessageReader.open_stream(open_text(body)):
+        for message in pa.ipc.MessageReader.open_stream(_open_text(body)):
             if message.type == "dictionary" or _is_compressed(bytes(message.metadata)):
                 raise _refuse("plain columns", "dictionaries or compressed buffers")
-        reader = pa.ipc.open_stream(open_text(body))
+        reader = pa.ipc.open_stream(_open_text(body))
         for field in reader.schema:
             if not _is_plain(field.type):
                 raise _refuse("texts, numbers, times, and lists of them", str(field.type)[:100])
@@ -87,13 +85,23 @@ def decode_stream(body: bytes, kind: str, reader: EventReader, *, most: int, now
     return pack_reading(count_unknown(reader.read_ranking_rows(rows.columns, now=now), unknown))
 
 
+def _open_text(text: bytes) -> Any:  # noqa: ANN401 - PyArrow has no types
+    """Copy text into memory of Arrow's own, for one of its readers.
+
+    The reader's threads may outlive the call. One that dropped a buffer of Python's while the
+    interpreter ends would abort the process.
+    """
+    buffer = pa.allocate_buffer(len(text))
+    memoryview(buffer).cast("B")[:] = text
+    return pa.BufferReader(buffer)
+
+
 def _read_rows(body: bytes, most: int) -> Rows:
     parts = read_stream(body, most)
     if not parts:
         raise FormatError("expected an event, found none", code="empty_body")
     columns = {
-        name: load_arrow().concat_arrays([part.columns[name] for part in parts])
-        for name in parts[0].columns
+        name: pa.concat_arrays([part.columns[name] for part in parts]) for name in parts[0].columns
     }
     return Rows(columns, np.concatenate([part.places for part in parts]))
 
@@ -109,22 +117,21 @@ def _refuse(expected: str, found: str) -> FormatError:
 
 def _is_plain(kind: Foreign) -> bool:
     """Check whether each value of a type takes room in a stream, and takes it once."""
-    types = load_arrow().types
-    if types.is_list(kind) or types.is_large_list(kind) or types.is_map(kind):
-        parts = [kind.key_type, kind.item_type] if types.is_map(kind) else [kind.value_type]
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind):
+        parts = [kind.key_type, kind.item_type] if pa.types.is_map(kind) else [kind.value_type]
         return all(map(_is_plain, parts))
-    if types.is_struct(kind):
+    if pa.types.is_struct(kind):
         return kind.num_fields > 0 and all(_is_plain(field.type) for field in kind)
     return any(
         test(kind)
         for test in (
-            types.is_string,
-            types.is_large_string,
-            types.is_integer,
-            types.is_float32,
-            types.is_float64,
-            types.is_boolean,
-            types.is_timestamp,
+            pa.types.is_string,
+            pa.types.is_large_string,
+            pa.types.is_integer,
+            pa.types.is_float32,
+            pa.types.is_float64,
+            pa.types.is_boolean,
+            pa.types.is_timestamp,
         )
     )
 

@@ -6,8 +6,7 @@ ranking. The columns are those that `rankscope monitor export` writes.
 
 from __future__ import annotations
 
-from rankscope._inputs.arrow import load_arrow
-from rankscope.deferred import np
+from rankscope.deferred import np, pa
 from rankscope.monitor.arrays import (
     write_numbers,
     write_texts,
@@ -33,7 +32,6 @@ MAKERS = ("model", "version", "environment")
 
 def describe_rankings() -> Foreign:
     """Return the schema of a table of rankings, in the order of its columns."""
-    pa = load_arrow()
     text = pa.large_string()
     names = ("query_key", "user_id", *MAKERS)
     return pa.schema(
@@ -53,7 +51,6 @@ def describe_rankings() -> Foreign:
 
 def describe_labels() -> Foreign:
     """Return the schema of a table of labels, in the order of its columns."""
-    pa = load_arrow()
     text = pa.large_string()
     return pa.schema(
         [
@@ -70,7 +67,6 @@ def describe_labels() -> Foreign:
 
 def write_rankings(chunk: Chunk, contexts: Mapping[int, Context]) -> Foreign:
     """Return the rankings of a chunk that has the ids of events as a record batch."""
-    pa = load_arrow()
     schema = describe_rankings()
     items = chunk.items
     offsets = pa.array(items.offsets)
@@ -96,7 +92,6 @@ def write_rankings(chunk: Chunk, contexts: Mapping[int, Context]) -> Foreign:
 
 def write_contexts(numbers: NDArray[np.int64], contexts: Mapping[int, Context]) -> list[Foreign]:
     """Return the columns `model`, `version`, `environment` and `attributes` of some rankings."""
-    pa = load_arrow()
     there, places = np.unique(numbers, return_inverse=True)
     common = [contexts[number] for number in there.tolist()]
     taken = pa.array(places)
@@ -111,7 +106,6 @@ def write_contexts(numbers: NDArray[np.int64], contexts: Mapping[int, Context]) 
 
 def write_labels(chunk: Chunk) -> Foreign:
     """Return the labels of a chunk that has the ids of events as a record batch."""
-    pa = load_arrow()
     labels = chunk.labels
     columns = [
         write_texts(require_ids(labels.event_ids)),
@@ -135,12 +129,10 @@ def _say_what_happened(labels: LabelColumns) -> NDArray[np.bool_]:
 
 def write_kinds(kinds: NDArray[np.int8]) -> Foreign:
     """Return the kinds of labels as words."""
-    pa = load_arrow()
     return pa.array(LABEL_KINDS).take(pa.array(kinds))
 
 
 def write_names(labels: LabelColumns, where: NDArray[np.bool_] | None = None) -> Foreign:
     """Return what labels say happened, a list for each."""
-    pa = load_arrow()
     names = pa.array([list(said) for said in labels.names], pa.list_(pa.string()))
     return names.take(pa.array(labels.codes, mask=None if where is None else ~where))

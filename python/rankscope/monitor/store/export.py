@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from rankscope._inputs.arrow import load_arrow
+from rankscope.deferred import pq
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.store.columns import (
@@ -50,14 +50,13 @@ def export_parquet(
             hint="swap since and until",
             code="bad_period",
         )
-    parquet = load_arrow("pyarrow.parquet")
     with ExitStack() as files:
         target = files.enter_context(_open_folder(folder))
         parts = [files.enter_context(replacing(target / name, mode=PRIVATE)) for name in FILES]
         with ExitStack() as open_writers:
             sinks = [open_writers.enter_context(part.open("wb")) for part in parts]
             writers = [
-                open_writers.enter_context(parquet.ParquetWriter(sink, schema, compression="zstd"))
+                open_writers.enter_context(pq.ParquetWriter(sink, schema, compression="zstd"))
                 for sink, schema in zip(
                     sinks, (describe_rankings(), describe_labels()), strict=True
                 )
