@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 import pickle
+from itertools import combinations
 from math import log2
 
 import numpy as np
 import pytest
 import rankscope as rs
+from hypothesis import given
+from hypothesis import strategies as st
 from rankscope import Rankings, RankscopeError, nDCG
+from rankscope.derivation.derive.swap import find_best_swap
 from rankscope.derivation.explanation import LossSplit
 
 
@@ -219,3 +223,32 @@ def test_a_negative_grade_without_gain_is_explained(
     shown = rs.Rankings.from_lists([grades])
     explained = shown.explain(shown.query_ids[0], "nDCG@2", policy=policy)
     assert (NEGATIVE in str(explained)) is is_said
+
+
+gains = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 3.0, 7.0]), max_size=12)
+discounts = st.lists(st.floats(0, 1), min_size=12, max_size=12)
+
+
+def total(gains: list[float], discounts: list[float]) -> float:
+    return sum(gain * weight for gain, weight in zip(gains, discounts, strict=False))
+
+
+@given(gains=gains, discounts=discounts)
+def test_no_other_swap_gains_more(gains: list[float], discounts: list[float]) -> None:
+    best = 0.0
+    for one, other in combinations(range(len(gains)), 2):
+        swapped = [*gains]
+        swapped[one], swapped[other] = gains[other], gains[one]
+        best = max(best, total(swapped, discounts) - total(gains, discounts))
+    found = find_best_swap(gains, discounts)
+    assert (found.gained if found else 0.0) == pytest.approx(best, abs=1e-12)
+
+
+def test_a_long_list_is_searched_by_halves() -> None:
+    # Of 20,000 different gains in the best order but for two, no other pair gains anything.
+    gains = [1 / rank for rank in range(1, 20_001)]
+    gains[5000], gains[7000] = gains[7000], gains[5000]
+    discounts = [1 / rank for rank in range(1, 20_001)]
+    found = find_best_swap(gains, discounts)
+    assert found is not None
+    assert (found.rank, found.other_rank) == (5001, 7001)

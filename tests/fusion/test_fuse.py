@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from io import StringIO
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
+from rankscope.fusion.compute import _search
 from rankscope.fusion.settings import METHODS, SCALES, TIES
 
 from tests.fusion import definitions
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankscope.fusion.settings import Scale
+
 
 Run = dict[str, dict[str, float]]
 
@@ -385,3 +388,30 @@ def test_a_run_is_written_to_a_path_that_says_its_format(tmp_path: Path) -> None
         with pytest.raises(rs.UsageError, match="expected a name for text"):
             fused.write(tmp_path / name)
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("runs", [4, 5, 6])
+def test_all_tenths_are_tried_as_weights_of_five_runs(runs: int) -> None:
+    tried = set()
+
+    def measure(weights: tuple[float, ...]) -> float:
+        tried.add(weights)
+        return weights[0]
+
+    assert _search(runs, measure)[0] == 1.0
+    # Of six, the share of one run after another is changed.
+    combinations = math.comb(10 + runs - 1, runs - 1)
+    assert (len(tried) == combinations) == (runs <= 5)
+    assert len(tried) <= combinations
+
+
+def test_a_search_among_values_that_are_undefined_ends() -> None:
+    calls = 0
+
+    def measure(_: tuple[float, ...]) -> float:
+        nonlocal calls
+        calls += 1
+        assert calls < 10_000
+        return math.nan
+
+    assert _search(6, measure) == (1 / 6,) * 6

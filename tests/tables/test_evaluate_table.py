@@ -1,20 +1,30 @@
-"""Tables of files, evaluated while they are read, give what they give in memory."""
+"""Tables of files and libraries, evaluated while they are read, give what they give in memory."""
 
 from __future__ import annotations
 
 import random
 from typing import TYPE_CHECKING, Any
 
+import duckdb
+import narwhals
+import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
 from rankscope.engine import batches
 
+from tests.files.limited import describe
 from tests.refusals import refused
 from tests.tabular import write_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
 
 MEASURES = ["nDCG@5", "AP", "RR", "P@3", "Judged@3", "NumRel"]
 
@@ -176,3 +186,81 @@ def test_labels_that_do_not_fit_are_refused(settings: dict[str, Any]) -> None:
     log = rs.File(b"qid,events,score\n1,click,0.1\n", "csv")
     with pytest.raises(rs.UsageError):
         rs.evaluate(log, "RR", **settings)
+
+
+ROWS = 12_000
+OF_BATCHES = ["nDCG@10", "AP"]
+
+
+def make_table(*, grouped: bool) -> pa.Table:
+    """Return 600 queries with 20 documents, 4 MB in memory."""
+    rng = np.random.default_rng(2)
+    rows = np.arange(ROWS) if grouped else rng.permutation(ROWS)
+    return pa.table(
+        {
+            "query_id": rows // 20,
+            "doc_id": pa.array([f"d{row}" for row in rows]),
+            "relevance": rows * 7 % 4,
+            "score": rows * 37 % 101 / 8,
+            "country": pa.array(np.array(["de", "fr"])[rows // 20 % 2]),
+            "unneeded": pa.array([{"a": 1}] * ROWS),
+        }
+    )
+
+
+def of_dataset(table: pa.Table, folder: Path) -> object:
+    pq.write_table(table, folder / "table.parquet")
+    return ds.dataset(folder / "table.parquet")
+
+
+MAKE: dict[str, Callable[[pa.Table, Path], object]] = {
+    "duckdb": lambda table, _: duckdb.from_arrow(table),
+    "polars": lambda table, _: pl.from_arrow(table).lazy(),  # type: ignore[union-attr]
+    "narwhals": lambda table, _: narwhals.from_native(pl.from_arrow(table)).lazy(),  # type: ignore[type-var]
+    "reader": lambda table, _: table.to_reader(max_chunksize=1000),
+    "dataset": of_dataset,
+}
+
+
+@pytest.mark.parametrize("memory", ["1MiB", "1GiB", None])
+@pytest.mark.parametrize("grouped", [True, False], ids=["grouped", "scattered"])
+@pytest.mark.parametrize("library", MAKE)
+def test_tables_and_runs_are_evaluated_as_in_memory(
+    library: str, memory: str | None, tmp_path: Path, *, grouped: bool
+) -> None:
+    table = make_table(grouped=grouped)
+    expected = describe(rs.evaluate(table, OF_BATCHES, by="country"))
+    given = MAKE[library](table, tmp_path)
+    assert describe(rs.evaluate(given, OF_BATCHES, by="country", memory=memory)) == expected
+    qrels, run = rs.read_qrels(table), table.drop(["relevance"])
+    expected = describe(rs.evaluate(qrels, run, OF_BATCHES))
+    given = MAKE[library](run, tmp_path)
+    assert describe(rs.evaluate(qrels, given, OF_BATCHES, memory=memory)) == expected  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("library", MAKE)
+def test_a_wrong_row_is_named(library: str, tmp_path: Path) -> None:
+    table = make_table(grouped=True)
+    scores = table.column("score").to_pylist()
+    scores[10_007] = None
+    table = table.set_column(3, "score", pa.array(scores))
+    with pytest.raises(rs.errors.FormatError) as caught:
+        rs.evaluate(MAKE[library](table, tmp_path), "RR")
+    assert caught.value.line == 10_008
+
+
+def test_what_a_library_can_not_compute_is_an_error() -> None:
+    late = duckdb.sql(
+        "select range // 5 as query_id, range as doc_id, 1 as relevance, "
+        "case when range = 300000 then error('no such thing') else range end as score "
+        "from range(400000)"
+    )
+    caught = refused(lambda: rs.evaluate(late, "RR"), "input_type")
+    assert "no such thing" in str(caught)
+
+
+def test_lists_are_rankings_here_too() -> None:
+    lists: dict[str, Any] = {"query_id": ["a", "b"], "doc_id": [["x", "y"], ["z"]]}
+    lists["relevance"] = [[0, 1], [1]]
+    frame = pl.LazyFrame(lists)
+    assert rs.evaluate(frame, "RR").per_query("RR").tolist() == [0.5, 1.0]

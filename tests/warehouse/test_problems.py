@@ -5,15 +5,24 @@ from __future__ import annotations
 import math
 import re
 from itertools import chain
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
 import rankscope as rs
-from rankscope.errors import RankscopeError
+from rankscope.errors import RankscopeError, UsageError
+from rankscope.warehouse.inputs import check_name
+from rankscope.warehouse.plan import Plan
 from rankscope.warehouse.problems import MEANINGS
+from rankscope.warehouse.statements import name_columns
 
 from tests.refusals import refuses
 from tests.warehouse.databases import QRELS, RUN, evaluate, frame, run_duckdb
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 GOOD_QRELS = [("1", "a", 1.0), ("1", "b", 0.0), ("2", "a", 2.0)]
 GOOD_RUN = [("1", "b", 0.5), ("1", "a", 0.4), ("2", "a", 0.3)]
@@ -151,3 +160,30 @@ def test_every_problem_that_a_statement_can_find_has_a_meaning() -> None:
     ties = rs.sql("shown", "RR", doc=False, by="country")
     texts = chain(*(re.findall(r"'(\w+)' AS problem", one.checks) for one in (checks, ties)))
     assert set(texts) == MEANINGS.keys()
+
+
+def test_a_column_has_56_characters_at_most() -> None:
+    for count in (55, 56, 57):
+        measure: Any = SimpleNamespace(plain_name="x" * count, name="X")
+        assert name_columns([measure]) == {"X": "x" * min(count, 56)}
+
+
+def test_a_name_has_300_characters_at_most() -> None:
+    for count in (1, 299, 300):
+        check_name("x" * count, "a table", "postgres")
+    for count in (0, 301):
+        with pytest.raises(UsageError, match="expected a table as a name"):
+            check_name("x" * count, "a table", "postgres")
+
+
+def test_lists_have_10_000_ranks_at_most() -> None:
+    for depth in (0, 1, 9_999, 10_000, 10_001):
+        # No attribute has this name, which is refused after a depth that is none.
+        with pytest.raises(UsageError) as refused:
+            rs.sql("qrels", "run", "RR", depth=depth, by="queries")
+        assert ("from 1 to 10000" in refused.value.message) == (not 1 <= depth <= 10_000)
+
+
+def test_a_cutoff_beyond_10_000_is_none() -> None:
+    plan: Any = SimpleNamespace(depth=1000)
+    assert [Plan.reach(plan, k) for k in (9_999, 10_000, 10_001)] == [9_999, 10_000, 1000]
