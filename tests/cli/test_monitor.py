@@ -263,7 +263,6 @@ def test_a_url_names_a_store_too(filled: Project, program: Program) -> None:
 
 
 def restore(project: Project, place: str, name: str) -> Project:
-    """Restore a backup beside a store."""
     done = project._program.run("monitor", "restore", place, str(project.folder / name))
     assert done.returncode == 0, done.stderr
     restored = Project(project._program, project.folder)

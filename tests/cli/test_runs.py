@@ -83,7 +83,6 @@ def test_each_run_has_an_interval(program: Program, qrels: str, run: str) -> Non
 def test_a_bad_run_after_a_good_one_prints_nothing(
     program: Program, qrels: str, run: str, tmp_path: Path
 ) -> None:
-    """G4."""
     bad = tmp_path / "bad"
     bad.write_bytes(RUN + b"q3 Q0\n")
     said = check_error(program.run("eval", qrels, run, str(bad)), 3, "field_count")
@@ -91,7 +90,6 @@ def test_a_bad_run_after_a_good_one_prints_nothing(
 
 
 def test_equal_runs_are_noted(program: Program, qrels: str, run: str, tmp_path: Path) -> None:
-    """R25."""
     same, other = tmp_path / "same", tmp_path / "other"
     same.write_bytes(RUN)
     other.write_bytes(RUN.replace(b"3.0", b"3.1"))
@@ -138,7 +136,6 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_any_file_name_works_and_is_shown_on_one_line(name: bytes, tmp_path: Path) -> None:
-    """X9."""
     folder = os.fsencode(tmp_path)
     for file, text in ((name, QRELS), (name + b".run", RUN), (name + b".bad", b"q1\n")):
         with open(os.path.join(folder, file), "wb") as opened:  # noqa: PTH118, PTH123 - bytes
@@ -224,7 +221,6 @@ def many(tmp_path: Path) -> list[str]:
 def test_whoever_reads_only_the_head_ends_the_program_quietly(
     form: list[str], many: list[str]
 ) -> None:
-    """X5."""
     with subprocess.Popen(
         [PROGRAM, *many, *form], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -246,7 +242,6 @@ def test_whoever_reads_only_the_head_ends_the_program_quietly(
     ],
 )
 def test_a_full_disk_is_status_4(words: list[str], qrels: str, run: str, tmp_path: Path) -> None:
-    """X5."""
     words = [{"QRELS": qrels, "RUN": run}.get(word, word) for word in words]
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
@@ -413,7 +408,6 @@ def test_short_work_draws_nothing(qrels: str, run: str) -> None:
 
 
 def test_nothing_is_drawn_where_there_is_no_terminal(qrels: str, run: str) -> None:
-    """X12."""
     done = subprocess.run(
         [sys.executable, "-c", AT_ONCE, "eval", qrels, run], capture_output=True, check=True
     )

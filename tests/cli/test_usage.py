@@ -73,7 +73,6 @@ def test_the_module_is_the_command() -> None:
     ids=" ".join,
 )
 def test_a_call_that_is_none_is_refused(words: list[str], program: Program) -> None:
-    """X1, X7."""
     check_error(program.run(*words), 2, "usage") if "--json" not in words else check_json_error(
         program, words
     )
@@ -99,18 +98,15 @@ def check_json_error(program: Program, words: list[str]) -> None:
 def test_a_measure_that_is_none_is_refused(
     measure: str, code: str, program: Program, files: tuple[str, str]
 ) -> None:
-    """D15, D16, X6."""
     check_error(program.run("eval", *files, "-m", measure), 2, code)
 
 
 @pytest.fixture
 def files(qrels: str, run: str) -> tuple[str, str]:
-    """Judgments and a run."""
     return qrels, run
 
 
 def test_a_misspelt_measure_is_told_what_was_meant(program: Program, qrels: str, run: str) -> None:
-    """D15."""
     done = program.run("eval", qrels, run, "-m", "ndgc@10")
     assert b"nDCG@10" in done.stderr
     assert b"nDCG" in program.run("measures", "ndgc").stderr
@@ -127,7 +123,6 @@ def test_a_policy_that_is_none_is_refused(
 def test_a_number_of_threads_is_positive(
     threads: str, program: Program, qrels: str, run: str
 ) -> None:
-    """X7."""
     check_error(program.run("eval", qrels, run, "--threads", threads), 2, "bad_threads")
 
 
@@ -139,7 +134,6 @@ def test_any_number_of_threads_may_be_asked_for(program: Program, qrels: str, ru
 
 @pytest.mark.parametrize("words", [["-", "-"], ["RUN", "-", "-"], ["-", "RUN", "-"]])
 def test_standard_input_is_one_file(words: list[str], program: Program, run: str) -> None:
-    """X3."""
     words = [run if word == "RUN" else word for word in words]
     check_error(program.run("eval", *words), 2, "stdin_twice")
 

@@ -76,17 +76,6 @@ def test_ids_alone_as_judgments_have_grade_1(form: str) -> None:
     assert [dict(held.judgments.documents(at)) for at in range(3)] == list(GRADED.values())
 
 
-def test_lists_grouped_from_a_frame_are_read() -> None:
-    shown = pd.DataFrame({"user_id": [7, 7, 8], "item_id": [3, 1, 2]})
-    bought = pd.DataFrame({"user_id": [7, 8, 8], "item_id": [1, 2, 3]})
-    found = rs.evaluate(
-        bought.groupby("user_id")["item_id"].agg(set),
-        shown.groupby("user_id")["item_id"].agg(list),
-        ["RR", "R@2"],
-    )
-    assert found.to_dict() == {"7": {"RR": 0.5, "R@2": 1.0}, "8": {"RR": 1.0, "R@2": 0.5}}
-
-
 @given(
     st.permutations([f"d{n}" for n in range(12)]),
     st.sets(st.sampled_from([f"d{n}" for n in range(15)]), min_size=1),
@@ -181,19 +170,6 @@ def test_integers_of_a_frame_with_a_named_index_are_scores() -> None:
     """Only an index without a name can be the numbers of rows."""
     scores = pd.DataFrame({"item": [10, 11], "score": [2, 1]}).set_index("item")["score"]
     assert rs.evaluate({1: [11]}, {1: scores}, "RR")["RR"] == 0.5
-
-
-def test_several_runs_can_be_rows_lists_or_columns() -> None:
-    rows = [("q1", "d2", 2.0), ("q1", "d1", 1.0)]
-    for run in (
-        rows,
-        {"q1": ["d2", "d1"]},
-        {"q1": np.array(["d2", "d1"])},
-        pd.DataFrame(rows, columns=["qid", "docid", "score"]),
-    ):
-        found = rs.evaluate({"q1": ["d1"]}, {"bm25": run}, "RR")
-        assert isinstance(found, rs.Evaluations)
-        assert found["bm25"]["RR"] == 0.5
 
 
 def test_the_first_mistake_in_a_set_is_the_same_in_every_process() -> None:

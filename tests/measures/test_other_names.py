@@ -179,7 +179,6 @@ def test_names_on_the_page_come_from_the_tables() -> None:
 
 
 def is_measure(text: str) -> bool:
-    """Return whether a text is read as a measure."""
     try:
         parse(text)
     except MeasureError:
