@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from math import nan
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -401,6 +400,3 @@ def compare_all(
         for one, other in combinations(means, 2)
     ]
     return make_comparison(means, pairs)
-
-
-NO_INTERVAL = make_pair("old", "new", 0.125, reach=nan)
