@@ -101,7 +101,7 @@ test-services: develop servers ## Run the tests that need servers or a browser
 
 .PHONY: test-integrations
 test-integrations: develop $(INTEGRATIONS)/.installed ## Run the tests and pages of training libraries and trackers
-	$(INTEGRATIONS)/bin/python -m pytest --numprocesses=$(JOBS) --dist=loadfile -m "slow or not thorough" tests/integrations tests/spark tests/inputs/test_forms_in_docs.py tests/inputs/test_kinds.py tests/inputs/test_other_evaluators.py python/rankscope/integrations
+	$(INTEGRATIONS)/bin/python -m pytest --numprocesses=$(JOBS) --dist=loadfile -m "slow or not thorough" tests/integrations tests/spark tests/inputs/test_kinds.py tests/inputs/test_documents.py python/rankscope/integrations
 
 .PHONY: test-thorough
 test-thorough: develop $(VENV)/.services $(SANITIZED) ## Run 25 times as many generated cases, then the binding with sanitizers

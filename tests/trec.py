@@ -17,7 +17,6 @@ def write_qrels(path: Path, qrels: Lists) -> str:
 
 
 def write_run(path: Path, run: Lists) -> str:
-    """Write a run, and return its path as text."""
     return _write(path, "{} Q0 {} 1 {} t\n", run)
 
 

@@ -1,7 +1,7 @@
 """What each target does with the bytes of the fuzzer: read them, or refuse them with an error.
 
 Whatever else is raised is a finding, and so is a crash of the process. The seeds of a target are in
-the folder of its name in `fuzz/seeds`; `tests/hostile/test_fuzz_seeds.py` reads them all.
+the folder of its name in `fuzz/seeds`; `tests/hostile/test_readers.py` reads them all.
 """
 
 from __future__ import annotations

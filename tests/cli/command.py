@@ -19,12 +19,10 @@ PROGRAM = str(Path(sys.executable).with_name("rankscope"))
 def run(
     *words: str | bytes, environment: Mapping[str, str] | None = None, folder: str | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run the program to its end."""
     return start_program().run(*words, environment=environment, folder=folder)
 
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> list[str]:
-    """Write files, and return their paths."""
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     return [str(folder / name) for name in texts]

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def qrels(tmp_path: Path) -> str:
-    """A file of judgments."""
     path = tmp_path / "qrels"
     path.write_bytes(QRELS)
     return str(path)
@@ -22,7 +21,6 @@ def qrels(tmp_path: Path) -> str:
 
 @pytest.fixture
 def run(tmp_path: Path) -> str:
-    """A file of a run."""
     path = tmp_path / "run"
     path.write_bytes(RUN)
     return str(path)

@@ -50,7 +50,6 @@ def make_events(days: int = 4, a_day: int = 12) -> dict[str, list[dict[str, Any]
 
 
 def write_lines(path: Path, objects: list[dict[str, Any]]) -> str:
-    """Write objects as lines of JSON."""
     path.write_text("".join(json.dumps(one) + "\n" for one in objects), encoding="utf-8")
     return str(path)
 

@@ -84,7 +84,6 @@ def test_every_format_is_written(form: str, program: Program) -> None:
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
-    """Judgments and a run."""
     texts = {
         "qrels": "301 0 a 3\n301 0 b 1\n302 0 a 1\n",
         "run": "301 Q0 b 1 2 t\n301 Q0 x 2 2 t\n301 Q0 a 3 1 t\n",

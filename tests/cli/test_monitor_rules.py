@@ -328,7 +328,6 @@ def test_a_webhook_that_may_not_be_is_refused(
 
 
 def list_incidents(project: Project, *words: str) -> list[dict[str, Any]]:
-    """The incidents that the command prints."""
     return json.loads(project.run("incidents", "--json", *words).stdout)  # type: ignore[no-any-return]
 
 
@@ -388,7 +387,6 @@ TOKEN = "the-token-of-the-team"  # noqa: S105 - of nobody
 
 @pytest.fixture
 def configured(program: Program, tmp_path: Path) -> Project:
-    """A configured that is configured."""
     made = Project(program, tmp_path)
     made.say("configure", "--positive", "click", "--window", "1h")
     return made
@@ -447,7 +445,7 @@ def test_an_address_of_no_service_is_refused_and_not_shown(
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A served in which version 4 is worse than version 3, which serves beside it."""
+    """A store in which version 4 is worse than version 3, which serves beside it."""
     folder = tmp_path_factory.mktemp("served")
     with service.open_served(folder, fall=0.3):
         return folder / "served.db"

@@ -30,7 +30,6 @@ PLACES = {
 
 @pytest.mark.parametrize("words", [["-q"], ["--json", "-q"], ["--csv", "-q"]], ids=" ".join)
 def test_the_same_bytes_come_out_in_every_place(words: list[str], tmp_path: Path) -> None:
-    """X11, X12."""
     qrels, of_run = str(tmp_path / "ürteile"), str(tmp_path / "läufe ıİ")
     (tmp_path / "ürteile").write_bytes(lines("ıq 0 d 1", "q\u202e\u001b[31m 0 d 1", "q€ 0 d 1"))
     (tmp_path / "läufe ıİ").write_bytes(lines("ıq Q0 d 1 1.5 t", "q€ Q0 d 1 1.5 t"))
@@ -45,7 +44,6 @@ def test_the_same_bytes_come_out_in_every_place(words: list[str], tmp_path: Path
 
 
 def test_errors_are_the_same_bytes_in_every_place(tmp_path: Path) -> None:
-    """X11."""
     path = tmp_path / "ürteile"
     path.write_bytes("q1 0 d\u202e\u001b[31m €\n".encode())
     usual = run("eval", str(path), str(path))
@@ -57,7 +55,6 @@ def test_errors_are_the_same_bytes_in_every_place(tmp_path: Path) -> None:
 
 
 def test_json_is_one_document_with_everything(program: Program, qrels: str, run: str) -> None:
-    """X13."""
     done = program.run("eval", qrels, run, "-m", "RR,P@1", "--json")
     document = json.loads(done.stdout)
     assert document["measures"] == {"RR": 0.5, "P@1": 0.0}
@@ -77,7 +74,6 @@ def refuse(constant: str) -> None:
 def test_json_has_null_where_there_is_no_number(
     policy: str, program: Program, run: str, tmp_path: Path
 ) -> None:
-    """X13."""
     qrels = tmp_path / "none"
     qrels.write_bytes(lines("q1 0 d1 0", "q2 0 d1 0"))
     done = program.run("eval", str(qrels), run, "-m", "RR", "--json", "-q", "--policy", policy)
@@ -111,7 +107,6 @@ def files(qrels: str, run: str, tmp_path: Path) -> dict[str, str]:
 def test_errors_are_one_json_document_too(
     words: list[str], status: int, code: str, program: Program, files: dict[str, str]
 ) -> None:
-    """X13."""
     done = program.run("eval", *(files.get(word, word) for word in words), "--json")
     assert done.returncode == status
     document = json.loads(done.stdout)
@@ -138,7 +133,6 @@ def test_strict_refuses_what_is_suspicious(
 
 
 def test_an_encoding_may_be_named(program: Program, tmp_path: Path) -> None:
-    """T8."""
     qrels, of_run = tmp_path / "qrels", tmp_path / "run"
     qrels.write_bytes("é 0 d 1\n".encode("latin-1"))
     of_run.write_bytes("é Q0 d 1 1 t\n".encode("latin-1"))
@@ -177,13 +171,11 @@ def test_the_demonstration_finds_what_was_planted(program: Program, tmp_path: Pa
 
 
 def test_a_folder_that_cannot_be_made_is_status_4(program: Program, qrels: str) -> None:
-    """X5."""
     check_error(program.run("demo", "--keep", qrels), 4, "io")
     check_error(program.run("demo", "--offline", "--keep", qrels), 4, "io")
 
 
 def test_a_story_is_not_told_over_another(program: Program, tmp_path: Path) -> None:
-    """X6."""
     held = tmp_path / "story.db"
     held.write_bytes(b"kept")
     check_error(program.run("demo", "--once", "--keep", str(tmp_path)), 2, "usage")

@@ -30,7 +30,6 @@ LOG = COLUMNS + b"".join(
 
 @pytest.fixture
 def log(tmp_path: Path) -> str:
-    """A table of rankings."""
     path = tmp_path / "log.csv"
     path.write_bytes(LOG)
     return str(path)
@@ -101,16 +100,6 @@ def test_a_convention_gives_its_numbers_and_its_name(
         assert again.stdout == done.stdout
 
 
-def test_svmlight_goes_with_scores(program: Program, tmp_path: Path) -> None:
-    rows, scores = tmp_path / "test.svm", tmp_path / "scores.txt"
-    rows.write_bytes(b"0 qid:1 1:0.2\n2 qid:1 1:0.9\n1 qid:2 1:0.4\n")
-    scores.write_bytes(b"0.1\n0.7\n0.3\n")
-    words = [str(rows), str(scores), "-m", "nDCG@10"]
-    done = program.run("report", *words, "-o", "-")
-    mean = program.run("eval", *words).stdout.decode().split()[1]
-    assert f'<span class="value">{mean}</span>' in done.stdout.decode()
-
-
 def test_standard_input_is_read_once(program: Program, qrels: str) -> None:
     done = program.run("report", qrels, "-", "-o", "-", "-m", "RR", given=RUN)
     assert done.returncode == 0
@@ -125,14 +114,12 @@ def test_standard_input_is_read_once(program: Program, qrels: str) -> None:
 
 @pytest.fixture
 def files(qrels: str, run: str) -> list[str]:
-    """Judgments and a run."""
     return [qrels, run]
 
 
 @pytest.mark.parametrize(
     ("words", "status", "code"),
     [
-        (["-m", "nothing"], 2, "unknown_measure"),
         (["--policy", "empty=none"], 2, "bad_policy"),
         (["--interval", "2"], 2, "bad_interval"),
         (["--worst", "-1"], 2, "bad_parameter"),

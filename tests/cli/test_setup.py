@@ -1,20 +1,29 @@
-"""`rankscope monitor plan`, `apply` and `configuration`: projects as code, over any way in."""
+"""`rankscope serve`, and commands that plan, apply, read and write over a service or beside one."""
 
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+from contextlib import contextmanager
+from http.client import HTTPConnection
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import jsonschema
 import pytest
+from rankscope.cli.commands import MONITOR, Group
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.store.keys import make_key
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
-from tests.cli.command import check_error, run
-from tests.cli.test_serve import serving
+from tests.cli.command import PROGRAM, check_error, run
+from tests.cli.monitored import CONFIGURED, LIMIT, make_events, write_lines
 
 if TYPE_CHECKING:
-    import subprocess
+    from collections.abc import Iterator
     from pathlib import Path
+
 
 FILE = """
 [projects.music]
@@ -189,3 +198,281 @@ def test_a_service_reads_its_channels_from_the_same_file(folder: Folder) -> None
     with serving(folder.store, "--config", str(folder.file)) as (address, _):
         listed = run("monitor", "channels", address, environment=key)
         assert b"oncall" in listed.stdout, listed
+
+
+@contextmanager
+def serving(store: str, *words: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Run the service, and give its address and process."""
+    process = subprocess.Popen(
+        [PROGRAM, "serve", store, "--port", "0", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline().decode()
+        assert line.startswith("Listening on http://"), process.communicate()
+        yield line.split()[-1], process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def ask(address: str, path: str, key: str = "") -> tuple[int, dict[str, object]]:
+    parts = urlsplit(address)
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=300)
+    connection.request("GET", path, headers={"Authorization": f"Bearer {key}"} if key else {})
+    answer = connection.getresponse()
+    said = json.loads(answer.read())
+    connection.close()
+    return answer.status, said
+
+
+@pytest.mark.slow
+def test_events_of_a_service_are_those_of_its_store(tmp_path: Path) -> None:
+    store = str(tmp_path / "events.db")
+    events = make_events()
+    log = write_lines(tmp_path / "log.jsonl", [*events["rankings"], {"ranking_id": "x"}])
+    labels = write_lines(tmp_path / "labels.jsonl", events["labels"])
+    assert run("monitor", "configure", store, *CONFIGURED).returncode == 0
+    with serving(store, "--every", "0.1") as (address, process):
+        assert ask(address, "/healthz") == (200, {"status": "ok"})
+        done = run("monitor", "ingest", address, log, "--json")
+        assert (done.returncode, json.loads(done.stdout)["rejected"]) == (3, 1)
+        assert run("monitor", "label", address, labels).returncode == 0
+        assert json.loads(run("monitor", "ingest", address, log, "--json").stdout)["duplicate"] > 0
+        said = check_error(run("serve", store, "--port", "0"), 4, "store_locked")
+        assert f"another process writes to the store: process {process.pid}" in said
+        port = str(urlsplit(address).port)
+        other = str(tmp_path / "other.db")
+        assert port in check_error(run("serve", other, "--port", port), 4, "io")
+        process.send_signal(signal.SIGTERM)
+        _, told = process.communicate(timeout=300)
+        assert process.returncode == 0, told
+        lines = [json.loads(line) for line in told.decode().splitlines()]
+        assert {"/healthz", "/v1/rankings"} <= {line.get("route") for line in lines}
+    with SQLiteStore(store) as opened:
+        counted = opened.counters("default")
+    assert counted["accepted"] == len(events["rankings"]) + len(events["labels"])
+
+
+@pytest.mark.slow
+def test_a_key_is_read_from_the_environment_and_replaces_no_set(tmp_path: Path) -> None:
+    store = tmp_path / "events.db"
+    key, secret = make_key("music", ["ingest"], name="log", now=0)
+    with SQLiteStore(store) as opened:
+        opened.add_key(key, "test")
+    log = write_lines(tmp_path / "log.jsonl", make_events()["rankings"])
+    with serving(str(store)) as (address, _):
+        check = run("monitor", "ingest", address, log)
+        assert check.returncode == 4
+        assert b"[service_refused]" in check.stderr
+        environment = {"RANKSCOPE_KEY": secret.reveal()}
+        done = run("monitor", "ingest", address, log, environment=environment)
+        assert done.returncode == 0
+        assert secret.reveal().encode() not in done.stdout + done.stderr
+        few = write_lines(tmp_path / "few.jsonl", make_events()["rankings"][:3])
+        replacing = ["monitor", "ingest", address, few, "--replace", "validation"]
+        done = run(*replacing, environment=environment)
+        assert done.returncode == 4
+        assert b"expected a key with the scope admin" in done.stderr
+    with SQLiteStore(store) as opened:
+        assert opened.counters("music")["accepted"] == len(make_events()["rankings"])
+
+
+@pytest.mark.slow
+def test_a_table_is_sent_with_its_attributes_and_what_is_left_out_is_named(tmp_path: Path) -> None:
+    store, log = str(tmp_path / "events.db"), tmp_path / "log.csv"
+    configured = [*CONFIGURED, "country"]
+    assert run("monitor", "configure", store, *configured).returncode == 0
+    rows = [
+        f"s{at},{doc},{rank},2026-09-01T10:00:00Z,training,tv,de,{at}"
+        for at in range(5)
+        for rank, doc in enumerate("abc", start=1)
+    ]
+    head = "qid,docno,rank,ts,environment,device,country,price"
+    log.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+    with serving(store) as (address, _):
+        done = run("monitor", "ingest", address, str(log))
+        assert done.returncode == 1
+        assert done.stdout.decode().splitlines()[-1] == "unknown field price\t5"
+        assert done.stderr.decode().startswith("note: not stored: price\nHint: store what ")
+        again = run("monitor", "ingest", address, str(log), "--ignore", "price")
+        assert (again.returncode, again.stderr) == (0, b"")
+        words = ["--replace", "training", "--ignore", "price"]
+        log.write_text("\n".join([head, *rows[:6]]) + "\n", encoding="utf-8")
+        replaced = run("monitor", "ingest", address, str(log), *words)
+        assert replaced.returncode == 0
+        assert replaced.stdout.decode().splitlines()[0] == "accepted\t2"
+        assert replaced.stdout.decode().splitlines()[-1] == "replaced\t5"
+    with SQLiteStore(store) as opened:
+        assert opened.counters("default")["unknown_field"] == 5
+        found = opened.find_ranking("default", "s0")
+        assert found is not None
+        assert found.attributes == (("country", "de"), ("device", "tv"))
+        assert opened.find_ranking("default", "s4") is None
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "code"),
+    [
+        (["--host", "0.0.0.0"], 2, "no_keys"),  # noqa: S104 - it is refused
+        (["--port", "70000"], 2, "usage"),
+        (["--every", "0"], 2, "usage"),
+        (["--every", "nan"], 2, "usage"),
+        (["--host", "192.0.2.1"], 2, "no_keys"),
+    ],
+)
+def test_a_service_that_cannot_be_meant_is_refused(
+    words: list[str], status: int, code: str, tmp_path: Path
+) -> None:
+    check_error(run("serve", str(tmp_path / "events.db"), *words), status, code)
+
+
+SCOPES = ["admin", "ingest", "read"]
+NONE = 2
+"""The status of a test of a webhook that nobody has set."""
+
+
+def list_commands(group: Group, *words: str) -> Iterator[str]:
+    """List the commands of a group, with the words of groups in it."""
+    for name, command in group.commands.items():
+        if isinstance(command, Group):
+            yield from list_commands(command, *words, name)
+        else:
+            yield " ".join([*words, name])
+
+
+def make_table(folder: Path) -> dict[str, tuple[list[str], int]]:
+    """By command in the order of a working day: what it takes besides the store, and its status."""
+    log, labels = str(folder / "log.jsonl"), str(folder / "labels.jsonl")
+    days = ["--as-of", "2026-09-10"]
+    return {
+        "configure": ([*CONFIGURED], 0),
+        "ingest": ([log], 0),
+        "label": ([labels], 0),
+        "configuration": ([], 0),
+        "plan": ([str(folder / "rankscope.toml")], 0),
+        "apply": ([str(folder / "rankscope.toml")], 0),
+        "rule add": (["fall", *LIMIT], 0),
+        "evaluate": (days, 0),
+        "status": ([], 0),
+        "check": (["--fail-on", "ALERT", "--max-age", "500d"], 1),
+        "incidents": ([], 0),
+        "incident acknowledge": (["INCIDENT", "--note", "seen"], 0),
+        "incident snooze": (["INCIDENT", "--for", "4h"], 0),
+        "incident resolve": (["INCIDENT"], 0),
+        "rule list": ([], 0),
+        "rule silence": (["fall", "--for", "8h"], 0),
+        "rule resolve": (["fall"], 0),
+        "rule remove": (["fall"], 0),
+        "trace": ([*days, "--before", "version=3", "--after", "version=4"], 0),
+        "compare": ([*days, "--old", "3", "--new", "4"], 3),  # they never serve at a time
+        "explain": (["3-0", "-m", "nDCG@5"], 0),
+        "channels": ([], 0),
+        "channel test": (["webhook"], NONE),
+        "webhook test": ([], NONE),
+        "webhook set": (["https://1.1.1.1/hook"], 0),  # which nobody calls
+        "webhook show": ([], 0),
+        "webhook remove": ([], 0),
+        "key make": (["ann", "--scope", "admin", "read"], 0),
+        "key list": ([], 0),
+        "key rotate": (["KEY", "--keep", "1h"], 0),
+        "people add": (["ann@example.com", "--role", "operator"], 0),
+        "people list": ([], 0),
+        "people role": (["group:search", "viewer"], 0),
+        "people reset-password": (["ann@example.com"], 0),
+        "people disable": (["ann@example.com"], 0),
+        "audit": ([], 0),
+        "key revoke": (["KEY"], 0),
+        "export": ([str(folder / "out")], 0),
+        "backup": ([str(folder / "backups")], 0),
+        "restore": ([str(folder / "restored.db")], NONE),
+        "upgrade": ([], 0),
+        "delete": (["--user", "u1"], 0),
+        "retain": (["--before", "2026-09-02"], 0),
+        "doctor": ([], 1),
+    }
+
+
+def fill(store: str, folder: Path) -> None:
+    """Fill a store with a project that is evaluated and has an incident."""
+    events = make_events()
+    log = write_lines(folder / "log.jsonl", events["rankings"])
+    labels = write_lines(folder / "labels.jsonl", events["labels"])
+    text = FILE.replace("music", "default")
+    (folder / "rankscope.toml").write_text(text, encoding="utf-8")
+    for words in (
+        ["configure", store, *CONFIGURED],
+        ["ingest", store, str(log)],
+        ["label", store, str(labels)],
+        ["rule", "add", store, "fall", *LIMIT],
+        ["evaluate", store, "--as-of", "2026-09-10"],
+    ):
+        done = run("monitor", *words)
+        assert done.returncode == 0, done
+
+
+READING = {
+    *("configuration", "plan", "status", "check", "incidents"),
+    *("rule list", "trace", "compare", "explain", "channels", "channel test", "webhook test"),
+    *("webhook show", "key list", "people list", "audit", "export", "backup", "restore"),
+    "doctor",
+}
+"""Commands that only read the store, which goes on beside a service."""
+NEEDS_STORE = {
+    *("people add", "people disable", "people reset-password"),
+    *("status", "check", "explain"),
+    *("export", "backup", "restore", "upgrade", "doctor"),
+}
+"""Commands that read or write files beside the store, or compute much."""
+
+
+@pytest.mark.slow
+def test_beside_a_service_a_command_reads_the_store_or_says_what_to_do(tmp_path: Path) -> None:
+    store = str(tmp_path / "events.db")
+    fill(store, tmp_path)
+    table = make_table(tmp_path)
+    assert set(table) == set(list_commands(MONITOR))
+    with serving(store, "--every", "100000"):
+        for command, (words, status) in table.items():
+            done = run("monitor", *command.split(), store, *words)
+            if command in READING:
+                assert done.returncode == status, (command, done)
+            elif command == "upgrade":
+                assert done.returncode == 0  # nothing is to be done
+            else:
+                check_error(done, 4, "store_locked")
+                assert b"pass its URL" in done.stderr
+                assert b"RANKSCOPE_KEY" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_command_takes_the_url_of_a_service_or_says_that_it_needs_the_store(
+    tmp_path: Path,
+) -> None:
+    store = str(tmp_path / "events.db")
+    fill(store, tmp_path)
+    made = run("monitor", "key", "make", store, "ci", "--scope", *SCOPES, "--json")
+    key = {"RANKSCOPE_KEY": json.loads(made.stdout)["key"]}
+    listed = run("monitor", "incidents", store, "--json")
+    given = {"INCIDENT": json.loads(listed.stdout)[0]["id"], "KEY": ""}
+    with serving(store, "--every", "100000") as (address, _):
+        # Other commands end the incident.
+        table = sorted(make_table(tmp_path).items(), key=lambda row: "incident " not in row[0])
+        for command, (words, status) in table:
+            if command == "key rotate":
+                said = run("monitor", *["key", "list"], address, "--json", environment=key)
+                given["KEY"] = json.loads(said.stdout)["keys"][-1]["key_id"]
+            own = {"evaluate", "trace", "compare"}  # times of a store in their words
+            found = [given.get(word, word) for word in words if command not in own]
+            done = run("monitor", *command.split(), address, *found, environment=key)
+            if command in NEEDS_STORE:
+                assert "this command needs the store itself" in check_error(done, 2, "usage")
+            elif command in {"trace", "compare"}:
+                assert done.returncode in {0, 2, 3}, done
+                assert b"needs the store" not in done.stderr
+            else:
+                assert done.returncode == status, (command, done)
+        refused = run("monitor", "evaluate", address, "--as-of", "2026-09-10", environment=key)
+        assert "the URL of a service" in check_error(refused, 2, "usage")

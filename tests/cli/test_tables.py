@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
 
-from tests.cli.command import check_error
+from tests.cli.command import check_error, run
 from tests.inputs.entry import QRELS_ROWS, RUN_ROWS, lines
 from tests.parity.real import find
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.program import Program
+
 
 LOG: dict[str, list[object]] = {
     "search_group_id": ["7", "7", "7", "8", "8", "9"],
@@ -207,7 +208,6 @@ def test_the_data_of_lightgbm_are_evaluated_as_it_does(program: Program, tmp_pat
 def test_a_query_that_comes_back_is_refused_where_none_may(
     program: Program, tmp_path: Path
 ) -> None:
-    """C18."""
     path = tmp_path / "log.csv"
     path.write_bytes(lines("qid,label,score", "1,1,3", "2,1,2", "1,0,9"))
     words = ["eval", str(path), "-m", "RR"]
@@ -258,3 +258,43 @@ def test_columns_that_are_not_there_are_refused(
     done = program.run("eval", log, *words)
     assert log in check_error(done, 3, code)
     assert hint in done.stderr
+
+
+def test_the_means_of_two_tables_are_printed() -> None:
+    words = ["--dialect", "bigquery", "--qrels", "a.b", "--run", "c", "--by", "country"]
+    done = run("sql", "-m", "nDCG@10,RR", *words, "--col", "query=q", "--policy", "empty=skip")
+    expected = rs.sql(
+        "a.b",
+        "c",
+        ["nDCG@10", "RR"],
+        dialect="bigquery",
+        by="country",
+        query="q",
+        policy="empty=skip",
+    )
+    assert (done.stdout.decode(), done.stderr) == (f"{expected.means}\n", b"")
+
+
+@pytest.mark.parametrize("statement", ["per-query", "checks"])
+def test_each_statement_of_one_table_can_be_printed(statement: str) -> None:
+    words = ["--table", "shown", "--col", "doc=", "--col", "rank=place", "-m", "RR"]
+    done = run("sql", *words, "--statement", statement)
+    expected = rs.sql("shown", "RR", doc=False, rank="place")
+    assert done.stdout.decode() == f"{getattr(expected, statement.replace('-', '_'))}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--dialect", "oracle"], "bad_parameter"),
+        (["-m", "ERR@10"], "not_in_sql"),
+        (["--policy", "ties=input"], "not_in_sql"),
+        (["--table", "t", "--run", "r"], "usage"),
+        (["--col", "user=u"], "usage"),
+        (["--col", "query=a", "--col", "query=b"], "usage"),
+        (["--qrels", ""], "usage"),
+    ],
+    ids=str,
+)
+def test_what_sql_cannot_say_is_a_usage_error(words: list[str], code: str) -> None:
+    check_error(run("sql", *words), 2, code)

@@ -13,10 +13,12 @@ import pytest
 import rankscope as rs
 from scipy import stats
 
+from tests.invariance import shuffled
 from tests.parity.real import find
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 QUERIES = [f"q{number}" for number in range(40)]
 QRELS = {query: {"a": 2, "b": 1, "c": 0} for query in QUERIES}
@@ -427,3 +429,69 @@ def test_a_verdict_is_given_only_if_a_retrieved_document_is_judged(count: int) -
     history = {"q0": catalogue}
     novelty = rs.compare(qrels, runs, "Novelty@1", history=history, bounds=False)
     assert "No retrieved document" not in str(novelty)
+
+
+RESAMPLES = 9999
+
+
+def compare_shuffled(
+    queries: int, order: int, method: str = "auto"
+) -> tuple[rs.Comparison, np.ndarray]:
+    """Return the comparison of two runs in an order of rows, and the differences of queries."""
+    kept = [
+        shuffled.to_dict(shuffled.shuffle([row for row in rows if row[0] <= queries], order))
+        for rows in (shuffled.QRELS, shuffled.OLD, shuffled.NEW)
+    ]
+    runs = dict(zip(("old", "new"), kept[1:], strict=True))
+    values = [rs.evaluate(kept[0], run, "nDCG@10").per_query("nDCG@10") for run in runs.values()]
+    found = rs.compare(
+        kept[0],
+        runs,
+        ["AP", "nDCG@10"],
+        permutations=RESAMPLES,
+        interval=rs.Interval(method=method),
+        bounds=False,
+    )
+    return found, values[1] - values[0]
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_few_queries_have_the_exact_p_value_of_scipy(order: int) -> None:
+    found, differences = compare_shuffled(14, order)
+    expected = stats.permutation_test(
+        (differences,), np.mean, permutation_type="samples", n_resamples=np.inf
+    )
+    assert found["nDCG@10", "new"].p == pytest.approx(expected.pvalue, rel=1e-12)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_a_p_value_of_many_queries_is_that_of_scipy_but_for_chance(order: int) -> None:
+    found, differences = compare_shuffled(45, order)
+    expected = stats.permutation_test(
+        (differences,),
+        lambda sample, axis: sample.mean(axis=axis),
+        permutation_type="samples",
+        n_resamples=RESAMPLES,
+        vectorized=True,
+        rng=np.random.default_rng(1),
+    )
+    p = expected.pvalue
+    assert 0.01 < p < 0.5
+    # Five standard errors of the difference of two shares.
+    error = np.sqrt(2 * p * (1 - p) / RESAMPLES)
+    assert found["nDCG@10", "new"].p == pytest.approx(p, abs=5 * error)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_the_default_interval_is_what_the_test_of_scipy_does_not_reject(order: int) -> None:
+    found, differences = compare_shuffled(14, order)
+    compared = found["nDCG@10", "new"]
+
+    def test(difference: float) -> float:
+        return stats.permutation_test(
+            (differences - difference,), np.sum, permutation_type="samples", n_resamples=np.inf
+        ).pvalue
+
+    assert compared.interval_method == "dense"
+    assert test(compared.lower + 1e-9) >= 0.05 > test(compared.lower - 1e-9)
+    assert test(compared.upper - 1e-9) >= 0.05 > test(compared.upper + 1e-9)

@@ -1,15 +1,40 @@
-"""What `convention=` does to an evaluation, and what it refuses."""
+"""A convention evaluates as its library does."""
 
 from __future__ import annotations
 
+import json
+import math
+import shutil
+import subprocess
+from collections import Counter
+from importlib.resources import files
 from math import log2
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
-from rankscope import AP, DCG, RR, P, R, Rankings, RankscopeError, nDCG
+from rankscope import AP, DCG, ERR, RR, P, R, Rankings, RankscopeError, nDCG
+from rankscope.conventions import TABLE, Convention, find
+from rankscope.errors import UsageError
+from rankscope.measures import TABLE as MEASURES
+from rankscope.measures import Measure
+from rankscope.measures.table import measure as named
+from rankscope.settings.policy import FIELDS, Policy
 
+from tests.conventions.test_reconcile import command
 from tests.interpreter import run_python
+from tests.parity.cases import make
+from tests.parity.peers import of_pytrec_eval
 from tests.refusals import refuses
+from tests.tabular import write_table
+from tests.trec import write_qrels, write_run
+
+if TYPE_CHECKING:
+    from rankscope import Evaluation
+
+    from tests.parity.cases import Case
+
 
 QRELS = {"q1": {"a": 3, "b": 2, "c": 1, "d": 0}, "q2": {"x": 0, "y": 0}, "q3": {"m": 1}}
 RUN = {"q1": {"c": 3.0, "d": 2.0, "a": 1.0, "e": 0.2}, "q2": {"x": 2.0, "y": 1.0}}
@@ -208,3 +233,238 @@ def test_documents_that_were_not_retrieved_are_unknown_to_libraries_of_lists(
         for qrels in (known, more)
     ]
     assert values[0] == values[1]
+
+
+GOLDEN = Path(__file__).resolve().parents[1] / "parity" / "golden"
+RUN_HERE = {"trec_eval@9.0.8", "pytrec_eval@0.5.11", "ir_measures@0.4.3", "gdeval@1.2a"}
+"""Those whose library the tests run beside ours, in place of keeping what it said."""
+
+rows = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.address)
+
+
+def golden_files() -> dict[str, dict[str, object]]:
+    """What libraries said, by convention."""
+    files = (json.loads(path.read_text(encoding="utf-8")) for path in GOLDEN.glob("*.json"))
+    return {said["convention"]: said for said in files if "convention" in said}
+
+
+def test_addresses_differ() -> None:
+    assert {
+        address: n for address, n in Counter(row.address for row in TABLE).items() if n > 1
+    } == {}
+
+
+@rows
+def test_a_row_says_what_it_is_and_is_found_by_its_address(row: Convention) -> None:
+    assert find(row.address) is row
+    sentences = [row.summary, *row.notes, *(bug.says for bug in row.bugs)]
+    assert all(text[0].isupper() and text[-1] == "." for text in sentences)
+    assert row.sources
+    assert row.forms
+
+
+@rows
+def test_the_forms_the_policy_and_the_options_of_a_row_are_those_of_measures(
+    row: Convention,
+) -> None:
+    assert {"ties", "empty", "missing", "negative"} <= row.policy.keys()
+    parameters = set()
+    for form in row.forms:
+        names = {parameter.name for parameter in MEASURES[form.measure].parameters}
+        assert set(form.takes) & set(form.settings) == set()
+        assert {*form.settings, *(set(form.takes) - {"k"})} <= names
+        assert isinstance(named(form.measure)(**form.settings), Measure)
+        Policy(**{**row.policy, **form.policy})  # type: ignore[arg-type]  # the test is that it is
+        parameters |= names
+    for option in row.options:
+        assert option.field in {*FIELDS, *parameters}
+        if option.field in FIELDS:
+            for value in option.values:
+                Policy(**{option.field: value})  # type: ignore[arg-type]  # as above
+
+
+@rows
+def test_a_row_is_verified_where_the_library_was_run(row: Convention) -> None:
+    said = golden_files().get(row.name)
+    was_run = row.address in RUN_HERE or (said is not None and said["version"] == row.version)
+    assert row.verified == ("run" if was_run else "read from source")
+
+
+def test_a_bare_name_is_the_newest_version_that_was_run() -> None:
+    assert find("trec_eval").version == "9.0.8"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("lightgmb", "did you mean lightgbm?"),
+        ("trec_eval@11", "the known versions are trec_eval@9.0.8 and trec_eval@10.0"),
+        (3, "write 'trec_eval' or 'lightgbm@4.7.0'"),
+    ],
+)
+def test_an_unknown_name_is_refused(name: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        find(name)
+    assert caught.value.code == "unknown_convention"
+    assert caught.value.hint == hint
+
+
+LOG = {
+    "qid": [1, 1, 1, 1, 2, 2, 3],
+    "doc": ["c", "d", "a", "b", "x", "y", "m"],
+    "label": [1, 0, 3, 2, 0, 0, 1],
+    "score": [2.0, 2.0, 1.0, 0.5, 2.0, 1.0, 1.0],
+}
+STRICT_QRELS = [
+    (str(q), d, g) for q, d, g in zip(LOG["qid"], LOG["doc"], LOG["label"], strict=True)
+]
+STRICT_RUN = [(str(q), d, s) for q, d, s in zip(LOG["qid"], LOG["doc"], LOG["score"], strict=True)]
+
+
+def test_a_table_has_the_values_of_its_judgments_and_its_run() -> None:
+    joined = rs.reconcile(LOG, nDCG @ 3)
+    apart = rs.reconcile(STRICT_QRELS, STRICT_RUN, nDCG @ 3)
+    for one, other in zip(joined.reckonings, apart.reckonings, strict=True):
+        if one.name != "rankscope":  # whose ties are averaged in tables
+            assert (one.name, one.value, one.queries) == (other.name, other.value, other.queries)
+    assert joined["rankscope"] == rs.evaluate(LOG, nDCG @ 3)["nDCG@3"]
+
+
+def test_differences_are_explained_as_they_are_apart() -> None:
+    joined = rs.reconcile(LOG, nDCG @ 3).differ("trec_eval", "lightgbm")
+    apart = rs.reconcile(STRICT_QRELS, STRICT_RUN, nDCG @ 3).differ("trec_eval", "lightgbm")
+    assert joined.queries == apart.queries
+    assert joined.rules == apart.rules
+
+
+def test_without_ids_no_order_of_ties_goes_by_them() -> None:
+    log = {name: column for name, column in LOG.items() if name != "doc"}
+    found = rs.reconcile(log, nDCG @ 3)
+    by_name = {each.name: each for each in found.reckonings}
+    assert math.isnan(found["trec_eval"])
+    assert "ids" in by_name["trec_eval"].refusal
+    assert found["catboost"] == rs.reconcile(LOG, nDCG @ 3)["catboost"]
+    difference = found.differ("sklearn", "lightgbm")
+    assert [query.query_id for query in difference.queries] == ["2", "1"]
+    assert all(not query.documents for query in difference.queries)
+
+
+def test_scores_that_single_precision_merges_are_said_to_be_merged() -> None:
+    log = {"qid": [1, 1], "doc": ["a", "b"], "label": [1, 0], "score": [1.00000001, 1.0]}
+    found = rs.reconcile(log, nDCG)
+    by_name = {each.name: each for each in found.reckonings}
+    assert "single precision" in by_name["trec_eval"].refusal
+    assert found["trec_eval@10.0"] == 1.0
+
+
+@pytest.mark.parametrize("convention", ["sklearn", "lightgbm", "catboost", "trec_eval"])
+def test_a_table_is_evaluated_under_a_convention(convention: str, tmp_path: Path) -> None:
+    expected = rs.evaluate(STRICT_QRELS, STRICT_RUN, [nDCG @ 3], convention=convention)
+    for table in (LOG, write_table(LOG, tmp_path / "log.csv")):
+        found = rs.evaluate(table, nDCG @ 3, convention=convention)
+        assert dict(found) == dict(expected)
+        assert found.policy == expected.policy
+        assert found.convention == expected.convention
+
+
+def test_ties_beside_a_convention_must_be_its_own() -> None:
+    ties = rs.evaluate(LOG, nDCG @ 3, policy="ties=worst", convention="tie_aware").policy.ties
+    assert ties == "worst"
+    with refuses(rs.PolicyError, "convention_conflict"):
+        rs.evaluate(LOG, nDCG @ 3, policy="ties=average", convention="lightgbm")
+
+
+def test_a_table_of_grades_that_the_library_refuses_is_refused() -> None:
+    with refuses(rs.FormatError, "convention_grades"):
+        rs.evaluate({**LOG, "label": [0.5] * 7}, AP, convention="lightgbm")
+
+
+def test_readers_of_batches_are_read_once() -> None:
+    arrow = pytest.importorskip("pyarrow", reason="PyArrow is not installed")
+    table = arrow.table(LOG)
+    reader = arrow.RecordBatchReader.from_batches(table.schema, table.to_batches())
+    assert str(rs.reconcile(reader, nDCG @ 3)) == str(rs.reconcile(LOG, nDCG @ 3))
+
+
+def test_rankings_say_how_they_were_ordered() -> None:
+    rankings = Rankings.from_run({"q": {"a": 1}}, {"q": {"a": 1.0}}, score_type="float32")
+    assert (rankings.tie_policy, rankings.score_type) == ("doc_id", "float32")
+    assert rankings.grades == [1.0]
+
+
+def test_the_command_takes_tables(tmp_path: Path) -> None:
+    log = write_table(LOG, tmp_path / "log.csv")
+    renamed = {"worth" if name == "label" else name: column for name, column in LOG.items()}
+    named = write_table(renamed, tmp_path / "log.txt")
+    found = rs.reconcile(LOG, nDCG @ 3)
+    assert command(str(log), "-m", "nDCG@3") == (0, f"{found}\n", "")
+    words = (str(named), "-m", "nDCG@3", "--format", "csv", "--col", "relevance=worth", "--json")
+    document = json.loads(command(*words)[1])
+    assert document["conventions"]["sklearn"]["value"] == found["sklearn"]
+    assert command("-", "-m", "nDCG@3", "--format", "csv", stdin=log.read_text())[1] == f"{found}\n"
+    status, _, errors = command("sklearn", "-m", "nDCG@3")
+    assert (status, "[usage]" in errors) == (2, True)
+
+
+seeds = pytest.mark.parametrize("seed", range(3))
+SHARED = {
+    "ndcg": "nDCG",
+    "ndcg_cut_10": "nDCG@10",
+    "map": "AP",
+    "map_cut_5": "AP@5",
+    "P_5": "P@5",
+    "recall_10": "R@10",
+    "recip_rank": "RR",
+    "Rprec": "Rprec",
+    "success_1": "Success@1",
+    "set_F": "SetF",
+    "bpref": "Bpref",
+    "infAP": "infAP",
+}
+
+
+def values(evaluation: Evaluation, measure: str) -> dict[str, float]:
+    """The value of each query that has one."""
+    by_query = zip(evaluation.query_ids, evaluation.per_query_list(measure), strict=True)
+    return {query: value for query, value in by_query if not math.isnan(value)}
+
+
+@seeds
+def test_values_are_those_of_trec_eval(seed: int) -> None:
+    case = make(seed)
+    theirs = of_pytrec_eval(case.qrels, case.run, SHARED)
+    ours = rs.evaluate(case.qrels, case.run, [*SHARED.values()], convention="trec_eval@9.0.8")
+    for name, measure in SHARED.items():
+        assert values(ours, measure) == theirs[name]
+
+
+def run_gdeval(case: Case, folder: Path) -> dict[str, tuple[float, float]]:
+    """By query, nDCG@10 and ERR@10 as the program prints them, with five places."""
+    perl = shutil.which("perl")
+    if perl is None:
+        pytest.skip("Perl is not installed")
+    numbers = {query: str(number) for number, query in enumerate({**case.qrels, **case.run})}
+    write_qrels(folder / "qrels", {numbers[query]: row for query, row in case.qrels.items()})
+    write_run(folder / "run", {numbers[query]: row for query, row in case.run.items()})
+    program = str(files("ir_measures") / "bin" / "gdeval.pl")
+    done = subprocess.run(
+        [perl, program, "qrels", "run", "10"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    names = {number: query for query, number in numbers.items()}
+    rows = [line.split(",") for line in done.stdout.splitlines()[1:]]
+    return {names[number]: (float(ndcg), float(err)) for _, number, ndcg, err in rows}
+
+
+@seeds
+def test_values_are_those_of_gdeval(seed: int, tmp_path: Path) -> None:
+    case = make(seed)
+    theirs = run_gdeval(case, tmp_path)
+    ours = rs.evaluate(case.qrels, case.run, [nDCG @ 10, ERR @ 10], convention="gdeval")
+    for place, measure in enumerate(("nDCG@10", "ERR@10")):
+        rounded = {query: pair[place] for query, pair in theirs.items()}
+        # It prints five places, and adds up in another order.
+        assert values(ours, measure) == pytest.approx(rounded, abs=0.5e-5 + 1e-9)

@@ -10,6 +10,7 @@ import pytest
 import rankscope as rs
 from rankscope import AP, DCG, ERR, IDCG, RBP, RR, Bpref, Judged, P, Rankings, RBPResidual, nDCG
 from rankscope.errors import UsageError
+from scipy.stats import tukey_hsd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from tests.defects.ways import Ways
     from tests.program import Program
+
 
 QRELS = {"q": {"a": 1, "b": 2, "c": 3}}
 RUN = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
@@ -170,3 +172,30 @@ def test_frames_of_the_newest_pandas_are_read() -> None:
     frame = pd.DataFrame({"qid": ["q", "q"], "doc": ["a", "b"], "rel": [0, 1], "score": [2.0, 1.0]})
     assert str(frame["qid"].dtype) == ("str" if int(pd.__version__.split(".")[0]) > 2 else "object")
     assert Rankings.from_table(frame).evaluate(RR)[RR] == 1 / 2
+
+
+OLD = [number / 40 for number in range(40)]
+NEW = [value + 0.01 + 0.0001 * (number % 3) for number, value in enumerate(OLD)]
+
+
+def test_the_tukey_test_finds_a_small_difference_that_all_queries_have_in_common() -> None:
+    found = rs.compare({"old": OLD, "new": NEW, "same": OLD}, values=True, test="tukey")
+    assert found["value", "new"].p < 0.001
+    assert tukey_hsd(OLD, NEW, OLD).pvalue[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("test", ["permutation", "tukey", "bootstrap"])
+def test_no_permutation_test_has_a_p_value_of_0(test: str) -> None:
+    found = rs.compare({"old": OLD, "new": NEW}, values=True, test=test, permutations=999)
+    assert found["value", "new"].p == 1 / 1000
+
+
+@pytest.mark.parametrize("test", ["permutation", "tukey", "bootstrap"])
+def test_a_seed_gives_the_same_p_value_for_any_number_of_threads(test: str) -> None:
+    values = {"old": OLD, "new": [value + 0.05 * (-1) ** (n % 5) for n, value in enumerate(OLD)]}
+    found = [
+        rs.compare(values, values=True, test=test, permutations=999, threads=threads, range=None)
+        for threads in (1, 2, 3, 3)
+    ]
+    assert len({each["value", "new"].p for each in found}) == 1
+    assert 1 / 1000 < found[0]["value", "new"].p < 1

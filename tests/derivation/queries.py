@@ -44,7 +44,6 @@ def rank(judged: Judged, policy: Policy) -> Rankings:
 
 
 def evaluate(rankings: Rankings, measure: Measure, policy: Policy) -> float:
-    """Return the value of the query."""
     values = rankings.evaluate(measure, policy=policy).per_query_list(measure)
     return values[rankings.query_ids.index("query")]
 

@@ -1,15 +1,24 @@
-"""What an explanation says, in cases that a person can follow."""
+"""What an explanation says, however it is written, in cases that a person can follow."""
 
 from __future__ import annotations
 
+import html
+import itertools
+import json
 import math
 import pickle
+import re
+from html.parser import HTMLParser
+from itertools import combinations
 from math import log2
 
 import numpy as np
 import pytest
 import rankscope as rs
-from rankscope import Rankings, RankscopeError, nDCG
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope import Explanation, Rankings, RankscopeError, nDCG
+from rankscope.derivation.derive.swap import find_best_swap
 from rankscope.derivation.explanation import LossSplit
 
 
@@ -219,3 +228,270 @@ def test_a_negative_grade_without_gain_is_explained(
     shown = rs.Rankings.from_lists([grades])
     explained = shown.explain(shown.query_ids[0], "nDCG@2", policy=policy)
     assert (NEGATIVE in str(explained)) is is_said
+
+
+gains = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 3.0, 7.0]), max_size=12)
+discounts = st.lists(st.floats(0, 1), min_size=12, max_size=12)
+
+
+def total(gains: list[float], discounts: list[float]) -> float:
+    return sum(gain * weight for gain, weight in zip(gains, discounts, strict=False))
+
+
+@given(gains=gains, discounts=discounts)
+def test_no_other_swap_gains_more(gains: list[float], discounts: list[float]) -> None:
+    best = 0.0
+    for one, other in combinations(range(len(gains)), 2):
+        swapped = [*gains]
+        swapped[one], swapped[other] = gains[other], gains[one]
+        best = max(best, total(swapped, discounts) - total(gains, discounts))
+    found = find_best_swap(gains, discounts)
+    assert (found.gained if found else 0.0) == pytest.approx(best, abs=1e-12)
+
+
+def test_a_long_list_is_searched_by_halves() -> None:
+    # Of 20,000 different gains in the best order but for two, no other pair gains anything.
+    gains = [1 / rank for rank in range(1, 20_001)]
+    gains[5000], gains[7000] = gains[7000], gains[5000]
+    discounts = [1 / rank for rank in range(1, 20_001)]
+    found = find_best_swap(gains, discounts)
+    assert found is not None
+    assert (found.rank, found.other_rank) == (5001, 7001)
+
+
+HOSTILE = {
+    "markup": "<script>alert(1)</script>&amp;",
+    "table": "a|b||c",
+    "emphasis": "*a* _b_ `c` [d](e) ~~f~~ # g",
+    "latex": r"\input{x} 50% $y$ #1 a_b ~ ^ {z}",
+    "terminal": "\x1b[31mred\x07",
+    "lines": "one\ntwo\r\nthree\u2028four\ttabbed",
+    "reversed": "a\u202eb\u200fc\u2066d",
+    "hebrew": "\u05e9\u05dc\u05d5\u05dd",
+    "wide": "検索\U0001f50d",
+    "quotes": "\"'><img src=x onerror=alert(1)>",
+    "long": "x" * 4000,
+    "blank": " ",
+    "formula": "=1+1",
+}
+
+
+def explain(*ids: str, **settings: object) -> Explanation:
+    """Explain a query whose documents, one of them not retrieved, and itself are called so."""
+    first, *_ = ids
+    qrels = {first: {doc: grade % 4 for grade, doc in enumerate([*ids, f"{first}2"], start=1)}}
+    run = {first: {doc: -float(rank) for rank, doc in enumerate(ids)}}
+    return Rankings.from_run(qrels, run, **settings).explain(first, nDCG @ 10)
+
+
+class Cells(HTMLParser):
+    """The tags of a piece of HTML, and the texts of the cells of its tables."""
+
+    def __init__(self, piece: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.open: list[str] = []
+        self.rows: list[list[str]] = []
+        self.feed(piece)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        assert not any(name.startswith("on") or name in {"src", "href"} for name, _ in attrs)
+        self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in {"td", "th"}:
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if {"td", "th"} & set(self.open):
+            self.rows[-1][-1] += data
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_html_has_the_tags_of_the_house_only(name: str) -> None:
+    piece = explain(HOSTILE[name], "b").to_html()
+    assert piece.isascii()
+    assert piece.isprintable() or set(re.findall(r"[^ -~]", piece)) == {"\n"}
+    found = Cells(piece)
+    known = {"div", "style", "h4", "p", "span", "sub", "sup", "bdi"}
+    tables = {"table", "thead", "tbody", "tr", "th", "td"}
+    assert set(found.tags) <= known | tables
+    assert len({len(row) for row in found.rows[:3]}) == 1
+    assert len(piece) < 20_000
+
+
+def test_html_shows_the_numbers_of_the_rows() -> None:
+    explanation = explain("a", "b", "c")
+    cells = Cells(explanation.to_html(digits=6)).rows[1 : 1 + len(explanation.rows)]
+    for shown, row in zip(cells, explanation.rows, strict=True):
+        assert shown[0] == str(row.rank)
+        numbers = (row.contribution, row.cg, row.dcg, row.idcg, row.ndcg)
+        assert shown[-5:] == [f"{number:.6f}" for number in numbers]
+
+
+def test_a_page_is_a_piece_with_a_head() -> None:
+    explanation = explain("a", "b")
+    page = explanation.to_html(is_page=True)
+    assert page.startswith("<!doctype html>")
+    assert explanation.to_html() in page
+    assert f"<title>nDCG@10 = {explanation.value:.4f} for query a</title>" in page
+    assert explanation._repr_html_() == explanation.to_html()
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_text_is_printable_and_its_columns_stand_in_line(name: str) -> None:
+    text = explain(HOSTILE[name], "b", "c").to_text()
+    assert all(line.isprintable() for line in text.split("\n"))
+    assert max(map(len, text.split("\n"))) < 200
+
+
+def cut_row(line: str) -> list[str]:
+    """The cells of a row of a Markdown table, as GitHub cuts them."""
+    return [cell.strip() for cell in re.split(r"(?<!\\)(?:\\\\)*\|", line)[1:-1]]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_markdown_tables_keep_their_columns(name: str) -> None:
+    text = explain(HOSTILE[name], "b", "c").to_markdown()
+    blocks = [block for block in text.split("\n\n") if block.startswith("|")]
+    assert len(blocks) == 4
+    for block in blocks:
+        head, *rows = map(cut_row, block.strip().split("\n"))
+        assert {len(row) for row in rows} == {len(head)}
+    outside = re.sub(r"```text.*?```", "", text, flags=re.DOTALL)
+    assert not re.search(r"(?<!\\)[<`]", outside)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_latex_has_no_command_of_an_identifier(name: str) -> None:
+    text = explain(HOSTILE[name], "b", "c").to_latex()
+    ours = {
+        "alpha", "begin", "cdot", "cdots", "end", "footnotesize", "frac", "hline", "ldots", "ln",
+        "log", "mathrm", "medskip", "multicolumn", "noindent", "par", "paragraph", "quad",
+        "textasciicircum", "textasciitilde", "textbackslash", "textbar", "textbf", "textgreater",
+        "textit", "textless", "times", "char",
+    }  # fmt: skip
+    assert set(re.findall(r"(?<!\\)\\([A-Za-z]+)", text)) <= ours
+    assert not re.search(r"(?<!\\)[%#~]", text)
+    bare = re.sub(r"\\[{}]", "", text)
+    assert bare.count("{") == bare.count("}")
+    assert len(re.findall(r"(?<!\\)\$", text)) % 2 == 0
+    for table in re.findall(r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", text, re.DOTALL):
+        for line in re.findall(r"^(.*) \\\\$", table[1], flags=re.MULTILINE):
+            assert len(re.findall(r"(?<!\\)&", line)) in {len(table[0]) - 1, 0}
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "latex", "html"])
+def test_every_way_has_the_same_digits(form: str) -> None:
+    explanation = rs.explain([4, 2, 5, 3, 5], k=3, names="ABCDE")
+    written = getattr(explanation, f"to_{form}")(digits=7)
+    for value in (explanation.value, explanation.dcg, explanation.idcg, explanation.swap.gain):
+        assert f"{value:.7f}" in html.unescape(written)
+
+
+def test_a_mapping_is_json_without_nan() -> None:
+    explanation = rs.explain([1, math.nan, 0], names=["a", "b\x00", "<c>"], unjudged="remove")
+    document = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
+    assert document["value"] == explanation.value
+    assert document["removed"]["shown"][0]["doc_id"] == "b\x00"
+    assert document["removed"]["shown"][0]["grade"] is None
+    assert [row["doc_id"] for row in document["rows"]] == ["a", "<c>"]
+    assert document["formula"] == explanation.formula
+
+
+def read_column(
+    explanation: Explanation, name: str, digits: int, title: str = "The list"
+) -> list[str]:
+    """The cells of a read_column of a table, as they are printed."""
+    lines = explanation.to_text(digits).split("\n")
+    start = next(at for at, line in enumerate(lines) if line.startswith(title))
+    table = list(itertools.takewhile(bool, lines[start + 1 :]))
+    end = table[0].index(name) + len(name)
+    while table[0][end:].startswith(" ×"):  # another read_column begins with the same word
+        end = table[0].index(name, end) + len(name)
+    return [line[:end].split()[-1] for line in table[1:]]
+
+
+ARTICLE = [4, 2, 5, 3, 5]
+DISCOUNTED = [4, 2 / log2(3), 5 / log2(4), 3 / log2(5), 5 / log2(6)]
+BEST = [5, 5 / log2(3), 4 / log2(4), 3 / log2(5), 2 / log2(6)]
+
+
+@pytest.mark.parametrize(
+    ("name", "formula", "published"),
+    [
+        ("CG", itertools.accumulate(ARTICLE), "4.00 6.00 11.00 14.00 19.00"),
+        ("DCG", itertools.accumulate(DISCOUNTED), "4.00 5.26 7.76 9.05 10.99"),
+        ("IDCG", itertools.accumulate(BEST), "5.00 8.15 10.15 11.45 12.22"),
+        (
+            "nDCG",
+            [
+                dcg / best
+                for dcg, best in zip(
+                    itertools.accumulate(DISCOUNTED), itertools.accumulate(BEST), strict=True
+                )
+            ],
+            "0.80 0.65 0.76 0.79 0.90",
+        ),
+    ],
+)
+def test_the_table_by_rank_is_that_of_the_article(
+    name: str, formula: object, published: str
+) -> None:
+    explanation = rs.explain(ARTICLE, names="ABCDE")
+    found = [getattr(row, name.lower()) for row in explanation.rows]
+    assert found == list(formula)  # type: ignore[call-overload]  # numbers
+    # Each name ends another: the running columns are found from the right.
+    places = ["CG", "DCG", "IDCG", "nDCG"]
+    lines = explanation.to_text(2).split("\n")
+    start = lines.index("The list, rank by rank") + 2
+    cells = [line.split()[-4:][places.index(name)] for line in lines[start : start + 5]]
+    assert cells == published.split()
+
+
+def test_the_terms_are_those_of_the_article() -> None:
+    explanation = rs.explain(ARTICLE, k=3, names="ABCDE")
+    assert [row.contribution for row in explanation.rows] == DISCOUNTED[:3]
+    assert [row.contribution for row in explanation.ideal_rows] == BEST[:3]
+    assert read_column(explanation, "gain × discount", 4) == ["4.0000", "1.2619", "2.5000"]
+    text = explanation.to_text(3)
+    assert "DCG@3 = 4/log2(2) + 2/log2(3) + 5/log2(4)" in text
+    assert "IDCG@3 = 5/log2(2) + 5/log2(3) + 4/log2(4)" in text
+    assert "= 7.762 / 10.155" in text
+    assert text.startswith("nDCG@3 = 0.764\n")
+
+
+def test_a_term_that_articles_have_wrong_is_printed_right() -> None:
+    # 3/log2(5) is 1.29203, not 1.29248.
+    explanation = rs.explain(ARTICLE)
+    assert read_column(explanation, "gain × discount", 5)[3] == "1.29203"
+
+
+def test_the_worst_and_the_best_order_are_those_that_are_published() -> None:
+    explanation = rs.explain([3, 1, 2, 0, 2], gain="exp2")
+    assert explanation.worst is not None
+    assert explanation.best is not None
+    assert (explanation.worst.grades, explanation.best.grades) == ((0, 1, 2, 2, 3), (3, 2, 2, 1, 0))
+    assert f"{explanation.worst.value:.15f}" == "0.566447862549826"
+    assert explanation.best.value == 1
+
+
+# Järvelin and Kekäläinen, 2002: the list and the ideal of their example, with base 2.
+VECTOR = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
+IDEAL = [3, 3, 3, 2, 2, 2, 1, 1, 1, 1]
+
+
+def test_the_vectors_of_the_inventors_are_printed() -> None:
+    explanation = rs.explain(VECTOR, ideal=IDEAL, discount="jk", base=2)
+    assert explanation.to_text(2).count("max(1, log2(") > 0
+    rows = explanation.rows
+    dcg = "3.00 5.00 6.89 6.89 6.89 7.28 7.99 8.66 9.61 9.61"
+    assert [f"{row.dcg:.2f}" for row in rows] == dcg.split()
+    best = "3.00 6.00 7.89 8.89 9.75 10.53 10.88 11.22 11.53 11.83"
+    assert [f"{row.idcg:.2f}" for row in rows] == best.split()

@@ -1,14 +1,15 @@
-"""Tables whose rows exceed the memory limit give what they give in memory, mistakes included."""
+"""Tables and runs that exceed the memory limit give what they give in memory, mistakes included."""
 
 from __future__ import annotations
 
+import gzip
 import os
 import random
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,11 +20,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope._inputs.table_files import TableFile
 from rankscope.engine import memory
+from rankscope.engine.column_run import ColumnRun
 
+from tests.cli.command import run as run_program
 from tests.files.limited import SMALL, describe, draw_pairs, draw_settings, spoil
 from tests.generated import examples
-from tests.refusals import refused
+from tests.refusals import refused, refuses
 from tests.tabular import write_table
+
+if TYPE_CHECKING:
+    from rankscope.typing import InputLike
+
 
 SETTINGS = draw_settings(
     ties=["average", "input", "doc_id", "best"],
@@ -174,3 +181,212 @@ path, limit = sys.argv[1], dict(memory="1MiB", spill_folder=sys.argv[2])
     assert named_files == 0
     assert done.returncode != 0
     assert list(tmp_path.iterdir()) == []
+
+
+FORMATS = ("parquet", "arrow", "csv", "tsv", "jsonl")
+RUN_SETTINGS = draw_settings(
+    policy=[
+        None,
+        *(f"{name}={value}" for name in ("empty", "missing") for value in ("error", "skip")),
+        *("ties=average", "ties=best"),
+    ],
+    score_type=[None, "float32"],
+)
+
+
+@st.composite
+def make_runs(draw: st.DrawFn) -> tuple[dict[str, dict[str, int]], dict[str, list[Any]]]:
+    """Draw judgments, and rows of a run that are grouped or scattered, most of them valid."""
+    choose = random.Random(draw(st.integers(0, 10**6)))
+    pairs = draw_pairs(draw, choose)
+    if draw(st.booleans()):
+        choose.shuffle(pairs)
+    elif draw(st.booleans()):
+        pairs.append(pairs.pop(0))
+    integers = draw(st.booleans())
+
+    def named(kind: str, number: int) -> int | str:
+        return number * 7 if integers else f"{kind}{number}"
+
+    run: dict[str, list[Any]] = {
+        "query_id": [named("q", query) for query, _ in pairs],
+        "doc_id": [named("d", doc) for _, doc in pairs],
+    }
+    kind = draw(st.sampled_from(["score", "rank", "both"]))
+    if kind != "rank":
+        run["score"] = choose.choices([0.25, 0.5, 1.0, 2.0], k=len(pairs))
+    if kind != "score":
+        run["rank"] = [float(doc + 1) for _, doc in pairs]
+    spoil(draw, choose, run)
+    for _ in range(draw(st.sampled_from([0, 0, 0, 1, 2]))):
+        one, other = choose.randrange(len(pairs)), choose.randrange(len(pairs))
+        run["query_id"][one], run["doc_id"][one] = run["query_id"][other], run["doc_id"][other]
+    first = draw(st.sampled_from([0, 0, 3, 100]))
+    judged = {
+        str(named("q", query)): {str(named("d", doc)): choose.randrange(3) for doc in range(5)}
+        for query in range(first, first + draw(st.integers(1, 9)))
+    }
+    return judged, run
+
+
+def evaluate_run(judged: object, run: object, settings: dict[str, Any], way: str) -> list[object]:
+    """Evaluate a run in one of the ways, and return the result, or the mistake."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory, "LEAST", 1)
+        if way in ("held", "written"):
+            patch.setattr(ColumnRun, "_stream", lambda *_: None)
+        if way == "written":
+            patch.setattr(TableFile, "estimate_memory", lambda _: 10 * SMALL)
+        limit = {"held": "1GiB", "read": "1GiB", "written": SMALL, "any": SMALL}[way]
+        try:
+            return describe(rs.evaluate(judged, run, **settings, memory=limit))  # type: ignore[call-overload]
+        except rs.errors.RankscopeError as error:
+            return [type(error), error.__dict__]
+
+
+@examples(150)
+@given(st.data())
+def test_all_ways_give_the_same(folder: Path, data: st.DataObject) -> None:
+    judged, run = data.draw(make_runs())
+    settings = data.draw(RUN_SETTINGS)
+    path = write_table(run, folder / f"run.{data.draw(st.sampled_from(FORMATS))}")
+    expected = evaluate_run(judged, path, settings, "held")
+    for way in ("read", "any", "written"):
+        assert evaluate_run(judged, path, settings, way) == expected, way
+
+
+QUERIES, DOCS = 400, 30
+MEASURES = ["nDCG@10", "AP", "RR", "Judged@10", "nDCG(gain='exp2')@5"]
+
+
+@pytest.fixture(scope="module")
+def judgments() -> bytes:
+    rng = random.Random(1)
+    lines = [
+        f"q{query} 0 d{rng.randrange(60)}-{query} {rng.choice([0, 0, 1, 3])}"
+        for query in range(0, QUERIES, 3)
+    ]
+    return "\n".join(dict.fromkeys(lines)).encode()
+
+
+def make_lines(seed: int, *more: str) -> list[str]:
+    """Return lines of a run in random order, with these among them."""
+    rng = random.Random(seed)
+    lines = [
+        f"q{query} Q0 d{doc}-{query} {doc + 1} {rng.choice([0.5, 1, 2.25])} tag{query % 2}"
+        for query in range(QUERIES)
+        for doc in rng.sample(range(60), DOCS)
+    ]
+    lines += more
+    rng.shuffle(lines)
+    return lines
+
+
+def evaluate_scattered(judgments: bytes, run: bytes, **settings: Any) -> list[object]:  # noqa: ANN401 - of all kinds
+    """Evaluate a run, and return what the result says, or the mistake."""
+    try:
+        return describe(rs.evaluate(judgments, run, MEASURES, **settings))
+    except rs.errors.RankscopeError as error:
+        return [type(error), error.__dict__]
+
+
+@pytest.mark.parametrize("duplicates", ["error", "first", "max"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        [],
+        ["q3 Q0 d7-x 9 0.5 tag1", "q3 Q0 d7-x 12 2.25 tag1"],
+        ["q3 Q0 d7-x 9 0.5 tag1", "q3 Q0 d7-x 12 2.25 tag1", "q4 Q0 d8 1 1 t", "q4 Q0 d8 1 2 t"],
+        ["q3 Q0 d7-x 9 nan tag1"],
+        ["q3 Q0 d7-x 9"],
+    ],
+    ids=["valid", "a duplicate", "two duplicates", "no score", "a short line"],
+)
+def test_results_and_mistakes_of_scattered_runs_are_those_of_memory(
+    judgments: bytes, more: list[str], duplicates: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = "\n".join(make_lines(2, *more)).encode()
+    expected = evaluate_scattered(judgments, run, duplicates=duplicates)
+    assert not caplog.messages
+    for threads in (1, 2):
+        settings = {"duplicates": duplicates, "threads": threads}
+        assert evaluate_scattered(judgments, run, memory="1MiB", **settings) == expected
+    if isinstance(expected[0], str):
+        assert "exceeds the memory limit of 1.0 MiB" in caplog.messages[0]
+        assert caplog.messages[1].endswith("to temporary files, and removed them")
+
+
+def test_without_a_limit_half_of_the_free_memory_is_the_limit(
+    judgments: bytes, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = "\n".join(make_lines(3)).encode()
+    expected = evaluate_scattered(judgments, run)
+    monkeypatch.setattr(memory, "HARMLESS", 1000)
+    monkeypatch.setattr(memory, "find_free", lambda: 2 << 20)
+    assert evaluate_scattered(judgments, run) == expected
+    assert "exceeds the memory limit of 1.0 MiB" in caplog.messages[0]
+
+
+def as_csv(lines: list[str]) -> str:
+    rows = (line.split() for line in lines)
+    cells = [f"{query},{doc},{score}" for query, _, doc, _, score, _ in rows]
+    return "\n".join(["query_id,doc_id,score", *cells])
+
+
+@pytest.mark.parametrize("form", ["trec", "csv"])
+def test_a_compressed_run_from_standard_input_is_the_same(
+    judgments: bytes, form: str, tmp_path: Path
+) -> None:
+    (tmp_path / "qrels.txt").write_bytes(judgments)
+    lines = make_lines(4)
+    packed = gzip.compress((as_csv(lines) if form == "csv" else "\n".join(lines)).encode())
+    command = [sys.executable, "-m", "rankscope", "eval", str(tmp_path / "qrels.txt"), "-", "-q"]
+    limited = [*command, "--memory", "1MiB", "--spill-folder", str(tmp_path)]
+    limited += ["--format", "run=csv"] if form == "csv" else []
+    done = subprocess.run(limited, input=packed, capture_output=True, check=True)
+    held = subprocess.run(command, input="\n".join(lines).encode(), capture_output=True, check=True)
+    assert done.stdout == held.stdout
+    assert b"exceeds the memory limit of 1.0 MiB" in done.stderr
+    assert b"to temporary files in " + str(tmp_path).encode() in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["qrels.txt"]
+
+
+WIDE = {"query_id": np.arange(20_000) % 2, "doc_id": np.arange(20_000), "score": np.arange(20_000)}
+"""Two queries, each with more rows than fit."""
+
+
+@pytest.mark.parametrize("way", ["a table", "a run in columns", "a run as text"])
+def test_a_query_beyond_the_limit_is_an_error_that_says_what_it_needs(
+    way: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "wide.parquet"
+    if way == "a run as text":
+        path = tmp_path / "wide.run"
+        path.write_text("".join(f"{row % 2} Q0 {row} 1 {row} tag\n" for row in range(20_000)))
+    else:
+        grades = {"relevance": WIDE["doc_id"] % 3} if way == "a table" else {}
+        pq.write_table(pa.table(WIDE | grades), path)  # type: ignore[no-untyped-call]
+
+    def evaluate_within(memory: str) -> rs.Evaluation:
+        if way == "a table":
+            return rs.evaluate(path, "RR", memory=memory)
+        return rs.evaluate({"0": {"2": 1}, "1": {"3": 1}}, path, "RR", memory=memory)
+
+    with refuses(rs.errors.OutOfMemoryError, "query_memory", match="query") as caught:
+        evaluate_within("1MiB")
+    size = caught.value.hint.partition('"')[2].rstrip('"')
+    assert evaluate_within(size)["RR"] > 0
+
+
+@pytest.mark.parametrize("run", [{"q0": {"d1": 1.0}}, [("q0", "d1", 1.0)]])
+def test_a_limit_for_a_run_in_memory_is_refused(judgments: bytes, run: InputLike) -> None:
+    refused(lambda: rs.evaluate(judgments, run, "RR", memory="1GiB"), "bad_memory")
+
+
+def test_a_limit_for_scores_of_letor_rows_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "test.svm").write_text("1 qid:1 1:0.5\n0 qid:1 1:0.25\n")
+    (tmp_path / "scores.txt").write_text("0.5\n0.25\n")
+    words = ["test.svm", "scores.txt", "--memory", "1GiB"]
+    done = run_program("eval", *words, folder=str(tmp_path))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"--memory" in done.stderr

@@ -1,10 +1,14 @@
-"""Fused scores are those of the plain definitions, whatever the input and the number of threads."""
+"""Fusion is that of plain definitions, and fitted weights say what to expect on other queries."""
 
 from __future__ import annotations
 
+import math
+from hashlib import blake2b
 from io import StringIO
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from random import Random
+from statistics import fmean, median, pstdev
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
 import polars as pl
@@ -12,15 +16,109 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
+from rankscope.fusion.compute import _search
 from rankscope.fusion.settings import METHODS, SCALES, TIES
 
-from tests.fusion import definitions
+from tests.cli.command import run as run_command
 from tests.generated import examples
+from tests.trec import write_qrels, write_run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from rankscope.fusion.settings import Scale
+
+
+Scores: TypeAlias = dict[str, float]
+
+
+def rank(scores: Scores) -> list[str]:
+    """The documents in rank order: of equal scores, the larger id first."""
+    return sorted(sorted(scores, reverse=True), key=lambda doc: -scores[doc])
+
+
+def scale(scores: Scores, how: str, candidates: set[str]) -> Scores:
+    """The scores of one query in one run on a common scale."""
+    order, values = rank(scores), list(scores.values())
+    low, high = min(values), max(values)
+    if how == "none":
+        return scores
+    if how == "min_max":
+        return {doc: (s - low) / (high - low) if high > low else 1.0 for doc, s in scores.items()}
+    if how == "max":
+        return {doc: score / high for doc, score in scores.items()}
+    if how == "sum":
+        total = sum(score - low for score in values)
+        share = 1 / len(values)
+        return {doc: (s - low) / total if high > low else share for doc, s in scores.items()}
+    if how == "zmuv":
+        mean, spread = fmean(values), pstdev(values)
+        return {doc: (s - mean) / spread if high > low else 0.0 for doc, s in scores.items()}
+    if how == "rank":
+        return {doc: 1 - place / len(order) for place, doc in enumerate(order)}
+    ranked = {doc: 1 - place / len(candidates) for place, doc in enumerate(order)}
+    left = [1 - place / len(candidates) for place in range(len(order), len(candidates))]
+    return ranked | {doc: fmean(left) for doc in candidates - set(order)}
+
+
+def fuse(
+    lists: Sequence[Scores],
+    method: str,
+    *,
+    how: str = "min_max",
+    weights: Sequence[float] | None = None,
+    parameter: float = 0.0,
+) -> Scores:
+    """The fused score of each document of one query."""
+    candidates = {doc for scores in lists for doc in scores}
+    weighed = list(zip(lists, weights or [1.0] * len(lists), strict=True))
+    hits = {doc: sum(doc in scores for scores in lists) for doc in candidates}
+
+    def add(of_list: Sequence[Scores]) -> Scores:
+        parts = zip(of_list, [weight for _, weight in weighed], strict=True)
+        pairs = [(scores, weight) for scores, weight in parts]
+        return {
+            doc: math.fsum(weight * scores.get(doc, 0.0) for scores, weight in pairs)
+            for doc in candidates
+        }
+
+    def by_rank(points: object) -> Scores:
+        return add(
+            [{doc: points(place) for place, doc in enumerate(rank(scores), 1)} for scores in lists]
+        )
+
+    if method == "rrf":
+        return by_rank(lambda place: 1 / (parameter + place))
+    if method == "rbc":
+        return by_rank(lambda place: (1 - parameter) * parameter ** (place - 1))
+    if method in {"isr", "log_isr"}:
+        sums = by_rank(lambda place: 1 / place**2)
+        times = (lambda n: n) if method == "isr" else (lambda n: math.log(n + parameter))
+        return {doc: total * times(hits[doc]) for doc, total in sums.items()}
+    if method == "borda":
+        count = len(candidates)
+        points = [scale(scores, "borda", candidates) for scores in lists if scores]
+        return {
+            doc: math.fsum(
+                weight * count * scaled[doc]
+                for scaled, (_, weight) in zip(
+                    points, [pair for pair in weighed if pair[0]], strict=True
+                )
+            )
+            for doc in candidates
+        }
+    scaled = [scale(scores, how, candidates) if scores else {} for scores in lists]
+    has = {doc: [scores[doc] for scores in scaled if doc in scores] for doc in candidates}
+    if method in {"combsum", "combmnz"}:
+        sums = add(scaled)
+        return {
+            doc: total * (len(has[doc]) if method == "combmnz" else 1)
+            for doc, total in sums.items()
+        }
+    of = {"combanz": fmean, "combmed": median, "combmax": max, "combmin": min}[method]
+    return {doc: of(values) for doc, values in has.items()}
+
 
 Run = dict[str, dict[str, float]]
 
@@ -48,7 +146,7 @@ def check(runs: list[Run], found: rs.FusedRun, method: str, **settings: object) 
     for query in queries:
         has = [(run[query], place) for place, run in enumerate(runs) if query in run]
         weights = settings.get("weights")
-        expected = definitions.fuse(
+        expected = fuse(
             [scores for scores, _ in has],
             method,
             how=str(settings.get("how", "min_max")),
@@ -97,7 +195,7 @@ def test_no_document_loses_to_the_next_one_of_condorcet(runs: list[Run]) -> None
     fused = rs.fuse(runs, "condorcet").to_dict()
     for query, scores in fused.items():
         ranks = [
-            {doc: place for place, doc in enumerate(definitions.rank(run[query]))}
+            {doc: place for place, doc in enumerate(rank(run[query]))}
             for run in runs
             if query in run
         ]
@@ -385,3 +483,176 @@ def test_a_run_is_written_to_a_path_that_says_its_format(tmp_path: Path) -> None
         with pytest.raises(rs.UsageError, match="expected a name for text"):
             fused.write(tmp_path / name)
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("runs", [4, 5, 6])
+def test_all_tenths_are_tried_as_weights_of_five_runs(runs: int) -> None:
+    tried = set()
+
+    def measure(weights: tuple[float, ...]) -> float:
+        tried.add(weights)
+        return weights[0]
+
+    assert _search(runs, measure)[0] == 1.0
+    # Of six, the share of one run after another is changed.
+    combinations = math.comb(10 + runs - 1, runs - 1)
+    assert (len(tried) == combinations) == (runs <= 5)
+    assert len(tried) <= combinations
+
+
+def test_a_search_among_values_that_are_undefined_ends() -> None:
+    calls = 0
+
+    def measure(_: tuple[float, ...]) -> float:
+        nonlocal calls
+        calls += 1
+        assert calls < 10_000
+        return math.nan
+
+    assert _search(6, measure) == (1 / 6,) * 6
+
+
+DOCS = [f"d{n}" for n in range(10)]
+
+
+def make_noise(queries: int, runs: int, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """One relevant document for each query, and runs that rank all documents at random."""
+    draw = Random(seed)
+    names = [f"q{n}" for n in range(queries)]
+    qrels = {query: {draw.choice(DOCS): 1} for query in names}
+    made = {
+        f"run{n}": {query: {doc: draw.random() for doc in DOCS} for query in names}
+        for n in range(runs)
+    }
+    return qrels, made
+
+
+def split(queries: list[str]) -> list[list[str]]:
+    """The parts that the IDs of the queries say."""
+    mixed = sorted(queries, key=lambda query: blake2b(query.encode(), digest_size=8).digest())
+    count = min(5, len(queries))
+    return [mixed[fold::count] for fold in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("queries", "runs", "measure", "policy"),
+    [
+        (12, 2, "RR", None),
+        (3, 2, "nDCG@4", None),
+        (3, 6, "AP", None),
+        (6, 2, "OrderingLoss@3", None),
+        (11, 2, "RR", "aggregate=median"),
+    ],
+)
+def test_the_cross_validated_value_is_that_of_folds_that_are_fitted_one_by_one(
+    queries: int, runs: int, measure: str, policy: str | None
+) -> None:
+    qrels, made = make_noise(queries, runs, seed=queries)
+    del made["run1"]["q1"]
+    folds = split([*qrels])
+    total = 0.0
+    for fold in folds:
+        others = {query: docs for query, docs in qrels.items() if query not in fold}
+        fit = rs.fit_fusion(others, made, measure, policy=policy)
+        fused = rs.fuse(made, "combsum", weights=fit.weights)
+        judged = {query: qrels[query] for query in fold}
+        total += len(fold) * rs.evaluate(judged, fused, measure, policy=policy)[measure]
+    found = rs.fit_fusion(qrels, made, measure, policy=policy)
+    assert found.folds == len(folds)
+    # The sums above are rounded in another order.
+    assert found.cross_validated == pytest.approx(total / queries, rel=1e-12)
+
+
+def test_weights_fitted_to_noise_gain_something_only_on_the_queries_of_the_fit() -> None:
+    # The relevant document is at each rank equally often.
+    expected = math.fsum(1 / rank for rank in range(1, 11)) / 10
+    variance = math.fsum(1 / rank**2 for rank in range(1, 11)) / 10 - expected**2
+    logs, queries = 30, 20
+    error = math.sqrt(variance / queries / logs)
+    fits = [rs.fit_fusion(*make_noise(queries, 2, seed), "RR") for seed in range(logs)]
+    gains = [
+        math.fsum(values) / logs - expected
+        for values in zip(*((fit.value, fit.cross_validated) for fit in fits), strict=True)
+    ]
+    assert gains[0] > 4 * error
+    assert abs(gains[1]) < 2 * error
+    # The best of two runs is chosen on the same queries, so hardly ever is noise above it.
+    assert sum(not fit.notes for fit in fits) < logs / 3
+
+
+def test_queries_that_the_policy_leaves_out_count_in_no_fold() -> None:
+    qrels, made = make_noise(7, 2, seed=1)
+    empty = {f"none{n}": {"d0": 0} for n in range(6)}
+    found = rs.fit_fusion(qrels | empty, made, "RR", policy="empty=skip")
+    zero = rs.fit_fusion(qrels | empty, made, "RR")
+    assert zero.cross_validated is not None
+    assert found.cross_validated == pytest.approx(zero.cross_validated * 13 / 7, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("measure", "best"), [("nDCG@10", max), ("OrderingLoss@10", min), ("Recall@10", max)]
+)
+@pytest.mark.parametrize("method", ["combsum", "log_isr"])
+def test_the_best_single_run_has_the_value_that_it_has_alone(
+    measure: str, best: Callable[..., float], method: str
+) -> None:
+    qrels, made = make_noise(8, 3, seed=4)
+    found = rs.fit_fusion(qrels, made, measure, method, depth=2)
+    alone = {name: rs.evaluate(qrels, run, measure)[measure] for name, run in made.items()}
+    assert found.best_run_value == alone[found.best_run] == best(alone.values())
+
+
+def test_a_fit_that_helps_has_no_note_and_others_say_that_they_do_not() -> None:
+    # Each run knows half of the queries, and nothing of the others.
+    qrels = {f"q{n}": {"good": 1} for n in range(10)}
+    halves = [
+        {
+            query: {"bad": 1.0, "good": 2.0 if n % 2 == half else 0.9}
+            for n, query in enumerate(qrels)
+        }
+        for half in (0, 1)
+    ]
+    helped = rs.fit_fusion(qrels, halves, "RR", normalize="none")
+    assert (helped.value, helped.cross_validated, helped.best_run_value) == (1.0, 1.0, 0.75)
+    assert helped.notes == ()
+    # The same by a measure whose lower values are better.
+    lost = rs.fit_fusion(qrels, halves, "OrderingLoss@2", normalize="none")
+    assert lost.cross_validated == 0 < lost.best_run_value
+    assert lost.notes == ()
+    said = "cross-validated, the fused run isn't better than b alone"
+    useless = rs.fit_fusion(qrels, [halves[0], {q: {"good": 1.0} for q in qrels}], "RR")
+    assert useless.cross_validated == useless.best_run_value == 1.0
+    assert useless.notes == (said,)
+    alone = "RR: 1.0000 on the queries of the fit; 1.0000 cross-validated in 5 folds"
+    lines = [f"{alone}; best single run 1.0000 (b)", f"note: {said}"]
+    assert str(useless).splitlines()[-2:] == lines
+    assert useless.to_dict()["notes"] == [said]
+
+
+def test_equal_values_that_are_rounded_differently_are_no_gain() -> None:
+    # The sums of folds have thirds and sevenths, and are rounded otherwise than the sum of all.
+    for seed in range(5):
+        qrels, made = make_noise(23, 1, seed)
+        fit = rs.fit_fusion(qrels, [made["run0"], made["run0"]], "RR")
+        assert fit.cross_validated == pytest.approx(fit.best_run_value, rel=1e-12)
+        assert fit.notes
+
+
+def test_a_single_query_is_not_cross_validated() -> None:
+    qrels, made = make_noise(1, 2, seed=0)
+    found = rs.fit_fusion(qrels, made, "RR")
+    assert found.cross_validated is None
+    assert found.to_dict()["folds"] == 1
+    assert found.notes == ("a fit on one query can't be cross-validated",)
+    assert "cross-validated in" not in str(found)
+
+
+def test_the_command_says_what_the_fit_is_worth(tmp_path: Path) -> None:
+    qrels, made = make_noise(6, 2, seed=3)
+    judged = write_qrels(tmp_path / "train.qrels", qrels)
+    paths = {f"{name}.run": write_run(tmp_path / f"{name}.run", run) for name, run in made.items()}
+    done = run_command("fuse", *paths.values(), "--fit", judged, "-m", "RR")
+    fit = rs.fit_fusion(judged, paths, "RR")
+    said = done.stderr.decode().splitlines()
+    assert said[1:] == [f"note: {line}" for line in (fit.describe(), *fit.notes)]
+    assert said[0].startswith("note: weights: run0.run ")

@@ -63,7 +63,6 @@ def interval(level: float = 0.95, resamples: int = 9999) -> Interval:
 
 
 def check_one(budget: rs.Budget, baseline: object, candidate: object, **settings: object) -> Check:
-    """Check a budget on values of queries."""
     measure = MeasureValues(
         name="nDCG@10", low=0.0, high=1.0, values=np.array([baseline, candidate], dtype=float)
     )

@@ -1,23 +1,80 @@
-"""Small files take little memory, readers are linear, and every damaged file is a typed error."""
+"""Damaged files of every format, fuzzed or made by hand, are a typed error or read."""
 
 from __future__ import annotations
 
+import bz2
+import faulthandler
+import gzip
 import io
 import json
+import os
+import random
+import signal
+import struct
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
 from rankscope.cli import main
 
+from dev.fuzz.targets import SEEDS, TARGETS
+from tests.inputs.carriers import pack_zstd
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+
+
+def outcomes_of(acts: Iterable[Callable[[], object]]) -> list[str]:
+    """Do things one after another in a child of this process, and in another one where it ends.
+
+    Args:
+        acts: What to do.
+
+    Returns:
+        Of each `ok`, the code of the error and whether it names a file, the name of another
+        exception, or `signal` with its number.
+    """
+    waiting = list(acts)
+    outcomes: list[str] = []
+    while len(outcomes) < len(waiting):
+        outcomes += _do_until_one_ends(waiting[len(outcomes) :])
+    return outcomes
+
+
+def _do_until_one_ends(acts: list[Callable[[], object]]) -> list[str]:
+    reader, writer = os.pipe()
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        for act in acts:
+            signal.alarm(60)  # or what hangs would hang the tests
+            os.write(writer, json.dumps(_do(act)).encode() + b"\n")
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as answer:
+        outcomes = [str(json.loads(line)) for line in answer]
+    status = os.waitpid(child, 0)[1]
+    return outcomes if status == 0 else [*outcomes, f"signal {os.WTERMSIG(status)}"]
+
+
+def _do(act: Callable[[], object]) -> str:
+    try:
+        act()
+    except rs.RankscopeError as error:
+        return error.code if error.file else f"{error.code} without a file"
+    except BaseException as error:  # noqa: BLE001 - it is named
+        return f"{type(error).__name__}: {error}"[:500]
+    return "ok"
+
 
 COLUMNS = {"query": "query", "doc": "doc", "score": "score", "relevance": "relevance"}
 ROWS = 300
@@ -183,3 +240,241 @@ def test_a_command_ends_with_status_3_at_a_damaged_file(
     names = [f"--col={role}={name}" for role, name in COLUMNS.items()]
     assert main(["eval", str(path), "-m", "nDCG@10", *names]) == 3
     assert str(path) in capsys.readouterr().err
+
+
+RUST = {path.stem for path in (SEEDS.parent / "fuzz_targets").glob("*.rs")}
+CASES = [path for path in sorted(SEEDS.glob("*/*")) if path.parent.name in TARGETS]
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_seed_is_read_or_refused(path: Path) -> None:
+    TARGETS[path.parent.name](path.read_bytes())
+
+
+def test_every_target_has_seeds_and_all_seeds_a_target() -> None:
+    assert {path.name for path in SEEDS.iterdir()} == RUST | TARGETS.keys()
+    assert not RUST & TARGETS.keys()
+    assert {path.parent.name for path in CASES} == TARGETS.keys()
+
+
+SOME_ROWS = [(f"q{row // 20}", f"döc{row}", row * 7 % 20 / 4, float(row % 3)) for row in range(60)]
+NAMES = ["query_id", "doc_id", "score", "relevance"]
+PLAIN = pa.table(dict(zip(NAMES, map(list, zip(*SOME_ROWS, strict=True)), strict=True)))
+CODED = PLAIN
+for at in (0, 1):
+    CODED = CODED.set_column(at, NAMES[at], CODED.column(at).dictionary_encode())
+LISTS = pa.table(
+    {
+        "query_id": ["q0", "q1", "q2"],
+        "results": [PLAIN.select(NAMES[1:]).slice(at, 20).to_pylist() for at in (0, 20, 40)],
+    }
+)
+RUN = {f"q{query}": {doc: score for _, doc, score, _ in SOME_ROWS} for query in range(3)}
+HUGE = [2**40, 2**63 - 1, 2**31 - 1, -1]
+
+
+def parquet(table: pa.Table, **settings: object) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, **settings)
+    return buffer.getvalue()
+
+
+def ipc(table: pa.Table, compression: str | None = None, *, is_stream: bool = False) -> bytes:
+    buffer, options = io.BytesIO(), pa.ipc.IpcWriteOptions(compression=compression)
+    make = pa.ipc.new_stream if is_stream else pa.ipc.new_file
+    with make(buffer, table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=20)
+    return buffer.getvalue()
+
+
+def delimited(sign: str) -> bytes:
+    return "".join(f"{sign.join(map(str, row))}\n" for row in [NAMES, *SOME_ROWS]).encode()
+
+
+def json_lines(table: pa.Table) -> bytes:
+    return "".join(f"{json.dumps(row)}\n" for row in table.to_pylist()).encode()
+
+
+LETOR = "".join(
+    f"{grade} qid:{query} # docid = {doc}\n" for query, doc, _, grade in SOME_ROWS
+).encode()
+FILES: dict[str, list[bytes]] = {
+    "csv": [delimited(","), gzip.compress(delimited(","), mtime=0)],
+    "tsv": [delimited("\t"), bz2.compress(delimited("\t"))],
+    "jsonl": [json_lines(PLAIN), json_lines(LISTS), pack_zstd(json_lines(PLAIN))],
+    "letor": [LETOR, gzip.compress(LETOR, mtime=0)],
+    "parquet": [
+        parquet(CODED, row_group_size=20),
+        parquet(LISTS, data_page_version="2.0", row_group_size=1),
+        parquet(PLAIN, use_dictionary=False, compression="none", write_page_checksum=True),
+    ],
+    "arrow": [
+        *(
+            ipc(table, is_stream=is_stream)
+            for table in (CODED, LISTS)
+            for is_stream in (False, True)
+        ),
+        ipc(PLAIN, "lz4"),
+    ],
+}
+
+
+def damage(good: bytes, others: list[bytes], choose: random.Random) -> Iterator[bytes]:
+    """Damage a file in each of several ways. Half of it is at the end, where lengths stand."""
+    at = choose.choice([choose.randrange(len(good)), -choose.randrange(1, len(good) // 3)])
+    at %= len(good)
+    other = choose.choice(others)
+    huge = struct.pack("<q", choose.choice(HUGE))
+    yield good[:at] + bytes([good[at] ^ 1 << choose.randrange(8)]) + good[at + 1 :]
+    yield good[:at] + choose.choice([b"\xff", b"\x7f", b"\xc3", b'"']) + good[at + 1 :]
+    yield good[:at]
+    yield good[: at + 64] + good[at:]
+    yield good[:at] + bytes(64) + good[at + 64 :]
+    yield good[:at] + other[at * len(other) // len(good) :]
+    yield good[: at - at % 8] + huge + good[at - at % 8 + 8 :]
+    yield good[:at] + huge[:5] + good[at:]
+
+
+def read(data: bytes, form: str) -> None:
+    file: Any = rs.File(data, form)  # type: ignore[arg-type]  # a format
+    measures = ["RR", "nDCG@10"]
+    rs.evaluate(file, RUN, measures) if form == "letor" else rs.evaluate(file, measures)
+
+
+@pytest.mark.parametrize("rounds", [1, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("form", FILES)
+def test_a_damaged_file_is_read_or_refused(form: str, rounds: int) -> None:
+    faulthandler.enable()
+    choose, files = random.Random(rounds), FILES[form]
+    damaged = [bad for _ in range(rounds) for good in files for bad in damage(good, files, choose)]
+    outcomes = outcomes_of(partial(read, data, form) for data in [*files, *damaged])
+    assert set(outcomes[: len(files)]) == {"ok"}
+    assert sum(outcome != "ok" for outcome in outcomes) > len(outcomes) // 4
+    # What is no typed error with a file has a space in it.
+    assert [outcome for outcome in outcomes if " " in outcome] == []
+
+
+ARROW_ROWS = 4
+
+
+def pack(*numbers: int, code: str = "i") -> pa.Buffer:
+    return pa.py_buffer(struct.pack(f"<{len(numbers)}{code}", *numbers))
+
+
+def texts(kind: pa.DataType, *offsets: int, text: bytes = b"hello") -> pa.Array:
+    code = "q" if kind in {pa.large_string(), pa.large_binary()} else "i"
+    buffers = [None, pack(*offsets, code=code), pa.py_buffer(text)]
+    return pa.Array.from_buffers(kind, len(offsets) - 1, buffers)
+
+
+def views(kind: pa.DataType, buffer: int, start: int) -> pa.Array:
+    one = b"".join(struct.pack("<i4sii", 20, b"abcd", buffer, start) for _ in range(ARROW_ROWS))
+    return pa.Array.from_buffers(
+        kind, ARROW_ROWS, [None, pa.py_buffer(one), pa.py_buffer(b"x" * 30)]
+    )
+
+
+def coded(*codes: int, values: pa.Array | None = None) -> pa.Array:
+    values = pa.array(["a", "b"]) if values is None else values
+    return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), values, safe=False)
+
+
+def damaged_columns() -> dict[str, pa.Array]:
+    """Columns of which no library may read all values."""
+    back = texts(pa.string(), 0, 2**30, 2, 3, 4)
+    return {
+        "offset before the text": texts(pa.string(), 0, -5, 3, 4, 5),
+        "offset after the text": back,
+        "offset of 64 bits after the text": texts(pa.large_string(), 0, 2**50, 2, 3, 4),
+        "bytes after the buffer": texts(pa.binary(), 0, 2**30, 2, 3, 4),
+        "large bytes after the buffer": texts(pa.large_binary(), 0, 2**50, 2, 3, 4),
+        "slice": texts(pa.string(), 0, 1, 2, 2**30, 3, 4, 5).slice(1, ARROW_ROWS),
+        "no UTF-8": texts(pa.string(), 0, 1, 2, 3, 4, text=b"\xff\xfe\xfd\xfc"),
+        "view of no buffer": views(pa.string_view(), 9, 0),
+        "view after its buffer": views(pa.string_view(), 0, 10**8),
+        "view of bytes": views(pa.binary_view(), 0, 10**8),
+        "code after the dictionary": coded(0, 1, 2**30, 1),
+        "code before the dictionary": coded(0, 1, -7, 1),
+        "damaged dictionary": coded(0, 1, 2, 3, values=back),
+    }
+
+
+DAMAGED = damaged_columns()
+
+
+class Capsule:
+    """What gives Arrow through the C interface, and is no PyArrow."""
+
+    def __init__(self, inside: Any) -> None:  # noqa: ANN401 - PyArrow has no types
+        self._inside = inside
+
+    def __getattr__(self, name: str) -> object:
+        if name in {"__arrow_c_array__", "__arrow_c_stream__"}:
+            return getattr(self._inside, name)
+        raise AttributeError(name)
+
+
+ARROW_NAMES = {"query": "query", "doc": "doc", "score": "score", "relevance": "relevance"}
+
+
+def list_ways(column: pa.Array) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Return each way into the package that takes a column, by name."""
+    numbers = pa.array(np.arange(ARROW_ROWS) * 1.0)
+    good = {
+        "query": pa.array(["q"] * ARROW_ROWS),
+        "doc": pa.array([f"d{row}" for row in range(ARROW_ROWS)]),
+        "score": numbers,
+        "relevance": numbers,
+    }
+
+    def table(**others: pa.Array) -> pa.Table:
+        return pa.table(good | others)
+
+    def evaluate(given: object, **others: object) -> object:
+        return rs.evaluate(given, "nDCG@10", **(ARROW_NAMES | others))
+
+    for role in ARROW_NAMES:
+        yield f"table with {role}", lambda role=role: evaluate(table(**{role: column}))
+    yield "attribute", lambda: evaluate(table(country=column), by="country")
+    yield "stream", lambda: evaluate(Capsule(table(doc=column)))
+    yield "array", lambda: evaluate(good | {"doc": Capsule(column)})
+    yield "chunks", lambda: evaluate(good | {"doc": pa.chunked_array([column])})
+    yield (
+        "judgments",
+        lambda: rs.evaluate(table(doc=column).drop("score"), table().drop("relevance"), "AP"),
+    )
+    judged = {"q": {"d0": 1}}
+    for role in ("query", "doc"):
+        run = table(**{role: column}).drop("relevance")
+        yield f"run with {role}", lambda run=run: rs.evaluate(judged, run, "AP")
+    inside = pd.arrays.ArrowExtensionArray(pa.chunked_array([column]))
+    yield "pandas", lambda: evaluate(pd.DataFrame({**table().to_pydict(), "doc": inside}))
+    yield (
+        "labels",
+        lambda: evaluate(table(labels=column), relevance=None, labels="labels", positive={"a": 1}),
+    )
+    yield "grades", lambda: rs.ndcg(column)
+    yield "groups", lambda: rs.Rankings.from_groups(column, numbers, numbers)
+
+
+WAYS = [name for name, _ in list_ways(pa.array(["a"] * ARROW_ROWS))]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_damaged_column_is_refused(way: str) -> None:
+    outcomes = outcomes_of(dict(list_ways(column))[way] for column in DAMAGED.values())
+    assert dict(zip(DAMAGED, outcomes, strict=True)) == dict.fromkeys(DAMAGED, "column_damaged")
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.binary()])
+def test_good_columns_are_read_as_before(kind: pa.DataType) -> None:
+    docs = pa.array(["a", "b", "c", "d"]).cast(kind)
+    table = {
+        "query": ["q"] * ARROW_ROWS,
+        "doc": docs,
+        "score": [4, 3, 2, 1],
+        "relevance": [1, 0, 0, 0],
+    }
+    for column in (docs, Capsule(docs), pl.Series(["a", "b", "c", "d"]), docs.slice(0)):
+        found = rs.evaluate(table | {"doc": column}, "RR", policy="ties=doc_id", **ARROW_NAMES)
+        assert found["RR"] == 1.0

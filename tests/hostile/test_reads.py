@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -18,12 +19,15 @@ from prometheus_client.parser import text_string_to_metric_families
 from rankscope.errors import DeadlineError
 from rankscope.monitor.ask.series import find_newest_cells
 from rankscope.monitor.ask.trace import Span
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.evaluate.days import Contexts
 from rankscope.monitor.evaluate.stored_windows import add_cells, unpack_cell
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.evaluate.windows import Cell, sum_cells
-from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.advance import advance_rules
 from rankscope.monitor.incidents.management import list_states, set_rule
@@ -44,12 +48,10 @@ from rankscope.monitor.store.folding import MOST_VERSIONS, OTHER, choose_version
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from sqlalchemy import event, text
 
-from tests.hostile.many_versions import MUSIC, NOW, PROJECT, START, make_log, show
 from tests.hostile.stuck_server import ENDLESS
 from tests.monitor.server.test_routes import list_endpoints
 from tests.refusals import refuses
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
@@ -58,6 +60,54 @@ if TYPE_CHECKING:
     from rankscope.monitor.events.event import Event
 
     from tests.monitor.server.service import MakeService
+
+
+PROJECT = "music"
+MUSIC = Configuration(
+    definition=define(measures=["nDCG@1", "nDCG@3"], positive="click", window=3600),
+    attributes=("device",),
+    baseline=None,
+)
+START = 480_000 * HOUR
+NOW = START + 40 * HOUR
+
+
+def show(name: str, time: int, version: str, model: str = "search") -> list[Event]:
+    """Return a ranking and a click on one of its documents."""
+    number = sum(name.encode())
+    shown = Ranking(
+        name,
+        name,
+        time,
+        Items(("a", "b", "c"), (1, 2, 3)),
+        user_id=f"u{number % 7}",
+        query_key=f"q{number % 5}",
+        model=model,
+        version=version,
+        attributes=(("device", ("tv", "phone")[number % 2]),),
+    )
+    return [shown, Label(f"{name} click", name, "abc"[number % 3], time + MINUTE, ("click",))]
+
+
+def make_log(requests: int, hours: int = 3, releases: int = 4) -> list[Event]:
+    """Return rankings of requests that are versions, and some of releases in every hour.
+
+    Args:
+        requests: How many versions have a single ranking.
+        hours: Over how many hours all is spread.
+        releases: How many rankings an hour each of the releases "3" and "4" has.
+    """
+    events: list[Event] = []
+    for number in range(requests):
+        time = START + number * hours * HOUR // requests
+        events += show(f"request {number}", time, f"id-{number:05}")
+    for hour in range(hours):
+        for number in range(releases):
+            for version in ("3", "4"):
+                time = START + hour * HOUR + number * MINUTE
+                events += show(f"release {version} {hour} {number}", time, version)
+    return events
+
 
 STUCK = Path(__file__).with_name("stuck_server.py")
 STEPS = 100

@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
+import decimal
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import rankscope as rs
+from hypothesis import example, given
+from hypothesis import strategies as st
 from rankscope._inputs.buckets import hide_secrets
 from rankscope.engine.memory import read_size
-from rankscope.errors import FormatError, MeasureError, UsageError
+from rankscope.errors import FormatError, InputError, MeasureError, UsageError
+from rankscope.gate.file import read_gate_file
 from rankscope.measures.parse import LONGEST_LIST, split_measures
 from rankscope.monitor.client.http import Mismatches
 from rankscope.monitor.events.bins import read_number
+from rankscope.monitor.notify.channels import MOST_URL, read_channels
 from rankscope.monitor.setup.file import KEY
+from rankscope.toml_file import TomlFlaw, read_toml
 from rankscope.trec_eval.catalog import entries_of
+from rankscope.trec_eval.command import MOST_DIGITS
 from rankscope.trec_eval.evaluating import FEW_RANKS
 from rankscope.trec_eval.requests import read_parameters
+
+from tests.cli.command import check_error, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from rankscope.errors import RankscopeError
+
 
 LONG = 1_000_000
 """Squared, this many steps take hours."""
@@ -155,3 +170,243 @@ def test_preferences_take_no_table_of_all_documents_for_each_level_and_group(
     assert int(found["prefs_num_prefs_poss"]) == possible
     assert int(found["prefs_num_prefs_ful"]) == fulfilled
     assert found["prefs_pair"] == f"{fulfilled / possible:.4f}"
+
+
+RUN = {"q": {"a": 2.0, "b": 1.0}}
+
+
+REST = {"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [2.0, 1.0]}
+
+
+def read_dict(number: Any) -> float:  # noqa: ANN401 - of any kind
+    return rs.evaluate({"q": {"a": number, "b": 1}}, RUN, "DCG")["DCG"]
+
+
+def read_list(number: Any) -> float:  # noqa: ANN401 - as above
+    return float(rs.dcg([number, 1]))
+
+
+def read_frame(number: object) -> float:
+    return of_table(pd.DataFrame({"relevance": [number, Decimal(1)]} | REST))
+
+
+def of_table(table: object) -> float:
+    return rs.Rankings.from_table(table).evaluate("DCG")["DCG"]
+
+
+WAYS: tuple[Callable[[Any], float], ...] = (
+    read_dict,
+    read_list,
+    read_frame,
+    lambda number: rs.evaluate([("q", "a", number), ("q", "b", 1)], RUN, "DCG")["DCG"],
+    lambda number: of_table({"relevance": [number, 1]} | REST),
+    lambda number: float(rs.dcg([[number, 1]])[0]),
+    lambda number: float(rs.dcg(np.array([number, 1], dtype=object))),
+)
+
+
+def verdict(read: Callable[[object], float], number: object) -> float | str:
+    """The value, or the code of the error."""
+    try:
+        return read(number)
+    except InputError as error:
+        return error.code
+
+
+FINITE = st.decimals(allow_nan=False, allow_infinity=False)
+
+
+@given(FINITE)
+@example(Decimal("0.1"))
+@example(Decimal("0.30000000000000004"))
+@example(Decimal("0.12345678901234567890"))
+@example(Decimal(2**53 + 1))
+@example(Decimal(2**70))
+@example(Decimal("0.1"))
+@example(Decimal("-0"))
+@example(Decimal("1E+400"))
+@example(Decimal("1E-400"))
+@example(Decimal("1E+999999"))
+@example(Decimal("9" * 10_000))
+def test_a_decimal_is_read_as_its_text_or_refused_everywhere(number: Decimal) -> None:
+    found = {verdict(read, number) for read in WAYS}
+    double = float(number)
+    if double in {float("inf"), float("-inf")}:
+        assert found == {"rel_out_of_range"}
+    elif number in (double, Decimal(repr(double))):
+        plain = verdict(read_dict, double)
+        assert found == {plain}
+        text = verdict(lambda _: read_text(number), number)
+        assert text in {plain, "rel_not_number"}  # a file takes no 10,000 digits
+    else:
+        assert found == {"inexact_number"}
+
+
+def read_text(number: Decimal) -> float:
+    """Evaluate judgments that are text."""
+    qrels = f"q 0 a {number:f}\nq 0 b 1\n".encode() if abs(number) < 10**20 else b"q 0 a x\n"
+    return rs.evaluate(qrels, RUN, "DCG")["DCG"]
+
+
+@given(st.lists(FINITE, min_size=1, max_size=20).filter(lambda some: len(set(some)) == len(some)))
+def test_scores_of_decimals_rank_as_their_doubles(scores: list[Decimal]) -> None:
+    names = [f"d{at}" for at in range(len(scores))]
+    decimals = dict(zip(names, scores, strict=True))
+    qrels = {"q": {name: at % 3 for at, name in enumerate(names)}}
+    doubles = {name: float(score) for name, score in decimals.items()}
+
+    def evaluate(run: dict[str, Decimal] | dict[str, float]) -> float:
+        return rs.evaluate(qrels, {"q": run}, "nDCG")["nDCG"]  # type: ignore[dict-item]
+
+    found = verdict(lambda _: evaluate(decimals), None)
+    assert found in {verdict(lambda _: evaluate(doubles), None), "inexact_number"}
+
+
+@pytest.mark.parametrize("number", [Decimal("NaN"), Decimal("sNaN"), Decimal("-NaN123")])
+def test_a_decimal_that_is_no_number_is_an_unjudged_grade_where_nan_is(number: Decimal) -> None:
+    for read in WAYS:
+        if read is not read_frame:
+            assert verdict(read, number) == verdict(read, float("nan"))
+
+
+@pytest.mark.parametrize("number", ["0.5", "0.1", "123.456", str(2**60)])
+def test_columns_of_decimals_have_the_same_verdict(number: str) -> None:
+    wide = pa.decimal128(38, 6)
+    expected = verdict(read_dict, Decimal(number))
+    columns = {
+        "arrow": pa.array([Decimal(number), Decimal(1)], wide),
+        "polars": pl.Series([Decimal(number), Decimal(1)], dtype=pl.Decimal(38, 6)),
+    }
+    for column in columns.values():
+        assert verdict(lambda given: of_table({"relevance": given} | REST), column) == expected
+
+
+def test_the_context_of_the_caller_changes_nothing() -> None:
+    """A user may have asked `decimal` for little precision, and to raise whatever it rounds."""
+    with decimal.localcontext() as context:
+        context.prec = 2
+        for signal in context.traps:
+            context.traps[signal] = True
+        assert verdict(read_dict, Decimal("0.1")) == verdict(read_dict, 0.1)
+        assert verdict(read_list, Decimal("0.12345678901234567890")) == "inexact_number"
+        assert verdict(read_list, Decimal("sNaN")) == verdict(read_list, float("nan"))
+
+
+class Own(Decimal):
+    """A decimal of another class."""
+
+
+def test_decimals_of_another_class_are_decimals() -> None:
+    for read in WAYS:
+        assert verdict(read, Own("0.25")) == verdict(read, 0.25)
+
+
+@pytest.mark.parametrize("option", ["-M", "-l", "-N"])
+def test_a_count_has_so_many_digits_and_not_one_more(option: str, files: Path) -> None:
+    inputs = str(files / "qrels"), str(files / "run")
+    assert run("trec_eval", option, "9" * MOST_DIGITS, *inputs).returncode == 0
+    for digits in (MOST_DIGITS + 1, 20, 5000):
+        said = check_error(run("trec_eval", option, "9" * digits, *inputs), 1, "usage")
+        assert f"of at most {MOST_DIGITS} digits, for {option}, found '99" in said
+
+
+def test_zeros_in_front_of_a_count_are_no_digits_of_it(files: Path) -> None:
+    inputs = str(files / "qrels"), str(files / "run")
+    assert run("trec_eval", "-M", "0" * 5000 + "1", *inputs).stdout == (
+        run("trec_eval", "-M", "1", *inputs).stdout
+    )
+
+
+MOST_BYTES = 256 * 1024
+MOST_DOTS = 100
+
+READERS: dict[str, Callable[[Path], object]] = {
+    "gate": read_gate_file,
+    "channels": lambda path: read_channels(path, {"A": "x" * 100_000, "B": "b"}),
+}
+GOOD = {
+    "gate": "[[budget]]\nmeasure = 'AP'\nmin = 0.5\n",
+    "channels": "[channels.oncall]\nurl = 'slack://a/b/c'\n",
+}
+
+
+def outcome(reader: str, path: Path, text: str) -> str:
+    """The message of the refusal, or an empty text."""
+    path.write_text(text)
+    try:
+        READERS[reader](path)
+    except rs.errors.FormatError as error:
+        return error.message if error.file == str(path) and error.hint else repr(error)
+    return ""
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_file_may_have_so_many_bytes_and_not_one_more(reader: str, tmp_path: Path) -> None:
+    whole = GOOD[reader] + "#" * (MOST_BYTES - len(GOOD[reader]))
+    assert outcome(reader, tmp_path / "a.toml", whole) == ""
+    expected = f"expected at most {MOST_BYTES // 1024} KiB, found more"
+    assert outcome(reader, tmp_path / "a.toml", whole + "#") == expected
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_line_may_have_so_many_dots_and_not_one_more(reader: str, tmp_path: Path) -> None:
+    dots = GOOD[reader] + "#" + "." * MOST_DOTS
+    assert outcome(reader, tmp_path / "a.toml", dots) == ""
+    expected = f"expected at most {MOST_DOTS} dots in a line, found more"
+    assert outcome(reader, tmp_path / "a.toml", dots + ".") == expected
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(
+    "key",
+    [
+        ".".join(["a"] * 20_000) + " = 1",
+        "[" + ".".join(["a"] * 20_000) + "]\n" + "b = 1\n" * 20_000,
+        " . ".join(['"a"'] * 20_000) + " = 1",
+    ],
+    ids=["key", "table", "quoted"],
+)
+def test_a_key_of_20000_parts_is_refused_before_it_is_read(
+    reader: str, key: str, tmp_path: Path
+) -> None:
+    assert "dots in a line" in outcome(reader, tmp_path / "a.toml", key)
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("number", ["9" * 5000, "0x" + "f" * 5000, str(2**63), str(-(2**63) - 1)])
+def test_an_integer_beyond_64_bits_is_refused(reader: str, number: str, tmp_path: Path) -> None:
+    table = "[[budget]]\nmeasure = 'AP'\nmin = " if reader == "gate" else "public_url = "
+    expected = "expected integers of 64 bits, found a larger one"
+    assert outcome(reader, tmp_path / "a.toml", table + number) == expected
+    least = table + "[1, " + number + "]"
+    assert outcome(reader, tmp_path / "a.toml", least) == expected
+
+
+@pytest.mark.parametrize("integer", [-(2**63), -(2**63) + 1, 2**63 - 2, 2**63 - 1])
+def test_integers_of_64_bits_are_read(integer: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(f"a = [{integer}]\n")
+    assert read_toml(str(path), refuse_none, hint="")[1] == {"a": [integer]}
+
+
+def refuse_none(flaw: TomlFlaw) -> rs.errors.FormatError:
+    raise AssertionError(flaw)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("${" * 20_000, f"at most {MOST_URL} characters"),
+        ("${A}" * 20_000, f"at most {MOST_URL} characters"),
+        ("slack://" + "${" * 1000, "the name of a variable between ${ and }"),
+        ("slack://${B", "the name of a variable between ${ and }"),
+        ("slack://${A}", "an address of Apprise"),
+        ("slack://${B}", ""),
+    ],
+)
+def test_variables_of_an_address_are_replaced_within_its_length(
+    value: str, expected: str, tmp_path: Path
+) -> None:
+    text = f"[channels.oncall]\nurl = '{value}'\n"
+    found = outcome("channels", tmp_path / "a.toml", text)
+    assert (expected in found) if expected else not found

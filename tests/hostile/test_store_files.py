@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 from rankscope import UsageError
@@ -36,7 +37,6 @@ from tests.monitor.store.conformance.samples import make_label, make_ranking
 from tests.monitor.store.copies import copy_store
 from tests.refusals import refused, refuses
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -73,7 +73,6 @@ class Accepting:
 
 
 def hook(store: Store, secret: str = SECRET, project: str = "music") -> None:
-    """Set a webhook."""
     poster, given = Accepting(), Secret(secret)
     set_webhook(store, project, URL, poster=poster, now=1, actor="ann", secret=given)  # type: ignore[arg-type]
 

@@ -48,7 +48,6 @@ class Entry:
 
 
 def lines(*texts: str) -> bytes:
-    """Write lines."""
     return "".join(f"{text}\n" for text in texts).encode()
 
 

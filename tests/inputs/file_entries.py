@@ -354,20 +354,6 @@ PARQUET = (
     csv_file("P1 under another name", GOOD, "not_text", 1, hint="--format parquet"),
     Entry("P1 as TREC", GOOD, "not_text", 1, hint="--format parquet", role="run", place="alone"),
     parquet_file("P2", LARGE[:2000] + bytes([LARGE[2000] ^ 255]) + LARGE[2001:], "parquet_invalid"),
-    parquet_file(
-        "P4",
-        write(
-            pa.table(
-                {
-                    "query_id": pa.repeat(1, 5_000_000),
-                    "doc_id": pa.repeat(1, 5_000_000),
-                    "score": pa.repeat(1.0, 5_000_000),
-                }
-            ),
-            compression="zstd",
-        ),
-        "decompressed_bytes",
-    ),
     *(
         parquet(f"P7 {kind}", {"doc_id": pa.array(DOCS).cast(kind)})
         for kind in (
@@ -405,19 +391,6 @@ PARQUET = (
         ),
         "length_mismatch",
         2,
-    ),
-    parquet_file(
-        "P10 alike",
-        write(
-            pa.table(
-                {
-                    "query_id": ["q1", "q2"],
-                    "doc_id": [DOCS[:4], DOCS[4:]],
-                    "score": [SCORES[:4], SCORES[4:]],
-                }
-            )
-        ),
-        rows=RUN_ROWS,
     ),
     parquet("P13", {"__index_level_0__": list(range(COUNT))}),
     parquet_file(

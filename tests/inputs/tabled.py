@@ -22,7 +22,6 @@ Columns = dict[str, list[object]]
 
 
 def columns_of(rows: Sequence[Row], role: str) -> Columns:
-    """Return rows as columns."""
     return {name: [row[at] for row in rows] for at, name in enumerate(NAMES[role])}
 
 

@@ -395,18 +395,23 @@ def test_an_array_may_be_written_to_while_it_is_read() -> None:
         writer.join()
 
 
-def test_rankings_do_not_follow_their_arrays() -> None:
+def test_rankings_do_not_follow_their_arrays_and_tables() -> None:
     grades, scores, sizes = np.array([1.0, 0.0]), np.array([1.0, 2.0]), np.array([2])
+    columns = {"qid": sizes.repeat(2), "label": grades, "score": scores}
+    frame = pd.DataFrame(columns)
     made = [
+        Rankings.from_table(frame),
         Rankings.from_groups(grades, scores, sizes),
         Rankings.from_arrays(grades, scores, groups="one"),
         Rankings.from_lists([grades]),
-        Rankings.from_table({"qid": sizes.repeat(2), "label": grades, "score": scores}),
+        Rankings.from_table(columns),
     ]
     before = [each.evaluate("RR")["RR"] for each in made]
     for column in (grades, scores, sizes):
         column[:] = 7
-    assert [each.evaluate("RR")["RR"] for each in made] == before == [1 / 2, 1 / 2, 1, 1 / 2]
+    frame.loc[:, ["label", "score"]] = 7.0
+    values = [each.evaluate("RR")["RR"] for each in made]
+    assert values == before == [1 / 2, 1 / 2, 1 / 2, 1, 1 / 2]
     for each in made:
         with pytest.raises(ValueError, match="read-only"):
             each.relevance[:] = 1
@@ -525,14 +530,6 @@ def test_threads_add_to_one_sum(threads: int) -> None:
     run = b"".join(b"%s Q0 d 1 1 t\n" % query.encode() for query, _, _ in qrels)
     expected = math.fsum([1.0] + [tiny] * 20_000) / 20_001
     assert rs.evaluate(qrels, run, "CG", threads=threads)["CG"] == expected
-
-
-def test_an_array_mapped_from_a_file_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "grades.npy"
-    np.save(path, np.array([[3.0, 0.0, 2.0], [1.0, 0.0, 0.0]]))
-    mapped = np.load(path, mmap_mode="r")
-    for given in (mapped, mapped[:, ::-1][:, ::-1], np.asarray(mapped), list(mapped)):
-        assert rs.dcg(given).tolist() == [3 + 2 / math.log2(4), 1]
 
 
 CUT = """

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import rankscope as rs
 
-from tests.inputs import file_entries, qrels_entries, run_entries
+from tests.inputs import file_entries, trec_entries
 from tests.inputs.carriers import PACKINGS, pipe_of
 from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS, nested
 from tests.inputs.outcome import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tests.inputs.entry import Entry, Row
     from tests.program import Program
 
-TREC = (*qrels_entries.ENTRIES, *run_entries.ENTRIES)
+TREC = (*trec_entries.JUDGMENTS, *trec_entries.RUNS)
 TEXTS = ("", "csv", "tsv", "jsonl")
 OBJECTS: dict[str, Callable[[tuple[Row, ...]], object]] = {
     "rows": list,

@@ -1,11 +1,14 @@
-"""The documents of a query as people have them: ranked lists of ids, and sets of relevant ids."""
+"""Documents of a query as people and libraries have them, and grades between 0 and 1."""
 
 from __future__ import annotations
 
 import array
 import collections
-from typing import TYPE_CHECKING
+from itertools import permutations
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
+import ir_measures
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -15,10 +18,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.interpreter import run_python
-from tests.refusals import refuses
+from tests.refusals import refused, refuses
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
+
 
 MEASURES = ["nDCG@10", "AP", "RR", "P@2", "R@1"]
 RELEVANT = {"q1": ["d1", "d3"], "q2": ["d4"], "q3": ["d1"]}
@@ -69,17 +74,6 @@ def test_ids_alone_as_judgments_have_grade_1(form: str) -> None:
     assert rs.evaluate(judged, SCORED, MEASURES).to_dict() == EXPECTED
     held = rs.read_qrels(judged)
     assert [dict(held.judgments.documents(at)) for at in range(3)] == list(GRADED.values())
-
-
-def test_lists_grouped_from_a_frame_are_read() -> None:
-    shown = pd.DataFrame({"user_id": [7, 7, 8], "item_id": [3, 1, 2]})
-    bought = pd.DataFrame({"user_id": [7, 8, 8], "item_id": [1, 2, 3]})
-    found = rs.evaluate(
-        bought.groupby("user_id")["item_id"].agg(set),
-        shown.groupby("user_id")["item_id"].agg(list),
-        ["RR", "R@2"],
-    )
-    assert found.to_dict() == {"7": {"RR": 0.5, "R@2": 1.0}, "8": {"RR": 1.0, "R@2": 0.5}}
 
 
 @given(
@@ -178,19 +172,6 @@ def test_integers_of_a_frame_with_a_named_index_are_scores() -> None:
     assert rs.evaluate({1: [11]}, {1: scores}, "RR")["RR"] == 0.5
 
 
-def test_several_runs_can_be_rows_lists_or_columns() -> None:
-    rows = [("q1", "d2", 2.0), ("q1", "d1", 1.0)]
-    for run in (
-        rows,
-        {"q1": ["d2", "d1"]},
-        {"q1": np.array(["d2", "d1"])},
-        pd.DataFrame(rows, columns=["qid", "docid", "score"]),
-    ):
-        found = rs.evaluate({"q1": ["d1"]}, {"bm25": run}, "RR")
-        assert isinstance(found, rs.Evaluations)
-        assert found["bm25"]["RR"] == 0.5
-
-
 def test_the_first_mistake_in_a_set_is_the_same_in_every_process() -> None:
     program = (
         "import rankscope as rs\n"
@@ -202,3 +183,137 @@ def test_the_first_mistake_in_a_set_is_the_same_in_every_process() -> None:
 
 def test_arrays_of_python_are_ids() -> None:
     assert rs.evaluate({1: array.array("q", [3])}, {1: array.array("q", [4, 3])}, "RR")["RR"] == 0.5
+
+
+BETWEEN = {"q1": {"a": 0.9, "b": 0.1, "c": 1.0, "d": 0.0}, "q2": {"a": 0.5, "b": 2.0}}
+SHOWN = {query: list(docs) for query, docs in BETWEEN.items()}
+GRADED_ROWS = [
+    (query, doc, grade) for query, docs in BETWEEN.items() for doc, grade in docs.items()
+]
+FRAME = pd.DataFrame(GRADED_ROWS, columns=["query_id", "doc_id", "relevance"])
+
+
+def count(qrels: object, *measures: str) -> int:
+    return rs.evaluate(qrels, SHOWN, measures).diagnostics.get("fractional_rel", 0)
+
+
+@pytest.mark.parametrize("form", ["dict", "rows", "frame", "trec", "csv", "parquet"])
+def test_they_are_counted_in_every_form(form: str, tmp_path: Path) -> None:
+    path = tmp_path / f"qrels.{form}"
+    if form == "trec":
+        path.write_text("".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in GRADED_ROWS))
+    elif form == "csv":
+        FRAME.to_csv(path, index=False)
+    elif form == "parquet":
+        FRAME.to_parquet(path)
+    given = {"dict": BETWEEN, "rows": GRADED_ROWS, "frame": FRAME}.get(form, path)
+    assert count(given, "nDCG", "AP") == 3
+
+
+def test_one_table_tells_too() -> None:
+    log = FRAME.assign(score=1.0)
+    assert rs.evaluate(log, "P@2").diagnostics["fractional_rel"] == 3
+
+
+@pytest.mark.parametrize("measure", ["nDCG@10", "DCG", "AP(rel=0.5)", "ERR@5"])
+def test_there_is_no_note_where_no_measure_needs_a_grade_of_1(measure: str) -> None:
+    assert count(BETWEEN, measure) == 0
+
+
+@pytest.mark.parametrize("measure", ["AP", "RR", "P@5", "R@5", "Rprec", "Success@1", "AP(rel=2)"])
+def test_there_is_one_where_a_measure_does(measure: str) -> None:
+    assert count(BETWEEN, measure) == 3
+
+
+WAYS: dict[str, Callable[[Any], Any]] = {
+    "rows": lambda grades: [("q", "a", grade) for grade in grades],
+    "file": lambda grades: "".join(f"q 0 a {grade}\n" for grade in grades).encode(),
+    "table": lambda grades: {"query_id": ["q"] * 3, "doc_id": ["a"] * 3, "relevance": [*grades]},
+    "integers": lambda grades: {"query_id": [7] * 3, "doc_id": [8] * 3, "relevance": [*grades]},
+    "subtopics": lambda grades: [("q", "1", "a", grade) for grade in grades],
+}
+
+
+@pytest.mark.parametrize("grades", [*permutations((1, 3, 2))])
+@pytest.mark.parametrize("way", WAYS)
+def test_the_largest_of_three_grades_stands(way: str, grades: tuple[int, ...]) -> None:
+    run: Any = {7: {8: 1.0}} if way == "integers" else {"q": {"a": 1.0}}
+    choices: Any = {"subtopics": True} if way == "subtopics" else {}
+    for duplicates, expected in (("max", 3.0), ("first", float(grades[0]))):
+        choices["duplicates"] = duplicates
+        assert rs.evaluate(WAYS[way](grades), run, "DCG@1", **choices)["DCG@1"] == expected
+
+
+QRELS = {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"x": 1}}
+RUNS = {
+    "old": {"q1": {"b": 0.9, "a": 0.8, "z": 0.7}, "q2": {"x": 0.5}},
+    "new": {"q1": {"a": 0.9, "c": 0.8}, "q2": {"y": 0.6, "x": 0.5}},
+}
+
+
+def of_ranx(name: str) -> Callable[[Any], Any]:
+    """Return a class of ranx, or one with the same methods in a module of the same name."""
+    ranx: Any = ModuleType("ranx.data_structures")
+    try:
+        import ranx  # noqa: PLC0415 - it is in `make test-integrations`
+    except ModuleNotFoundError:
+
+        class OfRanx:
+            """What is read of the classes of ranx."""
+
+            def __init__(self, given: dict[str, dict[str, float]]) -> None:
+                self.given = given
+
+            def keys(self) -> Any:  # noqa: ANN401 - a view
+                return self.given.keys()
+
+            def __len__(self) -> int:
+                return len(self.given)
+
+            def __getitem__(self, query: str) -> dict[str, float]:
+                return self.given[query]
+
+            def to_dict(self) -> dict[str, dict[str, float]]:
+                return {query: dict(documents) for query, documents in self.given.items()}
+
+        OfRanx.__module__ = ranx.__name__
+        return OfRanx
+    return getattr(ranx, name)
+
+
+def rows_of(kind: Callable[..., Any]) -> Callable[[dict[str, dict[str, float]]], list[Any]]:
+    """Return what makes rows of dictionaries."""
+    return lambda given: [
+        kind(query, doc, value)
+        for query, documents in given.items()
+        for doc, value in documents.items()
+    ]
+
+
+LIBRARIES = {
+    "ranx": (of_ranx("Qrels"), of_ranx("Run")),
+    "ir_measures": (rows_of(ir_measures.Qrel), rows_of(ir_measures.ScoredDoc)),
+}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_they_are_judgments_and_runs(library: str) -> None:
+    make_qrels, make_run = LIBRARIES[library]
+    measures = ["nDCG@10", "AP"]
+    runs = {name: make_run(run) for name, run in RUNS.items()}
+    expected = rs.evaluate(QRELS, RUNS, measures)
+    for qrels in (make_qrels(QRELS), rs.read_qrels(make_qrels(QRELS))):
+        one = rs.evaluate(qrels, make_run(RUNS["old"]), measures)
+        assert one.to_dict() == expected["old"].to_dict()
+        found = rs.evaluate(qrels, runs, measures)
+        assert [of.to_dict() for of in found.values()] == [of.to_dict() for of in expected.values()]
+    assert str(rs.compare(make_qrels(QRELS), runs, measures)) == str(
+        rs.compare(QRELS, RUNS, measures)
+    )
+
+
+def test_a_class_of_another_module_is_not_taken_for_one_of_ranx() -> None:
+    kind = of_ranx("Run")
+    other = type("Run", (), {"to_dict": lambda _: RUNS["old"]})
+    refused(lambda: rs.evaluate(QRELS, other(), "AP"), "input_type", "expected a path")
+    assert kind is not other

@@ -20,7 +20,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.generated import examples
-from tests.interpreter import run_python
 from tests.refusals import refused
 
 if TYPE_CHECKING:
@@ -424,13 +423,3 @@ def test_a_level_of_queries_comes_before_a_column_of_users() -> None:
     # A group isn't sure to be the query where there are users.
     unsure = frame.rename(columns={"query_id": "group_id"}).set_index("group_id")
     refused(lambda: evaluate(trec_qrels(QRELS), unsure), "columns", "user_id and group_id")
-
-
-def test_no_library_is_imported_to_recognise_what_is_passed() -> None:
-    program = (
-        "import sys; import rankscope as rs;"
-        "rs.evaluate({'q': {'d': 1}}, {'q': {'d': 0.5}}, 'AP');"
-        "rs.evaluate([('q', 'd', 1)], [('q', 'd', 0.5)], 'AP');"
-        "print({'datasets', 'ir_datasets', 'pandas', 'polars', 'pyterrier'} & set(sys.modules))"
-    )
-    assert run_python(program) == "set()\n"

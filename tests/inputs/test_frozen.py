@@ -24,7 +24,7 @@ from pyarrow import feather
 from tests.inputs.carriers import PACKINGS
 from tests.inputs.entry import nested
 from tests.inputs.tabled import WRITERS
-from tests.inputs.test_forms_in_docs import RUNS, SEVERAL, read_example, write_files
+from tests.inputs.test_kinds import RUNS, SEVERAL, read_example, write_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable

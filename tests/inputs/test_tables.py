@@ -169,22 +169,6 @@ def test_a_lazy_frame_is_collected_where_it_stands() -> None:
         Rankings.from_table(lazy.select("no such column"))
 
 
-def test_rankings_do_not_follow_their_table() -> None:
-    frame = pd.DataFrame(PLAIN)
-    arrays = {name: np.array(column) for name, column in PLAIN.items()}
-    made = [Rankings.from_table(frame), Rankings.from_table(arrays)]
-    judged = rs.read_qrels(frame[list(JUDGED)])
-    frame.loc[:, "score"] = 0.0
-    frame.loc[:, "relevance"] = 1
-    arrays["relevance"][:] = 1
-    arrays["qid"][:] = "q2"
-    for rankings in made:
-        assert rankings.query_ids == ["q1", "q2"]
-        assert sorted(rankings.relevance.tolist()) == [0, 0, 1, 1, 2]
-    run = pd.DataFrame(only(PLAIN, RETRIEVED))
-    assert rs.evaluate(judged, run, MEASURES).to_dict() == EXPECTED
-
-
 ATTRIBUTES: dict[str, Callable[[], object]] = {
     "list": lambda: ["de", "de", None, "de", None],
     "objects": lambda: pd.Series(["de", "de", math.nan, "de", math.nan], dtype=object),

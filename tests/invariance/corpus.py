@@ -59,7 +59,6 @@ def make() -> Corpus:
 
 
 def nested(rows: list[tuple[str, str, float]]) -> dict[str, dict[str, float]]:
-    """Rows as a dict of dicts."""
     lists: dict[str, dict[str, float]] = {}
     for query, document, number in rows:
         lists.setdefault(query, {})[document] = number

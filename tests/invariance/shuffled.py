@@ -40,7 +40,6 @@ def shuffle(rows: list[Row], seed: int) -> list[Row]:
 
 
 def to_dict(rows: list[Row]) -> dict[str, dict[str, float]]:
-    """Return rows by query and document."""
     made: dict[str, dict[str, float]] = {}
     for query, doc, value in rows:
         made.setdefault(str(query), {})[doc] = value
@@ -64,7 +63,6 @@ def to_columns(rows: list[Row], value: str, *, is_text: bool) -> dict[str, list[
 
 
 def write(rows: list[Row], value: str, path: Path) -> Path:
-    """Write rows as TREC judgments or a TREC run."""
     text = "{0} 0 {1} {2:g}\n" if value == "relevance" else "{0} Q0 {1} 1 {2!r} run\n"
     path.write_text("".join(text.format(*row) for row in rows))
     return path

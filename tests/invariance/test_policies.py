@@ -1,25 +1,33 @@
-"""Policies, means, denominators and counts are those of a plain definition."""
+"""Policies, averages over ties, gains, means and counts are those of plain definitions."""
 
 from __future__ import annotations
 
+import itertools
 import math
+import statistics
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pytest
 import rankscope
-from hypothesis import assume, example, given
+import rankscope as rs
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from rankscope import Policy
-from rankscope.errors import RankscopeError
+from rankscope import AP, CG, DCG, ERR, RBP, RR, F, Judged, P, Policy, R, Rprec, Success, nDCG
+from rankscope.errors import MeasureError, PolicyError, RankscopeError
 from rankscope.settings.policy import CHOICES, FIELDS
 
 from tests.generated import examples
-from tests.invariance.lists import Judged, judged_queries
+from tests.invariance.lists import Judged as JudgedQuery
+from tests.invariance.lists import judged_queries
 from tests.invariance.variants import VARIANTS
 from tests.reference import mean
 from tests.refusals import refuses
 
 if TYPE_CHECKING:
     from rankscope import Measure
+
 
 MEASURES = VARIANTS[::7]
 CUTOFFS = sorted({variant.k for variant in MEASURES if variant.k is not None})
@@ -36,13 +44,13 @@ PLAIN = {
     if name in FIELDS and name != "aggregate"
 }
 policies = st.builds(Policy, **{name: st.sampled_from(values) for name, values in PLAIN.items()})
-FIRST = Judged({"a": 1.0, "b": 1.0}, {"a": 1.0})
+FIRST = JudgedQuery({"a": 1.0, "b": 1.0}, {"a": 1.0})
 
 
 class Batch:
     """Queries that are judged, retrieved, or both; the first is always both."""
 
-    def __init__(self, entries: list[tuple[Judged, str]]) -> None:
+    def __init__(self, entries: list[tuple[JudgedQuery, str]]) -> None:
         named = {f"q{number}": entry for number, entry in enumerate([(FIRST, "both"), *entries])}
         self.judged = {q: one for q, (one, side) in named.items() if side != "run only"}
         self.missing = {q for q, (_, side) in named.items() if side == "missing"}
@@ -52,7 +60,7 @@ class Batch:
     def qrels(self) -> dict[str, dict[str, float]]:
         return {query: one.grades for query, one in self.judged.items()}
 
-    def present(self) -> list[Judged]:
+    def present(self) -> list[JudgedQuery]:
         return [one for query, one in self.judged.items() if query not in self.missing]
 
 
@@ -80,7 +88,7 @@ def values_of(batch: Batch, policy: Policy) -> dict[Measure, list[float | None]]
         if query not in batch.missing:
             rows.append(one.values(MEASURES, policy))
         elif policy.missing == "zero":
-            rows.append(Judged({}, one.grades).values(MEASURES, policy))
+            rows.append(JudgedQuery({}, one.grades).values(MEASURES, policy))
         else:
             rows.append([])
     table: dict[Measure, list[float | None]] = {}
@@ -111,7 +119,7 @@ def define(batch: Batch, policy: Policy) -> tuple[str, dict[Measure, list[float 
 @examples(30)
 @example(entries=[], policy=Policy(empty="skip"))
 def test_values_means_and_denominators_are_those_of_the_definition(
-    entries: list[tuple[Judged, str]], policy: Policy
+    entries: list[tuple[JudgedQuery, str]], policy: Policy
 ) -> None:
     batch = Batch(entries)
     refused, expected = define(batch, policy)
@@ -133,7 +141,7 @@ def test_values_means_and_denominators_are_those_of_the_definition(
 @given(entries=batches, policy=policies)
 @examples(30)
 def test_counts_are_those_of_the_definition(
-    entries: list[tuple[Judged, str]], policy: Policy
+    entries: list[tuple[JudgedQuery, str]], policy: Policy
 ) -> None:
     batch = Batch(entries)
     refused, _ = define(batch, policy)
@@ -155,7 +163,7 @@ def test_counts_are_those_of_the_definition(
         assert counts.unjudged_at_k[k] == shown.count(None)
 
 
-def is_tied(one: Judged) -> bool:
+def is_tied(one: JudgedQuery) -> bool:
     """Whether a judged document shares its score with another."""
     scores = list(one.scores.values())
     return any(
@@ -165,7 +173,7 @@ def is_tied(one: Judged) -> bool:
 
 @given(queries=st.lists(judged_queries(), min_size=1, max_size=3), policy=policies)
 @examples(30)
-def test_rankings_count_as_an_evaluation_does(queries: list[Judged], policy: Policy) -> None:
+def test_rankings_count_as_an_evaluation_does(queries: list[JudgedQuery], policy: Policy) -> None:
     batch = Batch([(one, "both") for one in queries])
     allowed = Policy(ties=policy.ties, missing=policy.missing, unjudged=policy.unjudged)
     direct = rankscope.evaluate(batch.qrels, batch.run, MEASURES, policy=allowed)
@@ -174,3 +182,249 @@ def test_rankings_count_as_an_evaluation_does(queries: list[Judged], policy: Pol
     assert held.counts == direct.counts
     assert dict(held) == dict(direct)
     assert held.to_dict() == direct.to_dict()
+
+
+AVERAGED = [nDCG @ 3, nDCG, DCG @ 2, CG @ 2, AP, AP @ 3, RR, P @ 2, R @ 3, F @ 2, Success @ 2]
+AVERAGED += [RBP, Judged @ 2, Rprec, nDCG(gain="exp2", judged_only=True) @ 2]
+AVERAGED += [nDCG(gain="binary") @ 2, nDCG(ideal="whole") @ 2, nDCG(ideal="slots") @ 3]
+AVERAGED += [AP(denominator="found"), P(denominator="retrieved") @ 4]
+AVERAGED += [AP(denominator=name) @ 2 for name in ("reachable", "cutoff", "found")]
+AVERAGED += [AP(denominator="found") @ k for k in (1, 3, 4)]
+AVERAGED += [R(denominator="reachable") @ 2]
+
+grades = st.none() | st.integers(0, 3)
+tied_lists = st.lists(st.tuples(st.integers(0, 2), grades), min_size=1, max_size=5)
+
+
+def orders(docs: list[tuple[int, int | None]]) -> list[list[tuple[int, int | None]]]:
+    """Every order of the documents in which no score is above the one before it."""
+    groups = [
+        list(group)
+        for _, group in itertools.groupby(
+            sorted(docs, key=lambda doc: -doc[0]), key=lambda doc: doc[0]
+        )
+    ]
+    permuted = [list(itertools.permutations(group)) for group in groups]
+    return [list(itertools.chain(*choice)) for choice in itertools.product(*permuted)]
+
+
+def values(docs: list[tuple[int, int | None]], policy: Policy) -> list[float]:
+    qrels = {
+        "q": {f"d{place}": grade for place, (_, grade) in enumerate(docs) if grade is not None}
+    }
+    qrels["q"]["elsewhere"] = 2
+    run = {"q": {f"d{place}": float(score) for place, (score, _) in enumerate(docs)}}
+    evaluation = rs.evaluate(qrels, run, AVERAGED, policy=policy)
+    return list(evaluation.values())
+
+
+@examples(60)
+@given(docs=tied_lists)
+def test_an_average_is_the_mean_over_all_orders_of_ties(docs: list[tuple[int, int | None]]) -> None:
+    found = values(docs, Policy(ties="average"))
+    every = [values(order, Policy(ties="input")) for order in orders(docs)]
+    expected = [math.fsum(column) / len(every) for column in zip(*every, strict=True)]
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_without_ties_an_average_is_the_value_itself() -> None:
+    docs: list[tuple[int, int | None]] = [(3, 1), (2, None), (1, 3), (0, 0)]
+    assert values(docs, Policy(ties="average")) == values(docs, Policy(ties="doc_id"))
+
+
+@settings(deadline=None)
+@given(
+    scores=st.lists(st.integers(0, 4), min_size=1, max_size=30),
+    of_score=st.lists(st.sampled_from([None, 0.0, 0.1, 1.0, 2.5, 3.0]), min_size=5, max_size=5),
+    unjudged=st.sampled_from(["nonrelevant", 0.1]),
+)
+def test_where_tied_documents_have_one_grade_an_average_is_the_value_of_any_order(
+    scores: list[int], of_score: list[float | None], unjudged: str | float
+) -> None:
+    qrels = {f"d{at}": grade for at, s in enumerate(scores) if (grade := of_score[s]) is not None}
+    run = {"q": {f"d{at}": float(score) for at, score in enumerate(scores)}}
+    found = {
+        ties: rs.evaluate(
+            {"q": qrels | {"x": 1}}, run, AVERAGED, policy=Policy(ties=ties, unjudged=unjudged)
+        )
+        for ties in ("average", "input")
+    }
+    assert dict(found["average"]) == dict(found["input"])
+
+
+@pytest.mark.parametrize("count", [2, 3, 7, 50, 1000])
+@pytest.mark.parametrize("grade", [1, 3, 0.1, 0.7])
+def test_a_tie_of_one_grade_is_perfect(grade: float, count: int) -> None:
+    assert rs.ndcg_score([[grade] * count], [[0.5] * count]) == 1
+    assert rs.ndcg_score([[grade] * count], [[0.5] * count], k=count - 1) == 1
+
+
+def test_a_measure_without_an_exact_average_is_refused() -> None:
+    with refuses(PolicyError, "ties_unavailable", match="ERR"):
+        rs.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, [ERR @ 10], policy="ties=average")
+
+
+def one(qrels: dict[str, float], run: list[str], measure: rs.Measure, policy: Policy) -> float:
+    scores = {doc: -float(rank) for rank, doc in enumerate(run)}
+    return rs.evaluate({"q": qrels}, {"q": scores}, measure, policy=policy)[measure]
+
+
+def test_missing_documents_have_the_gain_that_is_asked_for() -> None:
+    policy = Policy(missing_gain=-1)
+    found = one({"a": 3, "b": 1}, ["b", "a"], DCG @ 4, policy)
+    log2 = math.log2
+    assert found == 1 / log2(2) + 3 / log2(3) - 1 / log2(4) - 1 / log2(5)
+    assert one({"a": 3}, ["a"], CG @ 3, policy) == 3 - 1 - 1
+    assert one({"a": 3}, ["a"], DCG, policy) == 3
+
+
+def test_unjudged_documents_have_the_gain_that_is_asked_for() -> None:
+    found = one({"a": 2, "b": 1}, ["x", "b", "y"], DCG @ 2, Policy(unjudged=0.5))
+    assert found == 0.5 / math.log2(2) + 1 / math.log2(3)
+    own = nDCG(ideal="retrieved") @ 3
+    best = 2 / math.log2(2) + 0.5 / math.log2(3)
+    assert one({"a": 2}, ["x", "a"], own, Policy(unjudged=0.5)) == pytest.approx(
+        (0.5 / math.log2(2) + 2 / math.log2(3)) / best
+    )
+
+
+def test_bad_documents_are_between_the_worst_order_and_the_best() -> None:
+    qrels = {"a": 2.0, "b": -1.0, "c": 1.0}
+    log2 = math.log2
+    best = 2 / log2(2) + 1 / log2(3) - 1 / log2(4)
+    worst = -1 / log2(2) + 1 / log2(3) + 2 / log2(4)
+    policy = Policy(negative="minmax")
+    assert one(qrels, ["a", "c", "b"], nDCG @ 3, policy) == 1
+    assert one(qrels, ["b", "c", "a"], nDCG @ 3, policy) == 0
+    between = -1 / log2(2) + 2 / log2(3) + 1 / log2(4)
+    assert one(qrels, ["b", "a", "c"], nDCG @ 3, policy) == pytest.approx(
+        (between - worst) / (best - worst), abs=1e-15
+    )
+
+
+def test_gains_of_policies_enter_the_list_and_not_an_ideal_of_judged_documents_or_slots() -> None:
+    log2 = math.log2
+    policy = Policy(unjudged=0.5, missing_gain=-1)
+    listed = 0.5 / log2(2) + 1 / log2(3) - 1 / log2(4)
+    for ideal, best in (
+        ("judged", 2 / log2(2) + 1 / log2(3)),
+        ("whole", 2 / log2(2) + 1 / log2(3)),
+        ("slots", 1 / log2(2) + 1 / log2(3) + 1 / log2(4)),
+    ):
+        measure = nDCG(ideal=ideal) @ 3
+        assert one({"a": 2, "b": 1}, ["x", "b"], measure, policy) == listed / best
+
+
+@pytest.mark.parametrize("ideal", ["whole", "slots"])
+def test_an_ideal_without_a_worst_order_has_no_minmax(ideal: str) -> None:
+    with refuses(PolicyError, "minmax_unavailable", match="worst order"):
+        one({"a": 2, "b": -1}, ["b"], nDCG(ideal=ideal) @ 3, Policy(negative="minmax"))
+
+
+@pytest.mark.parametrize(
+    ("measure", "policy"),
+    [(nDCG(ideal="slots") @ (10**7 + 1), Policy()), (DCG @ 10**18, Policy(missing_gain=1))],
+)
+def test_gains_at_more_ranks_than_can_be_counted_are_refused(
+    measure: rs.Measure, policy: Policy
+) -> None:
+    with refuses(MeasureError, "bad_parameter", match="at most 10000000"):
+        one({"a": 1}, ["a"], measure, policy)
+
+
+def test_the_mean_over_those_found_is_exact_where_the_cutoff_splits_a_long_tie() -> None:
+    size, relevant, k = 400, 150, 100
+    qrels = {"q": {f"d{place}": int(place < relevant) for place in range(size)}}
+    run = {"q": {f"d{place}": 1.0 for place in range(size)}}
+    measure = AP(denominator="found") @ k
+    # By linearity, given how many are drawn into the first k ranks.
+    expected = Fraction(0)
+    for drawn in range(1, k + 1):
+        ways = math.comb(relevant, drawn) * math.comb(size - relevant, k - drawn)
+        precisions = sum(
+            Fraction(drawn, k) * (1 + Fraction((rank - 1) * (drawn - 1), k - 1)) / rank
+            for rank in range(1, k + 1)
+        )
+        expected += Fraction(ways, math.comb(size, k)) * precisions / drawn
+    found = rs.evaluate(qrels, run, measure, policy="ties=average")[measure]
+    assert found == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_ratios_of_sums_have_the_denominators_that_are_asked_for() -> None:
+    qrels = {"x": {"a": 1, "b": 1, "c": 1}, "y": {"a": 1}, "z": {"a": 0}}
+    run = {"x": {"a": 2.0}, "y": {"n": 2.0, "a": 1.0}, "z": {"a": 1.0}}
+    measures = [P(denominator="retrieved") @ 2, R(denominator="reachable") @ 2]
+    measures += [nDCG(ideal="slots") @ 2]
+    found = rs.evaluate(qrels, run, measures, policy="aggregate=ratio_of_sums")
+    slots = 1 + 1 / math.log2(3)
+    expected = [(1 + 1) / (1 + 2), (1 + 1) / (2 + 1), (1 + 1 / math.log2(3)) / (slots + slots)]
+    assert list(found.values()) == pytest.approx(expected, rel=1e-15)
+
+
+def test_the_base_of_a_logarithm_cancels_in_every_ideal_that_is_discounted_by_it() -> None:
+    qrels = {"a": 3.0, "b": 2.0, "c": 1.0, "d": 0.0}
+    for ideal in ("judged", "retrieved", "whole", "slots"):
+        natural = nDCG(ideal=ideal, discount="log", base=2.718281828459045) @ 3
+        with_log2 = one(qrels, ["c", "d", "a", "x", "b"], nDCG(ideal=ideal) @ 3, Policy())
+        found = one(qrels, ["c", "d", "a", "x", "b"], natural, Policy())
+        assert found == pytest.approx(with_log2, rel=1e-12)
+
+
+def aggregated(aggregate: str) -> float:
+    """The aggregate of RR over queries with these values."""
+    ranks = {"q0": 2, "q1": 4, "q2": 1, "q3": 8}
+    qrels = {query: {"d": 1} for query in ranks}
+    run = {
+        query: {"d": 0.0} | {f"x{place}": float(place + 1) for place in range(rank - 1)}
+        for query, rank in ranks.items()
+    }
+    return rs.evaluate(qrels, run, "RR", policy=Policy(aggregate=aggregate))["RR"]
+
+
+def test_aggregates_are_their_definitions() -> None:
+    of = [1 / 2, 1 / 4, 1, 1 / 8]
+    assert aggregated("mean") == statistics.fmean(of)
+    assert aggregated("geometric") == pytest.approx(statistics.geometric_mean(of), abs=1e-15)
+    assert aggregated("harmonic") == statistics.harmonic_mean(of)
+    assert aggregated("median") == statistics.median(of)
+    for share in (0.1, 0.25, 0.6, 1.0):
+        assert aggregated(f"quantile({share})") == pytest.approx(np.quantile(of, share), abs=1e-15)
+    assert aggregated("tail_mean(0.5)") == (1 / 8 + 1 / 4) / 2
+    assert aggregated("tail_mean(0.25)") == 1 / 8
+    assert aggregated("tail_mean(1)") == pytest.approx(statistics.fmean(of), abs=1e-15)
+
+
+def test_a_ratio_of_sums_is_one() -> None:
+    qrels = {"x": {"c": 1, "d": 1, "e": 1}, "y": {"a": 1, "c": 1, "e": 1}, "z": {"a": 1}}
+    run = {query: {doc: -float(rank) for rank, doc in enumerate("abcde")} for query in "xyz"}
+    policy = Policy(aggregate="ratio_of_sums")
+    evaluation = rs.evaluate(qrels, run, DCG, policy="aggregate=mean")
+    ideal = rs.evaluate(qrels, run, rs.IDCG)["IDCG"]
+    found = rs.evaluate(qrels, run, nDCG, policy=policy)["nDCG"]
+    assert found == pytest.approx(evaluation["DCG"] / ideal, abs=1e-15)
+
+
+def test_a_measure_that_is_no_ratio_has_no_ratio_of_sums() -> None:
+    with refuses(PolicyError, "aggregate_unavailable", match="RR"):
+        aggregated("ratio_of_sums")
+
+
+@pytest.mark.parametrize(
+    "text", ["quantile", "quantile(0)", "quantile(2)", "quantile(x)", "tail_mean(0.1", "mode", ""]
+)
+def test_what_is_no_aggregate_is_refused(text: str) -> None:
+    with pytest.raises(PolicyError, match="expected"):
+        Policy(aggregate=text)
+
+
+@pytest.mark.parametrize("gain", [math.nan, math.inf, True, "x"])
+def test_gains_of_policies_are_numbers(gain: float) -> None:
+    with pytest.raises(PolicyError, match="expected"):
+        Policy(missing_gain=gain)
+    with pytest.raises(PolicyError, match="expected"):
+        Policy(unjudged=gain)
+
+
+def test_a_policy_reads_what_it_prints() -> None:
+    policy = Policy(ties="average", unjudged=0.5, missing_gain=-1.0, aggregate="quantile(0.25)")
+    assert Policy.parse(str(policy)) == policy

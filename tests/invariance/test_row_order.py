@@ -1,12 +1,17 @@
-"""P-values, intervals and estimates depend on the ids of queries, but not on how rows come."""
+"""Results don't depend on how rows come, in memory or in files."""
 
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from random import Random
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
 import pytest
 import rankscope as rs
+from rankscope.engine import memory
+from rankscope.report import gather
 
 from tests.invariance.shuffled import (
     COUNTRIES,
@@ -21,10 +26,16 @@ from tests.invariance.shuffled import (
     shuffle,
     tell,
     to_dict,
+    write,
 )
+from tests.tabular import write_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from tests.invariance.shuffled import Row
+
 
 MEASURES = ["nDCG@10", "AP", "RR"]
 TESTS = ("permutation", "t", "bootstrap", "wilcoxon", "sign", "tukey")
@@ -317,3 +328,248 @@ def test_estimates_from_clicks_are_the_same_for_any_order_of_rows(cluster: str |
         ]
 
     assert same(find)
+
+
+ROUNDED = [(query, doc, float(round(score))) for query, doc, score in OLD if doc < "d7"]
+"""A run with ties, in which documents are missing."""
+SOME = [(query, doc, grade) for query, doc, grade in QRELS if (query + int(doc[1:])) % 3]
+"""Not all documents are judged."""
+BRANDS = {f"d{doc}": "xyz"[doc % 3] for doc in range(12)}
+
+
+def rank(order: int) -> tuple[rs.Rankings, rs.Rankings]:
+    """Return two runs with ties, of which not all documents are judged."""
+    qrels = to_dict(shuffle(SOME, order))
+    runs = (to_dict(shuffle(rows, order and order + 1)) for rows in (ROUNDED, NEW))
+    one, other = (rs.Rankings.from_run(qrels, run, ties="doc_id") for run in runs)
+    return one, other
+
+
+def test_losses_are_the_same_for_any_order_of_rows() -> None:
+    def find(order: int) -> list[object]:
+        one, other = rank(order)
+        found = one.losses(
+            "nDCG@3", by=COUNTRIES, cluster=USERS, interval=0.9, stages={"first": other}
+        )
+        return [found, found.means, found.intervals, str(found.slices), found.notes]
+
+    assert same(find)
+
+
+def test_explanations_are_the_same_for_any_order_of_rows() -> None:
+    def find(order: int) -> list[object]:
+        one, _ = rank(order)
+        return [str(one.explain(str(query), "nDCG@10")) for query in QUERIES[4:14]]
+
+    assert same(find)
+
+
+def test_bounds_and_ties_are_the_same_for_any_order_of_rows() -> None:
+    def find(order: int) -> list[object]:
+        one, other = rank(order)
+        bounds = [one.bounds("nDCG@3"), one.bounds("AP", against=other)]
+        ties = [one.ties(name) for name in ("nDCG@3", "RR")]
+        return [
+            *((each, each.mean, each.openness) for each in bounds),
+            *((each, each.summary, each.by_precision) for each in ties),
+        ]
+
+    assert same(find)
+
+
+def test_differences_are_listed_the_same_for_any_order_of_rows() -> None:
+    def find(order: int) -> list[object]:
+        qrels, old, new = read(order)
+        found = rs.diff(qrels, old, new, "P@3")
+        return [str(found), found.queries.rows(), str(found.explain("10"))]
+
+    assert same(find)
+
+
+def test_conventions_are_reconciled_the_same_for_any_order_of_rows() -> None:
+    def find(order: int) -> list[object]:
+        some = [row for row in ROUNDED if row[0] % 9]
+        qrels, run = (to_dict(shuffle(rows, order)) for rows in (QRELS, some))
+        names = ["trec_eval", "sklearn"]
+        found = rs.reconcile(qrels, run, "nDCG@3", got="0.123", conventions=names)
+        pairs = ("trec_eval", "sklearn"), ("trec_eval", "rankscope")
+        return [str(found), *(str(found.differ(*pair, limit=9)) for pair in pairs)]
+
+    assert same(find)
+
+
+def test_orders_of_systems_agree_the_same_for_any_order_of_systems() -> None:
+    names = [f"system {number}" for number in range(8)]
+    one = {name: number // 2 / 10 for number, name in enumerate(names)}
+    other = {name: Random(name).random() for name in names}
+
+    def find(order: int) -> object:
+        mixed = Random(order).sample(names, len(names)) if order else names
+        return repr(
+            rs.agreement_of_orders(
+                {name: one[name] for name in mixed}, {name: other[name] for name in mixed[::-1]}
+            )
+        )
+
+    assert same(find)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_a_study_is_planned_the_same_for_any_order_of_queries(*, paired: bool) -> None:
+    pairs = [(Random(query).random(), Random(f"{query}").random()) for query in range(1, 300)]
+
+    def find(order: int) -> object:
+        one, other = zip(*Random(order).sample(pairs, len(pairs)) if order else pairs, strict=True)
+        found = rs.power(one, other, effect=[0.01, 0.05], paired=paired)
+        return [found.standard_deviations, found.minimum_detectable, found.queries_needed]
+
+    assert same(find)
+
+
+def test_weights_of_a_fusion_are_the_same_for_any_order_of_rows() -> None:
+    def find(order: int) -> list[object]:
+        qrels, old, new = read(order)
+        runs = {"old": old, "new": new}
+        fit = rs.fit_fusion(qrels, runs, "nDCG@5")
+        return [fit, rs.fuse(runs, "combsum", weights=fit.weights)]
+
+    assert same(find)
+
+
+def test_judgments_are_combined_the_same_for_any_order_of_rows() -> None:
+    rows = [(query, doc, grade, grade + 1, grade % 2) for query, doc, grade in QRELS]
+
+    def find(order: int) -> list[object]:
+        columns = zip(*Random(order).sample(rows, len(rows)) if order else rows, strict=True)
+        table = dict(zip(("query_id", "doc_id", "ann", "bob", "cat"), columns, strict=True))
+        found = rs.combine_judges(table, judges=["ann", "bob", "cat"])
+        return [*sorted(found.rows()), found.majority_ties, found.left_out]
+
+    assert same(find)
+
+
+def test_matrices_are_scored_the_same_for_any_order_of_rows() -> None:
+    grades, scores = (
+        np.array([value for *_, value in rows]).reshape(len(QUERIES), -1) for rows in (QRELS, OLD)
+    )
+    weights = np.arange(1, len(QUERIES) + 1) / 7
+
+    def find(order: int) -> list[object]:
+        places = np.random.default_rng(order).permutation(len(QUERIES))
+        given = grades[places], scores[places]
+        return [
+            rs.ndcg_score(*given, k=5),
+            rs.dcg_score(*given, k=5, sample_weight=weights[places]),
+        ]
+
+    assert same(find)
+
+
+def test_a_report_is_the_same_for_any_order_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gather, "MOST_VALUES", 40)  # not all queries are shown
+
+    def find(order: int) -> list[object]:
+        qrels, old, new = (to_dict(shuffle(rows, order)) for rows in (QRELS, ROUNDED, NEW))
+        found = rs.report(qrels, {"old": old, "new": new}, ["P@1", "nDCG@5"], worst=4)
+        names: tuple[str, ...] = found.__match_args__
+        contents = {name: repr(getattr(found, name)) for name in names}
+        # The table of queries has them in the order of the judgments.
+        contents["tables"] = repr([sorted(table.rows()) for table in found.tables])
+        return [contents]
+
+    assert same(find)
+
+
+SMALL = 10_000
+"""Less memory than the rows need, in bytes."""
+BCA = rs.Interval(0.9, method="bca", resamples=999)
+
+
+@pytest.fixture(autouse=True)
+def _allow_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "LEAST", 1)
+
+
+def shuffle_queries(rows: list[Row], seed: int) -> list[Row]:
+    """Return the rows in another order in which those of a query are together."""
+    queries = {query: Random(f"{seed} {query}").random() for query, *_ in rows}
+    return sorted(rows, key=lambda row: queries[row[0]])
+
+
+ORDERS: dict[str, Callable[[list[Row], int], list[Row]]] = {
+    "streamed": shuffle_queries,
+    "spilled": shuffle,
+}
+
+
+def make_table(rows: list[Row]) -> pd.DataFrame:
+    """Return judgments with the scores of a run, the users and the countries."""
+    scores = {(query, doc): score for query, doc, score in OLD}
+    return pd.DataFrame(
+        {
+            "query_id": [str(query) for query, *_ in rows],
+            "doc_id": [doc for _, doc, _ in rows],
+            "relevance": [grade for *_, grade in rows],
+            "score": [scores[query, doc] for query, doc, _ in rows],
+            "user": [USERS[str(query)] for query, *_ in rows],
+            "country": [COUNTRIES[str(query)] for query, *_ in rows],
+        }
+    )
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("way", ORDERS)
+def test_a_table_is_evaluated_the_same_for_any_order_of_rows(
+    way: str, form: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def evaluate(table: object, threads: int, limit: int | None = SMALL) -> list[object]:
+        found = rs.evaluate(
+            table,
+            MEASURES,
+            by="country",
+            cluster="user",
+            weights={query: 1 + int(query) % 4 for query in USERS},
+            interval=BCA,
+            threads=threads,
+            memory=limit,
+        )
+        return [found.estimates, tell(found.slices)]
+
+    expected = evaluate(make_table(QRELS), 1, None)
+    for order in (1, 2):
+        path = write_table(make_table(ORDERS[way](QRELS, order)), tmp_path / f"{order}.{form}")
+        assert evaluate(path, order) == expected
+    assert ("to temporary files" in caplog.text) == (way == "spilled")
+
+
+@pytest.mark.parametrize("form", ["run", "parquet"])
+@pytest.mark.parametrize("way", ORDERS)
+def test_a_run_is_evaluated_the_same_for_any_order_of_rows(
+    way: str, form: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    choices: dict[str, Any] = {"cluster": USERS, "interval": BCA}
+    qrels, run, _ = read(0)
+    expected = rs.evaluate(qrels, run, MEASURES, **choices).estimates
+    for order in (1, 2):
+        path = tmp_path / f"{order}.{form}"
+        rows = ORDERS[way](OLD, order)
+        if form == "run":
+            write(rows, "score", path)
+        else:
+            names = ["query_id", "doc_id", "score"]
+            write_table(pd.DataFrame(rows, columns=names).astype({"query_id": str}), path)
+        found = rs.evaluate(read(order)[0], path, MEASURES, memory=SMALL, **choices)
+        assert found.estimates == expected
+    assert ("to temporary files" in caplog.text) == (way == "spilled")
+
+
+@pytest.mark.parametrize("way", ORDERS)
+def test_runs_are_fused_the_same_for_any_order_of_rows(way: str, tmp_path: Path) -> None:
+    def fuse(order: int) -> list[bytes]:
+        rows = [ORDERS[way](each, order) if order else each for each in (OLD, NEW)]
+        runs = [write(each, "score", tmp_path / str(at)) for at, each in enumerate(rows)]
+        fused = rs.fuse(runs, "combsum", weights=[0.3, 0.7])
+        # Queries come in the order of the first run.
+        return sorted(b"".join(fused.lines()).splitlines())
+
+    assert fuse(1) == fuse(0) == fuse(2)

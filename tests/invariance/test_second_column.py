@@ -1,21 +1,111 @@
-"""Judgments by subtopic or by stratum give the same bits, whatever way they come in."""
+"""Measures of subtopics and of strata are their twins, whatever way the judgments come in."""
 
 from __future__ import annotations
 
+import itertools
+import math
 import pickle
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
 import rankscope
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope import Policy
 from rankscope.measures import TABLE
 
+from tests.cli.command import run as run_command
+from tests.generated import examples
+from tests.invariance.lists import DOCUMENTS, SCORES
 from tests.invariance.variants import variants
+from tests.reference import Retrieved, rank, value
+from tests.refusals import refuses
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-Rows = list[tuple[str, str, str, float]]
+    from rankscope import Measure
+
+    Rows = list[tuple[str, str, str, float]]
+
+MEASURES = {
+    "subtopic": [one for row in TABLE.values() if row.subtopics for one in variants(row)],
+    "stratum": [one for row in TABLE.values() if row.strata for one in variants(row)],
+}
+Judged = dict[str, dict[str, float]]
+"""By document, the grade for each subtopic, or for its stratum."""
+Run = dict[str, float]
+
+
+def judgments(most: int) -> st.SearchStrategy[Judged]:
+    """Judgments of documents for at most so many subtopics each."""
+    subtopics = st.sampled_from(["1", "2", "10", "é"])
+    grades = st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0, 3.0])
+    return st.dictionaries(
+        st.sampled_from([*DOCUMENTS, "unseen", "unseen too"]),
+        st.dictionaries(subtopics, grades, min_size=1, max_size=most),
+        min_size=1,
+    )
+
+
+runs = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(SCORES), min_size=1)
+orders = st.sampled_from(["doc_id", "doc_id_asc", "input", "best", "worst"])
+
+
+def rows_of(judged: Judged, query: str = "q") -> list[tuple[str, str, str, float]]:
+    """The judgments as rows of query, subtopic, document and grade."""
+    return [
+        (query, subtopic, document, grade)
+        for document, grades in judged.items()
+        for subtopic, grade in grades.items()
+    ]
+
+
+def twin(measure: Measure, judged: Judged, run: Run, policy: Policy) -> float:
+    highest = {document: max(grades.values()) for document, grades in judged.items()}
+    retrieved = [
+        Retrieved(document, score, highest.get(document)) for document, score in run.items()
+    ]
+    ranked = rank(retrieved, str(policy.ties))
+    return value(
+        *measure.kernel_spec(),
+        [one.grade for one in ranked],
+        [*highest.values()],
+        judged_only=measure.judged_only or policy.unjudged == "remove",
+        documents=[one.doc_id for one in ranked],
+        subtopics=judged,
+    )
+
+
+def check(kind: str, judged: Judged, run: Run, policy: Policy) -> None:
+    """Compare the measures of a kind with their twins."""
+    rows, choices = rows_of(judged), {"subtopics": True} if kind == "subtopic" else {}
+    found = rankscope.evaluate(rows, {"q": run}, MEASURES[kind], policy=policy, **choices)
+    for measure in MEASURES[kind]:
+        expected = twin(measure, judged, run, policy)
+        assert repr(found.per_query_list(measure)) == repr([expected]), measure
+
+
+@given(
+    judged=judgments(4),
+    run=runs,
+    ties=orders,
+    unjudged=st.sampled_from(["nonrelevant", "remove"]),
+)
+@examples(100)
+def test_a_kernel_of_subtopics_is_its_twin(
+    judged: Judged, run: Run, ties: str, unjudged: str
+) -> None:
+    check("subtopic", judged, run, Policy.parse(f"ties={ties},unjudged={unjudged},empty=nan"))
+
+
+@given(judged=judgments(1), run=runs, ties=orders)
+@examples(100)
+def test_a_kernel_of_strata_is_its_twin(judged: Judged, run: Run, ties: str) -> None:
+    check("stratum", judged, run, Policy.parse(f"ties={ties},empty=nan"))
+
+
 ROWS: dict[str, Rows] = {
     "subtopic": [
         ("q", "2", "b", 1.0),
@@ -55,18 +145,233 @@ def test_every_way_in_gives_the_same_bits(kind: str, tmp_path: Path) -> None:
     ways = [rows[::-1], nested, frame, qrels, tmp_path / "qrels.csv"]
     if kind == "subtopic":
         ways.append(frame.rename(columns={"subtopic": "iteration"}))
-
-    of_kind = [
-        row for row in TABLE.values() if (row.strata if kind == "stratum" else row.subtopics)
-    ]
-    measures = [*(one for row in of_kind for one in variants(row)), "nDCG@10"]
+    measures = [*MEASURES[kind], "nDCG@10"]
     expected = rankscope.evaluate(rows, RUN, measures).to_dict()
-    for given in ways:
+    for qrels_way in ways:
         for given_run in (RUN, run_rows, run_frame, run):
-            found = rankscope.evaluate(given, given_run, measures)  # type: ignore[call-overload]
+            found = rankscope.evaluate(qrels_way, given_run, measures)  # type: ignore[call-overload]
             assert sorted(found.to_dict().items()) == sorted(expected.items())
     is_stratum = kind == "stratum"
     held = rankscope.read_qrels(rows, subtopics=not is_stratum, strata=is_stratum)
     rankings = rankscope.Rankings.from_run(held, RUN)
     for again in (rankings, pickle.loads(pickle.dumps(rankings))):  # noqa: S301 - our own bytes
         assert again.evaluate(measures).to_dict() == expected
+
+
+def test_a_pool_that_is_all_judged_has_the_usual_ndcg() -> None:
+    judged: Judged = {"a": {"1": 2.0}, "b": {"1": 0.0}, "c": {"1": 1.0}, "d": {"1": 1.0}}
+    run = {"q": {"b": 4.0, "a": 3.0, "u": 2.0, "c": 1.0}}
+    plain = {"q": {document: grades["1"] for document, grades in judged.items()}}
+    for k in (1, 2, 3, 9):
+        found = rankscope.evaluate(rows_of(judged), run, f"infNDCG@{k}")[f"infNDCG@{k}"]
+        expected = rankscope.evaluate(plain, run, f"nDCG@{k}")[f"nDCG@{k}"]
+        assert found == pytest.approx(expected, rel=1e-15)
+    whole = rankscope.evaluate(rows_of(judged), run, ["xinfAP", "infAP"])
+    assert whole["xinfAP"] == pytest.approx(whole["infAP"], abs=1e-4)
+
+
+def test_that_a_document_was_not_judged_is_worth_a_note_only_beside_other_measures() -> None:
+    rows = [("q", "1", "a", 1), ("q", "1", "b", -1)]
+    run = {"q": {"a": 1.0}}
+    assert rankscope.evaluate(rows, run, "infNDCG").notes == ()
+    notes = rankscope.evaluate(rows, run, ["infNDCG", "nDCG"]).notes
+    assert [note.code for note in notes] == ["negative_rel"]
+
+
+def test_a_document_of_two_strata_is_an_error() -> None:
+    rows = [("q", "1", "a", 1), ("q", "2", "a", 1)]
+    with refuses(rankscope.DuplicateError, "duplicate_conflict", match="found `1` and `2`"):
+        rankscope.evaluate(rows, {"q": {"a": 1.0}}, "infNDCG")
+    again = [("q", "1", "a", 1), ("q", "1", "a", 1)]
+    assert rankscope.evaluate(again, {"q": {"a": 1.0}}, "infNDCG")["infNDCG"] == 1
+
+
+def test_what_lacks_strata_is_refused(tmp_path: Path) -> None:
+    run = {"q": {"a": 1.0}}
+    held = rankscope.read_qrels({"q": {"a": 1}})
+    by_subtopic = rankscope.read_qrels([("q", "1", "a", 1)], subtopics=True)
+    for qrels in (held, by_subtopic):
+        with refuses(rankscope.MeasureError, "strata_missing", match="by stratum, which infNDCG"):
+            rankscope.evaluate(qrels, run, "infNDCG")
+    by_stratum = rankscope.read_qrels([("q", "1", "a", 1)], strata=True)
+    with pytest.raises(rankscope.MeasureError, match="by subtopic, which AP_IA needs"):
+        rankscope.evaluate(by_stratum, run, "AP_IA")
+    with pytest.raises(rankscope.MeasureError, match="found AP_IA beside it"):
+        rankscope.evaluate([("q", "1", "a", 1)], run, ["infNDCG", "AP_IA"])
+    with pytest.raises(rankscope.UsageError, match="found both"):
+        rankscope.read_qrels([("q", "1", "a", 1)], subtopics=True, strata=True)
+    with pytest.raises(rankscope.PolicyError, match="ties"):
+        rankscope.evaluate([("q", "1", "a", 1)], run, "infNDCG", policy="ties=average")
+    path = tmp_path / "qrels.txt"
+    path.write_text("q 0 a 1\n", encoding="utf-8")
+    with pytest.raises(rankscope.FormatError, match="query 0 document stratum grade"):
+        rankscope.evaluate(path, run, "infNDCG")
+    path.write_text("q 0 a 1 high\n", encoding="utf-8")
+    with pytest.raises(rankscope.FormatError, match="expected a grade, found `high`"):
+        rankscope.evaluate(path, run, "infNDCG")
+
+
+def test_runs_are_compared_by_inferred_ndcg() -> None:
+    rows = [(f"q{n}", "1", doc, grade) for n in range(8) for doc, grade in (("a", 1), ("b", -1))]
+    good = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(8)}
+    none = {f"q{n}": {"x": 2.0} for n in range(8)}
+    found = rankscope.compare(rows, {"none": none, "good": good}, "infNDCG")
+    assert found["infNDCG", "good"].better == "good"
+
+
+def test_the_column_of_strata_can_be_named_on_the_command_line(tmp_path: Path) -> None:
+    qrels, run = tmp_path / "qrels.csv", tmp_path / "run.csv"
+    qrels.write_text("query_id,band,doc_id,grade\nq,1,a,1\nq,1,b,-1\n", encoding="utf-8")
+    run.write_text("query_id,doc_id,score\nq,a,2\nq,b,1\n", encoding="utf-8")
+    found = run_command("eval", str(qrels), str(run), "-m", "infNDCG", "--col", "stratum=band")
+    # One of the two documents is judged, so it stands for two.
+    inferred = 2 / (1 + 1 / math.log2(3))
+    assert found.stdout.decode() == f"infNDCG\t{inferred:.4f}\n"
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, ""])
+def test_a_row_without_a_grade_is_to_be_kept(missing: object, tmp_path: Path) -> None:
+    # A hint to drop the row would make the stratum smaller, and the value another one.
+    columns = {"query_id": ["q", "q"], "stratum": ["1", "1"], "doc_id": ["a", "b"]}
+    frame = pd.DataFrame(columns | {"relevance": [1, missing]})
+    if missing == "":
+        frame.to_csv(tmp_path / "qrels.csv", index=False)
+    qrels = tmp_path / "qrels.csv" if missing == "" else frame
+    with pytest.raises(rankscope.FormatError) as caught:
+        rankscope.evaluate(qrels, {"q": {"a": 1.0}}, "infNDCG")
+    assert "write -1 as the grade" in str(caught.value.hint)
+
+
+def test_lists_without_their_unjudged_documents_are_refused() -> None:
+    rows = [("q", "1", "a", 1), ("q", "1", "b", -1)]
+    with refuses(rankscope.PolicyError, "strata_unavailable", match="expected whole lists"):
+        rankscope.evaluate(rows, {"q": ["b", "a"]}, "xinfAP", policy="unjudged=remove")
+
+
+def test_a_table_without_strata_is_refused() -> None:
+    frame = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "relevance": [1]})
+    for measure, role in (("infNDCG", "stratum"), ("AP_IA", "subtopic")):
+        with pytest.raises(rankscope.FormatError, match=f"expected a column of {role}") as caught:
+            rankscope.evaluate(frame, {"q": {"a": 1.0}}, measure)
+        assert f"--col {role}=" in str(caught.value.hint)
+
+
+def test_reports_and_differences_read_strata_and_subtopics(tmp_path: Path) -> None:
+    by_stratum = [("q", "1", "a", 1), ("q", "2", "b", -1), ("q", "2", "c", 2)]
+    by_subtopic = [("q", "1", "a", 1), ("q", "2", "a", 1), ("q", "2", "c", 2)]
+    texts = {
+        "infNDCG": "".join(f"{q} 0 {d} {s} {grade}\n" for q, s, d, grade in by_stratum),
+        "alpha_nDCG": "".join(f"{q} {s} {d} {grade}\n" for q, s, d, grade in by_subtopic),
+    }
+    one, other = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"c": 2.0, "a": 1.0}}
+    rows: Any
+    for name, rows in (("infNDCG", by_stratum), ("alpha_nDCG", by_subtopic)):
+        path = tmp_path / name
+        path.write_text(texts[name], encoding="utf-8")
+        expected = [rankscope.evaluate(rows, run, name)[name] for run in (one, other)]
+        assert expected[0] != expected[1]
+        for qrels in (rows, path):
+            made = rankscope.report(qrels, {"one": one, "other": other}, name)
+            assert [mean.value for mean in made.means_of(name)] == expected
+            found = rankscope.diff(qrels, one, other, name)
+            assert found.difference == pytest.approx(expected[1] - expected[0])
+
+
+@pytest.mark.parametrize("relevant", [{"a", "d"}, {"a", "c", "e"}])
+@pytest.mark.parametrize("sampled", [1, 2, 3, 4])
+def test_estimates_are_too_high_where_the_top_is_judged_in_full_and_the_rest_is_sampled(
+    relevant: set[str], sampled: int
+) -> None:
+    rest = ["b", "c", "d", "e"]
+    grades = {document: int(document in relevant) for document in ["a", *rest]}
+    run = {"q": {document: -rank for rank, document in enumerate(grades)}}
+    estimates = []
+    for judged in itertools.combinations(rest, sampled):  # each is as likely as the others
+        rows = [("q", "top", "a", grades["a"])]
+        rows += [("q", "rest", one, grades[one] if one in judged else -1) for one in rest]
+        estimates.append(rankscope.evaluate(rows, run, ["infNDCG", "xinfAP"]))
+    whole = rankscope.evaluate({"q": grades}, run, ["nDCG", "AP"])
+    for estimate, exact in (("infNDCG", "nDCG"), ("xinfAP", "AP")):
+        mean = sum(one[estimate] for one in estimates) / len(estimates)
+        if sampled == len(rest):
+            # xinfAP smooths counts by 0.00001.
+            assert math.isclose(mean, whole[exact], rel_tol=1e-4)
+        else:
+            assert mean > whole[exact] + 0.005
+        assert "the mean over queries is too high" in TABLE[estimate].definition
+
+
+def test_other_measures_take_the_highest_grade_and_a_note_says_so() -> None:
+    rows = [("q", "1", "a", 1), ("q", "2", "a", 3), ("q", "1", "b", 2)]
+    run = {"q": {"b": 2.0, "a": 1.0}}
+    found = rankscope.evaluate(rows, run, "nDCG", subtopics=True)
+    assert found["nDCG"] == rankscope.evaluate({"q": {"a": 3, "b": 2}}, run, "nDCG")["nDCG"]
+    assert [note.code for note in found.notes] == ["subtopics_joined"]
+
+
+def test_judgments_of_subtopics_are_not_taken_for_others(tmp_path: Path) -> None:
+    path = tmp_path / "qrels.txt"
+    run = {"q": {"a": 1.0}}
+    for last in ("1", "0"):
+        path.write_text(f"q 1 a 1\nq 2 a {last}\n", encoding="utf-8")
+        with pytest.raises(rankscope.DuplicateError, match="judgments of subtopics") as caught:
+            rankscope.evaluate(path, run, "AP")
+        assert caught.value.code == "subtopics_found"
+        assert "add a measure of diversity such as alpha_nDCG" in str(caught.value.hint)
+        assert caught.value.line == 2
+        frame = pd.DataFrame(
+            [("q", "1", "a", 1), ("q", "2", "a", int(last))],
+            columns=["query_id", "subtopic", "doc_id", "relevance"],
+        )
+        with pytest.raises(rankscope.DuplicateError, match="judgments of subtopics"):
+            rankscope.evaluate(frame, run, "AP")
+        assert rankscope.evaluate(path, run, "AP", subtopics=True)["AP"] == 1
+        assert rankscope.evaluate(frame, run, "AP", subtopics=True)["AP"] == 1
+
+
+def test_a_mapping_of_documents_to_subtopics_is_noted() -> None:
+    swapped = {"q": {"a": {"1": 1}, "b": {"2": 1}}}
+    found = rankscope.evaluate(swapped, {"q": ["a", "b"]}, "StRecall@5", subtopics=True)
+    assert "judgments by subtopic map a query to subtopics" in str(found)
+    assert found.diagnostics == {"subtopics_unjudged": 2}
+
+
+def test_a_document_judged_twice_for_a_subtopic_is_an_error() -> None:
+    rows = [("q", "1", "a", 1), ("q", "1", "a", 0)]
+    with pytest.raises(rankscope.DuplicateError, match="subtopic `1`, found 1 in line 1 and 0"):
+        rankscope.evaluate(rows, {"q": {"a": 1.0}}, "StRecall")
+    kept = rankscope.evaluate(rows, {"q": {"a": 1.0}}, "StRecall", duplicates="max")
+    assert kept["StRecall"] == 1
+
+
+def test_what_lacks_subtopics_is_refused() -> None:
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
+    held = rankscope.read_qrels(qrels)
+    with pytest.raises(rankscope.MeasureError, match="expected judgments by subtopic") as caught:
+        rankscope.evaluate(held, run, "alpha_nDCG@10")
+    assert caught.value.code == "subtopics_missing"
+    with pytest.raises(rankscope.FormatError, match="query to subtopic to document"):
+        rankscope.evaluate(qrels, run, "alpha_nDCG@10")
+    rows = [("q", "1", "a", 1)]
+    by_subtopic = rankscope.read_qrels(rows, subtopics=True)
+    with pytest.raises(rankscope.MeasureError, match="needs subtopics"):
+        rankscope.Rankings.from_run(by_subtopic, run).bounds("AP_IA")
+    with pytest.raises(rankscope.PolicyError, match='unretrieved="count"'):
+        rankscope.evaluate(rows, run, "AP_IA", policy="unretrieved=ignore")
+    with pytest.raises(rankscope.PolicyError, match="ties"):
+        rankscope.evaluate(rows, run, "AP_IA", policy="ties=average")
+
+
+def test_runs_are_compared_by_a_measure_of_diversity() -> None:
+    rows = [(f"q{n}", topic, doc, 1) for n in range(8) for topic, doc in (("1", "a"), ("2", "b"))]
+    both = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(8)}
+    one = {f"q{n}": {"a": 2.0} for n in range(8)}
+    found = rankscope.compare(rows, {"one": one, "both": both}, "StRecall@2")
+    assert found["StRecall@2", "both"].difference == 0.5
+
+
+def test_a_document_that_covers_everything_is_perfect() -> None:
+    rows = [("q", topic, "a", 1) for topic in ("1", "2", "3")]
+    names = ["alpha_nDCG@5", "nERR_IA@5", "nNRBP", "AP_IA", "P_IA@1", "StRecall@1", "ERR_IA@1"]
+    found = rankscope.evaluate(rows, {"q": {"a": 1.0}}, [*names, "alpha_DCG@1"])
+    assert set(found.values()) == {1.0}

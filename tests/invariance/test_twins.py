@@ -1,12 +1,16 @@
-"""Each kernel gives the value of its twin, to the last bit, under every variant and policy."""
+"""Kernels are their twins, and logarithms and sums are exact."""
 
 from __future__ import annotations
+
+import math
+from decimal import Decimal, localcontext
+from random import Random
 
 import pytest
 import rankscope
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope import Policy
+from rankscope import Policy, _core
 from rankscope.measures import TABLE, Row
 from rankscope.settings.policy import CHOICES
 
@@ -50,3 +54,75 @@ def test_a_kernel_is_its_twin(row: Row, queries: list[Judged], policy: Policy) -
     for measure, *values in zip(measures, *expected, strict=True):
         found = evaluation.per_query_list(measure)
         assert list(map(repr, found)) == list(map(repr, values)), measure
+
+
+LAST_OF_THE_C_LIBRARY = 1620
+"""At 1,621, which discounts rank 1,620, the logarithm of glibc is not the nearest number."""
+
+TABLED, LARGEST = 2**24, 2**53
+
+# Sums whose terms alone may overflow are errors of math.fsum.
+numbers = st.floats(-1e300, 1e300) | st.floats(-1, 1) | st.sampled_from([5e-324, -5e-324, 2.0**-60])
+
+
+def correctly_rounded(integer: int) -> float:
+    with localcontext() as context:
+        context.prec = 50
+        return float(Decimal(integer).ln() / Decimal(2).ln())
+
+
+@pytest.mark.parametrize("start", range(1, 10_001, 1000))
+def test_the_logarithm_of_the_first_integers_is_correctly_rounded(start: int) -> None:
+    for integer in range(start, start + 1000):
+        assert _core.log2(integer) == correctly_rounded(integer), integer
+
+
+@pytest.mark.parametrize("bits", [*range(14, 19), *range(25, 53)])
+def test_the_logarithm_of_large_integers_is_correctly_rounded(bits: int) -> None:
+    random = Random(bits)
+    drawn = [random.randrange(2 ** (bits - 1), 2**bits) for _ in range(40)]
+    for integer in [2**bits - 1, 2**bits, 2**bits + 1, *drawn]:
+        assert _core.log2(integer) == correctly_rounded(integer), integer
+
+
+# Below 2^24 a table is filled for each power of two; the larger ones take a second.
+@given(st.integers(1, 2**19) | st.integers(TABLED, LARGEST))
+def test_the_logarithm_of_any_integer_is_correctly_rounded(integer: int) -> None:
+    assert _core.log2(integer) == correctly_rounded(integer)
+
+
+def test_the_logarithm_is_that_of_the_c_library_for_the_ranks_that_are_read() -> None:
+    for integer in range(1, LAST_OF_THE_C_LIBRARY + 1):
+        assert _core.log2(integer) == math.log2(integer), integer
+
+
+def test_there_is_no_logarithm_of_0() -> None:
+    with pytest.raises(ValueError, match="log2 of 0"):
+        _core.log2(0)
+
+
+@given(st.lists(numbers, max_size=200))
+def test_a_sum_is_that_of_fsum(values: list[float]) -> None:
+    assert _core.fsum(values) == math.fsum(values)
+
+
+@given(st.lists(st.floats(-1e290, 1e290), max_size=50), st.randoms(use_true_random=False))
+def test_a_sum_does_not_depend_on_the_order(values: list[float], random: Random) -> None:
+    shuffled = random.sample(values, len(values))
+    assert _core.fsum(shuffled) == _core.fsum(values)
+    assert _core.fsum([*values, *(-value for value in shuffled)]) == 0
+
+
+@given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=20))
+def test_a_sum_with_infinities_is_infinite_or_undefined(values: list[float]) -> None:
+    infinite = {value for value in values if not math.isfinite(value) and not math.isnan(value)}
+    found = _core.fsum(values)
+    if any(map(math.isnan, values)) or len(infinite) == 2:
+        assert math.isnan(found)
+    elif infinite:
+        assert {found} == infinite
+    else:
+        assert not math.isnan(found)
+
+
+Rows = list[tuple[str, str, str, float]]

@@ -23,12 +23,10 @@ WEIGHTS = (1.0, 0.7, 0.7, 0.3, 0.1, 0.1, 0.05, 0.0, 0.0, 0.0)
 
 
 def cubed(grade: float) -> float:
-    """A gain by function."""
     return float(grade**3)
 
 
 def rooted(rank: int) -> float:
-    """A discount by function."""
     return 1 / math.sqrt(rank)
 
 
@@ -153,5 +151,5 @@ def choose_pairs(measures: Iterable[Measure]) -> list[Measure]:
 
 
 VARIANTS = [variant for row in TABLE.values() if row.of_grades for variant in variants(row)]
-"""`test_subtopics.py` and `test_items.py` have those of measures that need more than grades."""
+"""`test_second_column.py` and `test_items.py` have those of measures that need more than grades."""
 NAMES = {variant.name for variant in VARIANTS}

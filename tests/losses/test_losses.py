@@ -13,12 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import DCG, IDCG, Policy, Rankings, nDCG
 
-from tests.losses.ledger import ledger
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rankscope import Losses, Measure
+
 
 QRELS = {
     "q1": {"a": 1, "b": 3, "c": 2, "e": 3},
@@ -40,7 +39,6 @@ cutoffs = st.one_of(st.none(), st.integers(1, 9))
 
 
 def rows(losses: Losses) -> dict[str, tuple[float, ...]]:
-    """The row of each query."""
     ids = losses.column("query_id")
     columns = [losses.array(name).tolist() for name in losses.names[1:]]
     return {str(query): tuple(row) for query, *row in zip(ids, *columns, strict=True)}
@@ -346,3 +344,29 @@ def test_what_does_not_add_up_is_refused(ask: Callable[[], Losses], code: str, w
     with pytest.raises(rs.UsageError, match=words or None) as caught:
         ask()
     assert caught.value.code == code
+
+
+def discounted(gains: Iterable[float]) -> float:
+    """DCG of gains in rank order."""
+    return math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
+
+
+def best(gains: Iterable[float], k: int | None) -> float:
+    """DCG of the best order of gains, down to a cutoff."""
+    return discounted(sorted(gains, reverse=True)[:k])
+
+
+def ledger(
+    ranking: Sequence[float | None], judged: Sequence[float], k: int | None
+) -> tuple[float, float, float, float]:
+    """DCG, and what it lacks by retrieval, truncation and ordering.
+
+    Args:
+        ranking: The grades in rank order, `None` where unjudged.
+        judged: All judged grades, those of the list among them.
+        k: The cutoff.
+    """
+    gains = [grade or 0.0 for grade in ranking]
+    shown = gains[:k]
+    steps = best(judged, k), best(gains, k), best(shown, k), discounted(shown)
+    return steps[3], steps[0] - steps[1], steps[1] - steps[2], steps[2] - steps[3]

@@ -13,7 +13,7 @@ from rankscope.output.table import Table
 
 from tests.notebooks.results import SHOWN, Runs
 from tests.report.page import Element, read_page
-from tests.report.test_hostile import HOSTILE
+from tests.report.test_page import HOSTILE
 
 if TYPE_CHECKING:
     from typing import Any

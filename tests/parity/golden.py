@@ -76,7 +76,6 @@ class Golden:
 
 
 def read_cases() -> dict[str, Case]:
-    """The cases by name."""
     written = json.loads((FOLDER / "cases.json").read_text(encoding="utf-8"))
     return {name: Case(**fields) for name, fields in written.items()}
 

@@ -51,13 +51,11 @@ def find(name: str) -> Path:
 
 
 def paths(name: str) -> list[Path]:
-    """The files of a run."""
     return [find(path) for path in (TREC[name] if name in TREC else (OTHERS[name],))]
 
 
 @cache
 def read(name: str) -> tuple[Qrels, Lists]:
-    """The judgments and the run, as dicts of dicts."""
     if name in TREC:
         qrels, run = paths(name)
         return _columns(qrels, 3, int), _columns(run, 4, float)

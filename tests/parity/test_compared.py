@@ -1,30 +1,36 @@
-"""Our p-values are those of ranx and PyTerrier, except where theirs have another definition."""
+"""P-values and measures beside other libraries, except where a row says that they differ."""
 
 from __future__ import annotations
 
 import json
 import math
-from itertools import combinations
+from dataclasses import dataclass
+from itertools import chain, combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import rankscope
+from rankscope.measures import parse
 from scipy.stats import tukey_hsd
+
+from dev.parity import every, items
+from tests.parity.counterparts import COUNTERPARTS, EVERY, Counterpart
 
 if TYPE_CHECKING:
     from typing import Literal
 
     from rankscope import Compared
+    from rankscope.evaluation.evaluation import Evaluation
 
     Correction = Literal["holm", "bh", "none"]
     Test = Literal["t", "permutation", "tukey", "wilcoxon"]
+
 
 GOLDEN = Path(__file__).parent / "golden" / "compared"
 
 
 def read(name: str) -> dict[str, dict[str, dict[str, Any]]]:
-    """The content of a golden file."""
     found: dict[str, dict[str, dict[str, Any]]] = json.loads(
         (GOLDEN / f"{name}.json").read_text(encoding="utf-8")
     )
@@ -129,3 +135,210 @@ def test_corrections_over_one_measure_are_those_of_pyterrier(
     found = compare(case, "t", ours, has_baseline=True)
     for pair, p in PYTERRIER[case][f"t, {theirs}"].items():
         assert found[pair].p_corrected == pytest.approx(p, rel=1e-9), pair
+
+
+RECORDED = Path(__file__).parent / "golden" / "every"
+EVERY_CASE = every.generate()
+PEERS = ("cwl_eval", "pyndeval")
+ANSWERS = {
+    peer: json.loads((RECORDED / f"{peer}.json").read_text(encoding="utf-8"))["cases"]
+    for peer in PEERS
+}
+ASCENDING = {"Compat", "alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA"}
+ASCENDING |= {"P_IA", "StRecall"}
+"""Their providers rank the smaller ID first among equal scores; the others keep the input."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Other:
+    """Measures for which ir_measures has another value, and why.
+
+    Args:
+        names: The measures.
+        factor: What their value is multiplied by, in terms of the number of subtopics.
+        why: The reason.
+    """
+
+    names: tuple[str, ...]
+    factor: int
+    why: str
+
+
+OTHERS = (
+    Other(
+        names=("alpha_DCG@1", "ERR_IA@1"),
+        factor=1,
+        why="ndeval doesn't divide the value at rank 1, so that it is the number of subtopics of "
+        "the first document, which can exceed 1.",
+    ),
+)
+USER = " ; "
+"""What separates a user of cwl_eval that ir_measures doesn't have from what is reported of it."""
+UNDEFINED = {
+    "Accuracy": "It has no value for a query of which no relevant document is retrieved.",
+    "nNRBP": "It is 0/0 for a query without relevant documents.",
+}
+
+
+def ties_of(name: str) -> str:
+    return "doc_id_asc" if parse(name).row.name in ASCENDING else "input"
+
+
+def evaluate(peer: str, case: str, names: list[str], ties: str) -> Evaluation:
+    rows, run = EVERY_CASE[case]
+    return rankscope.evaluate(
+        rows if peer == "pyndeval" else every.highest_grades(rows),
+        run,
+        names,
+        policy=f"ties={ties},empty=nan",
+        subtopics=peer == "pyndeval",
+    )
+
+
+def count_subtopics(case: str, query: str) -> int:
+    rows, _ = EVERY_CASE[case]
+    return len({subtopic for q, subtopic, _, grade in rows if q == query and grade >= 1})
+
+
+def check(peer: str, case: str, name: str, found: Evaluation) -> None:
+    theirs = ANSWERS[peer][case][name]
+    other = next((one for one in OTHERS if name in one.names), None)
+    ours = dict(zip(found.query_texts, found.per_query_list(name), strict=True))
+    for query, value in ours.items():
+        expected = theirs.get(query, math.nan)
+        if other is not None:
+            expected /= count_subtopics(case, query) or 1
+        if math.isnan(value):
+            is_undefined = parse(name).row.name in UNDEFINED
+            assert expected == 0 or (math.isnan(expected) and is_undefined), (name, query)
+        else:
+            assert value == pytest.approx(expected, rel=1e-11, abs=1e-13), (name, query)
+
+
+@pytest.mark.parametrize("case", EVERY_CASE)
+@pytest.mark.parametrize("peer", PEERS)
+def test_values_are_those_of_ir_measures_all_in_one_call(peer: str, case: str) -> None:
+    names = [name for name in ANSWERS[peer][case] if USER not in name]
+    for ties in ("input", "doc_id_asc"):
+        chosen = [name for name in names if ties_of(name) == ties]
+        if chosen:
+            found = evaluate(peer, case, chosen, ties)
+            for name in chosen:
+                check(peer, case, name, found)
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_values_are_those_of_ir_measures_one_by_one(peer: str) -> None:
+    for name in ANSWERS[peer]["shallow"]:
+        if USER in name:
+            continue
+        check(peer, "shallow", name, evaluate(peer, "shallow", [name], ties_of(name)))
+
+
+@pytest.mark.parametrize("case", EVERY_CASE)
+def test_users_that_ir_measures_lacks_have_the_values_of_cwl_eval(case: str) -> None:
+    theirs = {name: values for name, values in ANSWERS["cwl_eval"][case].items() if USER in name}
+    ours = {name: name_user(name) for name in theirs}
+    found = evaluate("cwl_eval", case, list(ours.values()), "input")
+    for name, values in theirs.items():
+        got = dict(zip(found.query_texts, found.per_query_list(ours[name]), strict=True))
+        for query, expected in values.items():
+            value = got[query]
+            if math.isnan(value):
+                assert expected == 0, (name, query)
+            else:
+                assert value == pytest.approx(expected, rel=1e-11, abs=1e-12), (name, query)
+
+
+def name_user(name: str) -> str:
+    """The measure of what is reported of a user of cwl_eval."""
+    user, quantity, residual = name.split(USER)
+    call, _, cutoff = user.partition(")")
+    return f"{call}, value='{quantity}'{', residual=True' if residual else ''}){cutoff}"
+
+
+@pytest.mark.parametrize("other", OTHERS, ids=lambda other: other.names[0])
+def test_a_difference_shows_in_their_values(other: Other) -> None:
+    for name in other.names:
+        theirs = ANSWERS["pyndeval"]["shallow"][name]
+        assert max(theirs.values()) > 1, name
+        found = evaluate("pyndeval", "shallow", [name], ties_of(name))
+        assert max(found.per_query_list(name)) <= 1, name
+
+
+FOLDER = Path(__file__).parent / "golden" / "items"
+OF_ITEMS = items.generate()
+OF_LIBRARIES = {
+    answers["library"]: answers["cases"]
+    for answers in (json.loads(path.read_text(encoding="utf-8")) for path in FOLDER.glob("*.json"))
+}
+
+
+def compute(case: items.Case, each: Counterpart, k: int) -> dict[str, float] | float:
+    """Return our values of users, or the value of all lists."""
+    offered = [*case.items]
+    if each.catalogue == "history":
+        offered = sorted({*chain(*case.history.values())})
+    measure = parse(f"{each.ours}@{k}")
+    found = rankscope.evaluate(
+        case.relevant,
+        case.recommended,
+        measure,
+        history=case.pairs(case.history),
+        items=case.items,
+        catalogue=offered,
+        policy="empty=nan",
+    )
+    if measure.row.level == "run":
+        return found[measure]
+    return dict(zip(found.query_texts, found.per_query_list(measure), strict=True))
+
+
+def are_equal(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-14)
+
+
+def name_of(each: Counterpart) -> str:
+    return f"{each.tool} {each.theirs}"
+
+
+@pytest.mark.parametrize("each", COUNTERPARTS, ids=name_of)
+@pytest.mark.parametrize("case", OF_ITEMS)
+def test_values_are_those_of_a_library_or_differ_as_a_row_says(
+    each: Counterpart, case: str
+) -> None:
+    given = OF_ITEMS[case]
+    answers = {
+        k: OF_LIBRARIES[each.tool][case].get(f"{each.theirs}@{k}") for k in items.cutoffs(given)
+    }
+    assert any(theirs is not None for theirs in answers.values())
+    for k, theirs in answers.items():
+        if theirs is None:  # a list of RecBole is as long as the cutoff
+            continue
+        ours = compute(given, each, k)
+        if not isinstance(theirs, dict) and isinstance(ours, dict):
+            known = [value for value in ours.values() if not math.isnan(value)]
+            ours = sum(known) / len(known) if known else math.nan
+        if isinstance(theirs, dict) and isinstance(ours, dict):
+            assert ours.keys() == theirs.keys()
+            is_same = all(are_equal(ours[user], value) for user, value in theirs.items())
+        else:
+            assert isinstance(ours, float)
+            is_same = are_equal(ours, theirs)
+        depth = max(map(len, given.recommended.values()))
+        differs = case in each.in_cases and (not each.only_at or k in each.only_at)
+        differs = differs and (not each.only_beyond or k > depth)
+        assert is_same != differs, (k, ours, theirs)
+
+
+def test_every_value_of_a_library_has_a_counterpart() -> None:
+    asked = {
+        (library, name.rpartition("@")[0])
+        for library, cases in OF_LIBRARIES.items()
+        for values in cases.values()
+        for name in values
+    }
+    assert asked == {(each.tool, each.theirs) for each in COUNTERPARTS}
+    assert {*OF_ITEMS} == EVERY
+    for each in COUNTERPARTS:
+        assert bool(each.differs) == bool(each.in_cases)

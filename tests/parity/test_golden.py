@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import rankscope as rs
 from rankscope.conventions import find
 from rankscope.errors import FormatError
 
 from dev.parity import cases as generator
+from dev.parity.answers import collect
+from dev.parity.cases import generate
+from dev.parity.fused import make_runs
+from tests.parity import peers
 from tests.parity.bugs import KNOWN_BUGS
 from tests.parity.comparison import (
     by_query,
@@ -18,11 +28,13 @@ from tests.parity.comparison import (
     is_close,
     is_touched,
 )
-from tests.parity.golden import read_cases, read_golden
+from tests.parity.golden import Case, read_answers, read_cases, read_golden
+from tests.parity.shared import SHARED
 
 if TYPE_CHECKING:
     from tests.parity.bugs import KnownBug
     from tests.parity.golden import Golden
+
 
 CASES = read_cases()
 GOLDEN = read_golden()
@@ -128,3 +140,108 @@ def test_a_bug_that_is_not_repeated_shows_in_the_numbers_of_the_library(
         and not is_close(golden, evaluate(golden, name, CASES[name], measure)[query], theirs)
     ]
     assert shown
+
+
+MODULES = {
+    "catboost": "catboost",
+    "ir_measures": "ir_measures",
+    "lightgbm": "lightgbm",
+    "rankkit": "rankkit",
+    "scikit_learn": "sklearn",
+    "tie_aware": "trm",
+    "xgboost": "xgboost",
+}
+"""The peers that take little to install and to ask, and what they are imported as."""
+
+OTHER_CASES = pytest.param(
+    1, marks=pytest.mark.thorough(reason="the peers, not rankscope, take most of the time")
+)
+LIVE_CASES = {"binary_tied", "matrix", "split"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, OTHER_CASES])
+@pytest.mark.parametrize("peer", MODULES)
+def test_values_are_those_of_the_library_beside_us(
+    peer: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if find_spec(MODULES[peer]) is None:
+        pytest.skip(f"{MODULES[peer]} is not installed")
+    monkeypatch.chdir(tmp_path)  # some write logs where they run
+    cases = [case for case in generate(seed) if case.name in LIVE_CASES]
+    compared = []
+    for fields in collect(import_module(f"dev.parity.peers.{peer}.measure").measure, cases):
+        golden = read_answers({"verified": "now", **fields})
+        for case in cases:
+            if case.name in golden.cases:
+                ours = Case(case.about, case.complete, case.qrels, case.run)
+                compare(golden, case.name, ours)
+                compare_chance(golden, case.name, ours)
+                compared.append(case.name)
+    assert compared, f"{peer} answered no case"
+
+
+DEPTH = 1619
+"""At rank 1,620 the logarithm of 1,621 is taken, where glibc is one bit off the nearest number."""
+
+
+@pytest.mark.parametrize("scale", [(0, 1), (1, 2, 3), (-1, 0, 0, 0, 4)], ids=str)
+def test_every_rank_is_discounted_as_by_pytrec_eval(scale: tuple[int, ...]) -> None:
+    random = Random(len(scale))
+    documents = [f"d{number}" for number in range(DEPTH)]
+    qrels = {"q": {document: random.choice(scale) for document in documents}}
+    run = {"q": {document: random.random() for document in documents}}
+    theirs = peers.of_pytrec_eval(qrels, run, [one.pytrec_eval for one in SHARED])
+    ours = peers.of_rankscope(qrels, run, [one.measure for one in SHARED])
+    for one in SHARED:
+        assert ours[one.measure.name] == theirs[one.pytrec_eval], one.measure
+
+
+FOLDER = Path(__file__).parent / "golden" / "fused"
+Lists = dict[str, dict[str, float]]
+
+
+def load(peer: str) -> dict[str, Lists]:
+    """Return what a tool says, by method and scale."""
+    text = FOLDER.joinpath(f"{peer}.json").read_text(encoding="utf-8")
+    cases: dict[str, Lists] = json.loads(text)["cases"]
+    return cases
+
+
+RANX, TRECTOOLS = load("ranx"), load("trectools")
+WEIGHTS = {"weights": [0.5, 0.3, 0.2]}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "logn_isr": {"sigma": 0.01},
+    "w_bordafuse": WEIGHTS,
+    "wsum": WEIGHTS,
+}
+OTHERS = {"wmnz min-max"}
+"""With another definition: the sum of the scores, times the sum of the weights."""
+
+
+@pytest.mark.parametrize("case", sorted(RANX.keys() - OTHERS))
+def test_scores_are_those_of_ranx(case: str) -> None:
+    method, scale = case.split()
+    settings = SETTINGS.get(method, {})
+    if scale != "none":
+        settings = settings | {"normalize": scale.replace("-", "_")}
+    check(rs.fuse(make_runs(), method, **settings), RANX[case])
+
+
+@pytest.mark.parametrize("case", sorted(TRECTOOLS))
+def test_scores_are_those_of_trectools(case: str) -> None:
+    method, _ = case.split()
+    runs = make_runs()
+    settings: dict[str, Any] = {}
+    if "_" not in method:
+        # It adds scores as they are, of the first two runs.
+        settings, runs = {"normalize": "none"}, dict([*runs.items()][:2])
+    check(rs.fuse(runs, method, **settings), TRECTOOLS[case])
+
+
+def check(fused: rs.FusedRun, expected: Lists) -> None:
+    found = fused.to_dict()
+    assert found.keys() == expected.keys()
+    for query, scores in expected.items():
+        # Other tools add in another order.
+        assert found[query] == pytest.approx(scores, rel=1e-12, abs=1e-12)

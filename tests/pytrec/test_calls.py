@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import subprocess
 import sys
 from collections import defaultdict
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 import numpy as np
 import pytest
-import pytrec_eval as real
+import pytrec_eval as theirs
 import rankscope as rs
+from hypothesis import given, strategies
 from rankscope import pytrec_eval
 from rankscope.errors import (
     DuplicateError,
@@ -22,10 +24,13 @@ from rankscope.errors import (
     UsageError,
 )
 
+from tests.generated import examples
+from tests.parity import cases, real
 from tests.refusals import refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
 
 QRELS = {"q1": {"d1": 0, "d2": 1, "d3": 0}, "q2": {"d2": 1, "d3": 1}}
 RUN = {"q1": {"d1": 1.0, "d2": 0.0, "d3": 1.5}, "q2": {"d1": 1.5, "d2": 0.2, "d3": 0.5}}
@@ -37,7 +42,6 @@ def evaluate(
     run: Any = RUN,  # noqa: ANN401 - as above
     **settings: Any,  # noqa: ANN401 - as above
 ) -> dict[str, dict[str, float]]:
-    """Evaluate a run."""
     return pytrec_eval.RelevanceEvaluator(qrels, measures, **settings).evaluate(run)
 
 
@@ -84,7 +88,7 @@ def test_queries_come_in_the_order_of_the_run_without_those_that_are_not_judged(
 @pytest.mark.parametrize("qrels", [QRELS, {}, {"q1": {}}])
 @pytest.mark.parametrize("run", [RUN, {}, None, [], {"other": {"d1": 1.0}}])
 def test_empty_arguments_have_empty_results(measures: Any, qrels: Any, run: Any) -> None:  # noqa: ANN401 - as above
-    expected = real.RelevanceEvaluator(qrels, measures).evaluate(run)
+    expected = theirs.RelevanceEvaluator(qrels, measures).evaluate(run)
     assert evaluate(measures, qrels, run) == expected
     if run is not RUN or qrels is not QRELS:
         assert expected == {}
@@ -160,7 +164,7 @@ def test_an_unknown_measure_is_a_value_error_that_names_another(name: str, hint:
 def test_a_nickname_for_other_judgments_is_unsupported(nickname: str) -> None:
     refused(lambda: evaluate({nickname}), "unknown_measure", "unsupported measure")
     with pytest.raises(ValueError, match="unsupported measure"):
-        real.RelevanceEvaluator(QRELS, {nickname})
+        theirs.RelevanceEvaluator(QRELS, {nickname})
 
 
 @pytest.mark.parametrize(
@@ -210,7 +214,7 @@ def test_what_is_a_type_error_in_pytrec_eval_is_one_here_with_its_place(
     assert error.file == place
     qrels, run, measures = given.pop("qrels"), given.pop("run"), given.pop("measures")
     with pytest.raises(TypeError):
-        real.RelevanceEvaluator(qrels, measures, **given).evaluate(run)
+        theirs.RelevanceEvaluator(qrels, measures, **given).evaluate(run)
 
 
 def test_a_list_of_measures_may_be_a_single_name() -> None:
@@ -246,8 +250,8 @@ def test_what_crashes_or_confuses_pytrec_eval_is_an_error(qrels: Any, run: Any, 
 def test_lines_of_files_are_read_as_in_pytrec_eval() -> None:
     judged = ["q1 0 d1 1\n", "q1\t0\td2  -2\r\n", " q2 0 d1 0"]
     retrieved = ["q1 Q0 d1 1 0.5 mine\n", "q2 Q0 d1 2 1e3 mine", "q1 Q0 d2 1 -inf mine\n"]
-    assert pytrec_eval.parse_qrel(judged) == real.parse_qrel(judged)
-    assert pytrec_eval.parse_run(iter(retrieved)) == real.parse_run(retrieved)
+    assert pytrec_eval.parse_qrel(judged) == theirs.parse_qrel(judged)
+    assert pytrec_eval.parse_run(iter(retrieved)) == theirs.parse_run(retrieved)
     assert pytrec_eval.parse_run([]) == {}
 
 
@@ -283,7 +287,6 @@ def test_a_repeated_document_is_an_assertion_error_as_in_pytrec_eval() -> None:
 
 
 def run_code(code: str) -> str:
-    """Return what a new process prints."""
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
     )
@@ -301,7 +304,7 @@ from pytrec_eval import RelevanceEvaluator, parse_run
 print(pytrec_eval is rs.pytrec_eval, RelevanceEvaluator.__module__, pytrec_eval.__version__)
 print(importlib.util.find_spec("pytrec_eval").name)
 """
-    version = real.__version__
+    version = theirs.__version__
     expected = f"True rankscope.pytrec_eval.evaluator {version}\nrankscope.pytrec_eval\n"
     assert run_code(code) == expected
 
@@ -347,6 +350,102 @@ def test_the_calls_of_beir_and_mteb_have_the_values_of_pytrec_eval(stems: list[s
     cutoffs = ",".join(map(str, K_VALUES))
     measures = {f"{stem}.{cutoffs}" for stem in stems}
     values = evaluate(measures)
-    assert values == real.RelevanceEvaluator(QRELS, measures).evaluate(RUN)
+    assert values == theirs.RelevanceEvaluator(QRELS, measures).evaluate(RUN)
     for row in values.values():
         assert set(row) == {f"{stem}_{k}" for stem in stems for k in K_VALUES}
+
+
+MEASURES = [
+    {"all_trec"},
+    {"official", "set", "ndcg"},
+    ["ndcg_cut", "ndcg_cut.1,4", "ndcg_cut_20,4", "recall.1000", "P", "map_cut_3,2", "success_2"],
+    {"iprec_at_recall_0.25,0.5", "Rprec_mult.0.3,3", "11pt_avg.0.5,0.2", "set_F_4", "set_F.0"},
+    ["map_5", "gm_map", "gm_bpref", "num_rel_ret", "relative_P_7", "relstring.5", "recall_5000000"],
+]
+"""Nicknames, defaults, and parameters in every spelling."""
+
+IDS = strategies.text(
+    strategies.characters(exclude_categories=["Cs"], exclude_characters="\0"),
+    min_size=1,
+    max_size=3,
+)
+GRADES = strategies.dictionaries(IDS, strategies.integers(-2, 4), min_size=1, max_size=12)
+SCORES = strategies.one_of(
+    strategies.floats(allow_nan=False),
+    strategies.sampled_from([0.0, 0.5, 1.0, 1.0 + 2.0**-30]),
+    strategies.integers(-2, 2),
+    strategies.booleans(),
+)
+
+
+def bits(values: dict[str, dict[str, float]]) -> list[tuple[str, list[tuple[str, bytes | str]]]]:
+    """Keys and values in their order; a NaN has no sign."""
+    return [
+        (query, [(key, struct.pack("d", of) if of == of else "nan") for key, of in row.items()])  # noqa: PLR0124 - as above
+        for query, row in values.items()
+    ]
+
+
+def compare(qrels: Any, runs: list[Any], *arguments: Any) -> None:  # noqa: ANN401 - hostile ones
+    """Check that both evaluators return the same for each run, one after the other."""
+    mine = pytrec_eval.RelevanceEvaluator(qrels, *arguments)
+    other = theirs.RelevanceEvaluator(qrels, *arguments)
+    for run in runs:
+        assert bits(mine.evaluate(run)) == bits(other.evaluate(run))
+
+
+def test_the_names_of_measures_are_those_of_pytrec_eval() -> None:
+    assert pytrec_eval.supported_measures == theirs.supported_measures
+    assert pytrec_eval.supported_nicknames == theirs.supported_nicknames
+    assert set(theirs.__all__) <= set(pytrec_eval.__all__)
+
+
+@pytest.mark.parametrize("measures", MEASURES, ids=range(len(MEASURES)))
+@pytest.mark.parametrize("level", [1, 2, 3])
+@pytest.mark.parametrize("judged_only", [False, True], ids=["all", "judged only"])
+def test_values_of_generated_runs_are_those_of_pytrec_eval(
+    measures: set[str], level: int, judged_only: bool
+) -> None:
+    for seed in range(3):
+        case = cases.make(seed)
+        few = dict(list(case.run.items())[:5])
+        compare(case.qrels, [case.run, few, case.run, {}], measures, level, judged_only)
+
+
+@pytest.mark.parametrize("name", [*real.TREC, *real.OTHERS])
+def test_values_of_real_runs_are_those_of_pytrec_eval(name: str) -> None:
+    qrels, run = real.read(name)
+    compare(qrels, [run], {"all_trec"})
+
+
+@examples(200)
+@given(
+    qrels=strategies.dictionaries(IDS, GRADES, max_size=4),
+    run=strategies.dictionaries(IDS, strategies.dictionaries(IDS, SCORES, max_size=8), max_size=4),
+    shared=strategies.data(),
+    level=strategies.integers(1, 3),
+    judged_only=strategies.booleans(),
+)
+def test_values_of_any_run_are_those_of_pytrec_eval(
+    qrels: dict[str, dict[str, int]],
+    run: dict[str, dict[str, float]],
+    shared: strategies.DataObject,
+    level: int,
+    judged_only: bool,
+) -> None:
+    for query, grades in qrels.items():
+        # Where all judgments are negative, trec_eval 9 reads memory that nobody has written.
+        if max(grades.values()) < 0:
+            grades["unseen"] = 0
+        documents = strategies.one_of(IDS, strategies.sampled_from(sorted(grades)))
+        if shared.draw(strategies.booleans()):
+            run[query] = shared.draw(strategies.dictionaries(documents, SCORES, max_size=15))
+    compare(qrels, [run], ["all_trec"], level, judged_only)
+
+
+@pytest.mark.parametrize("measure", ["map", "num_ret", "gm_map", "P_5"])
+def test_aggregated_measures_are_those_of_pytrec_eval(measure: str) -> None:
+    values = [0.1, 0.2, 0.3, 0.7, 1e-9] * 40
+    found = pytrec_eval.compute_aggregated_measure(measure, values)
+    assert found == theirs.compute_aggregated_measure(measure, values)
+    assert type(found) is float

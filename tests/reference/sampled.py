@@ -79,7 +79,6 @@ def _relevant_above(found: Pool, rel: float) -> float:
 
 
 def _pool(query: Query) -> Pool:
-    """Return all documents of the pool."""
     return [pair for strata in query.subtopics.values() for pair in strata.items()]
 
 

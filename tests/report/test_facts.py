@@ -1,4 +1,4 @@
-"""What a report says is what the evaluation says."""
+"""What a report says is what the evaluation and the comparison of runs say."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 import rankscope as rs
 from rankscope import _core
+from rankscope.comparison.verdict import decide
 from rankscope.report import gather
 from rankscope.report.source import hold
 from rankscope.web.charts import choose_axis, stack
@@ -17,9 +18,13 @@ from rankscope.web.charts import choose_axis, stack
 from tests.cli.command import run as start
 from tests.inputs.entry import QRELS, RUN, lines
 from tests.refusals import refuses
+from tests.report.page import Element, read_page
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from rankscope.report.comparison import RunComparison
+
 
 MEASURES = ["nDCG@10", "AP", "P@1"]
 
@@ -349,3 +354,153 @@ def test_an_axis_has_round_numbers_within_its_ends() -> None:
         assert 2 <= len(axis.ticks) <= 8
         assert all(axis.low <= tick <= axis.high for tick in axis.ticks)
         assert 0 <= axis.place(low) <= axis.place(high) <= 100
+
+
+QUERIES = [f"q{n}" for n in range(24)]
+JUDGED = {query: {"a": 1, "b": 0, "c": 0, "d": 0} for query in QUERIES}
+
+
+def make_run(places: list[int]) -> dict[str, dict[str, float]]:
+    """A run whose relevant document is at these ranks, query by query, in turn."""
+    run = {}
+    for at, query in enumerate(QUERIES):
+        docs = ["b", "c", "d"]
+        docs.insert(places[at % len(places)] - 1, "a")
+        run[query] = {doc: float(len(docs) - rank) for rank, doc in enumerate(docs)}
+    return run
+
+
+LOW, MIDDLE = make_run([4, 3, 4, 2]), make_run([2, 2, 3, 2])
+HIGH, HIGHER = make_run([1, 2, 1, 1]), make_run([1, 1, 2, 1, 1])
+"""The last two don't differ significantly; both differ from the first."""
+
+
+def compare(runs: dict[str, dict[str, dict[str, float]]], measures: str = "RR") -> RunComparison:
+    found = rs.report(JUDGED, runs, measures).comparison
+    assert found is not None
+    return found
+
+
+def cells(page: Element, table: str) -> list[list[Element]]:
+    (found,) = page.find("table", id=table)
+    (body,) = found.find("tbody")
+    return [row.children for row in body.find("tr")]
+
+
+def test_the_verdict_is_that_of_the_comparison() -> None:
+    for runs in ({"high": HIGH, "low": LOW}, {"low": LOW, "middle": MIDDLE, "high": HIGH}):
+        assert compare(runs).verdict == decide(rs.compare(JUDGED, runs, "RR"), "RR")
+
+
+def test_with_too_few_queries_the_verdict_says_that_none_can_be_significant() -> None:
+    few = [{query: run[query] for query in QUERIES[:3]} for run in (LOW, HIGH)]
+    judged = {query: JUDGED[query] for query in QUERIES[:3]}
+    found = rs.report(judged, {"low": few[0], "high": few[1]}, "RR").comparison
+    assert found is not None
+    assert found.verdict is not None
+    # Of the 8 ways to flip the signs of 3 differences, 2 are as extreme as any.
+    assert found.verdict.power == (
+        "With 3 queries, no difference can be significant: the smallest possible p-value is 0.250."
+    )
+
+
+def test_runs_with_the_same_values_are_the_same() -> None:
+    found = compare({"one": HIGH, "other": HIGH})
+    assert str(found.verdict).startswith("one and other have the same RR for all 24 queries. Other")
+    assert found.verdict is not None
+    assert found.verdict.power == ""
+
+
+def test_bold_and_letters_are_for_what_the_data_say() -> None:
+    html = rs.report(JUDGED, {"low": LOW, "high": HIGH, "higher": HIGHER}, ["RR", "P@1"]).to_html()
+    page = read_page(html)
+    rows = cells(page, "table-summary")
+    assert [row[0].text.split() for row in rows] == [["a", "low"], ["b", "high"], ["c", "higher"]]
+    marks = [[each.text for each in row[1].find("sup")] for row in rows]
+    assert marks == [[], ["a"], ["a"]]
+    # The highest mean is not bold, since it isn't significantly higher.
+    assert not any("best" in row[1].attributes["class"].split() for row in rows)
+    two = read_page(rs.report(JUDGED, {"low": LOW, "high": HIGH}, "RR").to_html())
+    is_best = ["best" in row[1].attributes["class"].split() for row in cells(two, "table-summary")]
+    assert is_best == [False, True]
+
+
+def test_the_table_and_the_chart_have_all_pairs() -> None:
+    runs = {"low": LOW, "high": HIGH, "higher": HIGHER}
+    report = rs.report(JUDGED, runs, ["RR", "P@1"])
+    expected = rs.compare(JUDGED, runs, ["RR", "P@1"])
+    assert report.comparison is not None
+    assert report.comparison.result is not None
+    assert report.comparison.result.to_dict() == expected.to_dict()
+    page = read_page(report.to_html())
+    for at, measure in enumerate(("RR", "P@1"), start=1):
+        rows = cells(page, f"table-comparison-{at}")
+        for row, each in zip(rows, expected.over_all(measure), strict=True):
+            pair, difference, chart, p, counts, *_ = row
+            assert pair.text == f"{each.run}minus {each.baseline}"
+            shown = f"{each.difference:.4f}{each.lower:.4f} to {each.upper:.4f}"
+            assert difference.text.strip() == shown
+            assert float(p.attributes["data-value"]) == pytest.approx(each.p_corrected)
+            assert counts.text == f"{each.wins} / {each.ties} / {each.losses}"
+            (svg,) = chart.find("svg")
+            assert len(svg.find("circle")) == 1
+            assert ("open" in svg.attributes.get("class", "")) is not each.is_significant
+
+
+def test_unjudged_documents_and_ties_are_ranges_of_the_deciding_difference() -> None:
+    judged = {query: {"a": 2, "b": 1} for query in QUERIES}
+    tied = {query: {"a": 2.0, "b": 1.0, "x": 1.0} for query in QUERIES}
+    other = {query: {"x": 2.0, "b": 1.0} for query in QUERIES}
+    found = rs.report(judged, {"other": other, "tied": tied}, "nDCG@2").comparison
+    assert found is not None
+    assert found.verdict is not None
+    (row,) = found.measures["nDCG@2"].differences
+    unjudged, ties = row.compared.unjudged, row.compared.tied
+    assert unjudged is not None
+    assert ties is not None
+    sentences = ["".join(part.text for part in each) for each in found.verdict.ranges]
+    assert sentences[0].startswith(
+        "If all unjudged documents were judged, the difference tied minus other could be from "
+        f"{unjudged.if_unjudged_lowest:.4f} to {unjudged.if_unjudged_highest:.4f}"
+    )
+    assert sentences[1].startswith("With other orders of tied documents, the difference tied ")
+
+
+def test_one_run_is_not_compared() -> None:
+    log = {"qid": [1, 1, 2], "label": [1, 0, 1], "score": [0.1, 0.9, 0.5], "country": [*"aab"]}
+    for report in (rs.report(JUDGED, {"low": LOW}, "RR"), rs.report(log, "RR", by="country")):
+        assert report.comparison is None
+        assert "Comparison" not in report.to_html()
+
+
+def test_what_is_no_mean_is_not_compared() -> None:
+    for policy, measures, why in (
+        ("aggregate=median", ["RR"], "only means can be compared"),
+        (None, ["NumRet"], "no measure has a mean"),
+    ):
+        report = rs.report(JUDGED, {"low": LOW, "high": HIGH}, measures, policy=policy)
+        assert report.comparison is not None
+        assert report.comparison.verdict is None
+        assert why in report.comparison.refusal
+        assert "The runs aren't compared:" in report.to_html()
+    mixed = rs.report(JUDGED, {"low": LOW, "high": HIGH}, ["NumRet", "RR"])
+    assert mixed.comparison is not None
+    assert [*mixed.comparison.measures] == ["RR"]
+
+
+def test_the_means_of_a_comparison_use_the_interval_that_was_asked_for() -> None:
+    runs = {"low": LOW, "high": HIGH}
+    for interval, level in ((0.9, 0.9), (None, 0.95)):
+        found = rs.report(JUDGED, runs, "RR", interval=interval).comparison
+        assert found is not None
+        assert found.result is not None
+        assert found.result.settings.level == level
+
+
+def test_of_many_runs_pairs_can_be_filtered() -> None:
+    runs = {f"run {n}": make_run([1 + n % 4, 2, 1]) for n in range(9)}
+    report = rs.report(JUDGED, runs, "RR")
+    assert report.comparison is not None
+    assert len(report.comparison.measures["RR"].differences) == 9 * 8 / 2
+    page = read_page(report.to_html())
+    assert page.find("input", id="table-comparison-1-filter")

@@ -7,15 +7,20 @@ import math
 import re
 from hashlib import sha256
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
+from rankscope.report.gather import _choose_shown, _list, _read_slices
+from rankscope.web.templating import shorten
 
 from tests.report.page import Element, read_page
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
+
 
 QRELS = {
     "q1": {"d1": 3, "d2": 0, "d3": 1},
@@ -197,3 +202,134 @@ def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     assert refused.value.code == "io"
     report.write(tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == report.to_html()
+
+
+HOSTILE = {
+    "markup": "<img/src=x/onerror=alert(1)>",
+    "end of script": "</script><script>alert(1)</script>",
+    "end of style": "</style><script>alert(1)</script>",
+    "comment": "--><!--<b>",
+    "double quote": 'x"onmouseover="alert(1)',
+    "single quote": "x'onmouseover='alert(1)",
+    "entity": "&lt;b&gt;&amp;&#60;",
+    "template": "{{7*7}}{%raw%}${7*7}",
+    "formula": "=HYPERLINK(1)",
+    "address": "javascript:alert(1)",
+    "controls": "a\x01\x1b[31mb\x7f",
+    "right to left": "abc\u202edcba\u2066x",
+    "invisible": "a\u200bb\ufeff\u2028",
+    "Hebrew": "שלום",
+    "wide": "🐙" * 20,
+    "long": "x" * 4_096,
+}
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+)
+
+
+def pages_with(text: str) -> list[str]:
+    """Pages of inputs that have a text as query, document, run, attribute, value and column."""
+    run = {text: {text: 2.0, "other": 1.0}, "q2": {text: 1.0}}
+    qrels = {text: {text: 1, "unseen": 2}, "q2": {"d": 1}}
+    log = {"qid": [text, text, "q2", "q3"], "doc": [text, "b", text, "c"], "label": [1, 2, 0, 1]}
+    log |= {"score": [3.0, 2.0, 1.0, 1.0], text: [text, text, "x", text]}
+    return [
+        rs.report(qrels, {text: run, "plain": run}).to_html(),
+        rs.report(log, "nDCG@10", by=text).to_html(),
+    ]
+
+
+@pytest.fixture(scope="module")
+def plain() -> list[Element]:
+    return [read_page(page) for page in pages_with("harmless")]
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_an_id_is_text_wherever_it_stands_and_shows_what_cannot_be_seen(
+    text: str, plain: list[Element]
+) -> None:
+    for page, usual in zip(pages_with(text), plain, strict=True):
+        assert UNSEEN.search(page) is None
+        elements, expected = read_page(page).every(), usual.every()
+        assert [each.tag for each in elements] == [each.tag for each in expected]
+        for element, twin in zip(elements, expected, strict=True):
+            assert element.attributes.keys() == twin.attributes.keys()
+
+
+def test_an_id_is_shown_as_it_is() -> None:
+    text = "<b>&lt;a'b\"c{{7*7}}שלום"
+    page = read_page(pages_with(text)[0])
+    assert text in [each.text for each in page.find("bdi")]
+
+
+def test_a_long_id_is_cut() -> None:
+    for page in pages_with("x" * 4_096):
+        assert "x" * 201 not in page
+        assert "(4,096 characters)" in page
+
+
+def test_the_direction_of_an_id_does_not_leak() -> None:
+    """Names stand in elements that keep the direction of their text to themselves."""
+    for page in map(read_page, pages_with("שלום")):
+        isolated = [each for tag in ("bdi", "code") for each in page.find(tag)]
+        within = sum(each.text.count("שלום") for each in isolated)
+        assert 0 < within == page.find("body")[0].text.count("שלום")
+
+
+def test_a_path_of_odd_bytes_is_shown_escaped(tmp_path: Path) -> None:
+    name = tmp_path / "a\udcff\x1b[31m\u202e'b.run"
+    name.write_bytes(b"q1 Q0 d1 1 1 t\n")
+    report = rs.report({"q1": {"d1": 1}}, name)
+    assert UNSEEN.search(report.to_html()) is None
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+def test_a_page_shows_40_000_values_at_most(runs: int) -> None:
+    for queries in (40_000 // runs - 1, 40_000 // runs, 40_000 // runs + 1):
+        values = [0.5] * queries
+        evaluation = SimpleNamespace(
+            measures=["RR"],
+            per_query_list=lambda _, v=values: v,
+            query_texts=[str(at) for at in range(queries)],
+        )
+        given: Any = [SimpleNamespace(evaluation=evaluation)] * runs
+        assert len(_choose_shown(given)) == min(queries, 40_000 // runs)
+
+
+class Slices:
+    """A table of slices without values."""
+
+    names = ("queries",)
+    attributes = ("country",)
+
+    def __init__(self, count: int) -> None:
+        self.labels = tuple(map(str, range(count)))
+
+    def rows(self) -> list[tuple[int]]:
+        """The number of queries of each."""
+        return [(1,)] * len(self)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@pytest.mark.parametrize("count", [999, 1000, 1001])
+def test_a_page_shows_1_000_slices_at_most(count: int) -> None:
+    evaluation: Any = []
+    table: Any = Slices(count)
+    found = _read_slices(evaluation, table)
+    assert len(found.parts) == min(count, 1000)
+    assert found.left_out == max(0, count - 1000)
+
+
+@pytest.mark.parametrize("count", [19, 20, 21])
+def test_a_page_shows_20_documents_of_a_list_at_most(count: int) -> None:
+    documents = [(str(at), 0.0) for at in range(30)]
+    run: Any = SimpleNamespace(list_documents=lambda _: documents)
+    assert len(_list(run, "q", count)) == min(count, 20)
+
+
+@pytest.mark.parametrize("count", [199, 200, 201])
+def test_a_page_shows_200_characters_of_a_name(count: int) -> None:
+    expected = "x" * min(count, 200) + "… (201 characters)" * (count > 200)
+    assert shorten("x" * count) == expected

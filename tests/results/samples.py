@@ -34,7 +34,6 @@ def rank(run: object = OLD) -> rs.Rankings:
 
 
 def rank_table() -> rs.Rankings:
-    """Rankings of rows with both scores and grades."""
     return rs.Rankings.from_table(TABLE, attributes=["country"])
 
 

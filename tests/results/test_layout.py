@@ -1,16 +1,32 @@
-"""One description of a table, and its writers: marks, digits, order, and hostile names."""
+"""Results as tables, frames, numbers and JSON: marks, digits, order, names and small print."""
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from html.parser import HTMLParser
+from typing import TYPE_CHECKING
 
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import rankscope as rs
+from rankscope.errors import UsageError
+from rankscope.measures import TABLE
+from rankscope.measures.table import measure
 from rankscope.output.layout.description import Cell, Grid, Layout, shorten
 from rankscope.output.layout.latex import _clean_label, escape
 from rankscope.output.layout.means import MeasureColumn, lay_out_means, order_runs
 from rankscope.output.layout.writers import FORMATS, write
+
+from tests.cli.command import run as run_command
+from tests.trec import write_qrels, write_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 NAN = float("nan")
 QRELS = {f"q{number}": {"a": 2, "b": 1, "c": 0} for number in range(12)}
@@ -246,3 +262,223 @@ def test_a_line_that_would_wrap_is_left_out(size: int, count: int) -> None:
     line = "x" * size
     where = "1 line of small print: .small_print"
     assert shorten([line], width=80) == ((where,) if count else (line,))
+
+
+LOG = pd.DataFrame(
+    {
+        "qid": [5, 5, 3, 3],
+        "relevance": [1, 0, 0, 1],
+        "score": [2.0, 1.0, 2.0, 1.0],
+        "country": ["de", "de", None, None],
+        "year": [2025, 2025, 2026, 2026],
+    }
+)
+EXPORTED = {"q1": {"a": 1}, "q2": {"b": 1}}
+EXPORTED_RUNS = {"old": {"q1": {"x": 2.0, "a": 1.0}, "q2": {"b": 1.0}}, "new": {"q1": {"a": 1.0}}}
+
+
+def evaluate() -> rs.Evaluation:
+    return rs.evaluate(LOG, ["P@1", "RR"], by=["country", "year"])
+
+
+def test_a_wide_frame_has_a_row_for_each_query() -> None:
+    frame = evaluate().to_pandas(names="plain")
+    assert [*frame] == ["qid", "country", "year", "p_at_1", "rr"]
+    assert frame["qid"].tolist() == [5, 3]
+    assert frame["country"].isna().tolist() == [False, True]
+    assert frame["year"].dtype == "int64"
+    assert frame["rr"].tolist() == [1.0, 0.5]
+
+
+def test_a_long_frame_has_a_row_for_each_query_and_measure() -> None:
+    frame = evaluate().to_polars(shape="long")
+    assert frame.rows() == [
+        (5, "de", 2025, "P@1", 1.0),
+        (3, None, 2026, "P@1", 0.0),
+        (5, "de", 2025, "RR", 1.0),
+        (3, None, 2026, "RR", 0.5),
+    ]
+    assert frame.columns == ["qid", "country", "year", "measure", "value"]
+    assert frame.schema["qid"] == pl.Int64
+    by_measure = frame.pivot("measure", index="qid", values="value")  # noqa: PD010 - of Polars
+    assert by_measure.rows() == [(5, 1.0, 1.0), (3, 0.0, 0.5)]
+
+
+def test_arrow_has_the_same_frames() -> None:
+    for shape in ("wide", "long"):
+        found = evaluate().to_arrow(shape=shape)
+        assert isinstance(found, pa.Table)
+        assert found.to_pylist() == evaluate().to_polars(shape=shape).to_dicts()
+
+
+def test_queries_that_are_left_out_have_no_number() -> None:
+    left_out = rs.evaluate(EXPORTED, EXPORTED_RUNS["new"], "RR", policy="missing=skip")
+    values = left_out.to_pandas(shape="long")["value"].tolist()
+    assert values[0] == 1.0
+    assert math.isnan(values[1])
+
+
+def test_several_runs_are_in_one_frame() -> None:
+    found = rs.evaluate(EXPORTED, EXPORTED_RUNS, ["P@1", "RR"])
+    assert found.to_polars().rows() == [("old", 0.5, 0.75), ("new", 0.5, 0.5)]
+    assert found.to_polars(names="plain").columns == ["run", "p_at_1", "rr"]
+    wide = found.to_polars(shape="wide")
+    assert wide.columns == ["run", "query_id", "P@1", "RR"]
+    assert wide.rows()[:2] == [("old", "q1", 0.0, 0.5), ("old", "q2", 1.0, 1.0)]
+    long = found.to_pandas(shape="long", names="plain")
+    assert [*long] == ["run", "query_id", "measure", "value"]
+    assert len(long) == 2 * 2 * 2
+    means = long.groupby(["run", "measure"])["value"].mean()
+    assert means["old", "rr"] == found["old"]["RR"]
+    assert [*rs.evaluate(EXPORTED, EXPORTED_RUNS, "RR", interval=0.9).to_pandas(names="plain")] == [
+        "run",
+        "rr",
+        "rr_lower",
+        "rr_upper",
+    ]
+
+
+def test_frames_with_two_columns_of_one_name_are_refused() -> None:
+    log = LOG.rename(columns={"year": "value"})
+    found = rs.evaluate(log, ["RR"], by="value")
+    assert "value" in found.to_pandas()
+    with pytest.raises(UsageError, match="'value' twice"):
+        found.to_pandas(shape="long")
+    with pytest.raises(UsageError, match="expected shape to be"):
+        found.to_pandas(shape="tall")  # type: ignore[arg-type]  # refused
+
+
+NAMED_QRELS = {"q1": {"d1": 3, "d2": 0}, "q2": {"d3": 1}}
+NAMED_RUN = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d3": 0.7}}
+MEASURES = ["nDCG@10", rs.nDCG(gain="exp2") @ 10, "P(rel=2)@5", "map"]
+
+
+def test_means_have_canonical_or_plain_names() -> None:
+    found = rs.evaluate(NAMED_QRELS, NAMED_RUN, MEASURES)
+    assert found.means() == dict(found)
+    assert [*found.means(names="plain")] == [
+        "ndcg_at_10",
+        "ndcg_at_10_gain_exp2",
+        "p_at_5_rel_2",
+        "ap",
+    ]
+    assert [*found.means(names="plain").values()] == [*found.values()]
+
+
+def test_the_means_of_several_runs_are_by_run() -> None:
+    found = rs.evaluate(NAMED_QRELS, {"old": NAMED_RUN, "new": {"q1": {"d1": 1.0}}}, MEASURES)
+    assert found.means() == {run: dict(each) for run, each in found.items()}
+    assert found.means(names="plain")["new"] == found["new"].means(names="plain")
+
+
+def test_other_kinds_of_names_are_refused() -> None:
+    found = rs.evaluate(NAMED_QRELS, NAMED_RUN, MEASURES)
+    with pytest.raises(UsageError, match="expected names to be"):
+        found.means(names="short")  # type: ignore[arg-type]  # refused
+
+
+def test_prometheus_accepts_every_plain_name() -> None:
+    client = pytest.importorskip("prometheus_client")
+    registry = client.CollectorRegistry()
+    for name in TABLE:
+        one = measure(name)
+        for each in (one, one @ (0.5 if one.row.at == "recall" else 5)) if one.row.at else (one,):
+            client.Gauge(each.plain_name, "A measure.", registry=registry)
+    exposed = client.generate_latest(registry).decode()
+    assert "\nndcg_at_5 0.0\n" in exposed
+
+
+JUDGED = {f"q{number}": {"a": 2, "b": 1, "c": 0} for number in range(12)}
+GOOD = {query: {"a": 3.0, "b": 2.0, "c": 1.0} for query in JUDGED}
+BAD = {query: {"a": 1.0, "b": 2.0, "z": 3.0} for query in [*JUDGED][:-1]} | {"other": {"a": 1.0}}
+BOTH = {"bad": BAD, "good": GOOD}
+
+
+def test_one_measure_is_a_number() -> None:
+    assert float(rs.evaluate(JUDGED, GOOD, "RR")) == 1.0
+    assert float(rs.evaluate(JUDGED, {"good": GOOD}, "RR")) == 1.0
+
+
+def test_several_values_are_no_number() -> None:
+    with pytest.raises(rs.UsageError, match="expected one measure to be a number, found 2: RR, AP"):
+        float(rs.evaluate(JUDGED, GOOD, ["RR", "AP"]))
+    with pytest.raises(rs.UsageError, match="expected one run to be a number, found 2"):
+        float(rs.evaluate(JUDGED, BOTH, "RR"))
+
+
+def test_the_best_run_is_that_of_the_better_mean() -> None:
+    found = rs.evaluate(JUDGED, BOTH, ["RR", "OrderingLoss", "Unjudged@2"])
+    assert found["good"]["OrderingLoss"] < found["bad"]["OrderingLoss"]
+    assert [found.best(), found.best("mrr"), found.best("OrderingLoss")] == ["good"] * 3
+    with pytest.raises(rs.MeasureError, match="neither higher nor lower values are better"):
+        found.best("Unjudged@2")
+    with pytest.raises(rs.MeasureError, match="AP was not evaluated"):
+        found.best("AP")
+
+
+def test_the_first_of_equal_runs_is_the_best_and_nan_never_is() -> None:
+    assert rs.evaluate(JUDGED, {"one": GOOD, "two": GOOD}, "RR").best() == "one"
+    none = {query: {"a": 0} for query in JUDGED}
+    with pytest.raises(rs.MeasureError, match="no run has a value of RR"):
+        rs.evaluate(none, BOTH, "RR", policy="empty=skip").best()
+
+
+def test_json_is_what_the_command_prints(tmp_path: Path) -> None:
+    qrels = write_qrels(tmp_path / "qrels", JUDGED)
+    bad, good = (write_run(tmp_path / name, BOTH[name]) for name in ("bad", "good"))
+    words = ["-m", "nDCG@10,AP", "--json"]
+    pairs = [
+        (["eval", qrels, bad, *words], rs.evaluate(qrels, bad, ["nDCG@10", "AP"]).to_json()),
+        (
+            ["compare", qrels, bad, good, *words],
+            rs.compare(qrels, [bad, good], ["nDCG@10", "AP"]).to_json(),
+        ),
+        (
+            ["leaderboard", qrels, bad, good, *words],
+            rs.leaderboard(qrels, [bad, good], ["nDCG@10", "AP"]).to_json(),
+        ),
+        (
+            ["gate", qrels, bad, good, "--max-drop", "AP=0.1", "--json"],
+            rs.gate(qrels, bad, good, {"AP": 0.1}, names=("bad", "good")).to_json(),
+        ),
+    ]
+    for command, expected in pairs:
+        assert json.loads(run_command(*command).stdout) == json.loads(expected)
+    whole = json.loads(run_command("eval", qrels, bad, good, *words, "-q").stdout)
+    own = json.loads(rs.evaluate(qrels, [bad, good], ["nDCG@10", "AP"]).to_json(per_query=True))
+    for each in whole["runs"]:
+        each["run"] = each["run"].rpartition("/")[2]
+    assert own == whole
+
+
+def test_nan_is_null_and_one_line_is_possible() -> None:
+    found = rs.evaluate({"q": {"a": 0}}, {"q": {"a": 1.0}}, "RR", policy="empty=nan")
+    text = found.to_json(indent=None)
+    assert "\n" not in text
+    assert json.loads(text)["measures"] == {"RR": None}
+
+
+RESULTS = {
+    "evaluate": lambda: rs.evaluate(JUDGED, BAD, ["RR", "AP"], interval=0.95),
+    "several": lambda: rs.evaluate(JUDGED, BOTH, ["RR", "AP"], interval=0.95),
+    "compare": lambda: rs.compare(JUDGED, BOTH, ["RR", "AP"]),
+    "gate": lambda: rs.gate(JUDGED, GOOD, BAD | {"q0": {"a": 1.0}}, {"RR": 0.6, "AP": "90%"}),
+    "diff": lambda: rs.diff(JUDGED, BAD, GOOD, "nDCG@2"),
+    "leaderboard": lambda: rs.leaderboard(JUDGED, BOTH, ["RR", "AP"], baseline="bad"),
+}
+NUMBERS = {"evaluate": 3, "several": 3, "leaderboard": 3}
+"""The lines above the small print, of results that put no empty line between."""
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_two_lines_of_small_print_say_where_all_of_it_is(name: str) -> None:
+    result = RESULTS[name]()
+    lines = str(result).splitlines()
+    blank = max((at for at, line in enumerate(lines) if not line), default=NUMBERS.get(name, 0) - 1)
+    below = lines[blank + 1 :]
+    assert 1 <= len(below) <= 2
+    is_printed = name in {"compare", "gate", "leaderboard"}  # by the command of this name
+    assert below[-1].endswith(f": .small_print{', --small-print' if is_printed else ''}")
+    assert len(result.small_print) > 2
+    codes = {code for each in getattr(result, "notes", ()) for code in [each.code]}
+    assert all(code in below[-1] for code in codes if name != "gate")

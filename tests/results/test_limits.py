@@ -15,8 +15,6 @@ from rankscope.comparison.notes import _describe_correction
 from rankscope.comparison.verdict import _list, _say_power, _shorten, _write
 from rankscope.difference.result import _left_out, _most_moved
 from rankscope.discounts.result import _are_alike
-from rankscope.engine.requests import note_scale
-from rankscope.evaluation.groups import make_slices
 from rankscope.gate.checks import Settings, check_budgets
 from rankscope.gate.summary import _choose, _cut
 from rankscope.judges.combination import CombinedJudgments
@@ -25,7 +23,6 @@ from rankscope.monitor.why.decomposition_result import ALL
 from rankscope.monitor.why.text import _head, _list_regrets
 from rankscope.output.diagnostics import describe, gather
 from rankscope.output.html import _name_class, _write_text
-from rankscope.output.ids import TEXT
 from rankscope.output.table import Table
 from rankscope.reconciliation.causes import list_levels
 from rankscope.reconciliation.result import _answer, _is_close
@@ -188,12 +185,6 @@ def test_a_note_names_three_runs_and_counts_more(count: int, *, named: bool) -> 
     assert found.file == (names if named else f"{count} of {count + 1} runs")
 
 
-@pytest.mark.parametrize(("highest", "is_noted"), [(2.99, False), (3.0, True), (3.01, True)])
-def test_a_scale_that_ends_at_3_is_noted(highest: float, *, is_noted: bool) -> None:
-    request: Any = SimpleNamespace(scale=(1.0, highest), measures=[parse("P@10")])
-    assert bool(note_scale(request)) == is_noted
-
-
 @pytest.mark.parametrize("count", [19, 20, 21])
 def test_a_summary_lists_20_checks_with_one_verdict(count: int) -> None:
     result: Any = SimpleNamespace(checks=[SimpleNamespace(verdict="broken") for _ in range(count)])
@@ -241,23 +232,6 @@ def _compare(baseline: str, run: str, *, has_ranges: bool) -> Any:  # noqa: ANN4
         run: {query: {"a": 2.0, "x" if has_ranges else "b": 1.0} for query in qrels},
     }
     return rs.compare(qrels, runs, ["P@2"])
-
-
-class StoppedError(Exception):
-    """Raised in place of values."""
-
-
-def stop(*_given: object) -> None:
-    """Compute no values."""
-    raise StoppedError
-
-
-@pytest.mark.parametrize("count", [99_999, 100_000, 100_001])
-def test_at_most_100_000_slices_are_made(count: int) -> None:
-    codes = list(range(count))
-    answer: Any = SimpleNamespace(over=stop)
-    with pytest.raises(StoppedError if count <= 100_000 else rs.LimitError):
-        make_slices(answer, [], [("query", [*map(str, codes)], codes)], None, TEXT)
 
 
 @pytest.mark.parametrize(("highest", "is_refused"), [(98, False), (99, False), (100, True)])

@@ -1,23 +1,32 @@
-"""Every public result can be pickled and copied, and is the same afterwards."""
+"""Every public result and record can be pickled, copied and saved, and is the same afterwards."""
 
 from __future__ import annotations
 
 import copy
+import dataclasses
 import importlib
 import inspect
 import math
 import multiprocessing
 import pickle
+from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import rankscope
 import rankscope as rs
-from rankscope import _core, errors, records
+import rankscope.monitor
+from rankscope import Policy, _core, errors, records
+from rankscope._core import Judgments
 from rankscope._inputs.qrels import Queries
-from rankscope.errors import UsageError
+from rankscope.engine.requests import read_request
+from rankscope.errors import FormatError, RankscopeError, UsageError
+from rankscope.evaluation.evaluating import make_plan
 
 from tests.refusals import refused
 from tests.results.samples import NEW, OLD, QRELS, SAMPLES, rank
@@ -256,3 +265,192 @@ def test_a_reconciliation_leaves_its_input_behind() -> None:
     made = rs.reconcile(QRELS, OLD, "nDCG@2", got=0.3)
     assert copy.deepcopy(made).differ("trec_eval", "lightgbm") is not None
     refused(lambda: WAYS["pickle"](made).differ("trec_eval", "lightgbm"), "input_left_behind")
+
+
+SAVED_QRELS = {"q1": {"a": 3, "b": 0, "c": 1}, "q2": {"a": 1, "d": 0.5}}
+SAVED_RUN = {"q1": {"a": 0.5, "b": 0.55, "x": 0.2}, "q2": {"d": 1.0, "a": 1.0}}
+TABLE = {
+    "query_id": [7, 7, 9],
+    "doc_id": [1, 2, 1],
+    "score": [0.5, 0.5, 2.0],
+    "relevance": [1, 0, 2],
+    "country": ["de", "de", "fr"],
+}
+
+
+def save() -> dict[str, _core.Judgments | _core.Rankings | _core.Evaluation]:
+    """Objects of the core that are saved."""
+    rankings = rs.Rankings.from_run(SAVED_QRELS, SAVED_RUN)
+    return {
+        "judgments": rs.read_qrels(SAVED_QRELS).judgments,
+        "rankings": rankings._core,
+        "rankings of a table": rs.Rankings.from_table(TABLE, attributes=["country"])._core,
+        "evaluation": rankings.evaluate(["AP", "nDCG@2"], weights=[1.0, 2.0])._answer,
+    }
+
+
+def checksum(saved: bytes) -> bytes:
+    """The sum at the end of saved bytes, as the core computes it."""
+    total, mask = len(saved), 2**64 - 1
+    for start in range(0, len(saved) - len(saved) % 8 + 8, 8):
+        word = saved[start : start + 8].ljust(8, b"\0")
+        total = (total ^ int.from_bytes(word, "little")) * 0x9E3779B97F4A7C15 & mask
+        total = (total << 29 | total >> 35) & mask
+    return total.to_bytes(8, "little")
+
+
+@pytest.mark.parametrize("name", save())
+def test_damaged_and_foreign_bytes_are_an_error(name: str) -> None:
+    restore, (saved,) = save()[name].__reduce__()
+    restore(saved)
+    for cut in range(len(saved)):
+        with pytest.raises(FormatError) as raised:
+            restore(saved[:cut])
+        assert raised.value.code == "saved_state"
+    for at in range(len(saved)):
+        flipped = bytearray(saved)
+        flipped[at] ^= 64
+        with pytest.raises(FormatError) as raised:
+            restore(bytes(flipped))
+        assert raised.value.code == "saved_state"
+    others = {_core.restore_judgments, _core.restore_rankings, _core.restore_evaluation} - {restore}
+    for other in others:
+        with pytest.raises(FormatError):
+            other(saved)
+
+
+def test_bytes_of_another_version_say_so() -> None:
+    _, (saved,) = save()["rankings"].__reduce__()
+    newer = saved[:8] + (99).to_bytes(4, "little") + saved[12:]
+    with pytest.raises(FormatError, match="another version of rankscope"):
+        _core.restore_rankings(newer)
+
+
+@pytest.mark.parametrize("name", save())
+def test_bytes_with_a_right_checksum_but_wrong_contents_never_crash(name: str) -> None:
+    restore, (saved,) = save()[name].__reduce__()
+    body = saved[:-8]
+    assert checksum(body) == saved[-8:]
+    for at in range(16, len(body)):
+        for change in (1, 0x80, 0xFF):
+            odd = bytearray(body)
+            odd[at] ^= change
+            try:
+                restored = restore(bytes(odd) + checksum(bytes(odd)))
+            except FormatError:
+                continue
+            use(restored)
+
+
+def use(restored: object) -> None:
+    """Read everything of a restored object."""
+    if isinstance(restored, _core.Judgments):
+        restored.query_ids()
+        for query in range(len(restored.query_ids())):
+            restored.documents(query)
+        _core.evaluate_dict(restored, plan(), SAVED_RUN)
+    elif isinstance(restored, _core.Rankings):
+        for query in range(len(restored.query_ids())):
+            restored.doc_ids(query)
+        with suppress(RankscopeError):
+            restored.evaluate(plan(), 1)
+    else:
+        restored.reweigh([1.0] * len(restored.is_present()))
+
+
+def plan() -> _core.Plan:
+    request = read_request(
+        ["nDCG@2", "AP"], "ties=doc_id", convention=None, score_type=None, grades=[0.0, 3.0]
+    )
+    return make_plan(request, "doc_id", [0.0, 1.0, 2.0, 3.0], "error")
+
+
+@pytest.mark.parametrize(
+    ("args", "given"), [((None,) * 9, {}), (("best",), {"ties": "best"}), ((), {"tie": "best"})]
+)
+def test_what_is_too_much_twice_or_unknown_is_refused(
+    args: tuple[Any, ...], given: dict[str, Any]
+) -> None:
+    with pytest.raises(TypeError, match="Policy"):
+        Policy(*args, **given)
+
+
+def test_a_record_cannot_change() -> None:
+    policy: Any = Policy()
+    with pytest.raises(AttributeError, match="immutable"):
+        policy.ties = "best"
+    with pytest.raises(AttributeError, match="immutable"):
+        del policy.ties
+    with pytest.raises(AttributeError):
+        policy.tie = "best"
+
+
+def test_equal_records_hash_alike_and_are_copied_and_pickled() -> None:
+    policy = Policy(ties="best")
+    assert len({policy, Policy(ties="best"), Policy()}) == 2
+    assert copy.deepcopy(policy) == pickle.loads(pickle.dumps(policy)) == policy  # noqa: S301 - ours
+
+
+PUBLIC = {
+    f"{module.__name__}.{name}": found
+    for module in (rankscope, rankscope.monitor)
+    for name in module.__all__
+    if inspect.isclass(found := getattr(module, name)) and hasattr(found, "__match_args__")
+}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_record_has_a_signature_with_names_types_and_defaults(name: str) -> None:
+    found = PUBLIC[name]
+    parameters = inspect.signature(found).parameters
+    named = found.__match_args__ or tuple(field.name for field in dataclasses.fields(found))
+    assert tuple(parameters) == named
+    for field, parameter in parameters.items():
+        assert parameter.annotation == found.__annotations__[field]
+        assert parameter.kind in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}
+
+
+FACTOR = 0x9E3779B97F4A7C15
+MASK = (1 << 64) - 1
+SUM = 8
+
+
+def seal(content: bytes) -> bytes:
+    """Append the checksum, so that it doesn't tell what was changed."""
+    padded = content + bytes(-len(content) % 8)
+    if len(content) % 8 == 0:
+        padded += bytes(8)
+    total = len(content)
+    for at in range(0, len(padded), 8):
+        word = int.from_bytes(padded[at : at + 8], "little")
+        mixed = (total ^ word) * FACTOR & MASK
+        total = (mixed << 29 | mixed >> 35) & MASK
+    return content + total.to_bytes(SUM, "little")
+
+
+def test_no_document_is_judged_twice_whatever_byte_is_changed() -> None:
+    made = Judgments.from_dict({"q": {"a": 1, "b": 2, "c": 0}, "p": {"b": 3}}, "error")
+    restore, (saved,) = made.__reduce__()
+    content = saved[:-SUM]
+    assert seal(content) == saved
+    outcomes: Counter[str] = Counter()
+    for at in range(len(content)):
+        for value in range(4):
+            changed = bytearray(content)
+            changed[at] = value
+            try:
+                found = restore(seal(bytes(changed)))
+            except RankscopeError:
+                outcomes["refused"] += 1
+                continue
+            outcomes["read"] += 1
+            for query in range(len(found.query_ids())):
+                docs = [doc for doc, _ in found.documents(query)]
+                assert len(set(docs)) == len(docs), (at, value)
+    assert min(outcomes["refused"], outcomes["read"]) > 20
+
+
+def test_a_checksum_that_does_not_fit_is_refused() -> None:
+    restore, (saved,) = Judgments.from_dict({"q": {"a": 1}}, "error").__reduce__()
+    with pytest.raises(RankscopeError, match="damaged"):
+        restore(saved[:-1] + bytes([saved[-1] ^ 1]))

@@ -12,7 +12,7 @@ import pytest
 import rankscope as rs
 from playwright.sync_api import sync_playwright
 
-from tests.report.test_hostile import HOSTILE
+from tests.report.test_page import HOSTILE
 from tests.services.postgres import Cluster
 
 if TYPE_CHECKING:

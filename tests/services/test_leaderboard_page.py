@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import rankscope as rs
 
-from tests.report.test_hostile import HOSTILE
+from tests.report.test_page import HOSTILE
 
 if TYPE_CHECKING:
     from pathlib import Path

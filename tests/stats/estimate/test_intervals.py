@@ -1,4 +1,4 @@
-"""Intervals of means: against other implementations, in their range, and over clusters."""
+"""Intervals, margins and power: against other implementations, in their range, over clusters."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rankscope.errors import UsageError
 from rankscope.settings.interval import Interval
 from rankscope.stats.estimate.interval import Estimate, estimate_mean
+from rankscope.stats.estimate.margin import test_bounded as run_bounded
+from rankscope.stats.estimate.margin import test_dense as run_dense
+from rankscope.stats.estimate.power import minimum_detectable, power_of, queries_needed
 from rankscope.stats.test import paired
 from rankscope.stats.test.family import Family
 from scipy import stats
+from statsmodels.stats.power import TTestIndPower, TTestPower
 
 METHODS = ["auto", "dense", "bounded", "t", "bca"]
 
@@ -213,3 +218,115 @@ def test_a_bounded_interval_of_equal_values_has_a_width(count: int, value: float
 def test_weights_have_an_effective_sample_size() -> None:
     found = estimate([0.1, 0.2, 0.9], weights=[1.0, 1.0, 2.0])
     assert (found.value, found.effective) == (pytest.approx(0.525), 16 / 6)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_margin_is_refuted_exactly_where_the_bounded_interval_ends(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    count = int(random.integers(2, 90))
+    differences = np.clip(random.normal(random.uniform(-0.1, 0.1), 0.1, count), -1, 1)
+    codes = None if seed % 2 else np.sort(random.integers(0, 40, count))
+    level = (0.5, 0.9, 0.95, 0.999)[seed % 4]
+    interval = Interval(level, method="bounded")
+    ends = estimate_mean(differences, interval=interval, low=-1.0, high=1.0, clusters=codes)
+    for end in ends.ends:
+        for margin, is_within in ((abs(end) * 1.0001, True), (abs(end) * 0.9999, False)):
+            found = run_bounded(differences, codes, (-1.0, 1.0), margin)
+            p = found.p_above if end > 0 else found.p_below
+            is_side = (end > 0) == (end == ends.upper)
+            if is_side:
+                assert (p < 1 - level) == is_within
+
+
+def test_a_margin_is_refuted_exactly_where_the_dense_interval_ends() -> None:
+    differences = np.random.default_rng(3).normal(0.02, 0.1, 40)
+    family = Family(
+        values=np.array([0 * differences, differences]), sizes=np.ones(40), pairs=[(0, 1)]
+    )
+    [found] = paired.invert_pairs([family], level=0.95)
+    for margin in (found.upper + 1e-9, found.upper - 1e-9):
+        [at] = paired.invert_pairs([family], level=0.95, margin=margin)
+        assert (run_dense(differences.mean(), at, margin).p_above < 0.05) == (margin > found.upper)
+        # It is the p-value of the test of what is left.
+        moved = Family(
+            values=np.array([0 * differences, differences - margin]),
+            sizes=np.ones(40),
+            pairs=[(0, 1)],
+        )
+        assert at.p_above == pytest.approx(paired.test_pairs([moved]).p[0], abs=1e-12)
+
+
+def test_a_difference_beyond_the_margin_has_p_1() -> None:
+    differences = np.full(40, 0.2)
+    found = run_bounded(differences, None, (-1.0, 1.0), 0.1)
+    assert (found.p_above, found.p_equivalent) == (1.0, 1.0)
+    assert found.p_below < 0.1
+
+
+def test_equal_values_of_few_queries_show_no_equivalence() -> None:
+    for count in (2, 10, 50):
+        found = run_bounded(np.zeros(count), None, (-1.0, 1.0), 0.05)
+        # A query that loses everything is as rare as the margin, and is missing from the sample.
+        assert found.p_equivalent >= min(2 * (1 - 0.05) ** count, 1.0) - 1e-9
+
+
+def test_without_limits_there_are_no_bounds() -> None:
+    assert run_bounded(np.zeros(3), None, (None, None), 0.1) is None
+    # Values beyond their limits have none.
+    assert run_bounded(np.full(3, 2.0), None, (-1.0, 1.0), 0.1) is None
+
+
+SETTINGS = [(0.05, 0.8), (0.01, 0.9), (0.2, 0.5)]
+
+
+def power_of_test(effect: float, deviations: tuple[float, ...], n: int, level: float) -> float:
+    shift = effect / math.hypot(*deviations) * math.sqrt(n)
+    return power_of(shift, len(deviations) * (n - 1), level)
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 50, 250])
+@pytest.mark.parametrize("effect", [0.0, 0.05, 0.3])
+def test_power_agrees_with_statsmodels(n: int, effect: float) -> None:
+    paired = TTestPower().power(effect, n, 0.05)
+    assert power_of_test(effect * 0.2, (0.2,), n, 0.05) == pytest.approx(paired, abs=1e-8)
+    unpaired = TTestIndPower().power(effect, n, 0.05)
+    assert power_of_test(effect * 0.2, (0.2, 0.2), n, 0.05) == pytest.approx(unpaired, abs=1e-8)
+
+
+@pytest.mark.parametrize("deviations", [(1.0,), (1.0, 1.0)], ids=["paired", "unpaired"])
+@pytest.mark.parametrize(("level", "power"), SETTINGS)
+def test_queries_needed_are_the_fewest_that_suffice(
+    deviations: tuple[float, ...], level: float, power: float
+) -> None:
+    for effect in (0.02, -0.1, 0.5, 3.0):
+        needed = queries_needed(effect, deviations, level=level, power=power)
+        assert power_of_test(abs(effect), deviations, needed, level) >= power
+        assert needed == 2 or power_of_test(abs(effect), deviations, needed - 1, level) < power
+
+
+@pytest.mark.parametrize("deviations", [(0.3,), (0.3, 0.1)], ids=["paired", "unpaired"])
+@pytest.mark.parametrize(("level", "power"), SETTINGS)
+def test_the_detectable_difference_has_the_power(
+    deviations: tuple[float, ...], level: float, power: float
+) -> None:
+    for n in (2, 5, 40, 250):
+        effect = minimum_detectable(deviations, n, level=level, power=power)
+        assert power_of_test(effect, deviations, n, level) == pytest.approx(power, abs=1e-9)
+
+
+def test_what_has_no_answer_is_nan_or_0() -> None:
+    assert math.isnan(minimum_detectable((0.1,), 1))
+    assert math.isnan(minimum_detectable((0.1, math.nan), 50))
+    assert minimum_detectable((0.0,), 50) == 0
+
+
+def test_numbers_outside_their_range_are_refused() -> None:
+    for wrong, named in (
+        (lambda: queries_needed(0.0, (0.2,)), "effect"),
+        (lambda: queries_needed(1e-9, (1.0,)), "queries are needed"),
+        (lambda: queries_needed(0.1, (0.0,)), "standard_deviation"),
+        (lambda: queries_needed(0.1, (0.2,), power=0.04), "power"),
+        (lambda: queries_needed(0.1, (0.2,), level=1.0), "level"),
+    ):
+        with pytest.raises(UsageError, match=named):
+            wrong()
