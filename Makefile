@@ -233,12 +233,12 @@ $(VENV)/.maturin: $(VENV)/.created pyproject.toml
 
 $(VENV)/.built: $(VENV)/.maturin $(VENV)/.dev $(RUST_SOURCES) Makefile
 	rm -f $(VENV)/.released
-	$(MATURIN) develop --profile develop --extras monitor,report
+	$(MATURIN) develop --profile develop --extras monitor,plot
 	@touch $@
 
 # What is measured is built as what is released, which takes longer.
 $(VENV)/.released: $(VENV)/.maturin $(VENV)/.dev $(RUST_SOURCES) Makefile
-	$(MATURIN) develop --release --extras monitor,report
+	$(MATURIN) develop --release --extras monitor,plot
 	@touch $(VENV)/.built $@
 
 $(SANITIZED): $(RUST_SOURCES) Makefile $(shell find python -name '*.py')

@@ -16,9 +16,11 @@ import socket
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,14 +59,15 @@ class Program:
         environment: Mapping[str, str] | None = None,
         folder: str | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run the program with what stands on its standard input."""
+        """Run the program with what comes through a pipe on its standard input."""
+        reader, writer = os.pipe()
+        sender = Thread(target=send, args=[writer, given])
+        sender.start()
         with (
-            tempfile.TemporaryFile() as stdin,
+            os.fdopen(reader, "rb") as stdin,
             tempfile.TemporaryFile() as stdout,
             tempfile.TemporaryFile() as stderr,
         ):
-            stdin.write(given)
-            stdin.seek(0)
             streams = [stream.fileno() for stream in (stdin, stdout, stderr)]
             status = ask(
                 str(self.folder / SOCKET),
@@ -73,6 +76,8 @@ class Program:
                 {**os.environ, **(environment or {})},
                 folder or str(Path.cwd()),
             )
+            stdin.close()
+            sender.join()
             stdout.seek(0)
             stderr.seek(0)
             return subprocess.CompletedProcess(words, status, stdout.read(), stderr.read())
@@ -82,6 +87,12 @@ class Program:
         self._process.kill()
         self._process.communicate()
         shutil.rmtree(self.folder)
+
+
+def send(writer: int, data: bytes) -> None:
+    """Write to a pipe, which the reader may not read to its end."""
+    with suppress(BrokenPipeError), os.fdopen(writer, "wb") as file:
+        file.write(data)
 
 
 @cache

@@ -132,10 +132,7 @@ except rs.RankscopeError as error:
         (flat, 5_000_000, 700, False),
         (flat, 500_000, 60_000, True),
         (nested, 5_000_000, 700, True),
-        pytest.param(
-            *(nested, 5_000_000, 700, False),
-            marks=pytest.mark.xfail(reason="PyArrow decodes the whole list of a row at once"),
-        ),
+        (nested, 5_000_000, 700, False),
         (nulls, 3 * 10**7, 0, True),
     ],
 )

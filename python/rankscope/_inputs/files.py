@@ -33,6 +33,7 @@ HEAD = 512
 LONGEST_HEADER = 1 << 16
 PIECE = 1 << 20
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+FETCH_AGAIN = "fetch or write it again; nothing was taken from it"
 # How names of TREC runs often end. Other files beside table files are taken for notes.
 RUN = re.compile(r".*\.(run|trec|res)(\.gz|\.zst|\.bz2)?", re.IGNORECASE | re.DOTALL)
 TAR_ENDINGS = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tbz2")
@@ -224,6 +225,18 @@ def open_binary(source: str | bytes, name: str) -> BinaryIO:
         raise _unreadable(name, error) from error
 
 
+def copy_pipe(file: BinaryIO) -> BinaryIO:
+    """Copy what is in a pipe, so that it can be read again."""
+    import shutil  # noqa: PLC0415 - few files are pipes
+    import tempfile  # noqa: PLC0415 - as above
+
+    copy: Any = tempfile.NamedTemporaryFile()  # noqa: SIM115 - the caller closes it
+    shutil.copyfileobj(file, copy, PIECE)
+    copy.flush()
+    copy.seek(0)
+    return copy  # type: ignore[no-any-return]
+
+
 def close(file: BinaryIO) -> None:
     """Close a file, unless it is standard input."""
     if file is not sys.stdin.buffer:
@@ -235,11 +248,13 @@ def _unreadable(name: str, error: Exception) -> FileError:
     return FileError(reason, hint="check the path and its permissions", code="io", file=name)
 
 
-def damaged(what: str, error: BaseException, code: str, file: str) -> FormatError:
-    """Return the error for what PyArrow can't read."""
+def damaged(
+    what: str, error: BaseException, code: str, file: str, hint: str = FETCH_AGAIN
+) -> FormatError:
+    """Return the error for what PyArrow or another library can't read."""
     return FormatError(
         f"expected a whole {what}, found something else ({first_line(error)})",
-        hint="fetch or write it again; nothing was taken from it",
+        hint=hint,
         code=code,
         file=file,
     )
@@ -266,7 +281,7 @@ class OpenFile:
 
     Args:
         file: Where its bytes are.
-        given: The path, or the bytes of a file.
+        given: The path, or the bytes of a file, or the table in its place.
         name: The name for messages.
         facts: The size and modification time that the file has to keep.
         form: Its format.
@@ -278,7 +293,7 @@ class OpenFile:
     """
 
     file: BinaryIO
-    given: str | bytes
+    given: Any
     name: str
     facts: tuple[int, int] | None
     form: str = ""

@@ -142,4 +142,4 @@ def _to_batches(url: str, schema: Any, read: Callable[[list[str]], Iterable[Any]
         with converted_errors(url):
             yield from read(names)
 
-    return Batches(schema, read_all, is_once=False)
+    return Batches(lambda: schema, read_all)

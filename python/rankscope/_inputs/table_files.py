@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import shutil
-import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from importlib import import_module
@@ -16,6 +14,7 @@ from rankscope._inputs.columns import is_list, name_id_type
 from rankscope._inputs.files import (
     OpenFile,
     close,
+    copy_pipe,
     facts_of,
     list_files,
     open_binary,
@@ -25,7 +24,7 @@ from rankscope._inputs.files import (
 from rankscope._inputs.lists import RANK, explode
 from rankscope._inputs.recognition import describe_value
 from rankscope._inputs.roles import ID_ROLES, Wanted, normalise, role_of
-from rankscope._inputs.tables import MemoryTable, open_table
+from rankscope._inputs.tables import MemoryTable
 from rankscope._inputs.text import add_note
 from rankscope.deferred import pa
 from rankscope.errors import FormatError, RankscopeError
@@ -34,7 +33,7 @@ from rankscope.output.ids import IdColumn, SourceIds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any, BinaryIO, Self, TypeAlias
+    from typing import Any, BinaryIO, Self
 
     import numpy as np
     from numpy.typing import NDArray
@@ -43,8 +42,6 @@ if TYPE_CHECKING:
     from rankscope._inputs.recognition import Input
     from rankscope._inputs.text import Lines, Reader
     from rankscope.settings.reading import Reading
-
-    Rows: TypeAlias = Reader | BatchFile | MemoryTable
 
 IN_LISTS = ("doc", "relevance", "score", "rank")
 """What a row has many of, if it holds a whole ranking."""
@@ -232,18 +229,19 @@ class TableFile:
             error.file, error.line = self.find_line(error.line)
         return error
 
-    def _open(self, given: Any) -> Rows:  # noqa: ANN401 - of another library, or a file
-        if not self._form:
-            return MemoryTable(open_table(given), self.name, self._wanted)
-        if isinstance(given, Batches):
-            return BatchFile(given, self.name, self._wanted)
+    def _open(self, given: Any) -> Reader:  # noqa: ANN401 - of another library, or a file
+        if not isinstance(given, str | bytes):
+            source = OpenFile(
+                file=io.BytesIO(), given=given, name=self.name, facts=None, wanted=self._wanted
+            )
+            return BatchFile(source) if isinstance(given, Batches) else MemoryTable(source)
         called = given if isinstance(given, str) and len(self._files) > 1 else self.name
         before = self._before
         watch = self._progress and (lambda done: self._progress(before + done))  # type: ignore[misc]
         self._handle = open_binary(given, called)
         partitions = read_partitions(given) if isinstance(given, str) else {}
         if not self._handle.seekable():
-            pipe, self._handle = self._handle, _copy_pipe(self._handle)
+            pipe, self._handle = self._handle, copy_pipe(self._handle)
             self._copy, given = self._handle, self._handle.name
             close(pipe)
         # What all files share is only found by the names that the caller gives: a file in `rank=1/`
@@ -267,7 +265,7 @@ class TableFile:
             self.__exit__()
             raise
 
-    def _lists_of(self, file: Rows) -> set[str]:
+    def _lists_of(self, file: Reader) -> set[str]:
         """Return the list columns if rows hold whole rankings. Otherwise a list holds labels."""
         lists = {field.name for field in file.schema if is_list(field.type)}
         inner = {role: file.columns[role] for role in IN_LISTS if role in file.columns}
@@ -293,7 +291,7 @@ class TableFile:
         """Return the list that a column is a field of, or nothing if it is no such field."""
         return "" if column in self._current.schema.names else column.rpartition(".")[0]
 
-    def _schema_of(self, file: Rows) -> Any:  # noqa: ANN401 - PyArrow has no types
+    def _schema_of(self, file: Reader) -> Any:  # noqa: ANN401 - PyArrow has no types
         try:
             made, _ = self._explode(
                 pa.RecordBatch.from_arrays(
@@ -342,7 +340,7 @@ class TableFile:
         self._rows += finished.num_rows
         return finished
 
-    def _check_schema(self, file: Rows) -> None:
+    def _check_schema(self, file: Reader) -> None:
         schema = self._schema_of(file)
         if schema != self.schema or dict(file.columns) != dict(self._current.columns):
             raise self._other_schema(schema, file.name)
@@ -358,15 +356,6 @@ class TableFile:
             code="schema_mismatch",
             file=file,
         )
-
-
-def _copy_pipe(file: BinaryIO) -> BinaryIO:
-    """Copy what is in a pipe, so that it can be read again."""
-    copy: Any = tempfile.NamedTemporaryFile()  # noqa: SIM115 - the caller closes it
-    shutil.copyfileobj(file, copy, io.DEFAULT_BUFFER_SIZE << 6)
-    copy.flush()
-    copy.seek(0)
-    return copy  # type: ignore[no-any-return]
 
 
 def _find_varying(files: Sequence[object]) -> list[str]:

@@ -22,6 +22,7 @@ from rankscope._inputs.doubles import code_of
 from rankscope._inputs.labels import as_labels
 from rankscope._inputs.recognition import describe_value, is_arrow_dataset, is_dataset, is_table
 from rankscope._inputs.roles import ID_ROLES, NUMBER_ROLES
+from rankscope._inputs.text import COMPUTED, Reader
 from rankscope.deferred import pa
 from rankscope.errors import FormatError, OutOfMemoryError
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any, TypeAlias
 
-    from rankscope._inputs.roles import Wanted
     from rankscope._inputs.text import Lines
 
     Foreign: TypeAlias = Any  # of a library
@@ -155,32 +155,27 @@ def _no_table(table: object) -> FormatError:
     )
 
 
-class MemoryTable:
-    """A table in memory in place of a file, as one batch of the wanted columns.
+class MemoryTable(Reader):
+    """A table in memory in place of a file, as one batch of the wanted columns."""
 
-    Args:
-        table: The table.
-        name: The name for messages.
-        wanted: What is wanted of it.
+    what, code, hint = COMPUTED
 
-    Raises:
-        FormatError: There are no such columns, or they don't fit together.
-    """
+    def read_names(self) -> tuple[list[str], dict[str, list[str]]]:
+        """Return the names of the columns."""
+        self._table = open_table(self.opened.given)
+        self._lists = _read_lists(self._table)
+        _, inside = names_of(pa.schema((name, array.type) for name, array in self._lists.items()))
+        return self._table.names, inside
 
-    def __init__(self, table: NamedColumns, name: str, wanted: Wanted) -> None:
-        self.name = name
-        self.notes: dict[str, tuple[int, int]] = {}
-        lists = _read_lists(table)
-        schema = pa.schema((item, array.type) for item, array in lists.items())
-        _, inside = names_of(schema)
-        self.names = [*table.names, *(field for of in inside.values() for field in of)]
-        self.columns = wanted.choose(table.names, inside, name)
-        arrays = {}
+    def infer_schema(self, names: Sequence[str]) -> Foreign:  # noqa: ARG002 - by their roles
+        """Convert the wanted columns, and return their types."""
+        table, arrays, self.id_types = self._table.columns, {}, {}
         for role, column in self.columns.items():
-            outer = column if column in table.columns else column.rpartition(".")[0]
-            arrays[outer] = lists.get(outer) or _convert(
-                table.columns[outer], outer, "labels" if role in wanted.labels else role
-            )
+            outer = column if column in table else column.rpartition(".")[0]
+            kind = "labels" if role in self.opened.wanted.labels else role
+            arrays[outer] = self._lists.get(outer) or _convert(table[outer], outer, kind)
+            if role in ID_ROLES and outer == column:
+                self.id_types[role] = id_type(table[column], arrays[column])
         rows = {column: len(array) for column, array in arrays.items()}
         if len(set(rows.values())) > 1:
             one, other = min(rows, key=rows.__getitem__), max(rows, key=rows.__getitem__)
@@ -189,19 +184,14 @@ class MemoryTable:
                 f"{rows[other]} in {other}",
                 hint="every row needs a value in every column",
                 code="length_mismatch",
-                file=name,
             )
         self._rows = pa.RecordBatch.from_arrays(list(arrays.values()), list(arrays))
-        self.schema = self._rows.schema
-        self.id_types = {
-            role: id_type(table.columns[column], arrays[column])
-            for role, column in self.columns.items()
-            if role in ID_ROLES and column in arrays
-        }
+        return self._rows.schema
 
-    def __iter__(self) -> Iterator[tuple[Foreign, Lines]]:
-        most = rows_of_batch(self.schema) if any(map(is_list, self.schema.types)) else sys.maxsize
-        yield from regroup(iter([self._rows]), most)
+    def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
+        """Return all rows, those that hold lists in parts."""
+        has_lists = any(map(is_list, self.inner.types))
+        return regroup([self._rows], rows_of_batch(self.inner) if has_lists else sys.maxsize)
 
 
 def _read_lists(table: NamedColumns) -> dict[str, Foreign]:

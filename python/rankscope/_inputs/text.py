@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankscope._inputs.doubles import code_of
-from rankscope._inputs.files import TextSource, damaged, first_line, open_file
+from rankscope._inputs.files import FETCH_AGAIN, TextSource, damaged, first_line, open_file
 from rankscope.deferred import pa
 from rankscope.errors import EmptyError, FormatError, LimitError, OutOfMemoryError, RankscopeError
 from rankscope.measures.spelling import NUMBER
@@ -37,6 +37,14 @@ BOM = b"\xef\xbb\xbf"
 DECIMAL = re.compile(NUMBER, re.ASCII)
 NUMBER_ROLES = ("relevance", "score", "rank", "weight")
 SHOWN = 120
+ROOM = 4 << 20
+"""What has to be left at each batch: with less, PyArrow may end the process."""
+COMPUTED = (
+    "table that can be computed",
+    "input_type",
+    "compute it without rankscope to see the whole message",
+)
+"""What, code and hint of the error for a table that another library can't compute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +92,7 @@ class Reader(ABC):
         FileError: It can't be read.
     """
 
-    what, code = "table", "field_count"
+    what, code, hint = "table", "field_count", FETCH_AGAIN
 
     def __init__(self, opened: OpenFile) -> None:
         self.name, self.opened = opened.name, opened
@@ -125,6 +133,7 @@ class Reader(ABC):
 
     def _add_cells(self, rows: tuple[Foreign, Lines]) -> tuple[Foreign, Lines]:
         batch, lines = rows
+        np.empty(ROOM, np.uint8)
         for field, cell in self._cells:
             batch = batch.append_column(field, pa.repeat(cell, len(batch)))
         return batch, lines
@@ -133,6 +142,7 @@ class Reader(ABC):
     def placed_errors(self) -> Iterator[None]:
         """Turn what PyArrow raises into errors of this file."""
         try:
+            np.empty(ROOM, np.uint8)
             yield
         except RankscopeError as error:
             error.file = error.file or self.name
@@ -145,7 +155,7 @@ class Reader(ABC):
                 file=self.name,
             ) from error
         except Exception as error:
-            raise damaged(self.what, error, self.code, self.name) from error
+            raise damaged(self.what, error, self.code, self.name, self.hint) from error
 
 
 class Text(TextSource):

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
             """Return how many rows were evaluated, and how many there are."""
 
 
+ROOM_OF_THREAD = 144 << 20
+"""The addresses that a thread reserves: glibc takes 128 MB of them for what it allocates."""
 AT_ONCE = 1 << 18
 """How many rows are evaluated at once: enough for several threads, little memory."""
 HELD = 1 << 27
@@ -50,8 +52,13 @@ def count_rows_at_once(memory: int) -> int:
 
 
 def read_ahead(batches: Iterable[Any]) -> Iterator[Any]:
-    """Read each batch while the one before is used."""
+    """Read each batch while the one before is used, if there is memory for another thread."""
     rows = iter(batches)
+    try:
+        bytes(ROOM_OF_THREAD)  # Python waits forever for a thread that finds none to start
+    except MemoryError:
+        yield from rows
+        return
     with ThreadPoolExecutor(1) as pool:
         following = pool.submit(next, rows, None)
         while (batch := following.result()) is not None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 AFTER_SECONDS = 1.0
 """Shorter work shows nothing."""
+LONGEST_LABEL = 40
 
 
 class ProgressBar:
@@ -37,6 +38,8 @@ class ProgressBar:
     def __init__(
         self, label: str, *, counts_steps: bool = False, after: float | None = None
     ) -> None:
+        if len(label) > LONGEST_LABEL:
+            label = f"…{label[1 - LONGEST_LABEL :]}"  # of a path, the end says more
         unit = {"unit": " steps"} if counts_steps else {"unit": "B", "unit_scale": True}
         self._settings: dict[str, Any] = {"desc": label, "leave": False, "disable": None, **unit}
         self._start = time.monotonic() + (AFTER_SECONDS if after is None else after)

@@ -10,13 +10,13 @@ import os
 from collections import Counter
 from typing import Generic, TypeVar
 
-from rankscope._inputs.files import TextSource, open_file, refuse_binary
+from rankscope._inputs.files import TextSource, copy_pipe, open_file, refuse_binary
 from rankscope.errors import EmptyError, FormatError, LimitError, UsageError
 from rankscope.file import EVENT_FORMATS, tell_format
 from rankscope.monitor.events.decoding import BOM, parse_text
 from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.rejection import RefusedError
-from rankscope.records import record
+from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,7 +114,11 @@ class EventFile:
         form = self.tell_format()
         # One row of Parquet whose text isn't UTF-8 is rejected.
         with self._open(form=form, wanted=wanted, checks_text=form != "parquet") as opened:
-            yield from open_reader(opened)
+            if opened.file.seekable():
+                yield from open_reader(opened)
+                return
+            with copy_pipe(opened.file) as copy:
+                yield from open_reader(replace(opened, file=copy, given=copy.name))
 
     def _open(self, **options: Any) -> AbstractContextManager[OpenFile]:  # noqa: ANN401 - see `open_file`
         return open_file(
