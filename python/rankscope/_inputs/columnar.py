@@ -27,7 +27,6 @@ BUFFER = 1 << 20
 WIDTH = 8
 """The bytes of a number, of the place of a text, or of a null."""
 MOST_FROM_ONE_BYTE = 1000
-BYTES_OF_LENGTH = 4
 
 
 class ColumnarFile(Reader):
@@ -79,38 +78,14 @@ class ParquetFile(ColumnarFile):
     what, code = "Parquet file", "parquet_invalid"
 
     def _open(self) -> tuple[Foreign, Callable[[int], Iterable[Foreign]]]:
-        parquet = self._open_parquet()
+        parquet = pq.ParquetFile(
+            self._file, buffer_size=BUFFER, pre_buffer=False, page_checksum_verification=True
+        )
         # Statistics aren't touched: at damaged ones, PyArrow ends the process.
         self.rows = parquet.metadata.num_rows
-        return parquet.schema_arrow, lambda most: self._open_parquet(
-            metadata=parquet.metadata, read_dictionary=self._find_repeated(parquet)
-        ).iter_batches(most, columns=self.inner.names, use_threads=False)
-
-    def _open_parquet(self, **options: Foreign) -> Foreign:
-        return pq.ParquetFile(
-            self._file,
-            buffer_size=BUFFER,
-            pre_buffer=False,
-            page_checksum_verification=True,
-            **options,
+        return parquet.schema_arrow, lambda most: parquet.iter_batches(
+            most, columns=self.inner.names, use_threads=False
         )
-
-    def _find_repeated(self, parquet: Foreign) -> list[str]:
-        """Return the columns of texts that are stored as numbers, and take less memory as such.
-
-        Each of other texts takes a number for its length alone.
-        """
-        if not parquet.num_row_groups:
-            return []
-        group = parquet.metadata.row_group(0)
-        chunks = map(group.column, range(group.num_columns))
-        return [
-            chunk.path_in_schema
-            for chunk, column in zip(chunks, parquet.schema, strict=True)
-            if column.physical_type == "BYTE_ARRAY"
-            and column.logical_type.type in {"STRING", "NONE"}
-            and chunk.total_uncompressed_size < BYTES_OF_LENGTH * chunk.num_values
-        ]
 
 
 class ArrowFile(ColumnarFile):
