@@ -155,22 +155,16 @@ def test_the_audit_is_that_of_the_rankings() -> None:
     ranked = [rs.Rankings.from_run(judged, run) for run in runs.values()]
     for found, rankings in zip(report.bounds.rows, ranked, strict=True):
         bounds = rankings.bounds("nDCG@2")
-        assert (found.value, found.lower, found.upper) == (
-            bounds.mean.value, bounds.mean.lower, bounds.mean.upper
-        )  # fmt: skip
-        assert (found.unjudged, found.certain) == (
-            bounds.openness.unjudged, bounds.openness.certain
-        )  # fmt: skip
+        for name in ("value", "lower", "upper"):
+            assert getattr(found, name) == getattr(bounds.mean, name)
+        for name in ("unjudged", "certain"):
+            assert getattr(found, name) == getattr(bounds.openness, name)
         assert report.bounds.scale == bounds.scale
     for table in report.ties:
         for tie, rankings in zip(table.rows, ranked, strict=True):
             summary = rankings.ties(table.measure).summary
-            assert (tie.value, tie.lower, tie.upper) == (
-                summary.value,
-                summary.lower,
-                summary.upper,
-            )
-            assert (tie.tied, tie.touched) == (summary.tied, summary.touched)
+            for name in ("value", "lower", "upper", "tied", "touched"):
+                assert getattr(tie, name) == getattr(summary, name)
     (row,) = report.comparison.measures["nDCG@2"].differences
     apart = ranked[1].bounds("nDCG@2", against=ranked[0])
     assert (row.compared.baseline, row.compared.run) == ("one", "other")
