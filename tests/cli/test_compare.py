@@ -59,11 +59,8 @@ def test_the_json_has_the_fields_that_scripts_rely_on(folder: Path) -> None:
         assert (each["test"], each["correction"], each["level"]) == ("permutation", "holm", 0.95)
         assert each["lower"] <= each["difference"] <= each["upper"]
         assert each["wins"] + each["ties"] + each["losses"] == each["n"] == 30
-    found = rs.compare(
-        folder / "qrels.txt",
-        [folder / "old.run", folder / "new.run", folder / "best.run"],
-        ["nDCG@10", "AP"],
-    )
+    qrels, *runs = paths(folder, "old", "new", "best")
+    found = rs.compare(qrels, runs, ["nDCG@10", "AP"])
     assert [each["p"] for each in document["comparisons"]] == [each.p for each in found]
     assert done.returncode == 0
 
@@ -84,10 +81,8 @@ def test_a_baseline_is_named_by_its_path_or_its_file(folder: Path, name: str) ->
     words = ["--baseline", name.format(folder=folder), "--json", "--no-bounds"]
     done = run("compare", *paths(folder, "old", "new", "best"), *words)
     compared = json.loads(done.stdout)["comparisons"]
-    assert [(each["baseline"], each["run"]) for each in compared] == [
-        ("new.run", "old.run"),
-        ("new.run", "best.run"),
-    ]
+    pairs = [(each["baseline"], each["run"]) for each in compared]
+    assert pairs == [("new.run", "old.run"), ("new.run", "best.run")]
 
 
 def test_names_make_runs_short(folder: Path) -> None:
@@ -179,9 +174,7 @@ def files(tmp_path: Path) -> list[str]:
     return write_files(tmp_path, {"qrels": QRELS, "old.run": OLD, "new.run": NEW})
 
 
-def test_means_the_queries_that_moved_and_the_counts_are_printed(
-    files: list[str],
-) -> None:
+def test_means_the_queries_that_moved_and_the_counts_are_printed(files: list[str]) -> None:
     done = run("diff", *files, "-m", "nDCG@3")
     lines = [line.split("\t") for line in done.stdout.decode().splitlines()]
     head = ["measure", "query", "old.run", "new.run", "difference"]
@@ -190,35 +183,22 @@ def test_means_the_queries_that_moved_and_the_counts_are_printed(
     assert lines[1][:5] == ["nDCG@3", "all", *(f"{each:.4f}" for each in found.values), "0.1524"]
     assert [line[1] for line in lines[2:4]] == ["q1", "q3"]
     assert lines[4:7] == [["wins", "1"], ["ties", "1"], ["losses", "1"]]
-    unjudged = found.unjudged
-    assert unjudged is not None
-    tested = found.comparison
-    assert tested is not None
+    tested, unjudged = found.comparison, found.unjudged
+    of_unjudged = "difference if unjudged documents were judged"
     assert lines[7:] == [
-        [
-            "95% confidence interval",
-            f"{tested.lower:.4f} to +{tested.upper:.4f} (bounded)",
-        ],
+        ["95% confidence interval", f"{tested.lower:.4f} to +{tested.upper:.4f} (bounded)"],
         # Of the two queries that differ, signs can be flipped in four ways.
         ["p (paired permutation test)", "1.000"],
         ["unjudged documents", "2"],
-        [
-            "lowest difference if unjudged documents were judged",
-            f"{unjudged.if_unjudged_lowest:.4f}",
-        ],
-        [
-            "highest difference if unjudged documents were judged",
-            f"{unjudged.if_unjudged_highest:.4f}",
-        ],
+        [f"lowest {of_unjudged}", f"{unjudged.if_unjudged_lowest:.4f}"],
+        [f"highest {of_unjudged}", f"{unjudged.if_unjudged_highest:.4f}"],
         ["winner certain despite unjudged documents", "no"],
         [SCOPE],
     ]
     assert done.returncode == 0
 
 
-def test_the_documents_of_a_query_are_printed_with_what_they_gained(
-    files: list[str],
-) -> None:
+def test_the_documents_of_a_query_are_printed_with_what_they_gained(files: list[str]) -> None:
     done = run("diff", *files, "-m", "nDCG@3", "--query", "q3")
     lines = [line.split("\t") for line in done.stdout.decode().splitlines()]
     assert lines[0] == ["document", "grade", "old.run", "new.run", "move", "gained"]
@@ -239,8 +219,6 @@ def test_json_has_all_of_it(files: list[str]) -> None:
     found = rs.diff(*files, "nDCG@10")
     assert document["difference"] == found.difference
     assert document["terms"] == found.terms
-    assert found.unjudged is not None
-    assert found.tied is not None
     assert document.items() >= (found.unjudged.to_dict() | found.tied.to_dict()).items()
     assert "bounds" not in document
     assert [query["query_id"] for query in document["queries"]] == ["q1", "q3", "q2"]

@@ -10,6 +10,7 @@ import rankscope as rs
 
 from tests.cli.command import check_error, write_files
 from tests.interpreter import run_python
+from tests.tabular import write_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,14 +121,8 @@ def test_a_convention_is_explained(program: Program, files: list[str]) -> None:
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_other_formats_and_one_table_are_read(form: str, program: Program, tmp_path: Path) -> None:
-    rows = [("q", "a", 3, 1), ("q", "b", 0, 2), ("q", "c", 1, 3)]
-    names = ("query_id", "doc_id", "relevance", "rank")
-    if form == "csv":
-        lines = [",".join(names), *(",".join(map(str, row)) for row in rows)]
-    else:
-        lines = [json.dumps(dict(zip(names, row, strict=True))) for row in rows]
-    path = tmp_path / f"table.{form}"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    table = {"query_id": [*"qqq"], "doc_id": [*"abc"], "relevance": [3, 0, 1], "rank": [1, 2, 3]}
+    path = write_table(table, tmp_path / f"table.{form}")
     done = program.run("explain", str(path), "--query", "q", "-m", "nDCG@2", "--format", "json")
     document = json.loads(done.stdout)
     assert [row["doc_id"] for row in document["rows"]] == ["a", "b"]

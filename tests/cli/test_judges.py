@@ -10,6 +10,7 @@ import pytest
 import rankscope as rs
 
 from tests.cli.command import check_error, run
+from tests.tabular import write_table
 
 RATINGS = "query,doc,llm,human\nq1,a,3,3\nq1,b,1,0\nq1,c,2,1\nq2,d,2,2\nq2,e,,1\n"
 
@@ -76,9 +77,8 @@ def test_probabilities_of_queries_are_a_table(judged: list[str], tmp_path: Path)
     rows = Path(human).read_text(encoding="utf-8").splitlines()
     queries = list(dict.fromkeys(row.split()[0] for row in rows))
     chances = {query: (1 + at % 3) / 4 for at, query in enumerate(queries)}
-    drawn = tmp_path / "drawn.csv"
-    lines = ["query,probability", *(f"{query},{chance}" for query, chance in chances.items())]
-    drawn.write_text("\n".join(lines), encoding="utf-8")
+    table = {"query": [*chances], "probability": [*chances.values()]}
+    drawn = write_table(table, tmp_path / "drawn.csv")
     found = run("judges", human, model, *words, "--probabilities", str(drawn), "--json")
     mean = rs.evaluate_with_model_judge(
         human, model, one, "nDCG@2", baseline=other, probabilities=chances
@@ -115,6 +115,5 @@ def test_two_files_need_a_run(judged: list[str]) -> None:
 def test_too_few_human_queries_are_bad_input(judged: list[str]) -> None:
     _, model, one, _ = judged
     few = model.replace("model", "few")
-    with open(few, "w", encoding="utf-8") as file:  # noqa: PTH123 - a text is at hand
-        file.write("q1 0 d1 1\n")
+    Path(few).write_text("q1 0 d1 1\n", encoding="utf-8")
     check_error(run("judges", few, model, "--run", one, "-m", "DCG@3"), 3, "too_few_queries")

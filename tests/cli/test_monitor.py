@@ -19,8 +19,8 @@ from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
-from tests.cli.command import check_error, run
-from tests.cli.monitored import CONFIGURED, Project, make_events, write_lines
+from tests.cli.command import check_error
+from tests.cli.monitored import CONFIGURED, START, Project, make_events, write_lines
 
 if TYPE_CHECKING:
     from typing import Any
@@ -155,8 +155,8 @@ def test_a_set_is_replaced_as_a_whole_or_not_at_all(project: Project) -> None:
     assert done.returncode == 3
     assert b"the validation set stays as it was" in done.stderr
     with SQLiteStore(project.store) as store:
-        assert sum(one.rankings for one in store.versions("default")
-                   if one.environment == "validation") == 2  # fmt: skip
+        kept = [one for one in store.versions("default") if one.environment == "validation"]
+    assert sum(one.rankings for one in kept) == 2
 
 
 def test_what_is_wrong_is_named_by_its_line_and_ends_with_3(project: Project) -> None:
@@ -184,9 +184,6 @@ def test_a_file_that_ends_badly_says_what_was_taken_before(project: Project) -> 
     assert done.stdout.startswith(b"accepted\t")
 
 
-START = 1_788_220_800_000
-
-
 def test_standard_input_has_a_format(program: Program, tmp_path: Path) -> None:
     rows = f"qid,docno,similarity,ts\nr,a,0.5,{START}\nr,b,0.75,{START}\n".encode()
     store = str(tmp_path / "events.db")
@@ -197,7 +194,6 @@ def test_standard_input_has_a_format(program: Program, tmp_path: Path) -> None:
     assert done.returncode == 0
     with SQLiteStore(store) as opened:
         ranking = opened.find_ranking("default", "r")
-    assert ranking is not None
     assert ranking.items.doc_ids == ("b", "a")
 
 
@@ -208,21 +204,24 @@ def test_projects_are_apart(project: Project) -> None:
     check_error(project.run("status", "--project", "one"), 2, "not_configured")
 
 
+def rankings_of(day: int) -> list[dict[str, Any]]:
+    return [one for one in make_events()["rankings"] if one["ranking_id"].startswith(f"{day}-")]
+
+
 def test_values_are_those_of_evaluate(filled: Project) -> None:
-    events = make_events()
     grades = {"a": 5.0, "b": 1.0, "c": 0.0}
-    last = [one for one in events["rankings"] if one["ranking_id"].startswith("3-")]
-    lists = [[grades[doc_id] for doc_id in one["items"]] for one in last]
-    expected = rs.Rankings.from_lists(lists).evaluate(["nDCG@1", "nDCG@5"])
-    first = [one for one in events["rankings"] if one["ranking_id"].startswith("0-")]
-    held_lists = [[grades[doc_id] for doc_id in one["items"]] for one in first]
-    held = rs.Rankings.from_lists(held_lists).evaluate(["nDCG@1", "nDCG@5"])
+    held, expected = (
+        rs.Rankings.from_lists(
+            [[grades[doc_id] for doc_id in one["items"]] for one in rankings_of(day)]
+        ).evaluate(["nDCG@1", "nDCG@5"])
+        for day in (0, 3)
+    )
     said = filled.say("status")
     assert said["as_of"] == "2026-09-10T00:00:00.000000Z"
     for row in said["values"][:2]:
         assert row["value"] == expected[row["measure"]]
         assert row["baseline"] == held[row["measure"]]
-        assert row["rankings"] == len(last)
+        assert row["rankings"] == len(rankings_of(3))
         assert row["is_final"]
     assert [one["version"] for one in said["versions"]] == ["3", "4"]
     text = filled.run("status").stdout.decode()
@@ -281,12 +280,9 @@ def test_a_backup_is_the_store(filled: Project, program: Program) -> None:
     assert restored.say("evaluate", "--as-of", "2026-09-10")["hours"] == 0
     check_error(program.run("monitor", "restore", place, restored.store), 4, "io")
     again = filled.say("backup", place, "--keep", "1")
-    assert [path.name for path in Path(place).iterdir() if path.name[0] == "2"] == [
-        Path(str(again["backup"])).name
-    ]
-    check_error(
-        program.run("monitor", "restore", str(made["backup"]), "a.db"), 4, "backup_unreachable"
-    )
+    assert [str(path) for path in Path(place).iterdir() if path.name[0] == "2"] == [again["backup"]]
+    gone = program.run("monitor", "restore", made["backup"], "a.db")
+    check_error(gone, 4, "backup_unreachable")
     check_error(filled.run("backup", place, "--keep", "0"), 2, "usage")
 
 
@@ -351,23 +347,20 @@ def test_a_drill_says_by_its_status_whether_all_values_are_equal(
 
 
 def test_an_export_is_read_again(filled: Project) -> None:
-    events = make_events()
     folder = filled.folder / "out"
     said = filled.say("export", str(folder), "--until", "2026-09-02")
-    first = [one for one in events["rankings"] if one["ranking_id"].startswith("0-")]
-    assert (said["rankings"], said["labels"]) == (len(first), 2 * len(first))
-    assert parquet.read_table(folder / "rankings.parquet").num_rows == len(first)
-    again = filled.say("ingest", str(folder / "rankings.parquet"))
-    assert again["duplicate"] == len(first)
-    again = filled.say("label", str(folder / "labels.parquet"))
-    assert again["duplicate"] == 2 * len(first)
+    count = len(rankings_of(0))
+    assert (said["rankings"], said["labels"]) == (count, 2 * count)
+    assert parquet.read_table(folder / "rankings.parquet").num_rows == count
+    assert filled.say("ingest", str(folder / "rankings.parquet"))["duplicate"] == count
+    assert filled.say("label", str(folder / "labels.parquet"))["duplicate"] == 2 * count
 
 
 def test_old_events_are_deleted_and_their_values_stay(filled: Project) -> None:
     before = read_series(filled)
-    old = [one for one in make_events()["rankings"] if one["ranking_id"][0] in "01"]
+    old = len(rankings_of(0) + rankings_of(1))
     said = filled.say("retain", "--before", "2026-09-03")
-    assert (said["rankings"], said["labels"]) == (len(old), 2 * len(old))
+    assert (said["rankings"], said["labels"]) == (old, 2 * old)
     assert read_series(filled) == before
     filled.say("evaluate", "--as-of", "2026-09-10")
     assert read_series(filled) == before
@@ -538,89 +531,73 @@ def test_a_host_and_a_port_are_no_store(command: str, program: Program, project:
     assert b"http://localhost:8719" in done.stderr
 
 
-def say(*words: str, store: Path, status: int = 0) -> Any:  # noqa: ANN401 - JSON
-    """Run a command on a store, and return what it prints as JSON."""
-    verb, rest = words[:2], words[2:]
-    done = run("monitor", *verb, str(store), *rest, "--json")
-    assert done.returncode == status, done.stderr
-    return json.loads(done.stdout) if done.stdout else None
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    return tmp_path / "music.db"
-
-
 def test_a_link_is_printed_once_and_stored_nowhere(
-    store: Path, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    added = run("monitor", "people", "add", str(store), "Ann@example.com")
+    added = project.run("people add", "Ann@example.com")
     assert re.fullmatch(rb"/set-password\?link=[0-9a-f]{64}\n", added.stdout)
     assert b"RANKSCOPE_PUBLIC_URL" in added.stderr
     link = added.stdout.decode().strip().partition("=")[2]
-    assert all(link.encode() not in path.read_bytes() for path in store.parent.glob("music.db*"))
+    assert all(link.encode() not in path.read_bytes() for path in project.folder.glob("events.db*"))
     monkeypatch.setenv("RANKSCOPE_PUBLIC_URL", "https://rank.example.com/")
-    reset = run("monitor", "people", "reset-password", str(store), "ann@example.com")
+    reset = project.run("people reset-password", "ann@example.com")
     assert reset.stdout.startswith(b"https://rank.example.com/set-password?link=")
     assert (reset.stderr, link.encode() in reset.stdout) == (b"", False)
 
 
-def test_what_is_no_person_is_refused(store: Path) -> None:
-    say("people", "add", "ann@example.com", store=store)
-    for words, code in (
-        (("add", "ann@example.com"), "known_person"),
-        (("add", "ann"), "bad_email"),
-        (("add", "group:search"), "bad_email"),
-        (("disable", "ben@example.com"), "unknown_person"),
-        (("reset-password", "ben@example.com"), "unknown_person"),
-        (("role", "group:", "viewer"), "bad_group"),
-        (("role", "ann@example.com", "viewer", "--all-projects"), "usage"),
-        (("role", "ann@example.com", "owner"), "usage"),
+def test_what_is_no_person_is_refused(project: Project) -> None:
+    project.say("people add", "ann@example.com")
+    for verb, *words, code in (
+        ("add", "ann@example.com", "known_person"),
+        ("add", "ann", "bad_email"),
+        ("add", "group:search", "bad_email"),
+        ("disable", "ben@example.com", "unknown_person"),
+        ("reset-password", "ben@example.com", "unknown_person"),
+        ("role", "group:", "viewer", "bad_group"),
+        ("role", "ann@example.com", "viewer", "--all-projects", "usage"),
+        ("role", "ann@example.com", "owner", "usage"),
     ):
-        verb, *rest = words
-        check_error(run("monitor", "people", verb, str(store), *rest), 2, code)
+        check_error(project.run(f"people {verb}", *words), 2, code)
+    project.store = "https://rank.example.com"
     for verb in ("add", "disable", "reset-password"):
-        url = "https://rank.example.com"
-        check_error(run("monitor", "people", verb, url, "ann@example.com"), 2, "usage")
+        check_error(project.run(f"people {verb}", "ann@example.com"), 2, "usage")
 
 
-def test_roles_are_listed_by_member(store: Path) -> None:
-    say("people", "add", "ann@example.com", "--role", "operator", store=store)
-    say("people", "role", "group:search", "editor", "--project", "music", store=store)
-    say("people", "role", "group:search", "viewer", "--project", "films", store=store)
-    assert say("people", "list", store=store)["people"] == [
+def test_roles_are_listed_by_member(project: Project) -> None:
+    project.say("people add", "ann@example.com", "--role", "operator")
+    project.say("people role", "group:search", "editor", "--project", "music")
+    project.say("people role", "group:search", "viewer", "--project", "films")
+    assert project.say("people list")["people"] == [
         {"member": "ann@example.com", "roles": "operator", "account": "invited"},
         {"member": "group:search", "roles": "films: viewer, music: editor", "account": "-"},
     ]
-    say("people", "role", "group:search", "none", "--project", "films", store=store)
-    [_, group] = say("people", "list", "--project", "music", store=store)["people"]
+    project.say("people role", "group:search", "none", "--project", "films")
+    [_, group] = project.say("people list", "--project", "music")["people"]
     assert group["roles"] == "music: editor"
-    say("people", "role", "ben@example.com", "operator", store=store)
-    say("people", "role", "ann@example.com", "none", "--all-projects", store=store)
-    assert say("people", "list", store=store)["people"][0]["roles"] == ""
-    last = run("monitor", "people", "role", str(store), "ben@example.com", "none", "--all-projects")
+    project.say("people role", "ben@example.com", "operator")
+    project.say("people role", "ann@example.com", "none", "--all-projects")
+    assert project.say("people list")["people"][0]["roles"] == ""
+    last = project.run("people role", "ben@example.com", "none", "--all-projects")
     check_error(last, 2, "no_administrator")
 
 
-def test_a_key_is_rotated_with_its_scopes_and_its_lifetime(store: Path) -> None:
-    say("people", "add", "ann@example.com", "--role", "operator", store=store)
-    made = say("key", "make", "log", "--scope", "ingest", "--expires", "90d", store=store)
-    new = say("key", "rotate", made["key_id"], "--keep", "2h", store=store)
+def test_a_key_is_rotated_with_its_scopes_and_its_lifetime(project: Project) -> None:
+    project.say("people add", "ann@example.com", "--role", "operator")
+    made = project.say("key make", "log", "--scope", "ingest", "--expires", "90d")
+    new = project.say("key rotate", made["key_id"], "--keep", "2h")
     assert (new["name"], new["scopes"]) == (made["name"], made["scopes"])
     assert new["key"] != made["key"]
-    old, successor = say("key", "list", store=store)["keys"]
+    old, successor = project.say("key list")["keys"]
     assert old["expires"] < successor["expires"]
     assert successor["creator"] == "command line"
-    check_error(run("monitor", "key", "rotate", str(store), "0" * 16), 2, "unknown_key")
+    check_error(project.run("key rotate", "0" * 16), 2, "unknown_key")
 
 
-def test_the_audit_log_is_read_by_project_or_whole(store: Path) -> None:
-    say("people", "add", "ann@example.com", store=store)
-    say("people", "role", "ann@example.com", "viewer", "--project", "music", store=store)
-    say("people", "role", "ann@example.com", "admin", "--project", "music", store=store)
-    whole = run("monitor", "audit", str(store), "--ndjson").stdout.splitlines()
-    entries = [json.loads(line) for line in whole]
+def test_the_audit_log_is_read_by_project_or_whole(project: Project) -> None:
+    project.say("people add", "ann@example.com")
+    project.say("people role", "ann@example.com", "viewer", "--project", "music")
+    project.say("people role", "ann@example.com", "admin", "--project", "music")
+    entries = [json.loads(line) for line in project.run("audit", "--ndjson").stdout.splitlines()]
     assert [each["action"] for each in entries] == ["role.set", "role.set", "person.add"]
     assert (entries[0]["before"], entries[0]["after"]) == ("viewer", "admin")
-    own = json.loads(run("monitor", "audit", str(store), "--project", "music", "--json").stdout)
-    assert own["entries"] == entries[:2]
+    assert project.say("audit", "--project", "music")["entries"] == entries[:2]

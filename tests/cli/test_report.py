@@ -75,10 +75,8 @@ def test_the_command_of_a_table_gives_its_page_again(program: Program, log: str)
     assert done.returncode == 0
     evaluated = program.run("eval", *words, "--interval", "0.95").stdout.decode()
     mean = re.search(r"^nDCG@2\tall\t(\S+)", evaluated, flags=re.MULTILINE)
-    assert mean is not None
     assert f'<span class="value">{mean[1]}</span>' in done.stdout.decode()
     named = re.search(r"<code>rankscope report (.*?)</code>", done.stdout.decode())
-    assert named is not None
     again = program.run("report", *named[1].split(), "-o", "-")
     assert again.stdout == done.stdout
 
@@ -94,7 +92,6 @@ def test_a_convention_gives_its_numbers_and_its_name(
         page = done.stdout.decode()
         assert f'<span class="value">{value}</span>' in page
         named = re.search(r"<code>rankscope report (.*?)</code>", page)
-        assert named is not None
         assert "--convention trec_eval@" in named[1]
         again = program.run("report", *named[1].split(), "-o", "-")
         assert again.stdout == done.stdout

@@ -224,8 +224,6 @@ def test_whoever_reads_only_the_head_ends_the_program_quietly(
     with subprocess.Popen(
         [PROGRAM, *many, *form], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
         assert process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
@@ -278,8 +276,6 @@ def started(*words: str | Path) -> Iterator[Process]:
 def check_ended_by(process: Process, number: signal.Signals) -> None:
     """Send a signal, and see that the program ends by it, quietly."""
     process.send_signal(number)
-    assert process.stdout is not None
-    assert process.stderr is not None
     assert process.wait(timeout=300) == 128 + number
     assert (process.stdout.read(), process.stderr.read()) == (b"", b"")
 
@@ -371,7 +367,6 @@ def on_terminal(program: str, *words: str) -> tuple[bytes, bytes]:
         [sys.executable, "-c", program, *words], stdout=subprocess.PIPE, stderr=slave
     ) as process:
         os.close(slave)
-        assert process.stdout is not None
         printed = process.stdout.read()
     said = b""
     try:

@@ -18,11 +18,13 @@ from rankscope.monitor.store.keys import make_key
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.cli.command import PROGRAM, check_error, run
-from tests.cli.monitored import CONFIGURED, LIMIT, make_events, write_lines
+from tests.cli.monitored import CONFIGURED, LIMIT, Project, make_events, write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.program import Program
 
 
 FILE = """
@@ -39,30 +41,30 @@ measure = "nDCG@5"
 """
 
 
-class Folder:
+class Folder(Project):
     """A folder with a file of projects and a store."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, program: Program, path: Path) -> None:
+        super().__init__(program, path)
         self.file = path / "rankscope.toml"
         self.file.write_text(FILE, encoding="utf-8")
-        self.store = str(path / "events.db")
 
-    def run(self, command: str, *words: str) -> subprocess.CompletedProcess[bytes]:
-        """Run a command on the store."""
-        return run("monitor", command, self.store, *words)
-
-    def apply(self, text: str | None = None, place: str = "") -> str:
+    def apply(self, text: str | None = None) -> str:
         """Apply the file, changed or not, and give what is said."""
         if text is not None:
             self.file.write_text(text, encoding="utf-8")
-        done = run("monitor", "apply", place or self.store, str(self.file))
+        done = self.run("apply", str(self.file))
         assert done.returncode == 0, done
         return done.stdout.decode()
 
+    def make_key(self, *words: str) -> dict[str, str]:
+        """The environment with a key for a service."""
+        return {"RANKSCOPE_KEY": self.say("key make", "ci", "--scope", *words)["key"]}
+
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    return Folder(tmp_path)
+def folder(program: Program, tmp_path: Path) -> Folder:
+    return Folder(program, tmp_path)
 
 
 def test_a_plan_is_applied_once(folder: Folder) -> None:
@@ -77,7 +79,7 @@ def test_a_plan_is_applied_once(folder: Folder) -> None:
 def test_what_a_command_changed_is_told_and_undone(folder: Folder) -> None:
     folder.apply()
     words = ["--project", "music", "-m", "nDCG@5", "--tolerance", "0.1"]
-    assert run("monitor", "rule", "add", folder.store, "quality", *words).returncode == 0
+    folder.say("rule add", "quality", *words)
     done = folder.run("plan", str(folder.file), "--check")
     assert done.returncode == 1
     lines = done.stdout.decode().splitlines()
@@ -133,8 +135,7 @@ def test_projects_that_no_file_has_are_deleted_when_that_is_asked_for(folder: Fo
 
 
 def test_one_project_of_a_file_can_be_chosen(folder: Folder) -> None:
-    both = FILE + FILE.replace("music", "books")
-    folder.file.write_text(both, encoding="utf-8")
+    folder.file.write_text(FILE + FILE.replace("music", "books"), encoding="utf-8")
     done = folder.run("apply", str(folder.file), "--project", "books", "--json")
     assert [one["project"] for one in json.loads(done.stdout)["projects"]] == ["books"]
     check_error(folder.run("plan", str(folder.file), "--project", "films"), 2, "no_project")
@@ -158,9 +159,7 @@ def test_no_store_is_made_by_a_plan(folder: Folder) -> None:
 def test_projects_are_applied_over_http(folder: Folder) -> None:
     changed = FILE.replace("24h", "48h")
     assert "+ configuration" in folder.apply()
-    scopes = ["--project", "music", "--scope", "admin", "read", "--json"]
-    made = run("monitor", "key", "make", folder.store, "ci", *scopes)
-    key = {"RANKSCOPE_KEY": json.loads(made.stdout)["key"]}
+    key = folder.make_key("admin", "read", "--project", "music")
     with serving(folder.store) as (address, _):
 
         def ask(command: str, *words: str) -> subprocess.CompletedProcess[bytes]:
@@ -190,11 +189,8 @@ def test_projects_are_applied_over_http(folder: Folder) -> None:
 @pytest.mark.slow
 def test_a_service_reads_its_channels_from_the_same_file(folder: Folder) -> None:
     channels = '\n[channels.oncall]\nurl = "json://127.0.0.1/"\nallow_private = true\n'
-    folder.file.write_text(channels + FILE, encoding="utf-8")
-    assert "+ rule quality" in folder.apply()
-    scopes = ["--project", "music", "--scope", "admin", "read", "--json"]
-    made = run("monitor", "key", "make", folder.store, "ci", *scopes)
-    key = {"RANKSCOPE_KEY": json.loads(made.stdout)["key"]}
+    assert "+ rule quality" in folder.apply(channels + FILE)
+    key = folder.make_key("admin", "read", "--project", "music")
     with serving(folder.store, "--config", str(folder.file)) as (address, _):
         listed = run("monitor", "channels", address, environment=key)
         assert b"oncall" in listed.stdout, listed
@@ -209,7 +205,6 @@ def serving(store: str, *words: str) -> Iterator[tuple[str, subprocess.Popen[byt
         stderr=subprocess.PIPE,
     )
     try:
-        assert process.stdout is not None
         line = process.stdout.readline().decode()
         assert line.startswith("Listening on http://"), process.communicate()
         yield line.split()[-1], process
@@ -308,7 +303,6 @@ def test_a_table_is_sent_with_its_attributes_and_what_is_left_out_is_named(tmp_p
     with SQLiteStore(store) as opened:
         assert opened.counters("default")["unknown_field"] == 5
         found = opened.find_ranking("default", "s0")
-        assert found is not None
         assert found.attributes == (("country", "de"), ("device", "tv"))
         assert opened.find_ranking("default", "s4") is None
 
@@ -329,7 +323,6 @@ def test_a_service_that_cannot_be_meant_is_refused(
     check_error(run("serve", str(tmp_path / "events.db"), *words), status, code)
 
 
-SCOPES = ["admin", "ingest", "read"]
 NONE = 2
 """The status of a test of a webhook that nobody has set."""
 
@@ -395,22 +388,14 @@ def make_table(folder: Path) -> dict[str, tuple[list[str], int]]:
     }
 
 
-def fill(store: str, folder: Path) -> None:
-    """Fill a store with a project that is evaluated and has an incident."""
-    events = make_events()
-    log = write_lines(folder / "log.jsonl", events["rankings"])
-    labels = write_lines(folder / "labels.jsonl", events["labels"])
-    text = FILE.replace("music", "default")
-    (folder / "rankscope.toml").write_text(text, encoding="utf-8")
-    for words in (
-        ["configure", store, *CONFIGURED],
-        ["ingest", store, str(log)],
-        ["label", store, str(labels)],
-        ["rule", "add", store, "fall", *LIMIT],
-        ["evaluate", store, "--as-of", "2026-09-10"],
-    ):
-        done = run("monitor", *words)
-        assert done.returncode == 0, done
+@pytest.fixture
+def filled(folder: Folder) -> Folder:
+    """A folder with a project that is evaluated and has an incident."""
+    folder.file.write_text(FILE.replace("music", "default"), encoding="utf-8")
+    folder.fill(make_events(), as_of=None)
+    folder.say("rule add", "fall", *LIMIT)
+    folder.say("evaluate", "--as-of", "2026-09-10")
+    return folder
 
 
 READING = {
@@ -429,14 +414,12 @@ NEEDS_STORE = {
 
 
 @pytest.mark.slow
-def test_beside_a_service_a_command_reads_the_store_or_says_what_to_do(tmp_path: Path) -> None:
-    store = str(tmp_path / "events.db")
-    fill(store, tmp_path)
-    table = make_table(tmp_path)
+def test_beside_a_service_a_command_reads_the_store_or_says_what_to_do(filled: Folder) -> None:
+    table = make_table(filled.folder)
     assert set(table) == set(list_commands(MONITOR))
-    with serving(store, "--every", "100000"):
+    with serving(filled.store, "--every", "100000"):
         for command, (words, status) in table.items():
-            done = run("monitor", *command.split(), store, *words)
+            done = filled.run(command, *words)
             if command in READING:
                 assert done.returncode == status, (command, done)
             elif command == "upgrade":
@@ -449,20 +432,18 @@ def test_beside_a_service_a_command_reads_the_store_or_says_what_to_do(tmp_path:
 
 @pytest.mark.slow
 def test_a_command_takes_the_url_of_a_service_or_says_that_it_needs_the_store(
-    tmp_path: Path,
+    filled: Folder,
 ) -> None:
-    store = str(tmp_path / "events.db")
-    fill(store, tmp_path)
-    made = run("monitor", "key", "make", store, "ci", "--scope", *SCOPES, "--json")
-    key = {"RANKSCOPE_KEY": json.loads(made.stdout)["key"]}
-    listed = run("monitor", "incidents", store, "--json")
+    key = filled.make_key("admin", "ingest", "read")
+    listed = filled.run("incidents", "--json")
     given = {"INCIDENT": json.loads(listed.stdout)[0]["id"], "KEY": ""}
-    with serving(store, "--every", "100000") as (address, _):
+    with serving(filled.store, "--every", "100000") as (address, _):
         # Other commands end the incident.
-        table = sorted(make_table(tmp_path).items(), key=lambda row: "incident " not in row[0])
+        rows = make_table(filled.folder).items()
+        table = sorted(rows, key=lambda row: "incident " not in row[0])
         for command, (words, status) in table:
             if command == "key rotate":
-                said = run("monitor", *["key", "list"], address, "--json", environment=key)
+                said = run("monitor", "key", "list", address, "--json", environment=key)
                 given["KEY"] = json.loads(said.stdout)["keys"][-1]["key_id"]
             own = {"evaluate", "trace", "compare"}  # times of a store in their words
             found = [given.get(word, word) for word in words if command not in own]

@@ -6,14 +6,14 @@ import json
 import math
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pandas as pd
 import pytest
 import rankscope as rs
 
 from tests.cli.command import check_error, run
-from tests.inputs.entry import QRELS_ROWS, RUN_ROWS, lines
+from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS, lines
 from tests.parity.real import find
+from tests.tabular import write_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,9 +37,7 @@ SECOND = 1 / math.log2(3)
 @pytest.fixture
 def log(tmp_path: Path) -> str:
     """A table that holds ranks and grades."""
-    path = tmp_path / "log.parquet"
-    pq.write_table(pa.table(LOG), path)
-    return str(path)
+    return str(write_table(LOG, tmp_path / "log.parquet"))
 
 
 def test_a_table_is_evaluated_alone(program: Program, log: str) -> None:
@@ -86,9 +84,7 @@ def test_intervals_are_those_of_python(program: Program, log: str, by: str | Non
     interval = rs.Interval(0.9, seed=5)
     evaluation = rs.evaluate(log, ["nDCG@3", "RR"], by=by, interval=interval)
     document = json.loads(program.run(*words, "--json").stdout)
-    assert document["intervals"] == {
-        name: list(ends) for name, ends in evaluation.intervals.items()
-    }
+    assert document["intervals"] == {name: [*ends] for name, ends in evaluation.intervals.items()}
     lines_of_text = program.run(*words).stdout.decode().splitlines()
     middle = ["country"] if by else []
     last = ["queries"] if by else []
@@ -120,8 +116,7 @@ def test_queries_are_weighed_by_a_column(program: Program, log: str) -> None:
 
 
 def test_a_table_has_the_values_of_a_convention(program: Program, log: str) -> None:
-    words = ["-m", "nDCG@3", "--convention", "sklearn"]
-    done = program.run("eval", log, *words)
+    done = program.run("eval", log, "-m", "nDCG@3", "--convention", "sklearn")
     assert done.stdout.decode() == f"nDCG(ideal='retrieved')@3\t{(FIRST + SECOND) / 3:.4f}\n"
 
 
@@ -137,35 +132,23 @@ def test_standard_input_is_of_the_format_that_is_named(program: Program, tmp_pat
     assert (done.stdout, done.stderr) == (b"RR\t0.5000\n", b"")
 
 
-FORMS = {
-    "trec": ({"qrels": "{0} 0 {1} {2}", "run": "{0} Q0 {1} 1 {2} t"}, ""),
-    "csv": ({"qrels": "{0},{1},{2}", "run": "{0},{1},{2}"}, "query_id,doc_id,{}"),
-    "tsv": ({"qrels": "{0}\t{1}\t{2}", "run": "{0}\t{1}\t{2}"}, "query_id\tdoc_id\t{}"),
-    "jsonl": (
-        {
-            "qrels": '{{"query_id": "{0}", "doc_id": "{1}", "relevance": {2}}}',
-            "run": '{{"query_id": "{0}", "doc_id": "{1}", "score": {2}}}',
-        },
-        "",
-    ),
-}
-
-
-@pytest.mark.parametrize(("of_qrels", "of_run"), [*zip(FORMS, [*FORMS][::-1], strict=True)])
+@pytest.mark.parametrize(
+    ("of_qrels", "of_run"), [("trec", "jsonl"), ("csv", "tsv"), ("tsv", "csv"), ("jsonl", "trec")]
+)
 def test_judgments_and_runs_may_be_of_any_two_formats(
     of_qrels: str, of_run: str, program: Program, tmp_path: Path
 ) -> None:
-    paths = []
-    for part, form, rows in (("qrels", of_qrels, QRELS_ROWS), ("run", of_run, RUN_ROWS)):
-        rowed, header = FORMS[form]
-        name = {"qrels": "relevance", "run": "score"}[part]
-        texts = [header.format(name)] if header else []
-        path = tmp_path / f"{part}.{form}"
-        path.write_bytes(lines(*texts, *(rowed[part].format(*row) for row in rows)))
-        paths.append(str(path))
-    done = program.run("eval", *paths, "-m", "RR,P@1")
-    shown = {line for line in done.stderr.splitlines() if b"[rank_irregular]" not in line}
-    assert (done.stdout, shown) == (b"RR\t0.5000\nP@1\t0.0000\n", set())
+    qrels, run = tmp_path / f"qrels.{of_qrels}", tmp_path / f"run.{of_run}"
+    for path, text, rows, name in (
+        (qrels, QRELS, QRELS_ROWS, "relevance"),
+        (run, RUN, RUN_ROWS, "score"),
+    ):
+        if path.suffix == ".trec":
+            path.write_bytes(text)
+        else:
+            write_table(pd.DataFrame(rows, columns=["query_id", "doc_id", name]), path)
+    done = program.run("eval", str(qrels), str(run), "-m", "RR,P@1")
+    assert (done.stdout, done.stderr) == (b"RR\t0.5000\nP@1\t0.0000\n", b"")
 
 
 def test_tabs_without_a_header_are_the_format_of_trec(program: Program, tmp_path: Path) -> None:
@@ -263,15 +246,8 @@ def test_columns_that_are_not_there_are_refused(
 def test_the_means_of_two_tables_are_printed() -> None:
     words = ["--dialect", "bigquery", "--qrels", "a.b", "--run", "c", "--by", "country"]
     done = run("sql", "-m", "nDCG@10,RR", *words, "--col", "query=q", "--policy", "empty=skip")
-    expected = rs.sql(
-        "a.b",
-        "c",
-        ["nDCG@10", "RR"],
-        dialect="bigquery",
-        by="country",
-        query="q",
-        policy="empty=skip",
-    )
+    settings = {"dialect": "bigquery", "by": "country", "query": "q", "policy": "empty=skip"}
+    expected = rs.sql("a.b", "c", ["nDCG@10", "RR"], **settings)
     assert (done.stdout.decode(), done.stderr) == (f"{expected.means}\n", b"")
 
 

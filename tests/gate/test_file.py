@@ -6,7 +6,7 @@ import html
 import json
 import math
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -21,7 +21,6 @@ from tests.trec import write_qrels, write_run
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any
 
 
 WHOLE = """
@@ -95,8 +94,8 @@ def test_every_key_is_read(tmp_path: Path) -> None:
 
 
 def test_budgets_are_enough(tmp_path: Path) -> None:
-    found = read_gate_file(write(tmp_path, BUDGET))
-    assert found == GateFile(budgets=(rs.Budget("AP", max_drop=0.01),))
+    only = rs.Budget("AP", max_drop=0.01)
+    assert read_gate_file(write(tmp_path, BUDGET)) == GateFile(budgets=(only,))
 
 
 @pytest.mark.parametrize(
@@ -216,12 +215,8 @@ def test_text_begins_with_the_verdict_and_lists_what_is_broken_first() -> None:
         "Gate failed: 1 of 3 checks is broken, 1 is inconclusive",
         "new.run against old.run",
     ]
-    assert [line.split()[0] for line in lines[3:7]] == [
-        "verdict",
-        "BROKEN",
-        "inconclusive",
-        "holds",
-    ]
+    first = [line.split()[0] for line in lines[3:7]]
+    assert first == ["verdict", "BROKEN", "inconclusive", "holds"]
     assert max(map(len, lines)) <= 80
     plan = (
         "about 5,700 queries (4,900 to 13,000, as far as these 1,234 tell) show with a probability"
@@ -301,11 +296,8 @@ def test_junit_has_a_case_for_each_check() -> None:
     cases = list(suite)
     # What the schemas of Jenkins and GitLab require of a test case.
     assert all({"name", "classname", "time"} <= case.attrib.keys() for case in cases)
-    assert [[child.tag for child in case] for case in cases] == [
-        ["system-out"],
-        ["failure"],
-        ["error"],
-    ]
+    children = [[child.tag for child in case] for case in cases]
+    assert children == [["system-out"], ["failure"], ["error"]]
     failure = cases[1][0]
     assert failure.attrib == {"type": "broken", "message": THREE.checks[1].message}
     assert failure.text == THREE.checks[1].message
@@ -330,20 +322,16 @@ def test_junit_stays_xml_whatever_the_names_are(name: str) -> None:
 
 def test_the_message_of_a_check_without_an_interval_says_why() -> None:
     nan = float("nan")
-    check = make_check(
-        "inconclusive", lower=nan, upper=nan, queries_needed=None, note="Too few queries.", n=1
-    )
-    assert (
-        check.message
-        == "The difference is -0.0100 over 1 query, without an interval. Too few queries."
-    )
+    ends = {"lower": nan, "upper": nan, "queries_needed": None}
+    check = make_check("inconclusive", note="Too few queries.", n=1, **ends)
+    said = "The difference is -0.0100 over 1 query, without an interval. Too few queries."
+    assert check.message == said
     assert "none" in str(make_result(check))
 
 
 def test_the_dict_is_json_with_the_fields_of_the_contract() -> None:
-    infinite = make_check(
-        "inconclusive", budget=rs.Budget("DCG@10", max_loss=1.0), upper=float("inf")
-    )
+    budget = rs.Budget("DCG@10", max_loss=1.0)
+    infinite = make_check("inconclusive", budget=budget, upper=float("inf"))
     document = make_result(make_check("broken", "de"), infinite).to_dict()
     assert json.loads(json.dumps(document, allow_nan=False)) == document
     assert list(document) == [
@@ -398,6 +386,7 @@ CATALOGUE = [f"d{number}" for number in range(100)]
 QUERIES = [f"q{number}" for number in range(40)]
 QRELS = {query: {f"d{number}": 1} for number, query in enumerate(QUERIES)}
 WHY = "no values of queries to resample"
+MISNAMED: Any = {"AP": rs.Budget("Coverage@1", tolerance=0.1)}
 
 
 def make_lists(items: int) -> dict[str, dict[str, float]]:
@@ -473,9 +462,8 @@ def test_a_mapping_can_hold_budgets() -> None:
 
 def test_slices_of_the_gate_leave_it_alone() -> None:
     attributes = {"query_id": QUERIES, "country": ["de", "fr"] * 20}
-    result = gate(
-        40, 40, rs.Budget("Coverage@1", tolerance=0.1), by="country", attributes=attributes
-    )
+    budget = rs.Budget("Coverage@1", tolerance=0.1)
+    result = gate(40, 40, budget, by="country", attributes=attributes)
     assert [check.slice for check in result] == [None]
 
 
@@ -507,10 +495,8 @@ def test_a_gate_file_and_the_command_line_have_tolerances(tmp_path: Path) -> Non
     done = run("gate", file, qrels, *runs, *words)
     assert done.returncode == 1
     found = json.loads(done.stdout)["checks"]
-    assert [(check["kind"], check["verdict"]) for check in found] == [
-        ("tolerance", "broken"),
-        ("tolerance", "holds"),
-    ]
+    assert [check["kind"] for check in found] == ["tolerance"] * 2
+    assert [check["verdict"] for check in found] == ["broken", "holds"]
     assert found[0]["lower"] is found[0]["upper"] is found[0]["level"] is None
 
 
@@ -540,14 +526,8 @@ def test_a_limit_that_a_measure_cannot_have_is_refused(
         (lambda: rs.Budget("Coverage@1", tolerance=0.1, max_drop=0.1), "exactly one limit"),
         (lambda: rs.Budget("Coverage@1", tolerance=0.1, by="country"), "no slices"),
         (lambda: rs.Budget("Coverage@1", tolerance=0.1, confidence=0.9), "no confidence"),
-        (
-            lambda: gate(40, 40, *[{"AP": rs.Budget("Coverage@1", tolerance=0.1)}]),
-            "expected budgets",
-        ),
-        (
-            lambda: rs.gate(QRELS, {}, {}, {"AP": rs.Budget("Coverage@1", tolerance=0.1)}),
-            "expected a budget of AP, found one of Coverage@1",
-        ),
+        (lambda: gate(40, 40, MISNAMED), "expected budgets"),
+        (lambda: rs.gate(QRELS, {}, {}, MISNAMED), "a budget of AP, found one of Coverage@1"),
     ],
 )
 def test_a_tolerance_that_says_nothing_is_refused(make: Any, text: str) -> None:  # noqa: ANN401

@@ -32,27 +32,22 @@ LACKING = sum(missing > 0 for missing in MISSING)
 
 def test_a_note_of_many_runs_says_how_many_they_are() -> None:
     comparison = rs.compare(QRELS, RUNS, "RR")
-    assert [str(note) for note in comparison.notes] == [
-        (
-            f"{LACKING} of 12 runs: judged queries that are not in the run: 1 to 3 (missing=zero) "
-            "[n_missing]"
-        )
-    ]
+    (note,) = comparison.notes
+    assert str(note) == (
+        f"{LACKING} of 12 runs: judged queries that are not in the run: 1 to 3 (missing=zero) "
+        "[n_missing]"
+    )
     assert comparison.diagnostics == {"n_missing": sum(MISSING)}
 
 
-def test_a_note_of_few_runs_names_them() -> None:
-    runs = {name: RUNS[name] for name in ("run00", "run01", "run03")}
-    (note,) = rs.compare(QRELS, runs, "RR").notes
-    assert str(note).startswith("run01, run03: judged queries that are not in the run: 1 (")
-    (note,) = rs.compare(QRELS, {"a": RUNS["run00"], "b": RUNS["run01"]}, "RR").notes
-    assert str(note).startswith("b: judged queries that are not in the run: 1 (")
-
-
-def test_a_note_that_all_runs_share_names_none() -> None:
-    runs = {"a": RUNS["run01"], "b": RUNS["run03"]}
-    (note,) = rs.compare(QRELS, runs, "RR").notes
-    assert str(note).startswith("judged queries that are not in the run: 1 (")
+def test_a_note_of_few_runs_names_them_unless_all_share_it() -> None:
+    for names, about in (
+        (("run00", "run01", "run03"), "run01, run03: "),
+        (("run00", "run01"), "run01: "),
+        (("run01", "run03"), ""),  # all of them
+    ):
+        (note,) = rs.compare(QRELS, {name: RUNS[name] for name in names}, "RR").notes
+        assert str(note).startswith(f"{about}judged queries that are not in the run: 1 (")
 
 
 def test_the_report_lists_a_note_once_with_its_runs() -> None:
@@ -68,13 +63,11 @@ def test_the_program_prints_a_note_of_twelve_files_once(tmp_path: Path) -> None:
         (tmp_path / f"{name}.txt").write_text(lines)
     files = [f"{name}.txt" for name in RUNS]
     done = run("eval", "qrels.txt", *files, "-m", "RR", folder=str(tmp_path))
-    notes = [line for line in done.stderr.decode().splitlines() if "rank_irregular" in line]
-    assert notes == [
-        (
-            "note: 12 runs: queries whose ranks are not 1, 2, 3, …, ordered by score: "
-            f"{min(4 - one for one in MISSING)} to 4 [rank_irregular]"
-        )
-    ]
+    (note,) = (line for line in done.stderr.decode().splitlines() if "rank_irregular" in line)
+    assert note == (
+        "note: 12 runs: queries whose ranks are not 1, 2, 3, …, ordered by score: "
+        f"{min(4 - one for one in MISSING)} to 4 [rank_irregular]"
+    )
 
 
 STARS = {"q1": {"d1": 5, "d2": 1}, "q2": {"d3": 1, "d4": 3}}
@@ -109,8 +102,7 @@ def notes_of(found: object) -> list[str]:
 @pytest.mark.parametrize("way", WAYS)
 def test_a_scale_from_1_on_is_noted_for_binary_measures(way: str, tmp_path: Path) -> None:
     (note,) = notes_of(WAYS[way](tmp_path))
-    name = "EEL" if way == "samples" else "P@2"
-    example = "EEL(rel=4)" if way == "samples" else "P(rel=4)@2"
+    name, example = ("EEL", "EEL(rel=4)") if way == "samples" else ("P@2", "P(rel=4)@2")
     assert note == (
         f"grades are from 1 to 5, so every judged document is relevant for {name}; "
         f"set rel, as in {example} [all_relevant]"
@@ -194,9 +186,7 @@ def run_of(log: Log) -> dict[int, dict[int, float]]:
 
 
 def frame(log: Log) -> pd.DataFrame:
-    names = ["query_id", "doc_id", "relevance", "score"]
-    table = pd.DataFrame(log, columns=names)
-    return table[["query_id", "doc_id", "score"]]
+    return pd.DataFrame(rows_of(log), columns=["query_id", "doc_id", "score"])
 
 
 def as_text(qrels: dict[int, dict[int, float]]) -> dict[str, dict[str, float]]:
@@ -305,17 +295,16 @@ def test_ten_lists_look_like_sampled_candidates_and_fewer_do_so_by_chance(
 
 
 def test_a_run_and_a_table_of_sampled_candidates_are_noted() -> None:
-    rows = {"q": [], "doc_id": [], "label": [], "score": []}
-    for query, grades in enumerate(lists(15, 21)):
-        rows["q"] += [query] * 21
-        rows["doc_id"] += [*range(21)]
-        rows["label"] += grades
-        rows["score"] += [float(21 - at) for at in range(21)]
-    found = rs.evaluate(rows, "RR", query="q")
-    assert found.diagnostics["sampled_candidates"] == 15
+    rows = [
+        (query, doc, label, 21.0 - doc)
+        for query, grades in enumerate(lists(15, 21))
+        for doc, label in enumerate(grades)
+    ]
+    table = pd.DataFrame(rows, columns=["q", "doc_id", "label", "score"])
+    assert rs.evaluate(table, "RR", query="q").diagnostics["sampled_candidates"] == 15
     qrels: dict[str, dict[str, int]] = {}
     run: dict[str, dict[str, float]] = {}
-    for query, doc, label, score in zip(*rows.values(), strict=True):
+    for query, doc, label, score in rows:
         qrels.setdefault(f"q{query}", {})[f"d{doc}"] = label
         run.setdefault(f"q{query}", {})[f"d{doc}"] = score
     assert rs.evaluate(qrels, run, "RR").diagnostics == {"sampled_candidates": 15}

@@ -28,7 +28,7 @@ from rankscope.engine.requests import read_request
 from rankscope.errors import FormatError, RankscopeError, UsageError
 from rankscope.evaluation.evaluating import make_plan
 
-from tests.refusals import refused
+from tests.refusals import refused, refuses
 from tests.results.samples import NEW, OLD, QRELS, SAMPLES, rank
 
 RESULTS = [
@@ -196,7 +196,7 @@ def test_a_result_that_has_traveled_answers_as_before() -> None:
         assert one.per_query(measure).tolist() == other.per_query(measure).tolist()
     assert str(again.explain("q1", "nDCG@2")) == str(made.explain("q1", "nDCG@2"))
     assert differ(made.bounds("nDCG@2"), again.bounds("nDCG@2", policy="empty=zero")) == ""
-    found, refound = rs.diff(QRELS, OLD, NEW, "nDCG@2"), None
+    found = rs.diff(QRELS, OLD, NEW, "nDCG@2")
     refound = WAYS["pickle"](found)
     assert str(refound.explain("q5")) == str(found.explain("q5"))
     assert str(refound.bound(None)) == str(found.bound(None))
@@ -244,12 +244,8 @@ def test_results_and_errors_go_through_processes() -> None:
 def test_every_error_travels_with_its_message_code_and_hint(name: str) -> None:
     made = getattr(errors, name)("expected a, found b", hint="say a", code="odd")
     again = WAYS["pickle"](made)
-    assert (type(again), str(again), again.code, again.hint) == (
-        type(made),
-        str(made),
-        "odd",
-        "say a",
-    )
+    assert type(again) is type(made)
+    assert (str(again), again.code, again.hint) == (str(made), "odd", "say a")
 
 
 def test_errors_of_results_travel() -> None:
@@ -289,30 +285,27 @@ def save() -> dict[str, _core.Judgments | _core.Rankings | _core.Evaluation]:
     }
 
 
-def checksum(saved: bytes) -> bytes:
-    """The sum at the end of saved bytes, as the core computes it."""
-    total, mask = len(saved), 2**64 - 1
-    for start in range(0, len(saved) - len(saved) % 8 + 8, 8):
-        word = saved[start : start + 8].ljust(8, b"\0")
+def seal(content: bytes) -> bytes:
+    """Append the checksum as the core computes it, so that it doesn't tell what was changed."""
+    total, mask = len(content), 2**64 - 1
+    for start in range(0, len(content) - len(content) % 8 + 8, 8):
+        word = content[start : start + 8].ljust(8, b"\0")
         total = (total ^ int.from_bytes(word, "little")) * 0x9E3779B97F4A7C15 & mask
         total = (total << 29 | total >> 35) & mask
-    return total.to_bytes(8, "little")
+    return content + total.to_bytes(8, "little")
 
 
 @pytest.mark.parametrize("name", save())
 def test_damaged_and_foreign_bytes_are_an_error(name: str) -> None:
     restore, (saved,) = save()[name].__reduce__()
     restore(saved)
-    for cut in range(len(saved)):
-        with pytest.raises(FormatError) as raised:
-            restore(saved[:cut])
-        assert raised.value.code == "saved_state"
     for at in range(len(saved)):
         flipped = bytearray(saved)
         flipped[at] ^= 64
-        with pytest.raises(FormatError) as raised:
-            restore(bytes(flipped))
-        assert raised.value.code == "saved_state"
+        for damaged in (saved[:at], bytes(flipped)):
+            with refuses(FormatError, "saved_state") as raised:
+                restore(damaged)
+    assert "damaged" in raised.value.message  # the last byte is one of the checksum
     others = {_core.restore_judgments, _core.restore_rankings, _core.restore_evaluation} - {restore}
     for other in others:
         with pytest.raises(FormatError):
@@ -330,13 +323,13 @@ def test_bytes_of_another_version_say_so() -> None:
 def test_bytes_with_a_right_checksum_but_wrong_contents_never_crash(name: str) -> None:
     restore, (saved,) = save()[name].__reduce__()
     body = saved[:-8]
-    assert checksum(body) == saved[-8:]
+    assert seal(body) == saved
     for at in range(16, len(body)):
         for change in (1, 0x80, 0xFF):
             odd = bytearray(body)
             odd[at] ^= change
             try:
-                restored = restore(bytes(odd) + checksum(bytes(odd)))
+                restored = restore(seal(bytes(odd)))
             except FormatError:
                 continue
             use(restored)
@@ -410,28 +403,10 @@ def test_every_public_record_has_a_signature_with_names_types_and_defaults(name:
         assert parameter.kind in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}
 
 
-FACTOR = 0x9E3779B97F4A7C15
-MASK = (1 << 64) - 1
-SUM = 8
-
-
-def seal(content: bytes) -> bytes:
-    """Append the checksum, so that it doesn't tell what was changed."""
-    padded = content + bytes(-len(content) % 8)
-    if len(content) % 8 == 0:
-        padded += bytes(8)
-    total = len(content)
-    for at in range(0, len(padded), 8):
-        word = int.from_bytes(padded[at : at + 8], "little")
-        mixed = (total ^ word) * FACTOR & MASK
-        total = (mixed << 29 | mixed >> 35) & MASK
-    return content + total.to_bytes(SUM, "little")
-
-
 def test_no_document_is_judged_twice_whatever_byte_is_changed() -> None:
     made = Judgments.from_dict({"q": {"a": 1, "b": 2, "c": 0}, "p": {"b": 3}}, "error")
     restore, (saved,) = made.__reduce__()
-    content = saved[:-SUM]
+    content = saved[:-8]
     assert seal(content) == saved
     outcomes: Counter[str] = Counter()
     for at in range(len(content)):
@@ -448,9 +423,3 @@ def test_no_document_is_judged_twice_whatever_byte_is_changed() -> None:
                 docs = [doc for doc, _ in found.documents(query)]
                 assert len(set(docs)) == len(docs), (at, value)
     assert min(outcomes["refused"], outcomes["read"]) > 20
-
-
-def test_a_checksum_that_does_not_fit_is_refused() -> None:
-    restore, (saved,) = Judgments.from_dict({"q": {"a": 1}}, "error").__reduce__()
-    with pytest.raises(RankscopeError, match="damaged"):
-        restore(saved[:-1] + bytes([saved[-1] ^ 1]))
