@@ -100,9 +100,14 @@ def test_the_exit_status_is_the_verdict(
     ids=lambda given: " ".join(given) if isinstance(given, list) else None,
 )
 def test_what_cannot_be_meant_is_refused(
-    folder: Path, program: Program, options: list[str], status: int, code: str
+    folder: Path,
+    program: Program,
+    options: list[str],
+    status: int,
+    code: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    os.environ.pop("GITHUB_STEP_SUMMARY", None)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     check_error(program.run(*words(folder, *options)), status, code)
 
 
@@ -278,6 +283,6 @@ def test_hostile_inputs_of_the_action_run_nothing(folder: Path) -> None:
 
 
 def test_judgments_and_one_run_say_what_is_missing(folder: Path) -> None:
-    done = run("gate", str(folder / "qrels.txt"), str(folder / "old.run"))
+    done = run("gate", str(folder / "qrels"), str(folder / "old.run"))
     assert done.returncode == 2
     assert "QRELS BASELINE CANDIDATE" in done.stderr.decode()
