@@ -100,14 +100,8 @@ def test_the_exit_status_is_the_verdict(
     ids=lambda given: " ".join(given) if isinstance(given, list) else None,
 )
 def test_what_cannot_be_meant_is_refused(
-    folder: Path,
-    program: Program,
-    options: list[str],
-    status: int,
-    code: str,
-    monkeypatch: pytest.MonkeyPatch,
+    folder: Path, program: Program, options: list[str], status: int, code: str
 ) -> None:
-    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     check_error(program.run(*words(folder, *options)), status, code)
 
 
