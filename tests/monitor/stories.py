@@ -46,22 +46,12 @@ def search(
             order = SWAPPED
         name = f"{environment} {seed} {number}"
         time = start + number * MINUTE
-        events.append(
-            Ranking(
-                name,
-                name,
-                time,
-                Items(order, (1, 2, 3, 4, 5)),
-                f"query {draw.randrange(count // 3)}",
-                f"user {draw.randrange(count // 4)}",
-                "ranker",
-                version,
-                environment,
-                (("country", draw.choice(["at", "de"])), ("device", device)),
-            )
-        )
+        query = f"query {draw.randrange(count // 3)}"
+        user = f"user {draw.randrange(count // 4)}"
+        where = (("country", draw.choice(["at", "de"])), ("device", device))
+        items = Items(order, (1, 2, 3, 4, 5))
         events += [
-            Label(f"{name} {doc}", name, doc, time + 1, value=grade)
-            for doc, grade in GRADES.items()
+            Ranking(name, name, time, items, query, user, "ranker", version, environment, where),
+            *(Label(f"{name} {doc}", name, doc, time + 1, value=GRADES[doc]) for doc in GRADES),
         ]
     return events
