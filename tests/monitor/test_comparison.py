@@ -21,6 +21,7 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
 from tests.monitor.served import DAYS, FALL, RELEASE, START, make_served, open_served
+from tests.refusals import refuses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 # What a swap of two documents loses, of which the first is relevant.
 LOSS = 1 - 1 / math.log2(3)
+BLAMED = {"sentence": "version=4 fell.", "slice": {"version": "4"}, "new_version": "version=4"}
 
 
 @pytest.fixture(scope="module")
@@ -126,9 +128,8 @@ def test_versions_that_did_not_serve_at_once_are_refused(worse: Monitor) -> None
 
 
 def test_too_many_rankings_are_refused(worse: Monitor) -> None:
-    with pytest.raises(LimitError) as caught:
+    with refuses(LimitError, "comparison_rankings") as caught:
         worse.compare(most_rankings=100)
-    assert caught.value.code == "comparison_rankings"
     assert "up to 10,000,000" in caught.value.hint
 
 
@@ -142,8 +143,7 @@ def test_a_fall_of_both_versions_is_not_blamed_on_the_release(shared: Monitor) -
     found = judge(shared)
     assert found.conclusion == "alike"
     assert found.found.since == to_datetime(START + FALL * DAY)
-    blamed = {"sentence": "version=4 fell.", "slice": {"version": "4"}, "new_version": "version=4"}
-    cause = add_comparison(blamed, found)
+    cause = add_comparison(BLAMED, found)
     told = "ersion 3 fell like version 4, so the cause isn't the release"
     assert cause["sentence"] == f"V{told}."
     assert (cause["new_version"], cause["slice"]) == (None, {})
@@ -155,8 +155,7 @@ def test_a_fall_of_both_versions_is_not_blamed_on_the_release(shared: Monitor) -
 def test_a_fall_of_one_version_is_its_own(worse: Monitor) -> None:
     found = judge(worse)
     assert found.conclusion == "alone"
-    blamed = {"sentence": "version=4 fell.", "slice": {"version": "4"}, "new_version": "version=4"}
-    cause = add_comparison(blamed, found)
+    cause = add_comparison(BLAMED, found)
     assert cause["sentence"] == "Only version 4 fell, and not version 3 beside it; version=4 fell."
     assert cause["new_version"] == "version=4"
 
