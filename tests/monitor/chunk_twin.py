@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +17,8 @@ from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.store.chunks import offsets_of
 from rankscope.records import replace
 from rankscope.settings.attribution import Labels, grade_labels
+
+from tests.monitor.chunks import integers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +38,7 @@ def read(texts: Texts) -> list[bytes]:
     return [whole[start:end] for start, end in pairwise(offsets)]
 
 
-def find_shown(chunk: Chunk) -> NDArray[np.int64]:
+def find_shown(chunk: Chunk) -> list[int]:
     """The row of the document of each label, or -1."""
     offsets, shown = chunk.items.offsets.tolist(), read(chunk.items.doc_ids)
     told = zip(chunk.labels.rankings.tolist(), read(chunk.labels.doc_ids), strict=True)
@@ -42,34 +46,34 @@ def find_shown(chunk: Chunk) -> NDArray[np.int64]:
     for ranking, doc in told:
         rows = range(offsets[ranking], offsets[ranking + 1])
         found.append(next((row for row in rows if shown[row] == doc), -1))
-    return np.array(found, dtype=np.int64)
+    return found
 
 
 def grade(chunk: Chunk, definition: Definition, now: int | None) -> Graded:
     """The grades of the documents of a chunk."""
     items, labels = chunk.items, chunk.labels
-    count = len(chunk.times)
+    window = definition.window * SECOND
+    is_mature = np.full(len(chunk.times), now is None) | (chunk.times + window <= (now or 0))
+    late, unshown = np.zeros((2, len(chunk.times)), dtype=np.int64)
     ages = labels.times - chunk.times[labels.rankings]
-    rows = find_shown(chunk)
-    counts = rows >= 0
-    is_mature = np.ones(count, dtype=np.bool_)
-    is_late = np.zeros(len(ages), dtype=np.bool_)
-    if now is not None:
-        window = definition.window * SECOND
-        is_mature = chunk.times + window <= now
-        is_late = counts & (ages >= window)
-        counts &= (ages < window) & (labels.times <= now)
-    kept = np.flatnonzero(counts)
-    # By document, and those of one document in the order in which they count.
-    kept = kept[np.argsort(rows[kept], kind="stable")]
-    effective = kept[stand(rows[kept], labels.kinds[kept])]
+    # By document, the labels that stand after corrections and retractions.
+    standing: dict[int, list[int]] = defaultdict(list)
+    for at, (row, ranking) in enumerate(zip(find_shown(chunk), labels.rankings, strict=True)):
+        if row < 0:
+            unshown[ranking] += 1
+        elif now is not None and ages[at] >= window:
+            late[ranking] += 1
+        elif now is None or labels.times[at] <= now:
+            if labels.kinds[at] != LABEL:
+                standing[row].clear()
+            standing[row] += [at] if labels.kinds[at] != RETRACTION else []
     relevance = items.relevance.copy()
-    relevance[rows[kept]] = np.nan
-    documents, grades = combine(rows[effective], labels, effective, definition.attribution)
-    relevance[documents] = grades
+    for row, told in standing.items():
+        relevance[row] = combine(labels, told, definition.attribution)
     is_labelled = count_in(~np.isnan(relevance), items.offsets) > 0
     is_closed = np.repeat(is_mature, np.diff(items.offsets)) & np.isnan(relevance)
     relevance[is_closed] = definition.attribution.unlabelled
+    effective = integers([at for row in sorted(standing) for at in standing[row]])
     return Graded(
         relevance=relevance,
         is_mature=is_mature,
@@ -77,49 +81,21 @@ def grade(chunk: Chunk, definition: Definition, now: int | None) -> Graded:
         pending=count_in(np.isnan(relevance), items.offsets),
         ages=ages[effective],
         aged=labels.rankings[effective],
-        late=np.bincount(labels.rankings[is_late], minlength=count),
-        unshown=np.bincount(labels.rankings[rows < 0], minlength=count),
+        late=late,
+        unshown=unshown,
     )
 
 
-def stand(rows: NDArray[np.int64], kinds: NDArray[np.int8]) -> NDArray[np.bool_]:
-    """Whether each label still holds after corrections and retractions."""
-    resets = np.cumsum(kinds != LABEL)
-    ends = np.searchsorted(rows, rows, side="right") - 1
-    stands: NDArray[np.bool_] = (resets[ends] == resets) & (kinds != RETRACTION)
-    return stands
-
-
-def combine(
-    rows: NDArray[np.int64],
-    labels: LabelColumns,
-    chosen: NDArray[np.int64],
-    attribution: Attribution,
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The documents that have labels, and their grades."""
-    documents, of_document = np.unique(rows, return_inverse=True)
-    values, codes = labels.values[chosen], labels.codes[chosen]
-    is_value = ~np.isnan(values)
-    lengths = np.array([len(names) for names in labels.names], dtype=np.int64)
-    starts = offsets_of(lengths)[:-1]
-    said = lengths[codes]
-    within = np.arange(said.sum()) - np.repeat(offsets_of(said)[:-1], said)
-    counts = np.zeros(len(documents), dtype=np.int64)
-    np.add.at(counts, of_document, said)
-    grades = grade_labels(
-        Labels(
-            [name for names in labels.names for name in names],
-            np.repeat(starts[codes], said) + within,
-            counts,
-        ),
-        attribution,
-    )
-    has_value = np.zeros(len(documents), dtype=np.bool_)
-    has_value[of_document[is_value]] = True
-    grades[has_value & (counts == 0)] = 0.0 if attribution.combine == "sum" else -np.inf
-    add = np.add if attribution.combine == "sum" else np.maximum
-    add.at(grades, of_document[is_value], values[is_value])
-    return documents, grades
+def combine(labels: LabelColumns, told: list[int], attribution: Attribution) -> float:
+    """The grade of a document by its labels, NaN without any."""
+    if not told:
+        return math.nan
+    names = [name for at in told for name in labels.names[labels.codes[at]]]
+    said = Labels(names, np.arange(len(names)), np.array([len(names)]))
+    values = [value for value in labels.values[told].tolist() if not math.isnan(value)]
+    (grade,) = grade_labels(said, attribution).tolist() if names or not values else [None]
+    worth = [] if grade is None else [grade]
+    return (sum if attribution.combine == "sum" else max)([*worth, *values])
 
 
 def count_in(marks: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.int64]:

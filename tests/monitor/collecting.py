@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rankscope._core import EventBatch
-from rankscope.errors import RankscopeError
+from rankscope.errors import InputError
 from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.outcome import STATUSES
 from rankscope.monitor.events.rejection import Decoded
@@ -44,6 +44,6 @@ def ingest(
     ingestion = Ingestion(sink, kind, now=lambda: now, attributes=attributes, is_strict=False)
     try:
         ingestion.take(given)
-    except RankscopeError as error:
+    except InputError as error:
         return EventBatch.join(sink.events), ingestion.ingested, str(error)
     return EventBatch.join(sink.events), ingestion.ingested

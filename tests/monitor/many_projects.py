@@ -37,17 +37,10 @@ def log_days(store: Store, project: str, *, days: int, values: int, models: int 
         for number in range(2 * values * models):
             name = f"{day}-{number}"
             time = TODAY - (days - day) * DAY + 1 + number % 24 * HOUR
-            shown = Ranking(
-                f"e{name}",
-                f"r{name}",
-                time,
-                Items(("a", "b", "c", "d"), (1, 2, 3, 4)),
-                query_key=f"q{number % 5}",
-                user_id=f"u{number}",
-                model=f"m{number % models}",
-                version="1",
-                attributes=(("device", f"d{number // models % values}"),),
-            )
+            items = Items(("a", "b", "c", "d"), (1, 2, 3, 4))
+            told = f"q{number % 5}", f"u{number}", f"m{number % models}", "1"
+            device = ("device", f"d{number // models % values}")
+            shown = Ranking(f"e{name}", f"r{name}", time, items, *told, attributes=(device,))
             clicked = chance.choice("abcd")
             events += [shown, Label(f"l{name}", f"r{name}", clicked, time + 60, ("click",))]
     store.append(project, events)

@@ -85,18 +85,10 @@ def _search(
     if is_bad:
         order.reverse()
     shown = "television" if device == "tv" and RENAMED in lasting else device
-    ranking = Ranking(
-        name,
-        name,
-        time,
-        Items(tuple(DOCS[at] for at in order), tuple(range(1, len(DOCS) + 1))),
-        f"query {draw.randrange(150)}",
-        f"user {user}",
-        model,
-        "1",
-        "production",
-        (("country", country), ("device", shown)),
-    )
+    items = Items(tuple(DOCS[at] for at in order), tuple(range(1, len(DOCS) + 1)))
+    told = f"query {draw.randrange(150)}", f"user {user}", model, "1"
+    where = (("country", country), ("device", shown))
+    ranking = Ranking(name, name, time, items, *told, attributes=where)
     labels: list[Event] = []
     for at, chance in enumerate(CHANCES):
         later = time + round(draw.expovariate(1 / (90 * MINUTE)))

@@ -53,18 +53,11 @@ def make_served(
         version = "4" if day >= RELEASE and user % 2 else "3"
         more = both + (fall if version == "4" else 0.0) if day >= FALL else 0.0
         is_bad = draw.random() < 0.1 + 0.6 * (query % 2) + more
+        items = Items(("b", "a") if is_bad else ("a", "b"), (1, 2))
+        told = f"q{query}", f"u{user}", "m", version
+        device = ("device", "tv" if user % 5 else "phone")
         events += [
-            Ranking(
-                f"e{at}",
-                f"r{at}",
-                time,
-                Items(("b", "a") if is_bad else ("a", "b"), (1, 2)),
-                query_key=f"q{query}",
-                user_id=f"u{user}",
-                model="m",
-                version=version,
-                attributes=(("device", "tv" if user % 5 else "phone"),),
-            ),
+            Ranking(f"e{at}", f"r{at}", time, items, *told, attributes=(device,)),
             Label(f"l{at}", f"r{at}", "a", time + HOUR, ("click",)),
         ]
     return events

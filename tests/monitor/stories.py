@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import rankscope as rs
+from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import MINUTE
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 GRADES = {"a": 6.0, "b": 5.0, "c": 1.0, "d": 2.0, "e": 0.0}
 SHOWN, SWAPPED = ("a", "b", "c", "d", "e"), ("e", "b", "c", "d", "a")
 GOOD, BAD = (rs.ndcg([GRADES[doc] for doc in order], 5) for order in (SHOWN, SWAPPED))
+RULE = define(measures=["nDCG@1", "nDCG@5", "RR@5"], positive={"click": 1}, window=3600)
+COUNT = 900
+WEEK = COUNT * MINUTE
+"""So many searches, one a minute, are a week."""
 DEVICES = ("desktop", "phone", "tv")
 
 
@@ -46,22 +51,12 @@ def search(
             order = SWAPPED
         name = f"{environment} {seed} {number}"
         time = start + number * MINUTE
-        events.append(
-            Ranking(
-                name,
-                name,
-                time,
-                Items(order, (1, 2, 3, 4, 5)),
-                f"query {draw.randrange(count // 3)}",
-                f"user {draw.randrange(count // 4)}",
-                "ranker",
-                version,
-                environment,
-                (("country", draw.choice(["at", "de"])), ("device", device)),
-            )
-        )
+        query = f"query {draw.randrange(count // 3)}"
+        user = f"user {draw.randrange(count // 4)}"
+        where = (("country", draw.choice(["at", "de"])), ("device", device))
+        items = Items(order, (1, 2, 3, 4, 5))
         events += [
-            Label(f"{name} {doc}", name, doc, time + 1, value=grade)
-            for doc, grade in GRADES.items()
+            Ranking(name, name, time, items, query, user, "ranker", version, environment, where),
+            *(Label(f"{name} {doc}", name, doc, time + 1, value=GRADES[doc]) for doc in GRADES),
         ]
     return events

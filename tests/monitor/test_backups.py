@@ -68,30 +68,31 @@ def make(store: SQLiteStore, place: Path, now: int = NOW) -> backups.Backup:
     return make_backup(store, str(place), now=now)
 
 
-def test_what_is_restored_has_the_same_events_and_values(
-    store: SQLiteStore, place: Path, tmp_path: Path
-) -> None:
+def restore(place: Path) -> backups.Backup:
+    """Restore the newest backup beside its place."""
+    return restore_backup(str(place), place.with_name("restored.db"))
+
+
+def test_what_is_restored_has_the_same_events_and_values(store: SQLiteStore, place: Path) -> None:
     made = make(store, place)
     store.append("music", [make_ranking(99)])
-    restored = restore_backup(str(place), tmp_path / "restored.db")
-    assert restored == made == find_backup(made.location)
+    assert restore(place) == made == find_backup(made.location)
     assert made.mark.seq == 45
     assert made.time == NOW
     assert made.size == sum(path.stat().st_size for path in place.rglob("*.db"))
-    with SQLiteStore(tmp_path / "restored.db") as opened:
+    with SQLiteStore(place.with_name("restored.db")) as opened:
         opened.verify()
         there = read_back(store, "music", 100)
         del there["ranking-99"]
         assert read_back(opened, "music", 100) == there
-        digest = CLICKS.digest
-        assert opened.cells("music", digest) == store.cells("music", digest)
+        assert opened.cells("music", CLICKS.digest) == store.cells("music", CLICKS.digest)
 
 
 def test_only_the_owner_may_read_a_backup(store: SQLiteStore, place: Path, tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         make(store, place)
-        restore_backup(str(place), tmp_path / "restored.db")
+        restore(place)
     finally:
         os.umask(before)
     copies = [*place.rglob("*"), *tmp_path.glob("restored.db*")]
@@ -129,7 +130,7 @@ def test_what_a_killed_backup_left_is_removed_a_day_later(store: SQLiteStore, pl
     assert (begun / "begun").exists()  # it may be being made
     prune_backups(str(place), 1, now=start + DAY + 1)
     assert not begun.exists()
-    restore_backup(str(place), place.with_name("restored.db"))
+    restore(place)
 
 
 def test_a_place_belongs_to_one_store(store: SQLiteStore, place: Path, tmp_path: Path) -> None:
@@ -142,6 +143,9 @@ def test_a_place_belongs_to_one_store(store: SQLiteStore, place: Path, tmp_path:
         (full / "letter.txt").touch()
         with refuses(UsageError, "backup_place", match="is not empty"):
             make(other, full)
+        # Nor is a service started with it.
+        with refuses(UsageError, "backup_place", match="is not empty"):
+            BackupSchedule(other, BackupPlan(str(full), DAY, 1), now=lambda: NOW)
 
 
 def damage(path: Path) -> None:
@@ -174,26 +178,26 @@ def truncate(path: Path) -> None:
 @pytest.mark.parametrize("what", ["store.db", "backup.json"])
 @pytest.mark.parametrize("how", [damage, truncate, Path.unlink])
 def test_if_the_newest_backup_is_damaged_the_next_older_one_is_restored_and_this_is_reported(
-    store: SQLiteStore, place: Path, tmp_path: Path, what: str, how: Callable[[Path], None]
+    store: SQLiteStore, place: Path, what: str, how: Callable[[Path], None]
 ) -> None:
     older, newest = (make(store, place, NOW + day * DAY) for day in range(2))
     how(place / newest.name / what)
-    restored = restore_backup(str(place), tmp_path / "restored.db")
+    restored = restore(place)
     assert (restored.location, restored.time) == (older.location, NOW)
     [error] = restored.skipped
     assert error.code == "backup_damaged"
     assert error.file in {newest.location, f"{newest.location}/{what}"}
-    with SQLiteStore(tmp_path / "restored.db") as opened:
+    with SQLiteStore(place.with_name("restored.db")) as opened:
         opened.verify()
 
 
 def test_a_backup_that_is_being_made_is_skipped_and_reported(
-    store: SQLiteStore, place: Path, tmp_path: Path
+    store: SQLiteStore, place: Path
 ) -> None:
     made = make(store, place)
     begun = place / make(store, place, NOW + DAY).name
     (begun / "backup.json").rename(begun / "begun")
-    restored = restore_backup(str(place), tmp_path / "restored.db")
+    restored = restore(place)
     assert restored.location == made.location
     assert [(error.file, error.message) for error in restored.skipped] == [
         (str(begun), "the backup is damaged: it is not finished")
@@ -204,14 +208,11 @@ def test_if_all_backups_are_damaged_the_error_names_each(
     store: SQLiteStore, place: Path, tmp_path: Path
 ) -> None:
     made = [make(store, place, NOW + day * DAY) for day in range(3)]
-    for backup, (what, how) in zip(
-        made,
-        [("store.db", damage), ("store.db", truncate), ("backup.json", Path.unlink)],
-        strict=True,
-    ):
-        how(place / backup.name / what)
+    damage(place / made[0].name / "store.db")
+    truncate(place / made[1].name / "store.db")
+    (place / made[2].name / "backup.json").unlink()
     error = refused(
-        lambda: restore_backup(str(place), tmp_path / "restored.db"),
+        lambda: restore(place),
         "backup_damaged",
         f"{made[2].name}: backup.json is missing; "
         f"{made[1].name}/store.db: it is not the file that was written; "
@@ -234,7 +235,7 @@ def test_a_backup_that_cannot_be_reached_is_not_skipped(
 
     monkeypatch.setattr(BackupFolder, "read", fail)
     with refuses(FileError, "backup_unreachable", match=newest.name):
-        restore_backup(str(place), tmp_path / "restored.db")
+        restore(place)
     assert list(tmp_path.glob("restored*")) == []
 
 
@@ -253,28 +254,26 @@ def test_a_backup_that_cannot_be_reached_is_not_skipped(
         "\ud800",
     ],
 )
-def test_a_list_that_is_none_is_refused(
-    store: SQLiteStore, place: Path, tmp_path: Path, text: str
-) -> None:
+def test_a_list_that_is_none_is_refused(store: SQLiteStore, place: Path, text: str) -> None:
     made = make(store, place)
     (place / made.name / "backup.json").write_text(text, errors="surrogatepass")
     with refuses(FileError, "backup_damaged", match="backup.json: "):
-        restore_backup(str(place), tmp_path / "restored.db")
+        restore(place)
 
 
 def test_a_database_that_is_not_as_its_list_says_is_refused(
-    store: SQLiteStore, place: Path, tmp_path: Path
+    store: SQLiteStore, place: Path
 ) -> None:
-    made = make(store, place)
-    database = place / made.name / "store.db"
+    folder = place / make(store, place).name
+    database, listed = folder / "store.db", folder / "backup.json"
     with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute("UPDATE meta SET value = '7' WHERE name = 'last_commit'")
-    (place / made.name / "store.db-wal").unlink(missing_ok=True)
-    said = json.loads((place / made.name / "backup.json").read_text())
+    (folder / "store.db-wal").unlink(missing_ok=True)
+    said = json.loads(listed.read_text())
     said["database"] = database.stat().st_size, compute_checksum(database).hex()
-    (place / made.name / "backup.json").write_text(json.dumps(said))
+    listed.write_text(json.dumps(said))
     with refuses(FileError, "backup_damaged"):
-        restore_backup(str(place), tmp_path / "restored.db")
+        restore(place)
 
 
 def test_a_store_is_restored_to_a_new_place_only(
@@ -327,7 +326,7 @@ def test_a_backup_that_is_killed_is_none_and_the_one_before_stays(
     made = make(store, place, NOW + DAY)
     prune_backups(str(place), 1, now=NOW + 2 * DAY)
     assert [path.name for path in place.iterdir() if path.name[0] == "2"] == [made.name]
-    restore_backup(str(place), tmp_path / "restored.db")
+    restore(place)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
@@ -378,13 +377,6 @@ def test_backups_are_made_when_they_are_due_whenever_the_service_is_started(
     running.step()
     assert len(list_backups()) == 2
     assert find_backup(str(place)).time == clock[0]  # type: ignore[union-attr]
-
-
-def test_a_service_is_not_started_with_a_place_of_others(store: SQLiteStore, place: Path) -> None:
-    place.mkdir()
-    (place / "letter.txt").touch()
-    with refuses(UsageError, "backup_place", match="is not empty"):
-        BackupSchedule(store, BackupPlan(str(place), DAY, 1), now=lambda: NOW)
 
 
 def test_a_store_of_another_process_can_be_backed_up(store: SQLiteStore, place: Path) -> None:

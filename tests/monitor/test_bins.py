@@ -15,6 +15,8 @@ from rankscope.monitor import Configuration, Monitor, define
 from rankscope.monitor.events.bins import find_bin, name_bins, read_number
 from rankscope.monitor.setup.file import read_setup
 
+from tests.refusals import refuses
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +25,13 @@ if TYPE_CHECKING:
 
 FIRST = datetime(2026, 11, 1, tzinfo=UTC)
 CLICKS = define(measures=["nDCG@3"], positive="click", window="1h")
+TABLE: dict[str, Any] = {
+    "ranking_id": ["t1", "t1", "t2"],
+    "doc_id": ["a", "b", "a"],
+    "rank": [1, 2, 1],
+    "time": [FIRST.isoformat()] * 3,
+}
+"""Two rankings, a document a row."""
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 
 
@@ -92,9 +101,8 @@ def test_what_is_no_finite_decimal_number_is_in_no_bin(text: str) -> None:
     ],
 )
 def test_edges_are_ascending_numbers_of_an_attribute(bins: dict[str, object], message: str) -> None:
-    with pytest.raises(UsageError, match=message) as caught:
+    with refuses(UsageError, "bad_configuration", match=message) as caught:
         configure(bins=bins)
-    assert caught.value.code == "bad_configuration"
     assert caught.value.hint
 
 
@@ -128,17 +136,8 @@ def test_what_is_no_number_is_rejected_with_its_place(monitor: Monitor, environm
     message = "attributes.price: expected a finite number, found '12,5'"
     assert ingested.refused[0].message == message
     assert "12.5" in ingested.refused[0].hint
-    table = pa.table(
-        {
-            "ranking_id": ["t1", "t1", "t2"],
-            "doc_id": ["a", "b", "a"],
-            "rank": [1, 2, 1],
-            "time": [FIRST.isoformat()] * 3,
-            "environment": [environment] * 3,
-            "price": ["9", "9", "cheap"],
-        }
-    )
-    ingested = monitor.log_rankings(table, attributes=["price"])
+    columns = TABLE | {"environment": [environment] * 3, "price": ["9", "9", "cheap"]}
+    ingested = monitor.log_rankings(pa.table(columns), attributes=["price"])
     assert (ingested.accepted, ingested.reasons) == (1, {"attribute_number": 1})
     assert list_prices(monitor) == {"below 10"}
 
@@ -171,14 +170,7 @@ def test_a_file_has_the_bins(tmp_path: Path) -> None:
 
 def test_a_frame_with_nan_is_told_that_it_is_no_number(monitor: Monitor) -> None:
     monitor.configure(configure(bins={"price": (10, 25)}))
-    frame = {
-        "ranking_id": ["a", "b", "b"],
-        "doc_id": ["x", "y", "z"],
-        "rank": [1, 1, 2],
-        "time": [FIRST.isoformat()] * 3,
-        "price": np.array([12.5, np.nan, np.nan]),
-    }
-    ingested = monitor.log_rankings(frame)
+    ingested = monitor.log_rankings(TABLE | {"price": np.array([np.nan, np.nan, 12.5])})
     assert (ingested.accepted, ingested.reasons) == (1, {"attribute_type": 1})
     assert "price" in ingested.refused[0].message
     assert "found nan" in ingested.refused[0].message

@@ -6,7 +6,6 @@ import pytest
 from rankscope.monitor.ask.cause import CauseFinder, find_baseline_span
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
-from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Ranking
 from rankscope.monitor.events.limits import HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
@@ -15,7 +14,7 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
 from tests.monitor.notify.notices import make_incident
-from tests.monitor.stories import BAD, search
+from tests.monitor.stories import BAD, COUNT, RULE, WEEK, search
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
     from rankscope.monitor.ask.cause import FoundCause
     from rankscope.monitor.events.event import Event
 
-RULE = define(measures=["nDCG@1", "nDCG@5", "RR@5"], positive={"click": 1}, window=3600)
-COUNT = 900
-WEEK = COUNT * MINUTE
 NOW = 2 * WEEK + HOUR
 EVENTS = [
     *search(1, COUNT, versions={"3": 1}, environment="validation"),
@@ -75,11 +71,7 @@ def test_the_cause_is_the_release_on_televisions(
 
 @pytest.mark.parametrize(
     "given",
-    [
-        {"version": "3", "began": WEEK},
-        {"began": NOW},
-        {"version": "4", "now": WEEK + HOUR},
-    ],
+    [{"version": "3", "began": WEEK}, {"began": NOW}, {"version": "4", "now": WEEK + HOUR}],
     ids=["no release", "no final rankings", "too early"],
 )
 def test_without_a_cause_there_is_none(store: SQLiteStore, given: dict[str, Any]) -> None:
@@ -151,14 +143,8 @@ def test_few_rankings_of_one_of_two_models_are_compared_with_those_of_that_model
         opened.append("music", list(rename(1, COUNT, 0, "3", "lambda")))
         opened.append("music", list(rename(2, COUNT, 0, "4", "trees")))
         opened.append("music", list(rename(3, 66, WEEK, "4", "lambda")))
-        found = find(
-            opened,
-            CHOICES[2],
-            model="lambda",
-            version="1",
-            now=WEEK + 66 * MINUTE + HOUR,
-            place=(("device", "tv"),),
-        )
+        asked = {"model": "lambda", "version": "1", "place": (("device", "tv"),)}
+        found = find(opened, CHOICES[2], **asked, now=WEEK + 66 * MINUTE + HOUR)
     assert dict(found.slice) == {"device": "tv"}
     assert found.before["model"] == "lambda"
     assert found.sentence.startswith("device=tv fell by ordering, which explains ")

@@ -19,6 +19,7 @@ from rankscope.monitor.evaluate.values import (
     ChunkValues,
     evaluate_chunk,
     evaluate_chunks,
+    name_columns,
 )
 from rankscope.monitor.evaluate.windows import Grouping
 from rankscope.monitor.events.event import Items, Label, Ranking
@@ -32,6 +33,8 @@ from tests.monitor.chunks import integers, make_chunk, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.store.records import Chunk, Context
 
@@ -64,6 +67,7 @@ DEFINITIONS = (
     define(measures=["nDCG@3"], positive=WEIGHTS, window=3600, policy="negative=minmax"),
 )
 DOCS = st.sampled_from(["a", "b", "ab", "document-1", "document-2", "another-1"])
+SCORES = st.sampled_from([None, 1.0, 2.0])
 GRADES = st.sampled_from([None, 0.0, 0.5, 1.0, 3.0, -1.0, 200.0])
 
 
@@ -76,29 +80,17 @@ def make_ranking(draw: st.DrawFn, number: int) -> Ranking:
     )
     if draw(st.booleans()):
         ranks = [*range(1, len(docs) + 1)]
-    scores = draw(
-        st.lists(st.sampled_from([None, 1.0, 2.0]), min_size=len(docs), max_size=len(docs))
+    scores, grades = (
+        tuple(draw(st.lists(each, min_size=len(docs), max_size=len(docs))))
+        if draw(st.booleans())
+        else ()
+        for each in (SCORES, GRADES)
     )
-    grades = draw(st.lists(GRADES, min_size=len(docs), max_size=len(docs)))
-    items = Items(
-        tuple(docs),
-        tuple(ranks),
-        tuple(scores) if draw(st.booleans()) else (),
-        tuple(grades) if draw(st.booleans()) else (),
+    name, items = f"r{number}", Items(tuple(docs), tuple(ranks), scores, grades)
+    query, user, version = (
+        draw(st.sampled_from(some)) for some in (["", "q", "u"], ["", "u", "v"], ["1", "2"])
     )
-    name = f"r{number}"
-    return Ranking(
-        name,
-        name,
-        number * HOUR // 2,
-        items,
-        draw(st.sampled_from(["", "q", "u"])),
-        draw(st.sampled_from(["", "u", "v"])),
-        "m",
-        draw(st.sampled_from(["1", "2"])),
-        "production",
-        (),
-    )
+    return Ranking(name, name, number * HOUR // 2, items, query, user, "m", version)
 
 
 @st.composite
@@ -109,15 +101,8 @@ def make_label(draw: st.DrawFn, number: int, rankings: list[Ranking]) -> Label:
     names = draw(st.lists(st.sampled_from([*WEIGHTS, "view"]), max_size=3))
     value = draw(st.sampled_from([None, 0.3, -1.0, 2.0]))
     delay = draw(st.sampled_from([-5, 0, 1, 600, 3599, 3600, 7200, 20_000]))
-    return Label(
-        f"l{number}",
-        ranking.ranking_id,
-        draw(DOCS),
-        ranking.time + delay * SECOND,
-        tuple(names),
-        value,
-        kind,
-    )
+    time = ranking.time + delay * SECOND
+    return Label(f"l{number}", ranking.ranking_id, draw(DOCS), time, tuple(names), value, kind)
 
 
 @st.composite
@@ -135,6 +120,16 @@ def same(one: Graded | ChunkValues, other: Graded) -> None:
         assert found.dtype == expected.dtype, name
         # + 0.0 as there are two zeros.
         assert (found + 0).tobytes() == (expected + 0).tobytes(), name
+
+
+def show(name: str, time: int = 0, docs: Sequence[str] = ("a", "b")) -> Ranking:
+    """A ranking of some documents."""
+    return Ranking(name, name, time, Items(tuple(docs), tuple(range(1, len(docs) + 1))))
+
+
+def grade_as_the_twin(chunk: Chunk) -> None:
+    """Assert that the grades of a chunk are those of the twin."""
+    same(grade_chunk(chunk, DEFINITIONS[0]), chunk_twin.grade(chunk, DEFINITIONS[0], None))
 
 
 def same_values(found: ChunkValues, chunk: Chunk, graded: Graded, definition: Definition) -> None:
@@ -162,6 +157,21 @@ def test_values_and_grades_of_a_chunk_are_those_of_the_twin(
     same(grade_chunk(chunk, definition, as_of), expected)
     same_values(found.values, chunk, expected, definition)
     same_values(evaluate_chunk(chunk, expected, definition), chunk, expected, definition)
+
+
+def test_a_page_far_below_needs_no_places_above_it_and_other_measures_have_no_losses() -> None:
+    definition = define(
+        measures=["nDCG@2", "P@1", "nDCG(ideal='slots')@2"], positive="click", window=1
+    )
+    items = Items(("a", "b"), (999_999, 1_000_000), (), (1.0, 0.0))
+    chunk, _ = make_chunk([Ranking("r", "r", 0, items)])
+    columns = evaluate_chunk(chunk, grade_chunk(chunk, definition, 0), definition).columns()
+    assert tuple(columns) == name_columns(definition)
+    parts = ("truncation", "ordering", "undefined", "ideal")
+    beside = [f"nDCG@2 {part}" for part in parts]
+    assert list(columns) == ["nDCG@2", *beside, "P@1", "nDCG(ideal='slots')@2"]
+    assert columns["nDCG@2"].tolist() == [0]
+    assert columns["nDCG@2 truncation"].tolist() == [1]
 
 
 @examples(60)
@@ -220,36 +230,23 @@ def test_a_set_of_ids_has_those_that_were_added() -> None:
 
 
 def test_labels_need_not_be_in_the_order_of_rankings() -> None:
-    items = Items(("a", "b"), (1, 2))
-    rankings = [Ranking(name, name, 0, items, "", "", "m", "1", "production", ()) for name in "xyz"]
     labels = [
         Label(f"{at}", name, "b", at, ("click",), at / 7, "label")
         for at, name in enumerate("zxyxz")
     ]
-    chunk, _ = make_chunk(rankings, *labels)
+    chunk, _ = make_chunk([show(name) for name in "xyz"], *labels)
     order = np.array([4, 0, 2, 1, 3])
-    told = replace(
-        chunk.labels,
-        **{
-            name: getattr(chunk.labels, name)[order]
-            for name in ("rankings", "times", "kinds", "codes", "values")
-        },
-    )
-    same(
-        grade_chunk(replace(chunk, labels=told), DEFINITIONS[0]),
-        chunk_twin.grade(replace(chunk, labels=told), DEFINITIONS[0], None),
-    )
+    names = ("rankings", "times", "kinds", "codes", "values")
+    told = replace(chunk.labels, **{name: getattr(chunk.labels, name)[order] for name in names})
+    grade_as_the_twin(replace(chunk, labels=told))
 
 
 def test_a_flood_of_labels_finds_its_documents() -> None:
-    docs = [f"document-{number:05}" for number in range(300)]
-    items = Items(tuple(docs), tuple(range(1, 301)))
-    shown = Ranking("r", "r", 0, items, "", "", "m", "1", "production", ())
+    shown = show("r", docs=[f"document-{number:05}" for number in range(300)])
     labels = [
         Label(f"l{at}", "r", f"document-{at * 7 % 350:05}", at, ("click",)) for at in range(400)
     ]
-    chunk, _ = make_chunk([shown], *labels)
-    same(grade_chunk(chunk, DEFINITIONS[0]), chunk_twin.grade(chunk, DEFINITIONS[0], None))
+    grade_as_the_twin(make_chunk([shown], *labels)[0])
 
 
 @examples(60)
@@ -298,14 +295,10 @@ def test_spreads_are_exact_sums_over_the_clusters_of_each_cell(
 
 
 def test_spreads_refuse_rankings_that_are_not_in_the_order_of_time() -> None:
-    items = Items(("a",), (1,))
-
-    def show(time: int) -> Chunk:
-        return make_chunk([Ranking("r", "r", time, items, "", "", "m", "1", "production", ())])[0]
-
-    contexts = make_chunk([Ranking("r", "r", 0, items, "", "", "m", "1", "production", ())])[1]
-    sums, grouping = SpreadSums(3), Grouping(contexts)
-    early, late, again = evaluate_chunks([show(0), show(HOUR), show(1)], DEFINITIONS[0], now=None)
+    parts = [make_chunk([show("r", time)]) for time in (0, HOUR, 1)]
+    sums, grouping = SpreadSums(3), Grouping(parts[0][1])
+    shown = [chunk for chunk, _ in parts]
+    early, late, again = evaluate_chunks(shown, DEFINITIONS[0], now=None)
     for each in (early, late):
         sums.take(each, *grouping.divide(each.chunk, each.graded.is_mature).group())
     with pytest.raises(RuntimeError, match="order of time"):
@@ -353,10 +346,9 @@ def test_cells_are_counts_and_exact_sums(rows: list[tuple[int, bool, int, float]
 
 def test_columns_that_do_not_fit_are_refused() -> None:
     definition = DEFINITIONS[0]
-    items = Items(("a", "b"), (1, 2))
-    shown = Ranking("r", "r", 0, items, "", "", "m", "1", "production", ())
-    chunk, _ = make_chunk([shown], Label("l", "r", "a", 1, ("click",)))
+    chunk, _ = make_chunk([show("r")], Label("l", "r", "a", 1, ("click",)))
     labels, documents = chunk.labels, chunk.items
+    ids = integers([0, 1, 9]), documents.doc_ids[1]
     broken = [
         replace(chunk, times=integers([0, 1])),
         replace(chunk, labels=replace(labels, rankings=integers([1]))),
@@ -364,9 +356,7 @@ def test_columns_that_do_not_fit_are_refused() -> None:
         replace(chunk, labels=replace(labels, times=integers([]))),
         replace(chunk, items=replace(documents, offsets=integers([0, 3]))),
         replace(chunk, items=replace(documents, doc_ids=texts(["a"]))),
-        replace(
-            chunk, items=replace(documents, doc_ids=(integers([0, 1, 9]), documents.doc_ids[1]))
-        ),
+        replace(chunk, items=replace(documents, doc_ids=ids)),
     ]
     for one in broken:
         with pytest.raises(ValueError, match=r"fit|damaged"):

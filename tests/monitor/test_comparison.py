@@ -1,4 +1,4 @@
-"""Two versions of a model over the time in which both serve."""
+"""Two versions of a model over the time in which both serve, and how far their lists differ."""
 
 from __future__ import annotations
 
@@ -6,23 +6,33 @@ import math
 from typing import TYPE_CHECKING
 
 import pytest
+import rankscope
 from rankscope.errors import EmptyError, LimitError, UsageError
+from rankscope.monitor.ask import compared_lists
+from rankscope.monitor.ask.compared_lists import ListDistance, compare_lists
 from rankscope.monitor.ask.shared_fall import add_comparison, compare_fall
+from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.plain import make_plain
 from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.records import replace
 
-from tests.monitor.served import DAYS, FALL, RELEASE, START, open_served
+from tests.monitor.served import DAYS, FALL, RELEASE, START, make_served, open_served
+from tests.refusals import refuses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
     from typing import Any
 
     from rankscope.monitor.ask.shared_fall import FallComparison
 
 # What a swap of two documents loses, of which the first is relevant.
 LOSS = 1 - 1 / math.log2(3)
+BLAMED = {"sentence": "version=4 fell.", "slice": {"version": "4"}, "new_version": "version=4"}
 
 
 @pytest.fixture(scope="module")
@@ -118,9 +128,8 @@ def test_versions_that_did_not_serve_at_once_are_refused(worse: Monitor) -> None
 
 
 def test_too_many_rankings_are_refused(worse: Monitor) -> None:
-    with pytest.raises(LimitError) as caught:
+    with refuses(LimitError, "comparison_rankings") as caught:
         worse.compare(most_rankings=100)
-    assert caught.value.code == "comparison_rankings"
     assert "up to 10,000,000" in caught.value.hint
 
 
@@ -134,8 +143,7 @@ def test_a_fall_of_both_versions_is_not_blamed_on_the_release(shared: Monitor) -
     found = judge(shared)
     assert found.conclusion == "alike"
     assert found.found.since == to_datetime(START + FALL * DAY)
-    blamed = {"sentence": "version=4 fell.", "slice": {"version": "4"}, "new_version": "version=4"}
-    cause = add_comparison(blamed, found)
+    cause = add_comparison(BLAMED, found)
     told = "ersion 3 fell like version 4, so the cause isn't the release"
     assert cause["sentence"] == f"V{told}."
     assert (cause["new_version"], cause["slice"]) == (None, {})
@@ -147,8 +155,7 @@ def test_a_fall_of_both_versions_is_not_blamed_on_the_release(shared: Monitor) -
 def test_a_fall_of_one_version_is_its_own(worse: Monitor) -> None:
     found = judge(worse)
     assert found.conclusion == "alone"
-    blamed = {"sentence": "version=4 fell.", "slice": {"version": "4"}, "new_version": "version=4"}
-    cause = add_comparison(blamed, found)
+    cause = add_comparison(BLAMED, found)
     assert cause["sentence"] == "Only version 4 fell, and not version 3 beside it; version=4 fell."
     assert cause["new_version"] == "version=4"
 
@@ -179,3 +186,92 @@ def test_the_incident_says_that_both_versions_fell_alike(shared: Monitor) -> Non
     assert [one.kind for one in found] == ["quality"]
     assert found[0].cause["comparison"]["conclusion"] == "alike"
     assert str(found[0].cause["sentence"]).startswith("Version 3 fell like version 4")
+
+
+def list_by_query(version: str, since: int) -> dict[str, list[tuple[str, ...]]]:
+    """Return the lists of a version by query key, in the order of time."""
+    shown: dict[str, list[tuple[str, ...]]] = {}
+    for each in make_served(fall=0.3):
+        if isinstance(each, Ranking) and each.version == version and each.time >= since:
+            shown.setdefault(each.query_key, []).append(each.items.doc_ids)
+    return shown
+
+
+@pytest.mark.slow
+def test_lists_are_compared_query_by_query(worse: Monitor) -> None:
+    found = worse.compare()
+    since = to_micros(found.since)
+    old, new = list_by_query("3", since), list_by_query("4", since)
+    apart = [(new[query][-1], lists[-1]) for query, lists in old.items() if query in new]
+    assert found.lists.queries == len(apart) == 50
+    overlaps = [rankscope.rbo([*one], [*other], p=0.9) for one, other in apart]
+    assert found.lists.overlap == pytest.approx(sum(overlaps) / 50)
+    assert found.lists.reordered == pytest.approx(sum(one != other for one, other in apart) / 50)
+    assert found.lists.missing == 0.0
+    alone = [lists[-2:] for lists in old.values() if len(lists) > 1]
+    mine = [rankscope.rbo([*one], [*other], p=0.9) for one, other in alone]
+    assert found.old_lists.overlap == pytest.approx(sum(mine) / len(mine))
+    assert found.lists_sentence == (
+        f"For the same 50 queries, lists of version 4 overlap {found.lists.overlap:.0%} with those "
+        f"of version 3; those of version 3 overlap {found.old_lists.overlap:.0%} with its own "
+        "earlier ones."
+    )
+    said = found.to_dict()
+    assert said["lists"]["queries"] == 50
+    assert said["lists_sentence"] == found.lists_sentence
+
+
+def test_documents_gone_and_versions_without_a_name_are_told(worse: Monitor) -> None:
+    apart = ListDistance(queries=1, overlap=0.5, reordered=0.0, missing=0.3)
+    found = replace(worse.compare(), old="", lists=apart, old_lists=None)
+    assert found.lists_sentence == (
+        "For the same 1 query, lists of version 4 overlap 50% with those of the version without a "
+        "name. Of the first 10 documents of the version without a name, 30% are missing."
+    )
+    assert found.sentence.startswith("Version 4 is worse than the version without a name: ")
+    assert replace(found, lists=None).lists_sentence == ""
+
+
+def test_only_the_newest_lists_are_read(worse: Monitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compared_lists, "MOST", 1)
+    found = worse.compare().lists
+    # 16 or 17 rankings of both versions are in the last hour.
+    assert 1 <= found.queries <= 8
+
+
+def compare(folder: Path, *shown: tuple[str, str, str]) -> tuple[Any, Any]:
+    """How far lists differ, each of a version for a query key, one after the other."""
+    rankings = []
+    for at, (version, key, docs) in enumerate(shown):
+        items = Items(tuple(docs), tuple(range(1, len(docs) + 1)))
+        rankings.append(Ranking(f"r{at}", f"r{at}", at, items, key, version=version))
+    with SQLiteStore(folder / "events.db", group_seconds=0) as store:
+        store.append("music", rankings)
+        contexts = store.contexts("music")
+        return compare_lists(store, "music", contexts, ("1", "2"), since=0, until=HOUR)
+
+
+def test_lists_without_a_query_in_common_are_not_compared(tmp_path: Path) -> None:
+    shown = [("1", "", "abc"), ("2", "", "abc"), ("1", "a", "abc"), ("2", "b", "abc")]
+    assert compare(tmp_path, *shown) == (None, None)
+
+
+def test_an_empty_list_overlaps_with_nothing_and_has_no_order(tmp_path: Path) -> None:
+    found, alone = compare(tmp_path, ("1", "a", "abcd"), ("2", "a", ""))
+    assert (found.queries, found.overlap, found.missing) == (1, 0.0, 1.0)
+    assert math.isnan(found.reordered)
+    assert make_plain(found)["reordered"] is None
+    assert alone is None
+
+
+def test_the_last_list_of_each_version_counts(tmp_path: Path) -> None:
+    shown = [("1", "a", "dcba"), ("2", "a", "dcba"), ("1", "a", "abcd"), ("2", "a", "abcd")]
+    found, alone = compare(tmp_path, *shown)
+    assert (found.overlap, found.reordered) == (pytest.approx(1), 0.0)
+    assert alone.reordered == 1.0
+
+
+def test_a_span_without_rankings_has_no_lists(worse: Monitor) -> None:
+    contexts = worse.store.contexts(worse.project)
+    span = {"since": START - 9 * DAY, "until": START}
+    assert compare_lists(worse.store, worse.project, contexts, ("3", "4"), **span) == (None, None)

@@ -46,17 +46,11 @@ def windows(draw: st.DrawFn) -> list[Ranking]:
         grades = st.lists(
             st.sampled_from([0.0, 0.0, 1.0, 2.0, 5.0, -1.0]), min_size=count, max_size=count
         )
-        items = Items(
-            tuple(docs),
-            tuple(sorted(draw(ranks | st.just(list(range(1, count + 1)))))),
-            (),
-            tuple(draw(grades)),
-        )
-        device = draw(st.sampled_from(["tv", "phone"]))
-        name = f"r{number}"
-        made.append(
-            Ranking(name, name, 0, items, f"q{number % 3}", attributes=(("device", device),))
-        )
+        placed = sorted(draw(ranks | st.just(list(range(1, count + 1)))))
+        items = Items(tuple(docs), tuple(placed), (), tuple(draw(grades)))
+        device = ("device", draw(st.sampled_from(["tv", "phone"])))
+        name, query = f"r{number}", f"q{number % 3}"
+        made.append(Ranking(name, name, 0, items, query, attributes=(device,)))
     return made
 
 
@@ -106,12 +100,9 @@ def test_regrets_add_up_to_the_losses(
         wanted = (losses["truncation"] or 0.0) + (losses["ordering"] or 0.0)
         assert abs(each.total - wanted) <= 1e-12
         assert abs(math.fsum(each.table.array("adds")) - each.total) <= 1e-15
-    mean_losses = {}
-    for at, name in enumerate(("before", "after")):
-        for each in found.regrets:
-            if each.slice == "all":
-                mean_losses.setdefault(at, []).append(math.fsum(each.table.array(f"regret {name}")))
-    for sums in mean_losses.values():
+    for name in ("before", "after"):
+        tables = [each.table for each in found.regrets if each.slice == "all"]
+        sums = [math.fsum(table.array(f"regret {name}")) for table in tables]
         assert max(sums) - min(sums) <= 1e-12
 
 
@@ -143,12 +134,11 @@ def test_regrets_are_those_of_the_definition(one: list[Ranking], other: list[Ran
         sums: dict[tuple[str, str], list[float]] = defaultdict(list)
         for each in defined:
             for doc, rank, gain, cost in terms(each, 3):
+                bins = {1: "1", 2: "2", 3: "3", 4: "4-5", 5: "4-5"}
                 names = {
                     "genre": genre.get(doc, "<missing>"),
                     "grade": f"{gain:g}",
-                    "logged rank": {4: "4-5", 5: "4-5"}.get(
-                        rank, str(rank) if rank < 4 else "6-10"
-                    ),
+                    "logged rank": bins.get(rank, "6-10"),
                     "shown before": "yes" if at == 0 or doc in shown else "no",
                 }
                 for item in names.items():

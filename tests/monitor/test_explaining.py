@@ -31,23 +31,10 @@ if TYPE_CHECKING:
     from rankscope.monitor.ask.logged_explanation import LoggedExplanation
     from rankscope.monitor.definition.definition import Definition
 
-MEASURES = [
-    "nDCG@1",
-    "nDCG@3",
-    "nDCG(gain='exp2')@6",
-    "nDCG(ideal='retrieved')@4",
-    "DCG@3",
-    "AP@4",
-    "RR@3",
-    "P@2",
-    "R@3",
-    "ERR@3",
-]
-RULE: dict[str, Any] = {
-    "positive": {"click": 1, "buy": 3, "skip": -1},
-    "window": 3600,
-    "max_grade": 4,
-}
+MEASURES = ["nDCG@1", "nDCG@3", "nDCG(gain='exp2')@6", "nDCG(ideal='retrieved')@4"]
+MEASURES += ["DCG@3", "AP@4", "RR@3", "P@2", "R@3", "ERR@3"]
+POSITIVE = {"click": 1, "buy": 3, "skip": -1}
+RULE: dict[str, Any] = {"positive": POSITIVE, "window": 3600, "max_grade": 4}
 GRADES = st.sampled_from([None, 0.0, 1.0, 2.0, 4.0, -1.0, 9.0])
 TIMES = st.sampled_from([-1, 0, 1, 2, HOUR - 1, HOUR, HOUR + 1])
 LABELS = st.builds(
@@ -164,10 +151,7 @@ def test_what_counts_alone_makes_the_grades(
     nothing = plain.grades(Ranking("r", "r", 0, bare), [], rule)
     docs = zip(ranking.items.doc_ids, wanted, alone, nothing, strict=True)
     for doc, grade, by_counting, by_none in docs:
-        if doc in told or doc not in heard:
-            assert grade == by_counting
-        else:
-            assert grade == by_none
+        assert grade == (by_counting if doc in told or doc not in heard else by_none)
     for each in judged:
         is_shown = each.label.doc_id in ranking.items.doc_ids
         assert (each.status == "not shown") == (not is_shown)
@@ -180,17 +164,8 @@ def test_what_counts_alone_makes_the_grades(
             assert (each.status == "not yet") == (not is_late and each.label.time > now)
 
 
-STORY = Ranking(
-    "e",
-    "r",
-    0,
-    Items(("x", "b", "c", "d", "a"), (1, 2, 3, 4, 5)),
-    "jazz",
-    "ann",
-    "ranker",
-    "4",
-    attributes=(("device", "tv"),),
-)
+ITEMS = Items(("x", "b", "c", "d", "a"), (1, 2, 3, 4, 5))
+STORY = Ranking("e", "r", 0, ITEMS, "jazz", "ann", "ranker", "4", attributes=(("device", "tv"),))
 GIVEN = {"a": 6.0, "b": 5.0, "c": 1.0, "d": 2.0, "x": 0.0}
 TOLD = [Label(doc, "r", doc, 1, value=grade) for doc, grade in GIVEN.items()]
 VALUES = define(measures=["nDCG@1", "nDCG@5", "RR@5"], positive="click", window=3600)
@@ -231,11 +206,8 @@ def test_ranks_are_those_that_were_logged() -> None:
     items = Items(("a", "b", "c"), (2, 5, 900), (), (1.0, 2.0, 3.0))
     found = explain_ranking(Ranking("r", "r", 0, items), [], VALUES, rs.nDCG @ 5, HOUR)
     assert [each.rank for each in found.documents] == [2, 5, 900]
-    assert [each.discount for each in found.documents] == [
-        1 / math.log2(3),
-        pytest.approx(1 / math.log2(6), abs=1e-16),
-        None,
-    ]
+    discounts = [1 / math.log2(3), pytest.approx(1 / math.log2(6), abs=1e-16), None]
+    assert [each.discount for each in found.documents] == discounts
     assert [row.rank for row in found.derivation.rows if row.grade is not None] == [2, 5]
     assert [row.found_at for row in found.derivation.ideal_rows] == [900, 5, 2]
     assert [each.rank for each in found.derivation.below.shown] == [900]
@@ -244,9 +216,8 @@ def test_ranks_are_those_that_were_logged() -> None:
 
 def test_identifiers_may_be_anything() -> None:
     name = "<b>\x1b[31m\n=1+1"
-    ranking = Ranking(
-        "e", name, 0, Items((name,), (1,)), name, name, name, name, attributes=((name, name),)
-    )
+    items, attributes = Items((name,), (1,)), ((name, name),)
+    ranking = Ranking("e", name, 0, items, name, name, name, name, attributes=attributes)
     label = Label("l", name, name, 1, (name,))
     found = explain_ranking(ranking, [label], VALUES, rs.nDCG @ 5, HOUR)
     text = str(found)

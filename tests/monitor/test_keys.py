@@ -18,12 +18,8 @@ def test_a_key_has_256_bits_of_which_sha_256_is_kept() -> None:
     key, shown = make_key("music", ["read", "ingest", "read"], name="search", now=5)
     form = re.fullmatch(r"rk_([0-9a-f]{16})_([0-9a-f]{64})", shown.reveal())
     assert (key.key_id, key.digest) == (form[1], sha256(form[2].encode()).digest())
-    assert (key.project, key.scopes, key.created, key.revoked) == (
-        "music",
-        ("ingest", "read"),
-        5,
-        None,
-    )
+    assert (key.project, key.scopes) == ("music", ("ingest", "read"))
+    assert (key.created, key.revoked) == (5, None)
     assert make_key("music", ["read"], name="search", now=5)[1].reveal() != shown.reveal()
 
 

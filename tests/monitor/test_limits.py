@@ -1,28 +1,204 @@
-"""The monitor at its limits: what it takes and reports just below, at and just above them."""
+"""The monitor at its limits: what it takes, keeps, sums and reports below, at and above them."""
 
 from __future__ import annotations
 
+import math
 import shutil
 from datetime import timedelta
 from itertools import product
 from types import SimpleNamespace
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from rankscope import InputError, UsageError
 from rankscope.monitor import doctor
-from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.ask import cause, comparison
+from rankscope.monitor.ask.cause import CauseFinder, _halve, find_baseline_span, shorten
+from rankscope.monitor.ask.compared_rankings import ComparedRankings, RankingSource
+from rankscope.monitor.ask.comparison import VersionComparison, _count_days
+from rankscope.monitor.ask.trace import Span
+from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.document import read_configuration, write_configuration
+from rankscope.monitor.evaluate.baseline import plan_baseline
+from rankscope.monitor.evaluate.refresh import find_later
+from rankscope.monitor.events.columns import UnusualColumnError, read_numbers
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
-from rankscope.monitor.events.times import read_duration, read_time, to_datetime
+from rankscope.monitor.events.times import read_duration, read_time, to_datetime, to_micros
+from rankscope.monitor.store.folding import choose_versions
+from rankscope.monitor.store.records import Context, OpenHour, Version
+from rankscope.monitor.store.tables.versions import RankingSpan, _fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-START = 20_000 * DAY
+NOW = 20_000 * DAY
 CLICKS = define(measures=["nDCG@5"], positive="click", window="1h")
+BY_VERSION = BaselineChoice(kind="version")
+
+
+def test_100_versions_are_kept_apart() -> None:
+    for count in (99, 100, 101):
+        folded = max(count - 100, 0)
+        found = choose_versions({("m", str(number)): 1 + number for number in range(count)})
+        assert found.pairs == {("m", str(number)) for number in range(folded, count)}
+        assert found.folded == folded
+
+
+def test_the_other_versions_of_20_models_are_summed_by_model() -> None:
+    for count in (19, 20, 21):
+        found = choose_versions({(str(number), "1"): 1 + number for number in range(count)})
+        assert found.models == {str(number) for number in range(max(count - 20, 0), count)}
+
+
+def test_a_version_is_in_use_for_28_days_after_its_last_ranking() -> None:
+    spans = {("m", str(number)): RankingSpan(10 + number, NOW, NOW) for number in range(100)}
+    for after in (-1, 0, 1):
+        last = NOW - 28 * DAY + after
+        spans["m", "old"] = RankingSpan(1000, last, last)
+        found = {one.version for one in _fold("production", spans)}
+        # Of those in use, the one with the fewest rankings is too much.
+        assert ("old" in found, "0" in found) == (after >= 0, after < 0)
+
+
+def test_columns_of_integers_beyond_two_to_the_53_are_read_row_by_row() -> None:
+    for sign in (1, -1):
+        largest = sign * 2**53
+        assert read_numbers(pa.array([largest])).tolist() == [float(largest)]
+        # It is no double, and would become the one before.
+        with pytest.raises(UnusualColumnError):
+            read_numbers(pa.array([largest + sign]))
+
+
+def test_open_hours_with_50_000_rankings_wait() -> None:
+    for rankings in (49_999, 50_000, 50_001):
+        hour = OpenHour(0, as_of=100 * HOUR, rankings=rankings, is_behind=False)
+        assert bool(find_later([hour], {0}, -1, 101 * HOUR)) == (rankings >= 50_000)
+
+
+def test_an_open_hour_waits_for_an_eighth_of_its_age() -> None:
+    hour = OpenHour(0, as_of=70 * HOUR, rankings=100_000, is_behind=False)
+    # 80 hours old, 10 hours after it was summed.
+    found = [bool(find_later([hour], {0}, -1, 80 * HOUR + after)) for after in (-1, 0, 1)]
+    assert found == [True, False, False]
+
+
+def test_the_version_before_is_a_baseline_over_28_days() -> None:
+    versions = [
+        Version("m", "1", "production", NOW - 40 * DAY, NOW, 10),
+        Version("m", "2", "production", NOW, NOW + DAY, 10),
+    ]
+    row: Any = SimpleNamespace(environment="production", model="m", version="1")
+    for hour in (-1, 0, 1):
+        row.start = NOW - 28 * DAY + hour * HOUR
+        found = plan_baseline(BY_VERSION, CLICKS, versions, [row], now=NOW + 9 * DAY)
+        assert (found is not None) == (hour >= 0)
+
+
+def find_since(version: str, first: int, rankings: int) -> int:
+    """How long before now what a fall of a version is compared with begins."""
+    versions = [
+        Version("m", "1", "production", NOW - first, NOW - 1, rankings),
+        Version("m", "2", "production", NOW, NOW, 1),
+    ]
+    found = find_baseline_span(BY_VERSION, versions, "m", version, NOW)
+    return NOW - to_micros(found.since)
+
+
+def test_a_fall_is_compared_with_at_most_28_days_of_the_version_before() -> None:
+    for days in (27, 28, 29):
+        assert find_since("2", days * DAY, 250_000) == min(days, 28) * DAY
+        assert find_since("", days * DAY, 250_000) == 28 * DAY
+
+
+def test_a_fall_is_compared_with_about_250_000_rankings() -> None:
+    for rankings in (249_999, 250_000, 250_001):
+        assert find_since("2", DAY, rankings) == DAY * 250_000 // rankings
+
+
+def test_a_span_with_more_than_two_million_rankings_is_halved_down_to_a_day() -> None:
+    span = Span(to_datetime(NOW - 10 * DAY), to_datetime(NOW), "m", None)
+    for rankings in (1_999_999, 2_000_000, 2_000_001):
+        version = Version("m", "1", "production", NOW - 10 * DAY, NOW - 1, rankings)
+        days = 5 if rankings > 2_000_000 else 10
+        assert shorten(span, [version]).since == to_datetime(NOW - days * DAY)
+    for more in (-2, 0, 2):
+        span = Span(to_datetime(NOW - 2 * DAY - more), to_datetime(NOW), "m", None)
+        assert (_halve(span) != span) == (more >= 0)
+
+
+def test_a_cause_is_found_in_a_sample_with_five_queries_and_slices_of_ten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: dict[str, Any] = {}
+    monkeypatch.setattr(cause, "trace_spans", lambda *_, **said: asked.update(said))
+    finder = object.__new__(CauseFinder)
+    finder._store = finder._threads = None  # type: ignore[assignment]  # not asked
+    finder._project = "music"
+    span: Any = None
+    finder._trace(CLICKS, "nDCG@5", span, span, now=NOW)
+    choices = asked["choices"]
+    assert (asked["sample"], choices.most_queries, choices.support) == (250_000, 5, 10)
+
+
+def test_12_cells_are_compared_apart() -> None:
+    for count in (11, 12, 13, 14):
+        numbers = np.repeat(np.arange(count), np.arange(count, 0, -1))
+        devices = [(("device", f"{number:02}"),) for number in range(count)]
+        contexts = dict(enumerate(Context("m", "1", "production", one) for one in devices))
+        zero = np.zeros(len(numbers), dtype=np.int64)
+        rows = ComparedRankings(zero.astype(float), zero, zero, numbers, zero, ())
+        # The first are the most frequent; the others are one.
+        assert rows.place(contexts, ["device"]).tolist() == np.minimum(numbers, 12).tolist()
+
+
+def test_queries_are_known_from_the_two_weeks_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(RankingSource, "read", lambda _, __, *span: asked.append(span))
+    store: Any = None
+    source = RankingSource(store, "music", CLICKS, NOW, 10, None)
+    assert source.read_queries({}, NOW) == {}
+    assert asked == [(NOW - 14 * DAY, NOW - HOUR)]
+
+
+def test_a_difference_is_small_below_two_points() -> None:
+    compared: Any = SimpleNamespace(new="2", old="1", measure="nDCG@5", days_to_target=None)
+    compared.verdict = "no difference yet"
+    for end in (0.0199, 0.02, 0.0201):
+        for ends in ((-end, 0.001), (-0.001, end)):
+            said = dict(zip(("lower", "upper"), ends, strict=True))
+            compared.difference = SimpleNamespace(value=0.0, has_interval=True, **said)
+            assert ("it is below 0.02" in VersionComparison._say(compared)) == (end < 0.02)
+
+
+@pytest.mark.parametrize("needed", [998, 999, 1000])
+def test_the_days_to_a_target_of_two_points_are_told_below_1_000(
+    needed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "find_factor", lambda *_: 1.0)
+    # Each day adds half of what there is, so that the interval shrinks by the root of 1 + days / 2;
+    # it is small enough in the middle of a day.
+    error = 0.02 * math.sqrt(1 + (needed - 0.5) / 2)
+    days: Any = [
+        SimpleNamespace(
+            day=to_datetime(NOW + day * DAY),
+            difference=SimpleNamespace(error=error / root, effective_users=1e9, level=0.95),
+        )
+        for day, root in enumerate((math.sqrt(0.5), 1.0))
+    ]
+    assert _count_days(days) == (needed if needed < 1000 else None)
+
+
+def test_three_incidents_are_named_by_the_doctor() -> None:
+    told = [f"volume of {at} (open)" for at in range(3)]
+    for count in (2, 3, 4):
+        found = [SimpleNamespace(kind="volume", name=str(at), state="open") for at in range(count)]
+        monitor: Any = SimpleNamespace(incidents=lambda found=found: found)
+        more = ["and 1 more"] if count == 4 else []
+        assert doctor._check_incidents(monitor).told == "; ".join([*told[:count], *more])
 
 
 def test_one_event_in_100_may_be_rejected() -> None:
@@ -41,15 +217,15 @@ def test_one_label_in_20_may_be_late_or_unshown() -> None:
 
 def test_events_may_wait_15_minutes_for_their_evaluation() -> None:
     for behind, after in product((0, 1), (-1, 0, 1)):
-        quality: Any = SimpleNamespace(as_of=to_datetime(START), behind=behind)
-        found = doctor._check_evaluation(quality, START + 15 * MINUTE + after)
+        quality: Any = SimpleNamespace(as_of=to_datetime(NOW), behind=behind)
+        found = doctor._check_evaluation(quality, NOW + 15 * MINUTE + after)
         assert found.is_good == (behind == 0 or after <= 0)
 
 
 def test_rankings_have_stopped_two_days_after_their_last_hour() -> None:
-    quality: Any = SimpleNamespace(newest=to_datetime(START))
+    quality: Any = SimpleNamespace(newest=to_datetime(NOW))
     for after in (-1, 0, 1):
-        found = doctor._check_flow([], quality, START + HOUR + 2 * DAY + after)
+        found = doctor._check_flow([], quality, NOW + HOUR + 2 * DAY + after)
         assert found.is_good == (after < 0)
 
 

@@ -1,17 +1,30 @@
-"""Means of clustered values, with their intervals."""
+"""Means of clustered values, with their intervals, and the means of the clusters."""
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from rankscope.monitor.evaluate.means import estimate_mean
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope.monitor.evaluate.means import average_by_cluster, estimate_mean
 from rankscope.settings.interval import Interval
 from scipy.stats import t
 
+if TYPE_CHECKING:
+    from random import Random
+
 VALUES = np.array([0.1, 0.9, 0.4, math.nan, 0.4, 0.7, 0.2, 1.0, 0.3, 0.0])
 USERS = np.array(["a", "b", "a", "a", "c", "b", "d", "e", "e", "e"])
+ROWS = st.lists(
+    st.tuples(
+        st.floats(0, 1) | st.just(math.nan), st.sampled_from(["a", "b", "é", "long name", ""])
+    ),
+    max_size=40,
+)
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])
@@ -67,3 +80,29 @@ def test_one_cluster_has_no_interval(values: list[float]) -> None:
     assert math.isnan(mean.lower)
     assert math.isnan(mean.upper)
     assert mean.rankings == len([value for value in values if not math.isnan(value)])
+
+
+def average(rows: list[tuple[float, str]]) -> tuple[list[float], list[int]]:
+    values, names = (np.array([row[at] for row in rows]) for at in range(2))
+    means, counts = average_by_cluster(values.astype(np.float64), names)
+    return means.tolist(), counts.tolist()
+
+
+@given(ROWS)
+def test_each_cluster_is_averaged(rows: list[tuple[float, str]]) -> None:
+    held: dict[str, list[float]] = defaultdict(list)
+    for value, cluster in rows:
+        if not math.isnan(value):
+            held[cluster].append(value)
+    means, counts = average(rows)
+    assert counts == [len(held[key]) for key in sorted(held)]
+    expected = [math.fsum(held[key]) / len(held[key]) for key in sorted(held)]
+    assert means == pytest.approx(expected, rel=1e-14)
+    assert all(0 <= value <= 1 for value in means)
+
+
+@given(ROWS, st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_no_bit(rows: list[tuple[float, str]], random: Random) -> None:
+    mixed = rows.copy()
+    random.shuffle(mixed)
+    assert average(mixed) == average(rows)

@@ -61,25 +61,6 @@ def test_a_project_must_say_what_labels_are_worth(tmp_path: Path) -> None:
                 ask()
 
 
-def test_objects_frames_and_files_are_logged_alike(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas", reason="a frame is of pandas")
-    labels = pandas.DataFrame([click(number, "b") for number in range(3)])
-    labels["labels"] = "click"
-    labels["time"] = pandas.to_datetime(labels["time"], unit="ms", utc=True)
-    file = tmp_path / "labels.csv"
-    labels.to_csv(file, index=False)
-    values = []
-    for place, given in enumerate(([click(number, "b") for number in range(3)], labels, file)):
-        with open_monitor(tmp_path / f"{place}.db") as monitor:
-            monitor.configure(CLICKS)
-            assert monitor.log_rankings(map(show, range(3))).accepted == 3
-            assert monitor.log_labels(given).accepted == 3
-            monitor.evaluate()
-            values.append(monitor.series("nDCG@5").values)
-    assert len(values[0]) == 1
-    assert values[0] == values[1] == values[2]
-
-
 def test_what_is_no_list_of_events_is_refused(tmp_path: Path) -> None:
     with open_monitor(tmp_path / "x.db") as monitor, pytest.raises(UsageError, match="int"):
         monitor.log_rankings(5)
@@ -198,15 +179,9 @@ def test_half_a_character_is_refused_by_name(
 
 
 def test_half_a_character_in_the_name_of_a_column_is_no_field_of_ours(tmp_path: Path) -> None:
-    table = {
-        "qid": ["q"],
-        "docno": ["a"],
-        "rank": [1],
-        "ts": [(NOW - DAY) // 1000],
-        "a\ud800": ["x"],
-    }
+    table = {"qid": ["q"], "docno": ["a"], "rank": [1], "ts": [(NOW - DAY) // 1000]}
     with open_monitor(tmp_path / "x.db") as monitor:
-        done = monitor.log_rankings(table)
+        done = monitor.log_rankings({**table, "a\ud800": ["x"]})
     assert (done.accepted, done.unknown) == (1, {"a\ud800": 1})
 
 

@@ -26,9 +26,11 @@ from tests.monitor.store.conformance import read_back
 from tests.refusals import refuses
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from rankscope.monitor.events.event import Event
+    from rankscope.monitor.intake.ingestion import Ingested, Kind
 
 NOW = 1_795_284_000_000_000
 TIMES = st.integers(NOW - 10**14, NOW)
@@ -75,17 +77,17 @@ def test_a_line_is_read_as_the_event_that_it_was_written_of(event: Event) -> Non
 class FakeService:
     """Answers as the service does, after some other answers."""
 
-    def __init__(self, store: SQLiteStore, *before: Answer | OSError) -> None:
+    def __init__(self, store: SQLiteStore) -> None:
         self.bodies: list[bytes] = []
         self.waits: list[float] = []
+        self.before: list[Answer | OSError] = []
         self._store = store
-        self._before = list(before)
         self._reader = EventReader()
 
     def post(self, path: str, body: bytes) -> Answer:
         self.bodies.append(body)
-        if self._before:
-            first = self._before.pop(0)
+        if self.before:
+            first = self.before.pop(0)
             if isinstance(first, OSError):
                 raise first
             return first
@@ -119,21 +121,34 @@ def shown(at: int, **more: object) -> dict[str, object]:
     return {"ranking_id": f"r{at}", "time": NOW // 1000, "items": items, **more}
 
 
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[FakeService]:
+    """A service with an empty store."""
+    with SQLiteStore(tmp_path / "there.db") as there:
+        yield FakeService(there)
+
+
+def ingest(
+    sink: Any,  # noqa: ANN401 - a sink
+    objects: list[dict[str, object]],
+    kind: Kind = "rankings",
+    now: int = NOW,
+) -> Ingested:
+    """Send objects to a sink, and return what became of them."""
+    made = Ingestion(sink, kind, now=lambda: now)
+    made.take_objects(objects)
+    return made.ingested
+
+
 OBJECTS = [shown(1), shown(2), {"ranking_id": "r3"}, shown(1), shown(2, version="5")]
 
 
 def test_a_service_and_a_store_tell_the_same(tmp_path: Path) -> None:
-    told = []
     with SQLiteStore(tmp_path / "here.db") as here, SQLiteStore(tmp_path / "there.db") as there:
-        for sink in (StoreSink(here, "music"), FakeService(there).sink()):
-            made = Ingestion(sink, "rankings", now=lambda: NOW)
-            made.take_objects(OBJECTS)
-            told.append(made.ingested)
-        assert told[0] == told[1]
-        assert (told[0].accepted, told[0].duplicate, told[0].conflict) == (2, 1, 1)
-        assert [store.find_ranking("music", "r1") for store in (here, there)] == [
-            here.find_ranking("music", "r1")
-        ] * 2
+        told = ingest(StoreSink(here, "music"), OBJECTS)
+        assert ingest(FakeService(there).sink(), OBJECTS) == told
+        assert (told.accepted, told.duplicate, told.conflict) == (2, 1, 1)
+        assert here.find_ranking("music", "r1") == there.find_ranking("music", "r1") is not None
         assert here.find_labels("music", "r1") == there.find_labels("music", "r1") != []
 
 
@@ -145,9 +160,7 @@ def test_a_service_and_a_store_replace_and_count_the_same(tmp_path: Path) -> Non
         for store, sink in ((here, StoreSink(here, "music")), (there, FakeService(there).sink())):
             store.append("music", EventReader().read_rankings(old, now=NOW).events)
             collected = SetSink("training", sink)
-            made = Ingestion(collected, "rankings", now=lambda: NOW)
-            made.take_objects(new)
-            assert collected.replace(made.ingested) == 3
+            assert collected.replace(ingest(collected, new)) == 3
             assert store.count_replaced("music") == 3
             assert store.counters("music")["unknown_field"] == 2
         assert read_back(here, "music") == read_back(there, "music")
@@ -160,10 +173,7 @@ def test_a_service_and_a_store_replace_and_count_the_same(tmp_path: Path) -> Non
     [
         ([shown(1, environment="training"), {"ranking_id": "r2"}], "set_refused"),
         ([shown(1)], "set_refused"),
-        (
-            [shown(1, environment="training"), shown(1, environment="training", user_id="v")],
-            "set_refused",
-        ),
+        ([shown(1, environment="training", user_id=user) for user in "uv"], "set_refused"),
         ([], "empty_input"),
     ],
     ids=["rejected", "production", "twice", "none"],
@@ -176,34 +186,27 @@ def test_a_set_that_is_not_whole_replaces_nothing(
         here.append("music", EventReader().read_rankings(old, now=NOW).events)
         before = read_back(here, "music")
         collected = SetSink("training", StoreSink(here, "music"))
-        made = Ingestion(collected, "rankings", now=lambda: NOW)
-        made.take_objects(objects)
+        ingested = ingest(collected, objects)
         with refuses(InputError, code, match="stays as it was"):
-            collected.replace(made.ingested)
+            collected.replace(ingested)
         assert read_back(here, "music") == before
 
 
-def test_what_only_the_service_rejects_has_its_place(tmp_path: Path) -> None:
-    with SQLiteStore(tmp_path / "there.db") as there:
-        service = FakeService(there)
-        ahead = NOW + 10**9
-        made = Ingestion(service.sink(), "rankings", now=lambda: ahead)
-        made.take_objects([shown(1), shown(2, time=ahead // 1000)])
-    (refused,) = made.ingested.refused
+def test_what_only_the_service_rejects_has_its_place(service: FakeService) -> None:
+    ahead = NOW + 10**9
+    objects = [shown(1), shown(2, time=ahead // 1000)]
+    ingested = ingest(service.sink(), objects, now=ahead)
+    (refused,) = ingested.refused
     assert (refused.place, refused.code) == (2, "future_time")
-    assert (made.ingested.accepted, made.ingested.rejected) == (1, 1)
+    assert (ingested.accepted, ingested.rejected) == (1, 1)
 
 
-def test_a_service_that_cannot_now_is_asked_again_with_the_same_bytes(tmp_path: Path) -> None:
-    with SQLiteStore(tmp_path / "there.db") as there:
-        service = FakeService(
-            there, Answer(503, {}, 2.0), ConnectionRefusedError(), Answer(200, {})
-        )
-        made = Ingestion(service.sink(), "labels", now=lambda: NOW)
-        made.take_objects(
-            [{"ranking_id": "r", "doc_id": "a", "time": NOW // 1000, "labels": "click"}]
-        )
-    assert made.ingested.accepted == 1
+def test_a_service_that_cannot_now_is_asked_again_with_the_same_bytes(
+    service: FakeService,
+) -> None:
+    service.before += [Answer(503, {}, 2.0), ConnectionRefusedError(), Answer(200, {})]
+    click = {"ranking_id": "r", "doc_id": "a", "time": NOW // 1000, "labels": "click"}
+    assert ingest(service.sink(), [click], "labels").accepted == 1
     assert len(set(service.bodies)) == 1
     assert len(service.bodies) == 4
     assert service.waits == [2.0 + 0.5, 1.0, 2.0]
@@ -220,24 +223,20 @@ def test_a_service_that_cannot_now_is_asked_again_with_the_same_bytes(tmp_path: 
     ids=["key", "body", "busy", "silent"],
 )
 def test_a_service_that_does_not_take_events_ends_it(
-    answers: list[Answer | OSError], tries: int, tmp_path: Path
+    answers: list[Answer | OSError], tries: int, service: FakeService
 ) -> None:
-    with SQLiteStore(tmp_path / "there.db") as there:
-        service = FakeService(there, *answers)
-        made = Ingestion(service.sink(), "rankings", now=lambda: NOW)
-        with refuses(FileError, "service_refused"):
-            made.take_objects([shown(1)])
+    service.before += answers
+    made = Ingestion(service.sink(), "rankings", now=lambda: NOW)
+    with refuses(FileError, "service_refused"):
+        made.take_objects([shown(1)])
     assert len(service.bodies) == tries
     assert max(service.waits, default=0.0) <= 2 * posting.LONGEST_ASKED
     assert made.ingested.objects == 0
 
 
-def test_bodies_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bodies_are_bounded(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(posting, "MOST_BYTES", 600)
-    with SQLiteStore(tmp_path / "there.db") as there:
-        service = FakeService(there)
-        made = Ingestion(service.sink(), "rankings", now=lambda: NOW)
-        made.take_objects([shown(at) | {"items": ["a", "b"]} for at in range(20)])
-    assert made.ingested.accepted == 20
+    objects = [shown(at) | {"items": ["a", "b"]} for at in range(20)]
+    assert ingest(service.sink(), objects).accepted == 20
     assert len(service.bodies) > 5
     assert max(len(gzip.decompress(body)) for body in service.bodies) <= 600

@@ -16,11 +16,8 @@ from rankscope.monitor.events.limits import HOUR
 from tests.monitor.chunks import make_chunk
 from tests.refusals import refuses
 
-RULE: dict[str, Any] = {
-    "measures": ["nDCG@2", "RR@2", "DCG@2"],
-    "positive": "click",
-    "window": 3600,
-}
+MEASURES = ["nDCG@2", "RR@2", "DCG@2"]
+RULE: dict[str, Any] = {"measures": MEASURES, "positive": "click", "window": 3600}
 ITEMS = Items(("a", "b", "c"), (1, 2, 3))
 TV = (("device", "tv"),)
 SHOWN = [
@@ -82,11 +79,7 @@ def test_nothing_is_no_window() -> None:
 
 @pytest.mark.parametrize(
     ("measure", "code"),
-    [
-        ("RR@2", "losses_unavailable"),
-        ("DCG@2", "losses_unavailable"),
-        ("nDCG@3", "bad_definition"),
-    ],
+    [("RR@2", "losses_unavailable"), ("DCG@2", "losses_unavailable"), ("nDCG@3", "bad_definition")],
 )
 def test_a_measure_has_losses_and_is_defined(measure: str, code: str) -> None:
     with refuses(UsageError, code):

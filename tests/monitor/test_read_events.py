@@ -14,13 +14,8 @@ NOW = 1_795_284_000_000_000
 TIME = "2026-11-21T18:00:00Z"
 ITEMS = [{"doc_id": "a", "rank": 1, "score": 2.5}, {"doc_id": "b", "rank": 2, "score": 1}]
 SHOWN: dict[str, Any] = {"event_id": "e", "ranking_id": "r", "time": TIME, "items": ITEMS}
-LABEL: dict[str, Any] = {
-    "event_id": "e",
-    "ranking_id": "r",
-    "doc_id": "a",
-    "time": TIME,
-    "labels": ["click"],
-}
+IDS = {"event_id": "e", "ranking_id": "r", "doc_id": "a"}
+LABEL: dict[str, Any] = IDS | {"time": TIME, "labels": ["click"]}
 
 
 def read_ranking(given: object, **choices: Any) -> Any:  # noqa: ANN401 - a record, or a rejection
@@ -45,18 +40,9 @@ def test_a_ranking_has_all_its_fields() -> None:
         "attributes": {"device": "tv", "country": "de", "new": True, "age": None, "share": 0.5},
     }
     ranking = read_ranking(given)
-    assert ranking == Ranking(
-        "e",
-        "r",
-        NOW,
-        ranking.items,
-        "jazz",
-        "7",
-        "m",
-        "4",
-        "validation",
-        (("country", "de"), ("device", "tv"), ("new", "true"), ("share", "0.5")),
-    )
+    told = ("e", "r", NOW, ranking.items, "jazz", "7", "m", "4", "validation")
+    where = (("country", "de"), ("device", "tv"), ("new", "true"), ("share", "0.5"))
+    assert ranking == Ranking(*told, where)
     assert list(ranking.items) == [Item("a", 1, 2.5), Item("b", 2, 1.0)]
 
 
@@ -126,13 +112,8 @@ def test_queries_of_user_behavior_insights_are_rankings() -> None:
 
 def test_events_of_user_behavior_insights_are_labels() -> None:
     inside = {"object": {"object_id": "a"}, "position": {"ordinal": 1}}
-    given = {
-        "query_id": "r",
-        "action_name": "click",
-        "timestamp": TIME,
-        "event_attributes": inside,
-    }
-    label = read_label(given)
+    given = {"query_id": "r", "action_name": "click", "timestamp": TIME}
+    label = read_label(given | {"event_attributes": inside})
     assert label == Label(label.event_id, "r", "a", NOW, ("click",))
 
 
@@ -234,7 +215,7 @@ def test_what_is_old_is_refused() -> None:
     assert read_ranking(SHOWN | {"time": NOW // 1_000_000}).code == "too_old"  # seconds
 
 
-A = {"doc_id": "a"}
+A, B = {"doc_id": "a"}, {"doc_id": "b"}
 REFUSED_ITEMS: dict[str, tuple[object, str, str]] = {
     "items of another type": ("ab", "json_type", "items"),
     "no items": (None, "json_type", "items"),
@@ -244,26 +225,20 @@ REFUSED_ITEMS: dict[str, tuple[object, str, str]] = {
     "a document twice": (["a", "b", "a"], "duplicate_doc", "items[2].doc_id"),
     "an id as number and text": ([7, "7"], "duplicate_doc", "items[1].doc_id"),
     "two names in items": ([A, {"item_id": "b"}], "ambiguous_field", ""),
-    "a rank twice": (
-        [A | {"rank": 1}, {"doc_id": "b", "rank": 1}],
-        "duplicate_rank",
-        "items[1].rank",
-    ),
+    "a rank twice": ([A | {"rank": 1}, B | {"rank": 1}], "duplicate_rank", "items[1].rank"),
     "a rank between": ([A | {"rank": 1.5}], "bad_rank", "items[0].rank"),
     "a negative rank": ([A | {"rank": -1}], "bad_rank", "items[0].rank"),
     "a truth value as rank": ([A | {"rank": True}], "bad_rank", "items[0].rank"),
-    "one without rank": ([A | {"rank": 1}, {"doc_id": "b"}], "bad_rank", "items[1].rank"),
+    "one without rank": ([A | {"rank": 1}, B], "bad_rank", "items[1].rank"),
     "NaN as score": ([A | {"score": math.nan}], "score_not_number", "items[0].score"),
     "infinite score": ([A | {"score": math.inf}], "score_not_number", "items[0].score"),
     "a score beyond double": ([A | {"score": 10**400}], "score_not_number", "items[0].score"),
-    "a score with too many digits": (
-        [A | {"score": 2**53 + 1}],
-        "inexact_number",
-        "items[0].score",
-    ),
+    "a score with many digits": ([A | {"score": 2**53 + 1}], "inexact_number", "items[0].score"),
     "text as grade": ([A | {"relevance": "high"}], "rel_not_number", "items[0].relevance"),
     "too many documents": (list(range(1001)), "max_group", "items"),
 }
+TWICE = {"tags": {"tv": "a"}, "features": {"tv": "b"}}
+MANY = {f"a{number}": 1 for number in range(101)}
 REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "no ranking": ({"ranking_id": None}, "missing_field", "ranking_id"),
     "empty id": ({"ranking_id": ""}, "missing_id", "ranking_id"),
@@ -292,16 +267,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "another environment": ({"environment": "staging"}, "environment", "environment"),
     "attributes of another type": ({"attributes": ["tv"]}, "attribute_type", "attributes"),
     "an attribute of a list": ({"attributes": {"tv": [1]}}, "attribute_type", "attributes.tv"),
-    "an attribute said twice": (
-        {"tags": {"tv": "a"}, "features": {"tv": "b"}},
-        "attribute_conflict",
-        "tags.tv",
-    ),
-    "101 attributes": (
-        {"attributes": {f"a{number}": 1 for number in range(101)}},
-        "attribute_count",
-        "attributes",
-    ),
+    "an attribute said twice": (TWICE, "attribute_conflict", "tags.tv"),
+    "101 attributes": ({"attributes": MANY}, "attribute_count", "attributes"),
     "a long name": ({"attributes": {"x" * 300: 1}}, "id_length", f"attributes.{'x' * 40}"),
     "a long value": ({"attributes": {"x": "y" * 2000}}, "id_length", "attributes.x"),
     **{name: ({"items": items}, *rest) for name, (items, *rest) in REFUSED_ITEMS.items()},
@@ -314,8 +281,7 @@ def test_what_cannot_be_meant_is_refused_alone(case: str) -> None:
     reader = EventReader(limits=Limits(depth=4))
     reading = reader.read_rankings([SHOWN, SHOWN | change, SHOWN], now=NOW)
     (rejection,) = reading.rejections
-    assert (rejection.index, rejection.code) == (1, code)
-    assert rejection.where == where
+    assert (rejection.index, rejection.code, rejection.where) == (1, code, where)
     assert len(reading.events) == 2
     assert str(rejection).isascii()
     assert len(str(rejection)) < 600

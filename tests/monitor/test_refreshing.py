@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankscope.monitor.ask.series import Series
-    from rankscope.monitor.events.event import Event
+    from rankscope.monitor.events.event import Environment, Event
     from rankscope.monitor.store.records import CellRow
 
 CLICKS = define(
@@ -37,6 +37,7 @@ CLICKS = define(
 )
 MUSIC = Configuration(definition=CLICKS, attributes=("device", "country"))
 NOW = 40 * HOUR
+ITEMS, PAIR = Items(("a", "b", "c"), (1, 2, 3)), Items(("a", "b"), (1, 2))
 
 
 def make_events(seed: int, count: int = 120) -> list[Event]:
@@ -48,25 +49,17 @@ def make_events(seed: int, count: int = 120) -> list[Event]:
         attributes = {"device": generator.choice(["tv", "phone"]), "country": "de"}
         if generator.random() < 0.3:
             del attributes["country"]
-        shown = Ranking(
-            f"e{number}",
-            f"r{number}",
-            time,
-            Items(("a", "b", "c"), (1, 2, 3)),
-            user_id=generator.choice(["u", "v", "w", ""]),
-            query_key=generator.choice(["jazz", "rock"]),
-            model="m",
-            version="3" if time < 20 * HOUR else "4",
-            environment="validation" if generator.random() < 0.2 else "production",
-            attributes=tuple(sorted(attributes.items())),
-        )
-        events.append(shown)
+        name, version = f"r{number}", "3" if time < 20 * HOUR else "4"
+        user, query = generator.choice(["u", "v", "w", ""]), generator.choice(["jazz", "rock"])
+        environment: Environment = "validation" if generator.random() < 0.2 else "production"
+        where = tuple(sorted(attributes.items()))
+        told = query, user, "m", version, environment, where
+        events.append(Ranking(f"e{number}", name, time, ITEMS, *told))
         for place in range(generator.randrange(3)):
             later = time + generator.randrange(4 * 60) * MINUTE
             label = generator.choice(["click", "buy", "seen"])
-            events.append(
-                Label(f"l{number} {place}", f"r{number}", generator.choice("abcd"), later, (label,))
-            )
+            doc = generator.choice("abcd")
+            events.append(Label(f"l{number} {place}", name, doc, later, (label,)))
     return events
 
 
@@ -117,10 +110,8 @@ def test_hours_that_wait_are_final_all_the_same(
 ) -> None:
     monkeypatch.setattr(refreshing, "FEW", 0)
     end = 8 * HOUR
-    events = sorted(
-        (event for event in make_events(5, 400) if event.time < end),
-        key=lambda event: event.time,
-    )
+    early = [event for event in make_events(5, 400) if event.time < end]
+    events = sorted(early, key=lambda event: event.time)
     times = [NOW]
     with (
         open_monitor(tmp_path, "once", times) as once,
@@ -146,7 +137,7 @@ def test_what_waits_is_summed_though_nothing_more_comes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(refreshing, "FEW", 0)
-    shown = Ranking("e", "r", 0, Items(("a", "b"), (1, 2)), model="m")
+    shown = Ranking("e", "r", 0, PAIR, model="m")
     click = Label("l", "r", "b", 1, ("click",))
     with open_monitor(tmp_path, "x", [NOW]) as monitor:
 
@@ -182,25 +173,16 @@ def test_stored_cells_are_the_windows_of_the_events(tmp_path: Path) -> None:
         hours = monitor.store.hours("default", MUSIC.digest)
     closed = {key: cell for key, cell in cells.items() if key.start + 4 * HOUR <= NOW}
     assert {one.key: one.cell for one in stored if one.key in closed} == closed
-    assert (
-        sum(hour.late for hour in hours)
-        == sum(int(each.graded.late.sum()) for each in evaluated)
-        > 0
-    )
-    assert (
-        sum(hour.unshown for hour in hours)
-        == sum(int(each.graded.unshown.sum()) for each in evaluated)
-        > 0
-    )
+    for name in ("late", "unshown"):
+        expected = sum(int(getattr(each.graded, name).sum()) for each in evaluated)
+        assert sum(getattr(hour, name) for hour in hours) == expected > 0
     assert {sum(unpack_ages(hour)) for hour in hours} != {0}
 
 
 def test_an_hour_is_final_once_its_last_attribution_window_is_closed(tmp_path: Path) -> None:
     times = [0]
     with open_monitor(tmp_path, "x", times) as monitor:
-        shown = [
-            Ranking(f"e{at}", f"r{at}", at * MINUTE, Items(("a", "b"), (1, 2))) for at in (0, 59)
-        ]
+        shown = [Ranking(f"e{at}", f"r{at}", at * MINUTE, PAIR) for at in (0, 59)]
         monitor.store.append("default", shown)
 
         def look(now: int) -> Series:
@@ -220,19 +202,17 @@ def test_intervals_are_cluster_robust(tmp_path: Path, measure: str) -> None:
     generator = random.Random(3)
     events: list[Event] = []
     for number in range(60):
-        items = Items(("a", "b", "c"), (1, 2, 3))
         user = f"u{generator.randrange(9)}"
         events += [
-            Ranking(f"e{number}", f"r{number}", number * MINUTE, items, user_id=user),
+            Ranking(f"e{number}", f"r{number}", number * MINUTE, ITEMS, user_id=user),
             Label(f"l{number}", f"r{number}", generator.choice("abc"), number * MINUTE, ("click",)),
         ]
     with open_monitor(tmp_path, "x", [NOW]) as monitor:
         monitor.store.append("default", events)
         monitor.evaluate()
         series = monitor.series(measure)
-        baseline = measure_rankings(monitor.store, CLICKS, "production", now=NOW, until=HOUR).means[
-            measure
-        ]
+        means = measure_rankings(monitor.store, CLICKS, "production", now=NOW, until=HOUR).means
+    baseline = means[measure]
     assert series.values == (baseline.value,)
     assert np.allclose((*series.lower, *series.upper), (baseline.lower, baseline.upper), atol=1e-12)
 
@@ -272,12 +252,8 @@ def test_another_definition_begins_anew(tmp_path: Path) -> None:
         assert monitor.evaluate().hours > 30
         assert len(monitor.series("nDCG@3")) > 30
         assert monitor.store.cells("default", before) == []
-        assert [entry.action for entry in monitor.store.audit("default")] == [
-            "configuration.set",
-            "rule.create",
-            "rule.create",
-            "configuration.set",
-        ]
+        actions = [entry.action for entry in monitor.store.audit("default")]
+        assert actions == ["configuration.set", *["rule.create"] * 2, "configuration.set"]
 
 
 @pytest.mark.parametrize("hours", [1, 4])
@@ -295,7 +271,7 @@ def test_windows_of_deleted_events_stay_whatever_comes_for_them(tmp_path: Path, 
         # The façade refuses to delete what is not final; the clock may have been wrong.
         assert monitor.store.delete_before("default", hours * HOUR).rankings > 0
         times.append(NOW)
-        late = Ranking("late", "late", 5, Items(("a", "b"), (1, 2)), user_id="u")
+        late = Ranking("late", "late", 5, PAIR, user_id="u")
         monitor.store.append("default", [late, Label("l", "late", "b", 6, ("click",))])
         assert look() == before
         assert monitor.series("nDCG@3", every="day").times == (to_datetime(0), to_datetime(DAY))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rankscope.monitor.store.store import Store
 
 NOW = 60 * HOUR
+ITEMS = Items(("a", "b", "c"), (1, 2, 3))
 TRAINING = Configuration(
     definition=define(measures=["nDCG@3"], positive={"click": 1}, window="2h"),
     attributes=("device",),
@@ -43,19 +44,18 @@ def make_events(
     for number in range(count):
         time = generator.choice(hours) * HOUR + generator.randrange(60) * MINUTE
         name = f"{prefix}{number}"
-        events.append(
-            Ranking(
-                f"e{name}",
-                name,
-                time,
-                Items(("a", "b", "c"), (1, 2, 3)),
-                user_id=f"u{number % 7}",
-                environment=environment,
-                attributes=(("device", ("tv", "phone")[number % 2]),),
-            )
+        device, user = ("device", ("tv", "phone")[number % 2]), f"u{number % 7}"
+        shown = Ranking(
+            f"e{name}",
+            name,
+            time,
+            ITEMS,
+            user_id=user,
+            environment=environment,
+            attributes=(device,),
         )
         clicked = generator.choice("abc")
-        events.append(Label(f"l{name}", name, clicked, time + MINUTE, ("click",)))
+        events += [shown, Label(f"l{name}", name, clicked, time + MINUTE, ("click",))]
     return events
 
 

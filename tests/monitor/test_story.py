@@ -1,4 +1,4 @@
-"""The story: what is planted in it is there, and measuring finds what the reference says."""
+"""The story: what is planted in it is there, and every number of a monitor is the reference's."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ import rankscope as rs
 from rankscope.demo import Story, make_story
 from rankscope.demo.expected import JudgedSearch, judge, mean, split
 from rankscope.demo.feedback import DEEDS
+from rankscope.demo.playback import Clock, prepare
 from rankscope.demo.story import DEVICE, EXAMPLE, EXAMPLE_GRADES, POSITIVE, WINDOW
+from rankscope.demo.verification import check_monitor, list_spans
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Rejection
+from rankscope.monitor.monitor import Monitor
+from rankscope.records import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+    from collections.abc import Iterable, Iterator
 
 END = 20_778 * DAY
 
@@ -153,3 +156,34 @@ def test_labels_count_until_the_window_of_their_search_closes(story: Story) -> N
             assert each.is_final == (each.time + WINDOW <= now)
         if each.is_final and name not in behind:
             assert each.grades == last[name].grades
+
+
+@pytest.fixture(scope="module")
+def monitor(story: Story, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Monitor]:
+    """A monitor that gets all of the story at its end."""
+    clock = Clock(story.start)
+    with Monitor.open(str(tmp_path_factory.mktemp("story") / "story.db"), now=clock) as opened:
+        assert prepare(story, opened).accepted == len(story.validation)
+        clock.time = story.end
+        for route, log in (("rankings", opened.log_rankings), ("labels", opened.log_labels)):
+            log([each.event for each in story.deliveries if each.route == route])
+        opened.evaluate()
+        yield opened
+
+
+@pytest.mark.slow
+def test_every_number_is_that_of_the_reference(story: Story, monitor: Monitor) -> None:
+    checked = check_monitor(story, monitor, monitor.trace(*list_spans(story), "nDCG@5"))
+    assert checked.differing == ()
+    assert checked.numbers > 100
+
+
+@pytest.mark.slow
+def test_a_number_that_differs_is_told(story: Story, monitor: Monitor) -> None:
+    """Held against the story of another seed, all that can differ does."""
+    trace = monitor.trace(*list_spans(story), "nDCG@5")
+    other = replace(make_story(4, end=END, daily=120), deliveries=story.deliveries)
+    differing = check_monitor(other, monitor, trace).differing
+    assert {each.split(":")[0] for each in differing} == {
+        f"baseline {measure}" for measure in monitor.measures
+    }

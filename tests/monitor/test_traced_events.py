@@ -14,6 +14,7 @@ from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.why.compute import TraceChoices
+from rankscope.records import replace
 
 from tests.generated import examples
 
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
 
 CHOICES = TraceChoices(support=1, interval=Interval(resamples=100))
 NUMBERS = count()
+LABELS = st.tuples(
+    st.sampled_from("abcdz"),
+    st.sampled_from([1, 2, HOUR - 1, HOUR]),
+    st.sampled_from(["click", "buy", "?", "retraction"]),
+)
 SEARCHES = st.lists(
     st.tuples(
         st.sampled_from("34"),
@@ -38,23 +44,14 @@ SEARCHES = st.lists(
         st.sampled_from(["ann", "bob", ""]),
         st.permutations("abcd"),
         st.lists(st.integers(1, 9), min_size=4, max_size=4, unique=True).map(sorted),
-        st.lists(
-            st.tuples(
-                st.sampled_from("abcdz"),
-                st.sampled_from([1, 2, HOUR - 1, HOUR]),
-                st.sampled_from(["click", "buy", "?", "retraction"]),
-            ),
-            max_size=4,
-        ),
+        st.lists(LABELS, max_size=4),
     ),
     min_size=2,
     max_size=14,
 )
 
 
-def log(
-    searches: list[Search],
-) -> list[Event]:
+def log(searches: list[Search]) -> list[Event]:
     """The events of searches."""
     events: list[Event] = []
     for number, (version, device, user, docs, ranks, labels) in enumerate(searches):
@@ -66,58 +63,33 @@ def log(
             Ranking(name, name, number, items, query, user, "m", version, "production", attributes)
         )
         for place, (doc, after, said) in enumerate(labels):
-            is_label = said != "retraction"
-            events.append(
-                Label(
-                    f"{name} {place}",
-                    name,
-                    doc,
-                    number + after,
-                    (said,) if is_label else (),
-                    None,
-                    "label" if is_label else "retraction",
-                )
-            )
+            label = Label(f"{name} {place}", name, doc, number + after, (said,))
+            if said == "retraction":
+                label = replace(label, labels=(), kind="retraction")
+            events.append(label)
     return events
 
 
 def trace(folder: Path, events: list[Event], policy: str) -> Trace | None:
     """The trace of two versions, `None` where one has no value."""
     rule = define(
-        measures=["nDCG@2", "nDCG@4"],
-        positive={"click": 1, "buy": 3},
-        window=3600,
-        policy=policy,
+        measures=["nDCG@2", "nDCG@4"], positive={"click": 1, "buy": 3}, window=3600, policy=policy
     )
+    versions = Span(version="3"), Span(version="4")
+    catalogue = {"doc_id": ["a", "b"], "genre": ["jazz", "pop"]}
+    asked = {"now": 9 * HOUR, "measure": "nDCG@2", "choices": CHOICES, "threads": 1}
     with SQLiteStore(folder / f"{next(NUMBERS)}.db") as store:
         store.append("music", events)
         try:
-            return trace_spans(
-                store,
-                "music",
-                rule,
-                Span(version="3"),
-                Span(version="4"),
-                now=9 * HOUR,
-                measure="nDCG@2",
-                choices=CHOICES,
-                documents={"doc_id": ["a", "b"], "genre": ["jazz", "pop"]},
-                threads=1,
-            )
+            return trace_spans(store, "music", rule, *versions, documents=catalogue, **asked)
         except EmptyError:
             return None
 
 
 @given(SEARCHES, st.sampled_from(["empty=skip", "empty=zero"]), st.randoms(use_true_random=False))
-@examples(
-    12,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@examples(12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_the_parts_of_any_trace_add_up(
-    tmp_path: Path,
-    searches: list[Search],
-    policy: str,
-    shuffle: random.Random,
+    tmp_path: Path, searches: list[Search], policy: str, shuffle: random.Random
 ) -> None:
     events = log(searches)
     found = trace(tmp_path, events, policy)

@@ -12,13 +12,13 @@ from rankscope.monitor.ask.trace import Span, find_traced, suggest_spans, trace_
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Ranking
-from rankscope.monitor.events.limits import DAY, MINUTE
+from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.why.compute import TraceChoices
 
-from tests.monitor.stories import BAD, GOOD, search
+from tests.monitor.stories import BAD, COUNT, GOOD, RULE, WEEK, search
 from tests.refusals import refuses
 
 TYPE_CHECKING = False
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
     from rankscope.monitor.why.result import Trace
 
-RULE = define(measures=["nDCG@1", "nDCG@5", "RR@5"], positive={"click": 1}, window=3600)
-COUNT = 900
-WEEK = COUNT * MINUTE
 NOW = 10 * WEEK
 EVENTS = [
     *search(1, COUNT, versions={"3": 1}, environment="validation"),
@@ -66,10 +63,7 @@ def trace(store: SQLiteStore, before: Span, after: Span, **given: Any) -> Trace:
         (FIRST, MIXED),
         (FIRST, LAST),
         (Span(version="3", environment="validation"), Span(MIXED.since, LAST.until)),
-        (
-            Span(MIXED.since, MIXED.until, version="3"),
-            Span(MIXED.since, MIXED.until, version="4"),
-        ),
+        tuple(Span(MIXED.since, MIXED.until, version=version) for version in "34"),
     ],
 )
 def test_a_release_is_named_with_the_slice_that_it_harmed(
@@ -107,14 +101,9 @@ def test_a_version_that_stayed_harms_nobody(store: SQLiteStore) -> None:
 
 
 def test_attributes_are_chosen_and_versions_beside_them(store: SQLiteStore) -> None:
-    assert trace(store, FIRST, LAST, attributes=["country"]).search.attributes == (
-        "country",
-        "version",
-    )
-    assert trace(store, FIRST, LAST, attributes=["model"]).search.attributes == (
-        "model",
-        "version",
-    )
+    for name in ("country", "model"):
+        found = trace(store, FIRST, LAST, attributes=[name])
+        assert found.search.attributes == (name, "version")
 
 
 def test_without_a_measure_the_one_that_sees_most_is_traced(store: SQLiteStore) -> None:

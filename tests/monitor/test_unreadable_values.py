@@ -54,7 +54,8 @@ def log_file(path: Path, kind: str, table: pa.Table) -> Rejected:
         with make(path.with_suffix(".arrow"), table.schema) as writer:
             writer.write_table(table)
         path = path.with_suffix(".arrow")
-    return log(path, kind, str(path))
+    # A path is text or an object.
+    return log(path, kind, str(path) if path.suffix == ".parquet" else path)
 
 
 def list_rows(table: pa.Table) -> list[dict[str, Any]]:

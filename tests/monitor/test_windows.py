@@ -98,21 +98,11 @@ class Events(RuleBasedStateMachine):
     )
     def show(self, number: int, time: int, ranks: tuple[int, ...], **given: Any) -> None:  # noqa: ANN401 - of several kinds
         """A ranking comes, unless there is one of its number, whose content stays."""
-        count = len(ranks)
-        items = Items(
-            tuple("abcd"[:count]), ranks, given["scored"][:count], given["logged"][:count]
-        )
-        attributes = [(name, given[name]) for name in ATTRIBUTES if given[name]]
-        ranking = Ranking(
-            f"r{number}",
-            f"r{number}",
-            time,
-            items,
-            version=given["version"],
-            model="m",
-            environment=given["environment"],
-            attributes=tuple(attributes),
-        )
+        name, docs = f"r{number}", "abcd"[: len(ranks)]
+        scores, grades = (given[each][: len(ranks)] for each in ("scored", "logged"))
+        attributes = tuple((name, given[name]) for name in ATTRIBUTES if given[name])
+        told = "", "", "m", given["version"], given["environment"], attributes
+        ranking = Ranking(name, name, time, Items(tuple(docs), ranks, scores, grades), *told)
         self.waiting.append(ranking)
         self.rankings.setdefault(ranking.event_id, ranking)
 
@@ -137,15 +127,9 @@ class Events(RuleBasedStateMachine):
     ) -> None:
         """A label comes, perhaps before its ranking."""
         is_retraction = kind == "retraction"
-        label = Label(
-            f"l{number}",
-            f"r{of}",
-            doc_id,
-            time,
-            said if isinstance(said, tuple) and not is_retraction else (),
-            said if isinstance(said, float) and not is_retraction else None,
-            kind,
-        )
+        names = said if isinstance(said, tuple) and not is_retraction else ()
+        value = said if isinstance(said, float) and not is_retraction else None
+        label = Label(f"l{number}", f"r{of}", doc_id, time, names, value, kind)
         self.waiting.append(label)
         self.labels.setdefault(label.event_id, label)
 
@@ -190,24 +174,14 @@ TestEvents = Events.TestCase
 TestEvents.settings = examples(8, stateful_step_count=20)
 
 
-def sum_rankings(times: list[int], now: int | None = None) -> dict[Key, Cell]:
-    """The cells of rankings at some times, whose best document is second."""
-    with TemporaryDirectory() as folder, SQLiteStore(f"{folder}/events.db") as store:
-        shown = [
-            Ranking(f"r{at}", f"r{at}", time, Items(("a", "b"), (1, 2), (), (0.0, 1.0)))
-            for at, time in enumerate(times)
-        ]
-        store.append("music", shown)
-        return sum_store(store, MUSIC, now, Slicing())
-
-
 def test_windows_begin_at_multiples_of_their_length_before_1970_too() -> None:
-    cells = sum_rankings([-1, 0, HOUR - 1, HOUR])
-    assert {key.start: cell.tally("rankings") for key, cell in cells.items()} == {
-        -HOUR: 1,
-        0: 2,
-        HOUR: 1,
-    }
+    with TemporaryDirectory() as folder, SQLiteStore(f"{folder}/events.db") as store:
+        items = Items(("a",), (1,))
+        times = (-1, 0, HOUR - 1, HOUR)
+        store.append("music", [Ranking(f"r{at}", f"r{at}", at, items) for at in times])
+        cells = sum_store(store, MUSIC, None, Slicing())
+    counted = {key.start: cell.tally("rankings") for key, cell in cells.items()}
+    assert counted == {-HOUR: 1, 0: 2, HOUR: 1}
 
 
 def test_sums_that_are_no_sums_are_refused() -> None:
