@@ -50,7 +50,7 @@ def test_reading_files_draws_a_bar_for_each(terminal: Terminal, tmp_path: Path) 
     qrels, run = write_files(tmp_path)
     shown = rs.evaluate(qrels, run, "nDCG@5", progress=True)
     for name in (qrels, run):
-        assert f"\r{name}: " in terminal.getvalue()
+        assert f"\r…{name[-39:]}: " in terminal.getvalue()
     assert "%|" in terminal.getvalue()
     assert shown.to_dict() == rs.evaluate(qrels, run, "nDCG@5").to_dict()
 
