@@ -217,5 +217,5 @@ def test_an_encrypted_file_is_refused(tmp_path: Path, *, plaintext_footer: bool)
         pe.KmsConnectionConfig(), settings
     )
     pq.write_table(TABLE, path, encryption_properties=properties)
-    error = refused(lambda: rs.evaluate(str(path), MEASURES), "parquet_invalid", "encrypted")
+    error = refused(lambda: rs.evaluate(str(path), MEASURES), "parquet_invalid", "crypt")
     assert error.file == str(path)
