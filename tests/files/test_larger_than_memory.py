@@ -84,6 +84,12 @@ def evaluate(path: Path, settings: dict[str, Any], *, spills: bool) -> list[obje
             return [type(error), place, error.__dict__ | {"file": place}]
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that the tests of this module share."""
+    return tmp_path_factory.mktemp("files")
+
+
 @examples(100)
 @given(st.data())
 def test_results_and_mistakes_are_those_of_memory(folder: Path, data: st.DataObject) -> None:
