@@ -18,13 +18,13 @@ import rankscope as rs
 
 from tests.refusals import refused
 
-ROWS = 300
+ROWS = 60
 TABLE = pa.table(
     {
-        "query_id": [f"q{row // 9}" for row in range(ROWS)],
+        "query_id": [f"q{row // 10}" for row in range(ROWS)],
         "doc_id": [f"d{row}" for row in range(ROWS)],
-        "relevance": [row % 3 for row in range(ROWS)],
-        "score": [row / 2 for row in range(ROWS)],
+        "relevance": pa.array([row % 3 for row in range(ROWS)], pa.int32()),
+        "score": [row * 7 % 11 / 2 for row in range(ROWS)],
     }
 )
 
@@ -37,17 +37,14 @@ def parquet(table: pa.Table, **settings: object) -> bytes:
 
 def test_a_page_that_does_not_fit_its_checksum_is_refused() -> None:
     good = parquet(TABLE, write_page_checksum=True, use_dictionary=False, compression="none")
-    at = good.index(b"d150")
+    at = good.index(b"d33")
     damaged = good[:at] + b"e" + good[at + 1 :]
     refused(lambda: rs.evaluate(rs.File(damaged, "parquet"), "RR"), "parquet_invalid")
 
 
 @pytest.mark.parametrize(
     "change",
-    [
-        {"query_id": list(range(ROWS))},
-        {"score": None},
-    ],
+    [{"query_id": list(range(ROWS))}, {"score": None}],
     ids=["another type", "no column"],
 )
 def test_files_that_do_not_fit_together_are_named(
@@ -109,16 +106,7 @@ def test_texts_of_several_dictionaries_are_joined_as_texts() -> None:
 
 
 DATA = Path(__file__).parent / "data"
-WIDE_ROWS = 60
 NOON = dt.datetime(2026, 1, 1, 12)  # noqa: DTZ001 - tables often have no time zone
-JUDGED = pa.table(
-    {
-        "query_id": [f"q{row // 10}" for row in range(WIDE_ROWS)],
-        "doc_id": [f"d{row}" for row in range(WIDE_ROWS)],
-        "relevance": pa.array([row % 3 for row in range(WIDE_ROWS)], pa.int32()),
-        "score": [row * 7 % 11 / 2 for row in range(WIDE_ROWS)],
-    }
-)
 MEASURES = ["nDCG@10", "AP", "RR"]
 ENCODINGS = (
     "DELTA_BYTE_ARRAY",
@@ -130,31 +118,29 @@ ENCODINGS = (
 
 def add_columns() -> pa.Table:
     """Columns of all types beside those that are read."""
-    numbers = pa.array(range(WIDE_ROWS))
+    numbers = pa.array(range(ROWS))
     beside = {
-        "flag": [row % 2 == 0 for row in range(WIDE_ROWS)],
-        "note": [None if row % 3 else "x" * row for row in range(WIDE_ROWS)],
-        "nothing": pa.nulls(WIDE_ROWS, pa.int64()),
-        "tags": [[f"a{at}" for at in range(row % 4)] for row in range(WIDE_ROWS)],
-        "pair": [{"u": row, "v": [str(row)]} for row in range(WIDE_ROWS)],
-        "map": pa.array(
-            [[("k", row)] for row in range(WIDE_ROWS)], pa.map_(pa.string(), pa.int64())
-        ),
-        "time": [NOON + dt.timedelta(seconds=row) for row in range(WIDE_ROWS)],
-        "moment": pa.array([NOON] * WIDE_ROWS, pa.timestamp("ns", "UTC")),
-        "millis": pa.array([NOON] * WIDE_ROWS, pa.timestamp("ms")),
-        "day": [NOON.date()] * WIDE_ROWS,
-        "clock": [NOON.time()] * WIDE_ROWS,
-        "price": [decimal.Decimal(row) / 4 for row in range(WIDE_ROWS)],
-        "bytes": [b"\x00\xff"] * WIDE_ROWS,
-        "fixed": pa.array([b"abcd"] * WIDE_ROWS, pa.binary(4)),
+        "flag": [row % 2 == 0 for row in range(ROWS)],
+        "note": [None if row % 3 else "x" * row for row in range(ROWS)],
+        "nothing": pa.nulls(ROWS, pa.int64()),
+        "tags": [[f"a{at}" for at in range(row % 4)] for row in range(ROWS)],
+        "pair": [{"u": row, "v": [str(row)]} for row in range(ROWS)],
+        "map": pa.array([[("k", row)] for row in range(ROWS)], pa.map_(pa.string(), pa.int64())),
+        "time": [NOON + dt.timedelta(seconds=row) for row in range(ROWS)],
+        "moment": pa.array([NOON] * ROWS, pa.timestamp("ns", "UTC")),
+        "millis": pa.array([NOON] * ROWS, pa.timestamp("ms")),
+        "day": [NOON.date()] * ROWS,
+        "clock": [NOON.time()] * ROWS,
+        "price": [decimal.Decimal(row) / 4 for row in range(ROWS)],
+        "bytes": [b"\x00\xff"] * ROWS,
+        "fixed": pa.array([b"abcd"] * ROWS, pa.binary(4)),
         "single": numbers.cast(pa.float32()),
         "tiny": numbers.cast(pa.int8()),
         "short": numbers.cast(pa.uint16()),
         "huge": numbers.cast(pa.uint64()),
-        "category": JUDGED["query_id"].combine_chunks().dictionary_encode(),
+        "category": TABLE["query_id"].combine_chunks().dictionary_encode(),
     }
-    table = JUDGED
+    table = TABLE
     for name, column in beside.items():
         table = table.append_column(name, column if isinstance(column, pa.Array) else [column])
     return table
@@ -165,7 +151,7 @@ WIDE = add_columns()
 
 def check(path: Path) -> None:
     """The values of a file are those of the same columns in memory."""
-    expected, found = (rs.evaluate(each, MEASURES) for each in (JUDGED, str(path)))
+    expected, found = (rs.evaluate(each, MEASURES) for each in (TABLE, str(path)))
     assert [found[name] for name in found] == [expected[name] for name in expected]
 
 
@@ -173,7 +159,7 @@ WRITTEN: dict[str, dict[str, Any]] = {
     **{name: {"compression": name} for name in ("none", "gzip", "brotli", "lz4")},
     "other encodings": {
         "use_dictionary": False,
-        "column_encoding": dict(zip(JUDGED.column_names, ENCODINGS, strict=True)),
+        "column_encoding": dict(zip(TABLE.column_names, ENCODINGS, strict=True)),
     },
     "many row groups": {"row_group_size": 1},
     "many small pages": {"data_page_size": 16, "write_batch_size": 4, "data_page_version": "2.0"},
@@ -230,8 +216,6 @@ def test_an_encrypted_file_is_refused(tmp_path: Path, *, plaintext_footer: bool)
     properties = pe.CryptoFactory(Keys).file_encryption_properties(
         pe.KmsConnectionConfig(), settings
     )
-    pq.write_table(JUDGED, path, encryption_properties=properties)
-    with pytest.raises(rs.FormatError, match="encrypted") as refused:
-        rs.evaluate(str(path), MEASURES)
-    assert refused.value.code == "parquet_invalid"
-    assert refused.value.file == str(path)
+    pq.write_table(TABLE, path, encryption_properties=properties)
+    error = refused(lambda: rs.evaluate(str(path), MEASURES), "parquet_invalid", "crypt")
+    assert error.file == str(path)

@@ -92,29 +92,22 @@ def test_every_reader_opens_files_and_every_ending_means_one_format() -> None:
 LOG = lines("qid,doc,label,score", "q1,a,0,2", "q1,é,1,1")
 
 
-def refusal(path: Path | rs.File) -> rs.RankscopeError:
-    with pytest.raises(rs.RankscopeError) as refused:
-        rs.evaluate(path, "RR")
-    assert refused.value.hint
-    return refused.value
-
-
 def test_another_encoding_may_be_named() -> None:
     log = rs.File(LOG.decode().encode("latin-1"), "csv")
-    assert refusal(log).code == "encoding"
+    refused(lambda: rs.evaluate(log, "RR"), "encoding")
     assert rs.evaluate(log, "RR", encoding="latin-1")["RR"] == 1 / 2
     assert rs.Rankings.from_table(log, encoding="latin-1").doc_ids("q1") == ["a", "é"]
 
 
 @pytest.mark.parametrize("form", ["excel", "", "CSV"])
 def test_a_format_that_is_none_is_refused(form: str) -> None:
-    assert refusal(rs.File(LOG, form)).code == "bad_format"  # type: ignore[arg-type]
+    refused(lambda: rs.evaluate(rs.File(LOG, form), "RR"), "bad_format")  # type: ignore[arg-type]
 
 
 def test_a_file_that_is_no_table_by_its_name_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "log.txt"
     path.write_bytes(LOG)
-    assert refusal(path).code == "unknown_format"
+    refused(lambda: rs.evaluate(path, "RR"), "unknown_format")
     assert rs.evaluate(rs.File(path, "csv"), "RR")["RR"] == 1 / 2
 
 
@@ -164,6 +157,13 @@ def test_what_is_no_row_is_refused(text: bytes, code: str, line: int | None) -> 
     assert refused(lambda: read_letor(text), code).line == line
 
 
+def write_sizes(folder: Path, name: str, sizes: str) -> Path:
+    """Write three rows, and the sizes of their groups beside them."""
+    (folder / "train").write_text("1 1:1\n0 1:2\n2 1:3\n")
+    (folder / name).write_text(sizes)
+    return folder / "train"
+
+
 @pytest.mark.parametrize(
     ("sizes", "code"),
     [
@@ -174,17 +174,12 @@ def test_what_is_no_row_is_refused(text: bytes, code: str, line: int | None) -> 
     ],
 )
 def test_sizes_that_do_not_fit_are_refused(sizes: str, code: str, tmp_path: Path) -> None:
-    path = tmp_path / "train"
-    path.write_text("1 1:1\n0 1:2\n2 1:3\n")
-    (tmp_path / "train.query").write_text(sizes)
+    path = write_sizes(tmp_path, "train.query", sizes)
     refused(lambda: read_letor(path), code)
 
 
 def test_a_group_may_be_empty(tmp_path: Path) -> None:
-    path = tmp_path / "train"
-    path.write_text("1 1:1\n0 1:2\n2 1:3\n")
-    (tmp_path / "train.group").write_text("2\n0\n1\n0\n")
-    letor = read_letor(path)
+    letor = read_letor(write_sizes(tmp_path, "train.group", "2\n0\n1\n0\n"))
     assert letor.group_sizes.tolist() == [2, 0, 1, 0]
     rankings = Rankings.from_groups(letor.relevance, [1, 2, 3], letor.group_sizes)
     assert rankings.evaluate("RR").per_query_list("RR") == [1 / 2, 0, 1, 0]

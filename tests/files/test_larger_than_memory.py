@@ -84,6 +84,12 @@ def evaluate(path: Path, settings: dict[str, Any], *, spills: bool) -> list[obje
             return [type(error), place, error.__dict__ | {"file": place}]
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that the tests of this module share."""
+    return tmp_path_factory.mktemp("files")
+
+
 @examples(100)
 @given(st.data())
 def test_results_and_mistakes_are_those_of_memory(folder: Path, data: st.DataObject) -> None:
@@ -128,12 +134,11 @@ def test_a_limit_of_memory_changes_nothing(
 
 
 @pytest.mark.parametrize("size", [1, 0, -5, "1 KiB", "much", 1.5, True, "1GiB2"])
-def test_a_size_that_is_none_is_refused(size: object) -> None:
+def test_a_size_or_a_folder_that_is_none_is_refused(size: object, tmp_path: Path) -> None:
     refused(lambda: rs.evaluate(rs.File(b"", "csv"), "RR", memory=size), "bad_memory")
-
-
-def test_a_folder_that_is_none_is_refused(scattered: Path) -> None:
-    refused(lambda: rs.evaluate(scattered, "RR", spill_folder=scattered), "bad_memory")
+    (tmp_path / "file").touch()
+    table = rs.File(b"", "csv")
+    refused(lambda: rs.evaluate(table, "RR", spill_folder=tmp_path / "file"), "bad_memory")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

@@ -80,27 +80,23 @@ def test_one_word_asks_each_question_of_files_and_of_a_table(tmp_path: Path) -> 
     assert rs.compare(QRELS, RUNS, "nDCG@10")["nDCG@10", "new"] == one
     ranked = {name: rs.Rankings.from_run(qrels, run) for name, run in runs.items()}
     assert rs.compare(ranked, "nDCG@10")["nDCG@10", "new"] == one
-    difference = pytest.approx(
-        one.difference, abs=1e-15
-    )  # of means, and not the mean of differences
+    # This one is of means, and not the mean of differences.
+    difference = pytest.approx(one.difference, abs=1e-15)
     assert rs.diff(LOG, "nDCG@10", scores=scores).difference == difference
     assert rs.diff(qrels, runs["old"], runs["new"], "nDCG@10").difference == difference
     assert rs.diff(ranked, "nDCG@10").difference == difference
     budgets = {"nDCG@10": 0.5}
     by_run = rs.gate(qrels, runs["old"], runs["new"], budgets)
-    assert [each.value for each in rs.gate(LOG, scores=scores, budgets=budgets)] == [
-        each.value for each in by_run
-    ]
+    by_table = rs.gate(LOG, scores=scores, budgets=budgets)
+    assert [each.value for each in by_table] == [each.value for each in by_run]
     lost = rs.losses(qrels, runs["old"], "nDCG@10")
     assert rs.losses(LOG, "nDCG@10", score="old").means == lost.means
     assert rs.bounds(LOG, "nDCG@10", score="old").mean == rs.bounds(QRELS, OLD, "nDCG@10").mean
     explained = rs.explain(qrels, runs["old"], "nDCG@10", query_id="q1")
     assert rs.explain(LOG, "nDCG@10", query_id="q1", score="old").formula == explained.formula
     assert explained.value == rs.evaluate(QRELS, OLD, "nDCG@10").to_dict()["q1"]["nDCG@10"]
-    report = rs.report(LOG, "nDCG@10", score="old").runs[0]
-    assert report.name == "table"
-    fused = rs.fuse(LOG, scores=scores)
-    assert fused.to_dict() == rs.fuse(RUNS).to_dict()
+    assert rs.report(LOG, "nDCG@10", score="old").runs[0].name == "table"
+    assert rs.fuse(LOG, scores=scores).to_dict() == rs.fuse(RUNS).to_dict()
     got = rs.reconcile(LOG, "nDCG@10", score="old")
     assert got["trec_eval@10.0"] == rs.reconcile(QRELS, OLD, "nDCG@10")["trec_eval@10.0"]
 
@@ -333,16 +329,15 @@ def make_log() -> pd.DataFrame:
     )
 
 
-def test_a_user_beside_a_query_id_is_not_taken_for_the_query() -> None:
-    evaluation = rs.evaluate(make_log(), "RR")
-    assert evaluation.query_texts == ["7", "3", "9", "5"]
-    assert len(rs.compare(make_log(), "RR", scores=["score", "other"]).comparisons) == 1
-
-
-def test_a_file_is_read_by_the_same_rule(tmp_path: Path) -> None:
-    for name, write in (("log.csv", "to_csv"), ("log.parquet", "to_parquet")):
-        getattr(make_log(), write)(tmp_path / name, index=False)
-        assert rs.evaluate(tmp_path / name, "RR").query_texts == ["7", "3", "9", "5"]
+def test_a_user_beside_a_query_id_is_not_taken_for_the_query(tmp_path: Path) -> None:
+    log = make_log()
+    log.to_csv(tmp_path / "log.csv", index=False)
+    log.to_parquet(tmp_path / "log.parquet", index=False)
+    for table in (log, tmp_path / "log.csv", tmp_path / "log.parquet"):
+        assert rs.evaluate(table, "RR").query_texts == ["7", "3", "9", "5"]
+    assert len(rs.compare(log, "RR", scores=["score", "other"]).comparisons) == 1
+    with pytest.raises(rs.FormatError, match="topic and user_id"):
+        rs.evaluate(log.rename(columns={"query_id": "topic"}), "RR")
 
 
 def test_an_attribute_with_the_name_of_a_role_does_not_take_its_place(tmp_path: Path) -> None:
@@ -353,11 +348,6 @@ def test_an_attribute_with_the_name_of_a_role_does_not_take_its_place(tmp_path: 
         assert list(rs.evaluate(table, "RR", query="user", by="query").query_ids) == ["a", "b"]
 
 
-def test_a_user_beside_an_ambiguous_name_is_still_an_error() -> None:
-    with pytest.raises(rs.FormatError, match="topic and user_id"):
-        rs.evaluate(make_log().rename(columns={"query_id": "topic"}), "RR")
-
-
 def test_a_missing_score_is_named_as_such_in_the_hint() -> None:
     with pytest.raises(rs.FormatError) as caught:
         rs.evaluate(make_log().drop(columns="score"), "RR")
@@ -365,28 +355,20 @@ def test_a_missing_score_is_named_as_such_in_the_hint() -> None:
     assert caught.value.hint.startswith("name it: score=")
 
 
-def test_weights_by_integer_queries_count_as_those_by_text() -> None:
-    by_number = {query: float(at + 1) for at, query in enumerate(QUERIES)}
-    by_text = {str(query): weight for query, weight in by_number.items()}
-    expected = (1 + 0.5 * 2 + 3 + 0.5 * 4) / 10
-    for weights in (by_number, by_text, list(by_number.values())):
-        assert rs.evaluate(make_log(), "RR", weights=weights)["RR"] == expected
-
-
-def test_a_series_of_weights_is_lined_up_by_its_index_of_queries() -> None:
-    in_order = pd.Series([1.0, 2.0, 3.0, 4.0], index=QUERIES)
-    expected = rs.evaluate(make_log(), "RR", weights=list(in_order))["RR"]
-    assert rs.evaluate(make_log(), "RR", weights=in_order.sort_index())["RR"] == expected
-    in_rows = in_order.reset_index(drop=True)
-    assert rs.evaluate(make_log(), "RR", weights=in_rows)["RR"] == expected
-
-
-def test_weights_can_be_a_column() -> None:
-    weights = dict(zip(QUERIES, [1.0, 2.0, 3.0, 4.0], strict=True))
+def test_weights_are_a_list_a_mapping_a_series_or_a_column() -> None:
+    weights = {query: float(at + 1) for at, query in enumerate(QUERIES)}
     log = make_log()
     log["w"] = log["query_id"].map(weights)
-    expected = rs.evaluate(make_log(), "RR", weights=weights)["RR"]
-    assert rs.evaluate(log, "RR", weights="w")["RR"] == expected
+    expected = (1 + 0.5 * 2 + 3 + 0.5 * 4) / 10
+    for given in (
+        list(weights.values()),
+        weights,
+        {str(query): weight for query, weight in weights.items()},
+        pd.Series(weights).sort_index(),  # lined up by its index
+        pd.Series([*weights.values()]),
+        "w",
+    ):
+        assert rs.evaluate(log, "RR", weights=given)["RR"] == expected
     with pytest.raises(rs.FormatError, match="expected the column 'w'"):
         rs.evaluate(make_log(), "RR", weights="w")
     with pytest.raises(rs.FormatError, match="a weight that is not a number"):
@@ -397,11 +379,11 @@ def test_clusters_are_a_column_or_a_mapping() -> None:
     users = dict(zip(QUERIES, ["ann", "ann", "bob", "cat"], strict=True))
     log = make_log()
     log["who"] = log["query_id"].map(users)
+    scores = ["score", "other"]
+    by_column = rs.evaluate(log, "RR", interval=0.95, cluster="who")
+    pair = rs.compare(log, "RR", scores=scores, cluster="who")["RR", "other"]
     for given in (users, pd.Series(users).sort_index(), pd.Series([*users.values()])):
-        by_column = rs.evaluate(log, "RR", interval=0.95, cluster="who")
         assert rs.evaluate(log, "RR", interval=0.95, cluster=given).intervals == by_column.intervals
-        scores = ["score", "other"]
-        pair = rs.compare(log, "RR", scores=scores, cluster="who")["RR", "other"]
         assert rs.compare(log, "RR", scores=scores, cluster=given)["RR", "other"] == pair
 
 

@@ -20,10 +20,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+def modules_after(statement: str) -> set[str]:
+    """The modules that a fresh interpreter has loaded after a statement."""
+    return set(run_python(f"{statement}; import sys; print(*sys.modules)", "-I").split())
+
+
 def loaded_by(statement: str) -> set[str]:
-    """The top-level packages that a fresh interpreter has loaded after a statement."""
-    program = f"import sys; {statement}; print(*{{name.partition('.')[0] for name in sys.modules}})"
-    return set(run_python(program, "-I").split())
+    """The top-level packages among them."""
+    return {name.partition(".")[0] for name in modules_after(statement)}
+
+
+def parts_loaded_by(statement: str) -> set[str]:
+    """The parts of this package among them."""
+    loaded = modules_after(statement)
+    return {name.split(".")[1] for name in loaded if name.startswith("rankscope.")}
 
 
 def test_all_names_what_is_public() -> None:
@@ -43,10 +53,6 @@ def test_all_names_what_is_public() -> None:
 def test_importing_loads_the_standard_library_only() -> None:
     foreign = loaded_by("import rankscope") - loaded_by("pass") - sys.stdlib_module_names
     assert foreign == {"rankscope"}
-
-
-def test_a_measure_needs_no_numpy() -> None:
-    assert "numpy" not in loaded_by("import rankscope; str(rankscope.nDCG @ 10)")
 
 
 def test_a_name_of_a_function_and_a_package_is_the_function_in_any_order() -> None:
@@ -70,32 +76,21 @@ def test_submodules_are_attributes_and_unknown_names_are_not() -> None:
 
 
 def test_importing_loads_measures_and_little_else() -> None:
-    program = (
-        "import rankscope, sys; print(*(name for name in sys.modules if name[:10] == 'rankscope.'))"
-    )
-    parts = {name.split(".")[1] for name in run_python(program, "-I").split()}
     base = {"_core", "deferred", "errors", "measures", "names", "records"}
-    assert parts == base | {
-        "agreement",
-        "bounds",
-        "gate",
-        "leaderboard",
-        "losses",
-        "power",
-        "report",
-    }
+    names = {"agreement", "bounds", "gate", "leaderboard", "losses", "power", "report"}
+    assert parts_loaded_by("import rankscope") == base | names
 
 
-def test_evaluating_files_loads_no_plots_reports_or_statistics() -> None:
-    program = "import rankscope; rankscope.evaluate({'q': {'d': 1}}, {'q': {'d': 1.0}}, 'RR')"
-    loaded = run_python(f"{program}; import sys; print(*sys.modules)", "-I").split()
-    parts = {name.split(".")[1] for name in loaded if name.startswith("rankscope.")}
-    assert not parts & {"cli", "conventions", "monitor", "plots", "stats", "web"}
+EVALUATED = (
+    "import rankscope; str(rankscope.nDCG @ 10); "
+    "rankscope.evaluate({'q': {'d': 1}}, {'q': {'d': 1.0}}, ['RR', 'nDCG@10'])"
+)
 
 
-def test_evaluating_mappings_needs_no_numpy() -> None:
-    program = "rankscope.evaluate({'q': {'d': 1}}, {'q': {'d': 1.0}}, 'nDCG@10')"
-    assert "numpy" not in loaded_by(f"import rankscope; {program}")
+def test_measures_of_mappings_load_no_numpy_plots_reports_or_statistics() -> None:
+    assert "numpy" not in loaded_by(EVALUATED)
+    unneeded = {"cli", "conventions", "monitor", "plots", "stats", "web"}
+    assert unneeded.isdisjoint(parts_loaded_by(EVALUATED))
 
 
 WITHOUT_ARROW = """
@@ -131,9 +126,7 @@ def test_a_command_with_trec_files_needs_the_standard_library_only(tmp_path: Pat
     (tmp_path / "qrels").write_text("q 0 d 1\n")
     (tmp_path / "run").write_text("q Q0 d 1 1.0 t\n")
     words = ["eval", str(tmp_path / "qrels"), str(tmp_path / "run"), "-m", "RR"]
-    program = f"import sys, rankscope.cli; rankscope.cli.main({words}); print(*sys.modules)"
-    loaded = {name.partition(".")[0] for name in run_python(program, "-I").split()}
-    assert not loaded & HEAVY
+    assert not loaded_by(f"import rankscope.cli; rankscope.cli.main({words})") & HEAVY
 
 
 ROWS = "query_id,doc_id,country,score,relevance\nq1,a,nl,0.5,1\nq2,b,,0.4,0\n"
@@ -229,14 +222,12 @@ def test_dir_lists_public_names_and_no_others(package: str) -> None:
 
 def test_everything_that_dir_lists_is_there() -> None:
     """And listing imports nothing."""
-    program = """
-    import json, sys, rankscope
-    before = {*sys.modules}
-    names = dir(rankscope)
-    assert before == {*sys.modules}
-    print(json.dumps([name for name in names if not hasattr(rankscope, name)]))
-    """
-    assert run_fresh("\n".join(line.strip() for line in program.splitlines())) == []
+    program = (
+        "import json, sys, rankscope; before = {*sys.modules}; names = dir(rankscope); "
+        "assert before == {*sys.modules}; "
+        "print(json.dumps([name for name in names if not hasattr(rankscope, name)]))"
+    )
+    assert run_fresh(program) == []
 
 
 COMPLETE = """
@@ -262,19 +253,12 @@ def test_ipython_completes_names_before_their_first_use(use_jedi: bool) -> None:
     assert HIDDEN.isdisjoint(hidden | internal)
 
 
-def test_jedi_completes_a_session() -> None:
-    for typed, name in TYPED.items():
-        found = jedi.Interpreter(typed, [{"rs": rankscope}]).complete()
+def test_jedi_completes_a_session_and_arguments_of_methods() -> None:
+    held = rankscope.Rankings.from_run({"q": {"a": 1}}, {"q": {"a": 1.0}})
+    arguments = {"held.evaluate(poli": "policy=", "held.from_run(ti": "ties="}
+    for typed, name in (TYPED | arguments).items():
+        found = jedi.Interpreter(typed, [{"rs": rankscope, "held": held}]).complete()
         assert name in {one.name for one in found}
-
-
-def test_jedi_completes_arguments_of_methods() -> None:
-    held = {"held": rankscope.Rankings.from_run({"q": {"a": 1}}, {"q": {"a": 1.0}})}
-    for typed, name in {
-        "held.evaluate(poli": "policy=",
-        "held.from_run(ti": "ties=",
-    }.items():
-        assert name in {one.name for one in jedi.Interpreter(typed, [held]).complete()}
 
 
 def test_jedi_completes_a_script() -> None:

@@ -26,27 +26,43 @@ NEXT_CSV = COUNT + 2
 LONG = "x" * 1_100_000
 
 
+def jsonl(rows: Sequence[Mapping[str, object]]) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+JSON = jsonl([dict(zip(HEADERS["run"], row, strict=True)) for row in RUN_ROWS])
+JSON_QRELS = jsonl([dict(zip(HEADERS["qrels"], row, strict=True)) for row in QRELS_ROWS])
+GOOD_TEXTS = {
+    "csv": {"qrels": CSV_QRELS, "run": CSV},
+    "jsonl": {"qrels": JSON_QRELS, "run": JSON},
+}
 csv_file = partial(Entry, form="csv", role="run")
 json_file = partial(Entry, form="jsonl", role="run")
 parquet_file = partial(Entry, form="parquet", role="run")
 
 
-def csv(
+def with_line(
+    form: str,
     id: str,  # noqa: A002 - as in the catalogue
-    row: str | bytes,
+    last: str | bytes,
     code: str = "",
     *,
     added: tuple[Row, ...] = (),
     role: str = "run",
+    start: bytes | None = None,
     **others: object,
 ) -> Entry:
-    """An entry of a good table with a row after it."""
-    start, rows = (CSV, RUN_ROWS) if role == "run" else (CSV_QRELS, QRELS_ROWS)
-    text = start + (row if isinstance(row, bytes) else lines(row))
+    """An entry of a good text with a line after it."""
+    start = GOOD_TEXTS[form][role] if start is None else start
+    text = start + (last if isinstance(last, bytes) else lines(last))
     if code and "line" not in others:
-        others["line"] = len(rows) + 2
-    given = None if code else (*rows, *added)
-    return Entry(id, text, code, rows=given, role=role, form="csv", **others)  # type: ignore[arg-type]
+        others["line"] = start.count(b"\n") + 1
+    given = None if code else (*(RUN_ROWS if role == "run" else QRELS_ROWS), *added)
+    return Entry(id, text, code, rows=given, role=role, form=form, **others)  # type: ignore[arg-type]
+
+
+csv = partial(with_line, "csv")
+json_line = partial(with_line, "jsonl")
 
 
 def ids(*names: str) -> tuple[Row, ...]:
@@ -154,12 +170,6 @@ DELIMITED = (
 )
 
 
-def jsonl(rows: Sequence[Mapping[str, object]]) -> bytes:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
-
-
-JSON = jsonl([dict(zip(HEADERS["run"], row, strict=True)) for row in RUN_ROWS])
-JSON_QRELS = jsonl([dict(zip(HEADERS["qrels"], row, strict=True)) for row in QRELS_ROWS])
 LISTS = jsonl(
     [
         {"query_id": query, "doc_id": [row[1] for row in of], "score": [row[2] for row in of]}
@@ -185,26 +195,6 @@ IN_RANK_ORDER = jsonl(
         for query in ("q1", "q2")
     ]
 )
-
-
-def json_line(
-    id: str,  # noqa: A002 - as in the catalogue
-    line: str | bytes,
-    code: str = "",
-    *,
-    added: tuple[Row, ...] = (),
-    role: str = "run",
-    start: bytes | None = None,
-    **others: object,
-) -> Entry:
-    """An entry of good lines with one after them."""
-    usual, rows = (JSON, RUN_ROWS) if role == "run" else (JSON_QRELS, QRELS_ROWS)
-    start = usual if start is None else start
-    text = start + (line if isinstance(line, bytes) else lines(line))
-    if code and "line" not in others:
-        others["line"] = start.count(b"\n") + 1
-    given = None if code else (*rows, *added)
-    return Entry(id, text, code, rows=given, role=role, form="jsonl", **others)  # type: ignore[arg-type]
 
 
 def with_score(number: str) -> str:

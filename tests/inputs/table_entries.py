@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
+import narwhals
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from tests.inputs.array_entries import Tensor
+from tests.inputs.array_entries import CUDA, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -75,26 +76,10 @@ def arrow_as(convert: Callable[[pa.Array], pa.Array]) -> Form:
     )
 
 
-def run_ends(ids: pa.Array) -> pa.Array:
-    """Encode runs of equal ids."""
-    return pa.compute.run_end_encode(ids)
-
-
 def chunked(columns: Columns) -> pa.Table:
     """Give a table in chunks, of which one is empty and each begins in the middle of its memory."""
     table = pa.table(dict(columns))
     return pa.concat_tables([table.slice(0, 2), table.slice(2, 0), table.slice(2)])
-
-
-def narwhal(native: Callable[[Columns], object]) -> Form:
-    """Wrap a frame as narwhals does."""
-
-    def make(columns: Columns) -> object:
-        import narwhals  # noqa: PLC0415 - it may be absent
-
-        return narwhals.from_native(native(columns))
-
-    return make
 
 
 OK: dict[str, Form] = {
@@ -153,7 +138,7 @@ OK: dict[str, Form] = {
     "P7 arrow, views of bytes": arrow_as(lambda ids: ids.cast(pa.binary()).cast(pa.binary_view())),
     "arrow, long": arrow_as(lambda ids: ids.cast(pa.large_string())),
     "arrow, views": arrow_as(lambda ids: ids.cast(pa.string_view())),
-    "arrow, runs": arrow_as(run_ends),
+    "arrow, runs": arrow_as(pc.run_end_encode),
     "arrow, dictionary of views": arrow_as(
         lambda ids: pa.DictionaryArray.from_arrays(
             ids.dictionary_encode().indices, ids.dictionary_encode().dictionary.cast("string_view")
@@ -161,10 +146,9 @@ OK: dict[str, Form] = {
     ),
     "anything with a stream": lambda columns: Stream(pa.table(dict(columns))),
     "anything with a batch": lambda columns: Batch(pa.table(dict(columns))),
+    "narwhals of pandas": lambda columns: narwhals.from_native(pd.DataFrame(columns)),
+    "narwhals of arrow": lambda columns: narwhals.from_native(pa.table(dict(columns))),
 }
-if find_spec("narwhals"):
-    OK["narwhals of pandas"] = narwhal(pd.DataFrame)
-    OK["narwhals of arrow"] = narwhal(lambda columns: pa.table(dict(columns)))
 """Ways to hold a table, which give the values of plain lists."""
 
 NUMBERS: dict[str, Callable[[list[int]], object]] = {
@@ -198,7 +182,6 @@ class Refused(NamedTuple):
 ZONES = [
     dt.datetime(2026, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=hours))) for hours in range(5)
 ]
-CUDA = TypeError("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() first.")
 N = (1, 2, 3, 4, 5)
 
 

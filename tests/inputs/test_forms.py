@@ -67,12 +67,11 @@ class Swapped(NamedTuple):
 
 
 class Scored(NamedTuple):
+    """A row of a run as `ir_datasets` has it."""
+
     query_id: str
     doc_id: str
     score: float
-
-
-"""A row of a run as `ir_datasets` has it."""
 
 
 class Unnamed(NamedTuple):
@@ -195,20 +194,19 @@ def test_runs_of_any_form_can_have_names(form: str) -> None:
 
 
 def test_records_of_other_types_are_read_by_the_names_of_their_fields() -> None:
-    run = [Result(score, doc, query) for query, doc, score in RUN]
-    assert evaluate(trec_qrels(QRELS), run) == EXPECTED
+    model = pydantic.create_model("Hit", score=float, doc_id=str, query_id=str)
     swapped = [Swapped(doc, query, score, "t") for query, doc, score in RUN]
-    assert evaluate(trec_qrels(QRELS), swapped) == EXPECTED
+    for run in (
+        [Result(score, doc, query) for query, doc, score in RUN],
+        [model(query_id=query, doc_id=doc, score=score) for query, doc, score in RUN],
+        swapped,
+        [Unnamed(*row) for row in RUN],  # by position
+    ):
+        assert evaluate(trec_qrels(QRELS), run) == EXPECTED
     assert evaluate([TrecQrel(*row, "0") for row in QRELS], swapped) == EXPECTED
     custom = [{"customer": query, "sku": doc, "p": score} for query, doc, score in RUN]
     columns = {"query": "customer", "doc": "sku", "score": "p"}
     assert evaluate(trec_qrels(QRELS), custom, **columns) == EXPECTED
-
-
-def test_models_of_pydantic_are_records() -> None:
-    kind = pydantic.create_model("Hit", score=float, doc_id=str, query_id=str)
-    run = [kind(query_id=query, doc_id=doc, score=score) for query, doc, score in RUN]
-    assert evaluate(trec_qrels(QRELS), run) == EXPECTED
 
 
 def test_rows_of_databases_are_records() -> None:
@@ -228,10 +226,6 @@ def test_rows_of_databases_are_records() -> None:
         found = connection.exec_driver_sql("select * from run").all()
         assert evaluate(trec_qrels(QRELS), found) == EXPECTED
     engine.dispose()
-
-
-def test_named_tuples_without_known_names_are_rows_by_position() -> None:
-    assert evaluate(trec_qrels(QRELS), [Unnamed(*row) for row in RUN]) == EXPECTED
 
 
 @pytest.mark.parametrize(
@@ -364,17 +358,11 @@ def test_mistakes_in_lists_name_the_row(mistake: str, library: str) -> None:
     assert (error.file, error.line) == ("run", row)
 
 
-def test_lists_of_different_types_are_refused() -> None:
-    frame = pd.DataFrame({"query_id": ["q1"], "doc_ids": [["a", 1]]})
-    refused(lambda: evaluate({"q1": {"a": 1}}, frame), "id_type", "doc_ids")
-
-
-def test_a_list_of_scores_beside_one_document_is_refused() -> None:
-    frame = pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "score": [[1.0]]})
-    refused(lambda: evaluate({"q1": {"a": 1}}, frame), "missing_list")
-
-
-def test_one_score_for_a_list_of_documents_is_refused(tmp_path: Path) -> None:
+def test_lists_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
+    types = pd.DataFrame({"query_id": ["q1"], "doc_ids": [["a", 1]]})
+    refused(lambda: evaluate({"q1": {"a": 1}}, types), "id_type", "doc_ids")
+    one_doc = pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "score": [[1.0]]})
+    refused(lambda: evaluate({"q1": {"a": 1}}, one_doc), "missing_list")
     columns = {"query_id": ["q1"], "doc_ids": [["a", "b"]], "score": [1.0]}
     path = tmp_path / "run.jsonl"
     path.write_text('{"query_id": "q1", "doc_ids": ["a", "b"], "score": 1.0}\n')

@@ -271,6 +271,9 @@ def write_case(case: str, outcomes: Outcomes) -> str:
     return "\n".join([f"['{case}']", *lines, f"'{usual}' = [\"others\"]\n"])
 
 
+for plain_id in FROZEN.pop("ids")["plain"]:
+    FROZEN[f"query id {plain_id}"] = {f'[{plain_id}, "d"] 1': ["others"]}
+    FROZEN[f"doc id {plain_id}"] = {f'["q", {plain_id}] 1': ["others"]}
 FORMS_OF = {f"forms of {role}": role for role in ("run", "qrels", "runs")}
 CASES = dict.fromkeys([*FORMS_OF, *ERRORS, *CUTS, *FROZEN])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from tests.generated import examples
 from tests.inputs.kinds import KINDS, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 
 COLUMNS = {
@@ -78,29 +77,22 @@ def test_arrays_are_read(kind: Kind) -> None:
     assert rs.Rankings.from_lists([grades]).evaluate("nDCG")["nDCG"] == EXPECTED
 
 
-def short_floats() -> Sequence[object]:
-    """Return arrays of numbers that NumPy has no type for, where their libraries are installed."""
-    made: list[object] = []
-    for name, kinds in {
-        "torch": ["bfloat16", "float16", "float8_e4m3fn", "float8_e5m2"],
-        "jax.numpy": ["bfloat16", "float16", "float8_e4m3fn", "int4", "uint4"],
-    }.items():
-        made += [pytest.param(name, kind, id=f"{name}.{kind}") for kind in kinds]
-    return made
+SHORT = {
+    "torch": ["bfloat16", "float16", "float8_e4m3fn", "float8_e5m2"],
+    "jax.numpy": ["bfloat16", "float16", "float8_e4m3fn", "int4", "uint4"],
+}
+"""Types of numbers that NumPy doesn't have."""
 
 
-@pytest.mark.parametrize(("name", "kind"), short_floats())
+@pytest.mark.parametrize(
+    ("name", "kind"), [(name, kind) for name, kinds in SHORT.items() for kind in kinds]
+)
 def test_short_numbers_keep_their_values(name: str, kind: str) -> None:
-    pytest.importorskip(name.partition(".")[0])
-    library = import_module(name)
-    dtype = getattr(library, kind)
-    make = library.tensor if name == "torch" else library.array
-    held = (
-        make([0.5 if "float" in kind else 5, 3, 1]).astype(dtype)
-        if name != "torch"
-        else make([0.5, 3, 1]).to(dtype)
-    )
+    library = pytest.importorskip(name)
     expected = [0.5 if "float" in kind else 5, 3, 1]
+    made = library.tensor(expected) if name == "torch" else library.array(expected)
+    dtype = getattr(library, kind)
+    held = made.to(dtype) if name == "torch" else made.astype(dtype)
     assert to_numbers(held, "scores", dimensions=(1,)).tolist() == expected
     assert rs.ndcg([held], k=2) == rs.ndcg([expected], k=2)
     one = held[0]

@@ -19,6 +19,7 @@ from rankscope import Rankings
 
 from tests.inputs.entry import nested
 from tests.inputs.tabled import columns_of
+from tests.tabular import write_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -236,17 +237,6 @@ def replace(column: str, values: pa.Array) -> pa.Table:
     return PLAIN_ROWS.set_column(PLAIN_ROWS.schema.get_field_index(column), column, values)
 
 
-def write_parquet(folder: Path, table: pa.Table) -> Path:
-    pq.write_table(table, folder / "table.parquet")
-    return folder / "table.parquet"
-
-
-def write_arrow(folder: Path, table: pa.Table) -> Path:
-    with pa.ipc.new_file(folder / "table.arrow", table.schema) as writer:
-        writer.write_table(table)
-    return folder / "table.arrow"
-
-
 TIMED: dict[str, Callable[[Path, pa.Table], Any]] = {
     "PyArrow": lambda _, table: table,
     "batches": lambda _, table: table.to_reader(),
@@ -255,8 +245,8 @@ TIMED: dict[str, Callable[[Path, pa.Table], Any]] = {
     "pandas of Arrow": lambda _, table: table.to_pandas(types_mapper=pd.ArrowDtype),
     "Polars": lambda _, table: pl.from_arrow(table),
     "lazy Polars": lambda _, table: pl.from_arrow(table).lazy(),
-    "Parquet": write_parquet,
-    "Arrow": write_arrow,
+    "Parquet": lambda folder, table: write_table(table, folder / "table.parquet"),
+    "Arrow": lambda folder, table: write_table(table, folder / "table.arrow"),
 }
 FAR = 10**17
 TIMES = {
@@ -343,7 +333,8 @@ def test_a_gain_that_overflows_is_an_error_of_the_file_in_whatever_order_its_row
     queries = [f"q{row % 2 if is_scattered else row // (rows // 2)}" for row in range(rows)]
     grades = [0.0] * (rows - 1) + [2000.0]
     columns = {"query_id": queries, "relevance": grades, "score": [*map(float, range(rows))]}
-    path = write_parquet(tmp_path, pa.table(columns))
+    path = tmp_path / "table.parquet"
+    pq.write_table(pa.table(columns), path)
     overflows = "nDCG(gain='exp2')@5"
     for evaluate in (
         lambda: rs.evaluate(path, overflows),

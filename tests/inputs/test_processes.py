@@ -273,7 +273,6 @@ WAYS: dict[str, Callable[[object], object]] = {
     "columns": lambda odd: rs.evaluate(PLAIN_QRELS, PLAIN_RUN, "AP", query=odd),  # type: ignore[call-overload]
     "weights": lambda odd: rs.evaluate(PLAIN_QRELS, PLAIN_RUN, "AP", weights=odd),  # type: ignore[call-overload]
     "cluster": lambda odd: rs.evaluate(PLAIN_QRELS, PLAIN_RUN, "AP", interval=0.9, cluster=odd),  # type: ignore[call-overload]
-    "table": lambda odd: rs.evaluate(odd, "AP"),
     "by": lambda odd: rs.evaluate(TABLE, "AP", by=odd),  # type: ignore[arg-type]
     "from_lists": lambda odd: rs.Rankings.from_lists(odd, ideal=None),  # type: ignore[arg-type]
     "grades": lambda odd: rs.Rankings.from_groups(odd, [1, 2], [2]),  # type: ignore[arg-type]

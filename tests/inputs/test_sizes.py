@@ -158,8 +158,6 @@ def test_queries_of_one_line_are_read_in_bounded_memory(tmp_path: Path) -> None:
 
 
 HEADER = lines("query_id,doc_id,relevance,score")
-
-
 QUERIES, DOCS = 500, 100
 ROWS = [(query, doc) for query in range(QUERIES) for doc in range(DOCS)]
 PART = b"PART"

@@ -84,10 +84,6 @@ def test_a_column_that_is_none_is_refused_with_its_row(entry: Refused) -> None:
         assert entry.line is None or error.location
 
 
-def frames(columns: dict[str, object]) -> list[object]:
-    return [pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)]
-
-
 def frame_of(entry: Refused) -> pd.DataFrame | None:
     """Return the column in a frame, where one can hold it as it is."""
     made = entry.make()
@@ -150,8 +146,9 @@ def test_columns_may_be_called_by_numbers() -> None:
 
 
 def test_a_table_without_judgments_is_refused_as_judgments_without_a_document_are() -> None:
-    for table in frames(PLAIN | {"relevance": [float("nan")] * 5}):
-        is_refused(lambda table=table: Rankings.from_table(table), "empty_input")
+    columns = PLAIN | {"relevance": [float("nan")] * 5}
+    for make in (pd.DataFrame, pl.DataFrame, pa.table):
+        is_refused(lambda make=make: Rankings.from_table(make(columns)), "empty_input")
 
 
 def test_categories_that_are_not_used_are_no_queries() -> None:
@@ -219,12 +216,6 @@ def test_an_attribute_that_has_no_text_is_refused() -> None:
     assert made.attribute("day")[0].endswith("Z")
 
 
-def of_module(name: str, kind: str = "DataFrame") -> object:
-    """Return an object whose class says that it is of a module."""
-    made = type(kind, (), {"columns": ["qid", "rel", "score"], "__module__": name})
-    return made()
-
-
 @pytest.mark.parametrize(
     ("module", "hint"),
     [
@@ -239,7 +230,8 @@ def of_module(name: str, kind: str = "DataFrame") -> object:
 def test_a_frame_that_is_elsewhere_is_refused_with_what_brings_it_here(
     module: str, hint: str
 ) -> None:
-    frame = of_module(module)
+    columns = {"columns": ["qid", "rel", "score"], "__module__": module}
+    frame = type("DataFrame", (), columns)()
     for call in (
         lambda: Rankings.from_table(frame),
         lambda: rs.evaluate(frame, {"q": {"a": 1.0}}, "RR"),

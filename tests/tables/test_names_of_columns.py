@@ -38,16 +38,13 @@ def test_interactions_without_grades_have_grade_1_and_a_note() -> None:
     assert "each counted as relevant with grade 1: 3" in str(found)
 
 
-def test_repeated_interactions_count_once() -> None:
+def test_interactions_may_be_repeated_or_have_times() -> None:
     twice = pd.concat([pd.DataFrame(BOUGHT)] * 2)
-    found = rs.evaluate(twice, pd.DataFrame(SHOWN), ["RR", "R@2"])
-    assert by_text(found) == VALUES
-    assert found.diagnostics["duplicate_identical"] == 3
-
-
-def test_times_beside_interactions_are_no_grades() -> None:
     times = pd.DataFrame(BOUGHT).assign(timestamp=[5, 6, 7])
-    assert by_text(rs.evaluate(times, pd.DataFrame(SHOWN), ["RR", "R@2"])) == VALUES
+    for bought, repeated in ((twice, 3), (times, 0)):
+        found = rs.evaluate(bought, pd.DataFrame(SHOWN), ["RR", "R@2"])
+        assert by_text(found) == VALUES
+        assert found.diagnostics.get("duplicate_identical", 0) == repeated
 
 
 @pytest.mark.parametrize(
@@ -72,63 +69,38 @@ def test_ratings_are_grades() -> None:
 
 
 def test_judgments_of_hugging_face_call_their_grades_score(tmp_path: Path) -> None:
+    """But no column is grade and score at once."""
     qrels = pd.DataFrame({"query-id": ["q", "q"], "corpus-id": ["a", "b"], "score": [2, 0]})
     path = tmp_path / "test.tsv"
     qrels.to_csv(path, sep="\t", index=False)
     for data in (qrels, pl.DataFrame(qrels), path):
         found = rs.evaluate(data, {"q": ["b", "a"]}, ["RR", "IDCG@1"])
         assert found.to_dict() == {"q": {"RR": 0.5, "IDCG@1": 2.0}}
-
-
-def test_a_score_of_hugging_face_is_not_grade_and_score_at_once() -> None:
-    qrels = pd.DataFrame({"query-id": ["q", "q"], "corpus-id": ["a", "b"], "score": [2, 0]})
     with pytest.raises(rs.errors.FormatError, match="expected a column of relevance"):
         rs.evaluate(qrels, "RR")
 
 
-LOGS: dict[str, dict[str, list[object]]] = {
-    "Arize": {
-        "prediction_group_id": ["s", "s"],
-        "prediction_id": ["x", "y"],
-        "rank": [1, 2],
-        "relevance_score": [0.0, 1.0],
-    },
-    "Arize, with scores": {
-        "prediction_group_id": ["s", "s"],
-        "prediction_id": ["x", "y"],
-        "prediction_score": [0.9, 0.5],
-        "relevance_score": [0.0, 1.0],
-    },
-    "User Behavior Insights": {
-        "query_id": ["s", "s"],
-        "user_query": ["tv", "tv"],
-        "client_id": ["c", "c"],
-        "object_id": ["x", "y"],
-        "position": [1, 2],
-        "label": [0, 1],
-    },
-    "RecTools": {
-        "user_id": [1, 1],
-        "item_id": [7, 8],
-        "score": [0.9, 0.5],
-        "rank": [1, 2],
-        "target": [0, 1],
-    },
-    "LensKit": {"user": [1, 1], "item": [7, 8], "score": [0.9, 0.5], "rating": [0, 1]},
-    "Evidently": {"user_id": [1, 1], "item_id": [7, 8], "prediction": [0.9, 0.5], "target": [0, 1]},
-    "queries with their text": {
-        "query_id": ["s", "s"],
-        "query": ["tv", "tv"],
-        "doc_id": ["x", "y"],
-        "score": [0.9, 0.5],
-        "label": [0, 1],
-    },
+LOGS = {
+    "Arize": "prediction_group_id prediction_id rank relevance_score",
+    "Arize, with scores": "prediction_group_id prediction_id prediction_score relevance_score",
+    "User Behavior Insights": "query_id user_query client_id object_id position label",
+    "RecTools": "user_id item_id score rank target",
+    "LensKit": "user item score rating",
+    "Evidently": "user_id item_id prediction target",
+    "queries with their text": "query_id query doc_id score label",
 }
+CELLS: dict[str, tuple[object, object]] = {
+    **dict.fromkeys(["prediction_id", "object_id", "item_id", "item", "doc_id"], (7, 8)),
+    **dict.fromkeys(["score", "prediction_score", "prediction"], (0.9, 0.5)),
+    **dict.fromkeys(["rank", "position"], (1, 2)),
+    **dict.fromkeys(["relevance_score", "label", "target", "rating"], (0, 1)),
+}
+"""The cells of two rows, by the name of their column; the others have the same text in both."""
 
 
 @pytest.mark.parametrize("log", LOGS)
 def test_the_columns_of_a_log_are_found(log: str, tmp_path: Path) -> None:
-    table = pd.DataFrame(LOGS[log])
+    table = pd.DataFrame({name: CELLS.get(name, ("s", "s")) for name in LOGS[log].split()})
     table.to_csv(tmp_path / "log.csv", index=False)
     for data in (table, pl.DataFrame(table), tmp_path / "log.csv"):
         found = rs.evaluate(data, "RR")
@@ -272,17 +244,13 @@ def test_arrays_leave_as_numbers_of_python_and_as_columns_of_libraries() -> None
     assert made.to_arrow()["value"].to_pylist()[0] == 0.5
 
 
-def test_an_array_is_given_without_a_copy() -> None:
-    values = np.arange(3.0)
+def test_an_array_is_given_without_a_copy_and_a_list_is_copied() -> None:
+    values, listed = np.arange(3.0), [1, 2]
     assert Table({"value": values}).array("value") is values
-    assert Table({"n": [1, 2]}).array("n").tolist() == [1, 2]
-
-
-def test_a_list_that_changes_later_does_not_change_the_table() -> None:
-    given = [1, 2]
-    made = Table({"n": given})
-    given.append(3)
+    made = Table({"n": listed})
+    listed.append(3)
     assert made.column("n") == (1, 2)
+    assert made.array("n").tolist() == [1, 2]
 
 
 lists = st.lists(
@@ -299,8 +267,7 @@ def test_tables_matrices_groups_and_dicts_agree(
 ) -> None:
     rows = [(q, d, *pair) for q, docs in enumerate(queries) for d, pair in enumerate(docs)]
     sizes = [len(docs) for docs in queries]
-    width = max(sizes)
-    y_true, y_score = np.full((2, len(queries), width), np.nan)
+    y_true, y_score = np.full((2, len(queries), max(sizes)), np.nan)
     for q, d, grade, score in rows:
         y_true[q, d], y_score[q, d] = grade, score
     grades = np.array([row[2] for row in rows])
@@ -315,15 +282,16 @@ def test_tables_matrices_groups_and_dicts_agree(
         Rankings.from_groups(grades, scores, sizes),
         Rankings.from_table(table, ties="average"),
     ]
-    qrels: dict[str, dict[str, float]] = {f"q{q}": {} for q in range(len(queries))}
-    run: dict[str, dict[str, float]] = {f"q{q}": {} for q in range(len(queries))}
-    for q, d, grade, score in rows:
-        qrels[f"q{q}"][str(d)] = grade
-        run[f"q{q}"][str(d)] = float(score)
+    qrels, run = (
+        {
+            f"q{q}": {str(d): float(pair[at]) for d, pair in enumerate(docs)}
+            for q, docs in enumerate(queries)
+        }
+        for at in (0, 1)
+    )
     expected = rs.evaluate(qrels, run, measures, policy="ties=average")
     for rankings in found:
-        evaluation = rankings.evaluate(measures)
-        assert dict(evaluation) == dict(expected)
+        assert dict(rankings.evaluate(measures)) == dict(expected)
     by_ids = rs.evaluate(qrels, run, measures)
     assert dict(rs.evaluate(table, measures)) == dict(by_ids)
     assert dict(Rankings.from_table(table).evaluate(measures)) == dict(by_ids)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import statistics
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
@@ -91,11 +91,20 @@ def test_weights_weigh_the_mean_in_whatever_form_they_come() -> None:
     assert rs.evaluate(qrels, run, "RR", weights=weights)["RR"] == expected
 
 
+WEIGHTS = ([1, 1, 1], [1, 1, 1, -1], [0, 0, 0, 0], [1, 1, 1, math.inf], ["a"] * 4, {"0": 1})
+MEDIAN = {"policy": "aggregate=median", "interval": rs.Interval(method="t")}
+
+
 @pytest.mark.parametrize(
-    "weights", [[1, 1, 1], [1, 1, 1, -1], [0, 0, 0, 0], [1, 1, 1, math.inf], ["a"] * 4, {"0": 1}]
+    ("settings", "code"),
+    [
+        *(({"weights": weights}, "bad_weights") for weights in WEIGHTS),
+        *(({"interval": 0.9, "cluster": users}, "bad_clusters") for users in ([1, 2], {"0": 1})),
+        (MEDIAN, "interval_unavailable"),
+    ],
 )
-def test_weights_that_are_none_are_refused(weights: object) -> None:
-    refused(lambda: Rankings.from_lists(LISTS).evaluate("RR", weights=weights), "bad_weights")
+def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], code: str) -> None:
+    refused(lambda: Rankings.from_lists(LISTS).evaluate("RR", **settings), code)
 
 
 def test_a_t_interval_is_the_textbook_s() -> None:
@@ -135,15 +144,6 @@ def test_each_slice_has_an_interval_of_its_own() -> None:
 def test_an_interval_outside_its_ranges_is_refused(settings: dict[str, object]) -> None:
     with pytest.raises(rs.PolicyError):
         rs.Interval(**settings)  # type: ignore[arg-type]
-
-
-def test_only_means_have_a_t_interval() -> None:
-    refused(
-        lambda: Rankings.from_lists(LISTS).evaluate(
-            "RR", policy="aggregate=median", interval=rs.Interval(method="t")
-        ),
-        "interval_unavailable",
-    )
 
 
 def make_clustered_log() -> pd.DataFrame:
@@ -202,16 +202,6 @@ def test_queries_without_a_cluster_are_independent() -> None:
     clusters = ["a", "a", None, float("nan"), *map(str, range(36))]
     found = rankings.evaluate("RR", interval=0.95, cluster=clusters)
     assert found.estimates["RR"].clusters == 39
-
-
-@pytest.mark.parametrize("cluster", [[1, 2], {"0": 1}])
-def test_clusters_that_do_not_fit_are_refused(cluster: object) -> None:
-    refused(
-        lambda: Rankings.from_lists([[1], [0, 1], [1]]).evaluate(
-            "RR", interval=0.9, cluster=cluster
-        ),
-        "bad_clusters",
-    )
 
 
 def test_clusters_need_an_interval() -> None:
