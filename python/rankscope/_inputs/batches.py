@@ -76,7 +76,7 @@ def _of_frame(frame: Foreign) -> Batches:
 class BatchFile(Reader):
     """Batches in place of a file."""
 
-    what, code, hint = COMPUTED
+    code, hint = COMPUTED
 
     def read_names(self) -> tuple[list[str], dict[str, list[str]]]:
         """Return the names in the schema."""

@@ -158,7 +158,7 @@ def _no_table(table: object) -> FormatError:
 class MemoryTable(Reader):
     """A table in memory in place of a file, as one batch of the wanted columns."""
 
-    what, code, hint = COMPUTED
+    code, hint = COMPUTED
 
     def read_names(self) -> tuple[list[str], dict[str, list[str]]]:
         """Return the names of the columns."""

@@ -39,12 +39,8 @@ NUMBER_ROLES = ("relevance", "score", "rank", "weight")
 SHOWN = 120
 ROOM = 4 << 20
 """What has to be left at each batch: with less, PyArrow may end the process."""
-COMPUTED = (
-    "table that can be computed",
-    "input_type",
-    "compute it without rankscope to see the whole message",
-)
-"""What, code and hint of the error for a table that another library can't compute."""
+COMPUTED = "input_type", "compute it without rankscope to see the whole message"
+"""The code and the hint of the error for a table that another library can't compute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +146,7 @@ class Reader(ABC):
         except MemoryError as error:
             raise OutOfMemoryError(
                 f"not enough memory to read this {self.what} ({first_line(error)})",
-                hint="is it whole? read it in parts, or raise the memory limit of the process",
+                hint="read it in parts, or raise the memory limit of the process; is it whole?",
                 code="memory",
                 file=self.name,
             ) from error
