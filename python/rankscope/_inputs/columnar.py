@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rankscope._inputs.text import Foreign
 
-BATCH = 1 << 17
+BATCH = 1 << 15
 BATCH_OF_LISTS = 1 << 10
 FEWEST = 1 << 13
 """Batches of fewer rows are joined: each takes as much time and memory as thousands of rows."""

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 ROOM_OF_THREAD = 144 << 20
 """The addresses that a thread reserves: glibc takes 128 MB of them for what it allocates."""
-AT_ONCE = 1 << 18
-"""How many rows are evaluated at once: enough for several threads, little memory."""
+AT_ONCE = 1 << 16
+"""How many rows are evaluated at once: enough for several threads, few enough for their caches."""
 HELD = 1 << 27
 """Rows that take more bytes are partitioned by query, which takes less time and memory."""
 BYTES_OF_ROW = 256
@@ -71,7 +71,7 @@ def whole_queries(file: TableFile, rows_at_once: int) -> Iterator[Any]:
     carried: list[Any] = []
     query = file.columns.get("query")
     count, least = 0, rows_at_once
-    for batch in read_ahead(file):
+    for batch in file:
         carried.append(batch)
         count += batch.num_rows
         if query is None or count < least:

@@ -12,6 +12,7 @@ from rankscope.engine.batches import (
     count_rows_at_once,
     evaluate_parts,
     push_batches,
+    read_ahead,
     whole_queries,
 )
 from rankscope.engine.memory import Room, SpillNotice
@@ -92,7 +93,7 @@ class ColumnRun:
         parts, threads = RunParts(self._judgments), self._reading.threads
         with self._open() as file:
             try:
-                for rows in whole_queries(file, rows_at_once):
+                for rows in read_ahead(whole_queries(file, rows_at_once)):
                     columns = columns_of(rows, file).retrieved()
                     if not parts.push(self._plan, columns, threads):
                         return None

@@ -11,6 +11,7 @@ from rankscope.engine.batches import (
     count_rows_at_once,
     evaluate_parts,
     push_batches,
+    read_ahead,
     whole_queries,
 )
 from rankscope.engine.memory import SpillNotice
@@ -123,7 +124,7 @@ def _push_batches(
 ) -> tuple[TableStream, SourceIds, Scale | None] | None:
     stream, source = TableStream(), TEXT
     rows, scale = 0, None
-    for table in whole_queries(file, rows_at_once):
+    for table in read_ahead(whole_queries(file, rows_at_once)):
         try:
             columns = columns_of(table, file).joined(asked.columns)
         except FormatError as error:
