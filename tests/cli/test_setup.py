@@ -184,7 +184,6 @@ def test_projects_are_applied_over_http(folder: Folder) -> None:
     with Monitor.open(folder.store, "music", writes=False) as monitor:
         assert [rule.name for rule in monitor.rules()] == ["data", "early", "quality"]
         actions = [entry.action for entry in monitor.store.audit("music")]
-        # The service evaluates rules meanwhile, which adds entries of its own.
         assert actions.count("setup.apply") == 2
 
 
@@ -194,8 +193,7 @@ def test_a_service_reads_its_channels_from_the_same_file(folder: Folder) -> None
     assert "+ rule quality" in folder.apply(channels + FILE)
     key = folder.make_key("admin", "read", "--project", "music")
     with serving(folder.store, "--config", str(folder.file)) as (address, _):
-        listed = run("monitor", "channels", address, environment=key)
-        assert b"oncall" in listed.stdout, listed
+        assert b"oncall" in run("monitor", "channels", address, environment=key).stdout
 
 
 @contextmanager
