@@ -183,8 +183,7 @@ def test_projects_are_applied_over_http(folder: Folder) -> None:
         check_error(refused, 2, "unauthorized")
     with Monitor.open(folder.store, "music", writes=False) as monitor:
         assert [rule.name for rule in monitor.rules()] == ["data", "early", "quality"]
-        actions = [entry.action for entry in monitor.store.audit("music")]
-        assert actions.count("setup.apply") == 2
+        assert [one.action for one in monitor.store.audit("music")].count("setup.apply") == 2
 
 
 @pytest.mark.slow
