@@ -43,7 +43,7 @@ def take_high_part(values: NDArray[np.float64], terms: int) -> NDArray[np.float6
 def sum_groups(
     values: NDArray[np.float64], groups: NDArray[Any], count: int
 ) -> NDArray[np.float64]:
-    """Return the faithfully rounded sum of each group, independent of the order.
+    """Return the sum of each group, rounded once, whatever the order.
 
     Examples:
         >>> import numpy as np
@@ -62,11 +62,9 @@ def sum_groupings(
         [_count(groups, part, count) for groups, count in zip(groupings, counts, strict=True)]
         for part in _peel(values)
     ]
-    # Smallest parts come first.
-    return [
-        sum((sums[at] for sums in reversed(found)), start=np.zeros(count))
-        for at, count in enumerate(counts)
-    ]
+    # Sums of large and of small parts can cancel each other, so these are added up exactly, too.
+    parts = ([[0.0] * count, *(of[at].tolist() for of in found)] for at, count in enumerate(counts))
+    return [np.array([*map(math.fsum, zip(*sums, strict=True))]) for sums in parts]
 
 
 def _count(groups: NDArray[Any], part: NDArray[np.float64], count: int) -> NDArray[np.float64]:
