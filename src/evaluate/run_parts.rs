@@ -22,7 +22,6 @@ use crate::rank::ranked::Ranked;
 use crate::rank::rows::are_regular;
 use crate::rank::run::no_rows;
 use crate::table::columns::{IdColumn, check_texts, slice, write_texts};
-use crate::table::frame::Frame;
 use crate::text::list::{List, Row, is_too_long};
 use crate::threads::{FEW_ROWS, on_threads};
 use crate::watch::Watch;
@@ -70,26 +69,23 @@ impl RunParts {
     }
 
     /// Evaluates the rows of some more queries, all rows of each; says whether none of the queries came
-    /// before. If one did, nothing more can be added.
+    /// before. If one did, nothing more can be added. The numbers of the rows tell which query came
+    /// first; without them, rows follow those before.
     ///
     /// # Errors
     /// As [`Part::join`]; lines are 1-based rows of the part.
-    pub fn push(&mut self, plan: &Plan, run: &RunColumns<'_>, threads: usize) -> Result<bool> {
-        let before = self.rows;
-        self.push_numbered(plan, run, |row| before + row as u64, threads)
-    }
-
-    /// The same for rows that have other numbers in the run.
-    ///
-    /// # Errors
-    /// As [`RunParts::push`].
-    pub(super) fn push_numbered(
+    pub fn push(
         &mut self,
         plan: &Plan,
         run: &RunColumns<'_>,
-        number: impl Fn(usize) -> u64,
         threads: usize,
+        numbers: Option<&[i64]>,
     ) -> Result<bool> {
+        let before = self.rows;
+        let number = |row: usize| {
+            let known = numbers.and_then(|numbers| numbers.get(row));
+            known.map_or(before + row as u64, |number| number.cast_unsigned())
+        };
         let part = Part::group(&self.judgments, run, &mut self.room, threads)?;
         for &query in &part.queries[..part.judged] {
             if std::mem::replace(&mut self.is_seen[query as usize], true) {
@@ -282,20 +278,4 @@ impl RunParts {
         made.flat += self.flat;
         Ok(made)
     }
-}
-
-/// Looks at the rows of a partition as a run.
-pub(super) fn view<T>(
-    frame: &Frame,
-    are_ranks: bool,
-    look: impl FnOnce(&RunColumns<'_>) -> T,
-) -> T {
-    let (mut query_ints, mut doc_ints): (&[i64], &[i64]) = (&[], &[]);
-    let scores = frame[3].doubles();
-    look(&RunColumns {
-        queries: frame[0].ids(&mut query_ints),
-        docs: frame[2].ids(&mut doc_ints),
-        scores: &scores,
-        are_ranks,
-    })
 }

@@ -5,7 +5,7 @@ use crate::evaluate::evaluation::Evaluation;
 use crate::evaluate::plan::Plan;
 use crate::ids::vocabulary::Vocabulary;
 use crate::policy::{Duplicates, Ties};
-use crate::qrels::attributes::Attributes;
+use crate::qrels::attributes::{Attributes, pick};
 use crate::rank::rankings::Rankings;
 use crate::rank::rows::Table;
 
@@ -54,13 +54,23 @@ impl TableStream {
         Ok(true)
     }
 
-    /// The evaluation of all, what the queries are called, and what is known of them besides; nothing
-    /// if there was no row.
+    /// The evaluation of all, what the queries are called, and what is known of them besides, in another
+    /// order where there is one; nothing if there was no row.
     #[must_use]
-    pub fn finish(self, plan: &Plan) -> Option<(Evaluation, Vocabulary, Attributes)> {
-        let mut made = self.made?;
+    pub fn finish(
+        self,
+        plan: &Plan,
+        order: Option<&[u32]>,
+    ) -> Option<(Evaluation, Vocabulary, Attributes)> {
+        let Self { mut names, mut attributes, made, .. } = self;
+        let mut made = made?;
+        if let Some(order) = order {
+            names = pick(&names, order);
+            attributes.reorder(order);
+            made.reorder(order);
+        }
         made.aggregate(&plan.averaging());
-        Some((made, self.names, self.attributes))
+        Some((made, names, attributes))
     }
 }
 

@@ -71,7 +71,7 @@ impl RunCells<'_> {
                 scores: &Rows(&self.scores, start..end),
                 are_ranks: self.are_ranks,
             };
-            if !parts.push(plan, &run, threads).ok()? {
+            if !parts.push(plan, &run, threads, None).ok()? {
                 return None;
             }
             start = end;

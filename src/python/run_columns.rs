@@ -1,8 +1,8 @@
 //! The Python classes `RunParts` and `SpilledColumns`, which take a run of columns batch by batch.
 
-use std::path::PathBuf;
 use std::sync::Mutex;
 
+use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -14,11 +14,11 @@ use super::judgments::Judgments;
 use super::pieces::RunCells;
 use super::plan::Plan;
 use super::table::IdView;
+use super::vectors::copy_of;
 use crate::error::Error;
-use crate::evaluate::{run_parts, spilled_columns};
+use crate::evaluate::run_parts;
 use crate::memory::guard;
 use crate::rank::join_columns;
-use crate::table::queue::Spill;
 
 /// The columns of a run: queries, documents, scores and whether they are ranks below zero.
 #[derive(FromPyObject)]
@@ -68,19 +68,22 @@ impl RunParts {
         guard(|| Ok(Self(Mutex::new(Some(run_parts::RunParts::new(&judgments.0))))))
     }
 
-    /// Evaluates all rows of some more queries; says whether none of the queries came before.
+    /// Evaluates all rows of some more queries, which have these numbers, or follow those before; says
+    /// whether none of the queries came before.
     fn push(
         &self,
         py: Python<'_>,
         plan: &Plan,
         columns: RunColumns,
         threads: usize,
+        numbers: Option<PyBuffer<i64>>,
     ) -> PyResult<bool> {
         guard(|| {
+            let numbers = numbers.map(|numbers| copy_of(py, &numbers)).transpose()?;
             let mut parts = self.0.lock().map_err(|_| ended())?;
             let parts = parts.as_mut().ok_or_else(ended)?;
             let cells = columns.cells()?;
-            if parts.rows() == 0 && cells.are_many_texts() {
+            if numbers.is_none() && parts.rows() == 0 && cells.are_many_texts() {
                 let mut made = parts.begin_anew();
                 if py.detach(|| cells.push_to(&mut made, &plan.0, threads)) {
                     *parts = made;
@@ -88,7 +91,7 @@ impl RunParts {
                 }
             }
             let view = columns.view(py)?;
-            py.detach(|| parts.push(&plan.0, &view.run(), threads))
+            py.detach(|| parts.push(&plan.0, &view.run(), threads, numbers.as_deref()))
                 .map_err(|error| refuse(py, &error))
         })
     }
@@ -99,77 +102,6 @@ impl RunParts {
             let made = py.detach(|| parts.finish(&plan.0)).map_err(|error| refuse(py, &error))?;
             Ok(Evaluation::new(made, plan))
         })
-    }
-}
-
-/// Evaluates a run that is larger than memory.
-#[pyclass(frozen, module = "rankscope._core")]
-pub struct SpilledColumns(Mutex<Option<spilled_columns::SpilledColumns>>);
-
-#[pymethods]
-impl SpilledColumns {
-    #[new]
-    fn new(
-        judgments: &Judgments,
-        folder: PathBuf,
-        memory: u64,
-        expected: Option<u64>,
-    ) -> PyResult<Self> {
-        guard(|| {
-            let spill = Spill { folder, memory, expected };
-            let made = spilled_columns::SpilledColumns::new(&judgments.0, spill);
-            Ok(Self(Mutex::new(Some(made))))
-        })
-    }
-
-    /// Adds rows.
-    fn push(&self, py: Python<'_>, columns: RunColumns) -> PyResult<()> {
-        guard(|| {
-            let view = columns.view(py)?;
-            self.with(|spilled| py.detach(|| spilled.push(&view.run())))?
-                .map_err(|error| refuse(py, &error))
-        })
-    }
-
-    /// The bytes written to files so far.
-    fn written(&self) -> PyResult<u64> {
-        self.with(|spilled| spilled.rows().written())
-    }
-
-    /// The rows evaluated so far, and all rows.
-    fn progress(&self) -> PyResult<(u64, u64)> {
-        self.with(|spilled| spilled.rows().progress())
-    }
-
-    /// Evaluates another part of the rows; false if there is none.
-    fn evaluate_next(&self, py: Python<'_>, plan: &Plan, threads: usize) -> PyResult<bool> {
-        guard(|| {
-            self.with(|spilled| py.detach(|| spilled.evaluate_next(&plan.0, threads)))?
-                .map_err(|error| refuse(py, &error))
-        })
-    }
-
-    /// Raises the first mistake in the rows, once all of them were evaluated.
-    fn check(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(spilled_columns::SpilledColumns::check)?.map_err(|error| refuse(py, &error))
-    }
-
-    fn finish(&self, py: Python<'_>, plan: &Plan) -> PyResult<Evaluation> {
-        guard(|| {
-            let spilled = self.0.lock().map_err(|_| ended())?.take().ok_or_else(ended)?;
-            let made = py.detach(|| spilled.finish(&plan.0)).map_err(|error| refuse(py, &error))?;
-            Ok(Evaluation::new(made, plan))
-        })
-    }
-}
-
-impl SpilledColumns {
-    pub(super) fn with<T>(
-        &self,
-        act: impl FnOnce(&mut spilled_columns::SpilledColumns) -> T,
-    ) -> PyResult<T> {
-        let mut spilled = self.0.lock().map_err(|_| ended())?;
-        spilled.as_mut().map(act).ok_or_else(ended)
     }
 }
 

@@ -21,10 +21,10 @@ use crate::qrels::axis::Names;
 pub struct TableStream(pub(super) Mutex<Option<table_stream::TableStream>>);
 
 /// An evaluation, the queries, and of each attribute its values and which of them each query has.
-pub(super) type Finished = (Evaluation, Vec<String>, AttributeRows);
+type Finished = (Evaluation, Vec<String>, AttributeRows);
 
 /// Of each attribute its name, its values and which of them each query has.
-pub(super) type AttributeRows = Vec<(String, Vec<String>, Vec<u32>)>;
+type AttributeRows = Vec<(String, Vec<String>, Vec<u32>)>;
 
 #[pymethods]
 impl TableStream {
@@ -56,10 +56,12 @@ impl TableStream {
         })
     }
 
-    fn finish(&self, plan: &Plan) -> PyResult<Option<Finished>> {
+    /// The evaluation of all queries, in this order of their numbers, if there is one.
+    fn finish(&self, plan: &Plan, order: Option<Vec<u32>>) -> PyResult<Option<Finished>> {
         guard(|| {
             let stream = self.0.lock().map_err(|_| ended())?.take().ok_or_else(ended)?;
-            let Some((made, names, attributes)) = stream.finish(&plan.0) else { return Ok(None) };
+            let finished = stream.finish(&plan.0, order.as_deref());
+            let Some((made, names, attributes)) = finished else { return Ok(None) };
             let (queries, attributes) = name_all(names, attributes);
             Ok(Some((Evaluation::new(made, plan), queries, attributes)))
         })
@@ -67,7 +69,7 @@ impl TableStream {
 }
 
 /// The queries and the attributes of each, as texts.
-pub(super) fn name_all(names: Vocabulary, attributes: Attributes) -> (Vec<String>, AttributeRows) {
+fn name_all(names: Vocabulary, attributes: Attributes) -> (Vec<String>, AttributeRows) {
     let names = Names::Known(names);
     let queries = (0..names.len()).map(|query| text(&names.get(query))).collect();
     let attributes = attributes.into_iter().map(|attribute| {

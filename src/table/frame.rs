@@ -2,7 +2,6 @@
 
 use crate::memory::{Vec, vec};
 use crate::table::cells::Cells;
-use crate::table::columns::{IdColumn, slice};
 
 /// Values of some rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,42 +23,6 @@ pub enum Column {
 pub type Frame = Vec<Column>;
 
 impl Column {
-    /// A copy of numbers.
-    #[must_use]
-    pub fn of_doubles(cells: &dyn Cells<f64>) -> Self {
-        let mut values = vec![0.0; cells.len()];
-        cells.read(0, &mut values);
-        Self::Doubles(values)
-    }
-
-    /// A copy of identifiers.
-    #[must_use]
-    pub fn of_ids(column: &IdColumn<'_>) -> Self {
-        match *column {
-            IdColumn::Ints(cells) => {
-                let mut values = vec![0; cells.len()];
-                cells.read(0, &mut values);
-                Self::Ints(values)
-            }
-            IdColumn::Texts { offsets, bytes } => {
-                let mut own = Vec::with_capacity(bytes.len());
-                let mut ends = Vec::with_capacity(offsets.len());
-                ends.push(0);
-                for pair in offsets.windows(2) {
-                    own.extend_from_slice(slice(bytes, pair[0], pair[1]).unwrap_or_default());
-                    ends.push(own.len().cast_signed() as i64);
-                }
-                Self::Texts { offsets: ends, bytes: own }
-            }
-        }
-    }
-
-    /// The numbers of so many rows, of which so many come before.
-    #[must_use]
-    pub fn of_row_numbers(before: u64, rows: usize) -> Self {
-        Self::Ints((before.cast_signed()..).zip(0..rows).map(|(number, _)| number).collect())
-    }
-
     /// A column of the same kind without rows.
     #[must_use]
     pub fn empty(&self) -> Self {
@@ -98,16 +61,6 @@ impl Column {
         if let Self::Doubles(values) = self { values } else { &[] }
     }
 
-    /// The values as identifiers.
-    #[must_use]
-    pub fn ids<'a>(&'a self, ints: &'a mut &'a [i64]) -> IdColumn<'a> {
-        if let Self::Texts { offsets, bytes } = self {
-            return IdColumn::Texts { offsets, bytes };
-        }
-        *ints = self.ints();
-        IdColumn::Ints(ints)
-    }
-
     /// The bytes of memory that the values of some of the rows take.
     #[must_use]
     pub fn size_of(&self, rows: &[u32]) -> usize {
@@ -139,43 +92,6 @@ impl Column {
             }
             _ => unreachable!("frames of one table have the same columns"),
         }
-    }
-
-    /// The bytes of memory that all values take.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        let texts = if let Self::Texts { bytes, .. } = self { bytes.len() } else { 0 };
-        (8 * self.len() + texts) as u64
-    }
-
-    /// Whether two rows have the same identifier.
-    #[must_use]
-    pub fn is_same(&self, row: usize, other: usize) -> bool {
-        match self {
-            Self::Ints(values) => values[row] == values[other],
-            Self::Doubles(_) => false,
-            Self::Texts { offsets, bytes } => {
-                let text = |row: usize| slice(bytes, offsets[row], offsets[row + 1]).ok();
-                text(row) == text(other)
-            }
-        }
-    }
-
-    /// Gives away the rows from one on.
-    #[must_use]
-    pub fn split_off(&mut self, row: usize) -> Self {
-        let mut rest = self.empty();
-        let rows: Vec<u32> = (0..).zip(0..self.len()).map(|(row, _)| row).skip(row).collect();
-        rest.take(self, &rows);
-        match self {
-            Self::Ints(values) => values.truncate(row),
-            Self::Doubles(values) => values.truncate(row),
-            Self::Texts { offsets, bytes } => {
-                offsets.truncate(row + 1);
-                bytes.truncate(offsets.last().map_or(0, |&end| usize::try_from(end).unwrap_or(0)));
-            }
-        }
-        rest
     }
 
     /// Appends a text to texts.

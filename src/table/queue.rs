@@ -108,9 +108,9 @@ pub struct Queue {
 
 /// What comes next.
 #[derive(Debug)]
-pub enum Next<T = Frame> {
+pub enum Next {
     /// All rows of some queries.
-    Whole(T),
+    Whole(Frame),
     /// A partition that was too large was split.
     Split,
     /// Nothing.
@@ -143,30 +143,6 @@ impl Queue {
         hash: impl Fn(&Column, &mut Vec<u64>),
         name: impl Fn(String) -> String,
     ) -> Result<Next> {
-        Ok(match self.take(spill, needed, hash, name)? {
-            Next::Whole(partition) => Next::Whole(partition.load(&spill.folder)?),
-            Next::Split => Next::Split,
-            Next::End => Next::End,
-        })
-    }
-
-    /// How many bytes the evaluation of the next partition takes.
-    #[must_use]
-    pub fn peek(&self, needed: impl Fn(&Partition) -> u64) -> Option<u64> {
-        self.left.last().map(needed)
-    }
-
-    /// As [`Queue::next`], but for loading the partition.
-    ///
-    /// # Errors
-    /// As [`Queue::next`].
-    pub fn take(
-        &mut self,
-        spill: &Spill,
-        needed: impl Fn(&Partition) -> u64,
-        hash: impl Fn(&Column, &mut Vec<u64>),
-        name: impl Fn(String) -> String,
-    ) -> Result<Next<Partition>> {
         let Some(mut partition) = self.left.pop() else { return Ok(Next::End) };
         let needed = needed(&partition);
         if needed > spill.room() && partition.has_several() {
@@ -179,7 +155,7 @@ impl Queue {
             let query = name(partition.first_query(&spill.folder)?);
             return Err(too_large(&query, rows, needed, spill.memory));
         }
-        Ok(Next::Whole(partition))
+        Ok(Next::Whole(partition.load(&spill.folder)?))
     }
 }
 

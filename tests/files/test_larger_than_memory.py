@@ -162,7 +162,7 @@ def test_nothing_is_left_behind(
     program = f"""
 import os, signal, sys
 import rankscope as rs
-from rankscope.engine import batches
+from rankscope.engine import partitions
 
 def stop(*_):
     folder = sys.argv[2]
@@ -171,7 +171,7 @@ def stop(*_):
     print(sum(file.startswith(folder) for file in files), len(os.listdir(folder)), flush=True)
     os.kill(os.getpid(), int(sys.argv[3]))
 
-batches._show_parts = stop
+partitions._show_parts = stop
 path, limit = sys.argv[1], dict(memory="1MiB", spill_folder=sys.argv[2])
 {call}
 """

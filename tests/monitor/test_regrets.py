@@ -23,7 +23,7 @@ QRELS = {"q1": {"a": 3, "b": 1, "c": 1, "d": 2}, "q2": {"f": 1, "g": 1}, "empty"
 RUN = {"q1": {"b": 4.0, "x": 3.0, "a": 2.0, "c": 1.0}, "q2": {"g": 1.0}, "empty": {"x": 1.0}}
 POLICIES = ["ties=average", "ties=average,unjudged=remove", "unjudged=0.5", "negative=gain"]
 POLICIES += ["missing=skip", "unretrieved=ignore"]
-LOSSES = ("retrieval", "truncation", "ordering")
+LOSSES = ("retrieval", "truncation", "ordering", "undefined")
 
 
 def definition(ranking: Sequence[str], grades: dict[str, float], k: int | None) -> dict[str, float]:

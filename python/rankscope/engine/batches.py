@@ -1,39 +1,17 @@
-"""Reads the batches of files: whole queries in order, or all rows to partitions on disk."""
+"""Reads the batches of files ahead, and as whole queries."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rankscope._inputs.rows import columns_of
 from rankscope.deferred import pa, pc
-from rankscope.engine.progress import ProgressBar
-from rankscope.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import Any, Protocol, TypeVar
+    from collections.abc import Iterable, Iterator
+    from typing import Any
 
-    from rankscope._inputs.rows import Columns
     from rankscope._inputs.table_files import TableFile
-    from rankscope.engine.memory import SpillNotice
-    from rankscope.errors import RankscopeError
-    from rankscope.typing import Progress
-
-    Read = TypeVar("Read")
-
-    class Written(Protocol):
-        """Rows that go to temporary files where they exceed memory."""
-
-        def written(self) -> int:
-            """Return how many bytes were written."""
-
-    class Spilled(Written, Protocol):
-        """The same, which are evaluated part by part."""
-
-        def progress(self) -> tuple[int, int]:
-            """Return how many rows were evaluated, and how many there are."""
 
 
 ROOM_OF_THREAD = 144 << 20
@@ -93,66 +71,3 @@ def whole_queries(file: TableFile, rows_at_once: int) -> Iterator[Any]:
         least = max(rows_at_once, 2 * count)
     if carried:
         yield pa.Table.from_batches(carried).combine_chunks()
-
-
-def push_batches(
-    file: TableFile,
-    read: Callable[[Columns], Read],
-    push: Callable[[Read], None],
-    spilled: Written,
-    notice: SpillNotice,
-) -> None:
-    """Read all rows of a table, and say on standard error if they exceed the memory limit."""
-    # A table in memory is checked column by column, so the first mistake may be in a later row.
-    invalid: list[tuple[int, Any]] = []
-    rows = 0
-    for batch in read_ahead(file):
-        table = pa.Table.from_batches([batch])
-        try:
-            columns = read(columns_of(table, file))
-        except FormatError as error:
-            line = error.line or 1
-            invalid.append((rows + line, table.slice(line - 1, 1)))
-        else:
-            if not invalid:
-                push(columns)
-                notice.begin(spilled.written())
-        rows += table.num_rows
-    if invalid:
-        raise file.place(_first_mistake(invalid, file, read))
-
-
-def _first_mistake(
-    invalid: list[tuple[int, Any]], file: TableFile, read: Callable[[Columns], object]
-) -> RankscopeError:
-    """Return the mistake that a table in memory would be refused for."""
-    witnesses = pa.concat_tables([table for _, table in invalid])
-    try:
-        read(columns_of(witnesses, file))
-    except FormatError as error:
-        error.line = error.line and invalid[error.line - 1][0]
-        return error
-    raise AssertionError  # each of the rows was refused
-
-
-def evaluate_parts(
-    spilled: Spilled,
-    evaluate_next: Callable[[], bool],
-    notice: SpillNotice,
-    progress: Progress,
-) -> None:
-    """Evaluate all parts of rows, one after another."""
-    with _show_parts(progress) as bar:
-        while evaluate_next():
-            bar(*spilled.progress())
-    notice.finish(spilled.written())
-
-
-@contextmanager
-def _show_parts(progress: Progress) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that shows how many rows are evaluated, if progress is shown as a bar."""
-    if progress is not True and not isinstance(progress, ProgressBar):
-        yield lambda _done, _total: None
-        return
-    with ProgressBar("evaluate rows", counts_steps=True) as bar:
-        yield bar

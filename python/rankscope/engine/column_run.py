@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankscope._core import RunParts, SpilledColumns
-from rankscope._inputs.rows import Columns, columns_of, read_whole
+from rankscope._core import RunParts
+from rankscope._inputs.arrow import to_array
+from rankscope._inputs.rows import columns_of, read_whole
 from rankscope._inputs.tabular import open_retrieved
-from rankscope.engine.batches import (
-    HELD,
-    count_rows_at_once,
-    evaluate_parts,
-    push_batches,
-    read_ahead,
-    whole_queries,
-)
-from rankscope.engine.memory import Room, SpillNotice
+from rankscope.engine.batches import HELD, count_rows_at_once, read_ahead, whole_queries
+from rankscope.engine.memory import Room
+from rankscope.engine.partitions import NUMBER, evaluate_parts
 from rankscope.errors import InputError, RankscopeError
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._core import Judgments, Plan
     from rankscope._inputs.reading import Note, Tell
@@ -76,7 +73,7 @@ class ColumnRun:
         """Evaluate all rows at once; the source is the open table, if it is open already."""
         parts = RunParts(self._judgments)
         with read_whole(source or self._open(), self.notes) as rows:
-            parts.push(self._plan, rows.retrieved(), self._reading.threads)
+            parts.push(self._plan, rows.retrieved(), self._reading.threads, None)
         try:
             return parts.finish(self._plan)
         except RankscopeError as error:
@@ -95,7 +92,7 @@ class ColumnRun:
             try:
                 for rows in read_ahead(whole_queries(file, rows_at_once)):
                     columns = columns_of(rows, file).retrieved()
-                    if not parts.push(self._plan, columns, threads):
+                    if not parts.push(self._plan, columns, threads, None):
                         return None
             except InputError:
                 return None
@@ -108,24 +105,20 @@ class ColumnRun:
         return answer
 
     def _spill(self, opened: TableFile, memory: Memory) -> CoreEvaluation:
+        parts = RunParts(self._judgments)
+
+        def push(rows: Any, to: RunParts = parts) -> None:  # noqa: ANN401 - of PyArrow
+            columns, numbers = columns_of(rows, file).retrieved(), to_array(rows.column(NUMBER))
+            to.push(self._plan, columns, self._reading.threads, numbers)
+
+        def check(rows: Any) -> None:  # noqa: ANN401 - as above
+            push(rows, RunParts(self._judgments))
+
         with opened as file:
-            notice = SpillNotice(file.name, memory)
-            expected = file.estimate_memory() or None
-            spilled = SpilledColumns(self._judgments, memory.folder, memory.limit, expected)
-            push_batches(file, Columns.retrieved, spilled.push, spilled, notice)
+            evaluate_parts(file, memory, push, check, self._reading.progress)
             self.notes += file.notes
-            try:
-                evaluate_parts(
-                    spilled,
-                    lambda: spilled.evaluate_next(self._plan, self._reading.threads),
-                    notice,
-                    self._reading.progress,
-                )
-                spilled.check()
-            except RankscopeError as error:
-                raise file.place(error) from None
         try:
-            return spilled.finish(self._plan)
+            return parts.finish(self._plan)
         except RankscopeError as error:
             raise self._place(error) from None
 

@@ -197,7 +197,7 @@ class SpillNotice:
         """Say that rows are written, once any are."""
         if written > 0 and not self._has_begun:
             self._has_begun = True
-            limit = _show_size(self._memory.limit)
+            limit = show_size(self._memory.limit)
             self._say(
                 f"{self._name} exceeds the memory limit of {limit}, so its rows are written to "
                 f"temporary files in {self._memory.folder}"
@@ -207,7 +207,7 @@ class SpillNotice:
         """Say how much was written, if anything was."""
         if written > 0:
             self.begin(written)
-            self._say(f"wrote {_show_size(written)} to temporary files, and removed them")
+            self._say(f"wrote {show_size(written)} to temporary files, and removed them")
 
     def _say(self, text: str) -> None:
         from logging import getLogger  # noqa: PLC0415 - only where there is something to say
@@ -216,8 +216,9 @@ class SpillNotice:
         getLogger("rankscope").warning("rankscope: %s", text)
 
 
-def _show_size(size: int) -> str:
+def show_size(size: int) -> str:
+    """Return a size as a person writes it, rounded up."""
     for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
         if size >= 1 << power:
-            return f"{size / (1 << power):.1f} {unit}"
+            return f"{-(-10 * size >> power) / 10:.1f} {unit}"
     return f"{size} B"

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from rankscope._core import Plan, SpilledTable, TableStream
+import numpy as np
+
+from rankscope._core import TableStream
 from rankscope._inputs.numbers import no_judgments, widen_scale
 from rankscope._inputs.qrels import Queries
 from rankscope._inputs.rows import columns_of
-from rankscope.engine.batches import (
-    HELD,
-    count_rows_at_once,
-    evaluate_parts,
-    push_batches,
-    read_ahead,
-    whole_queries,
-)
-from rankscope.engine.memory import SpillNotice
+from rankscope.engine.batches import HELD, count_rows_at_once, read_ahead, whole_queries
+from rankscope.engine.partitions import evaluate_parts, find_first_rows
 from rankscope.errors import EmptyError, FormatError, RankscopeError
 from rankscope.evaluation.evaluating import choose_ties, make_evaluation, make_plan
 from rankscope.evaluation.query_groups import (
@@ -29,11 +24,12 @@ from rankscope.records import record, replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
+
+    from numpy.typing import NDArray
 
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._inputs.numbers import Scale
-    from rankscope._inputs.rows import JoinedRows
     from rankscope._inputs.table_files import TableFile
     from rankscope.engine.memory import Memory
     from rankscope.engine.requests import Request
@@ -44,7 +40,6 @@ if TYPE_CHECKING:
     from rankscope.output.ids import SourceIds
     from rankscope.settings.reading import Reading
 
-    Pushed: TypeAlias = tuple[SpilledTable, SourceIds, Scale | None]
     Finished: TypeAlias = tuple[CoreEvaluation, list[str], Sequence[Groups]]
 
 
@@ -102,101 +97,77 @@ def evaluate_stream(
 ) -> Evaluation | None:
     """Evaluate a table batch by batch, or return `None` if a query's rows aren't contiguous."""
     with open_file() as file:
-        request = asked.request(has_documents="doc" in file.columns)
-        plan = make_plan(request, request.ties, [], asked.reading.duplicates)
-        pushed = _push_batches(file, plan, request, asked, count_rows_at_once(memory.limit))
-    if pushed is None:
-        return None
-    stream, source, scale = pushed
-    finished = stream.finish(plan)
-    if finished is None:
-        raise EmptyError(
-            "expected rows, found none",
-            hint="is the file empty?",
-            code="empty_input",
-            file=file.name,
-        )
-    return _finish(finished, file, replace(request, scale=scale), asked, source)
-
-
-def _push_batches(
-    file: TableFile, plan: Plan, request: Request, asked: TableRequest, rows_at_once: int
-) -> tuple[TableStream, SourceIds, Scale | None] | None:
-    stream, source = TableStream(), TEXT
-    rows, scale = 0, None
-    for table in read_ahead(whole_queries(file, rows_at_once)):
-        try:
-            columns = columns_of(table, file).joined(asked.columns)
-        except FormatError as error:
-            error.line = error.line and error.line + rows
-            raise file.place(error) from None
-        try:
-            is_new = stream.push(
-                plan,
-                columns.to_core(),
-                request.ties,
-                asked.reading.duplicates,
-                asked.is_grouped,
-                asked.reading.threads,
-            )
-        except RankscopeError as error:
-            raise file.place(error) from None
-        if not is_new:
-            return None
-        rows, source = rows + table.num_rows, columns.source
-        scale = widen_scale(scale, columns.relevance)
-    if rows > 0 and scale is None:
-        raise no_judgments(file.name)
-    return stream, source, scale
+        evaluated = TableEvaluation(file, asked)
+        for rows in read_ahead(whole_queries(file, count_rows_at_once(memory.limit))):
+            try:
+                is_new = evaluated.push(rows)
+            except RankscopeError as error:
+                raise file.place(error) from None
+            if not is_new:
+                return None
+    return evaluated.finish()
 
 
 def _evaluate_spilled(opened: TableFile, asked: TableRequest, memory: Memory) -> Evaluation:
-    """Evaluate a table whose rows come in any order, partition by partition.
+    """Evaluate a table whose rows come in any order, part by part."""
+    firsts: list[NDArray[np.int64]] = []
 
-    Rows are written to temporary files once they exceed an eighth of the memory limit. The files
-    have no names: the system removes them when the process ends, however it ends.
-    """
-    request = asked.request(has_documents="doc" in opened.columns)
-    plan = make_plan(request, request.ties, [], asked.reading.duplicates)
+    def push(rows: Any) -> None:  # noqa: ANN401 - of PyArrow
+        evaluated.push(rows)
+        firsts.append(find_first_rows(rows, rows.column(file.columns["query"])))
+
     with opened as file:
-        notice = SpillNotice(file.name, memory)
+        evaluated = TableEvaluation(file, asked)
+        check = lambda rows: TableEvaluation(file, asked).push(rows)  # noqa: E731
+        evaluate_parts(file, memory, push, check, asked.reading.progress)
+    return evaluated.finish(firsts)
 
-        def evaluate(pushed: Pushed) -> tuple[Finished, SourceIds, Scale | None]:
-            spilled, source, scale = pushed
-            evaluate_parts(
-                spilled,
-                lambda: spilled.evaluate_next(
-                    plan, request.ties, asked.reading.duplicates, asked.reading.threads
-                ),
-                notice,
-                asked.reading.progress,
-            )
-            return spilled.finish(plan), source, scale
 
-        pushed = _spill(file, asked, memory, notice)
+class TableEvaluation:
+    """Evaluates the rows of a table, those of some queries at a time.
+
+    Args:
+        file: The table.
+        asked: What is asked of it.
+    """
+
+    def __init__(self, file: TableFile, asked: TableRequest) -> None:
+        self._file, self._asked = file, asked
+        self._request = asked.request(has_documents="doc" in file.columns)
+        ties, duplicates = self._request.ties, asked.reading.duplicates
+        self._plan = make_plan(self._request, ties, [], duplicates)
+        self._settings = ties, duplicates, asked.is_grouped, asked.reading.threads
+        self._stream, self._source = TableStream(), TEXT
+        self._rows = 0
+        self._scale: Scale | None = None
+
+    def push(self, rows: Any) -> bool:  # noqa: ANN401 - of PyArrow
+        """Evaluate all rows of some queries; return whether none of the queries came before."""
         try:
-            evaluated = evaluate(pushed)
-        except RankscopeError as error:
-            raise file.place(error) from None
-    finished, source, scale = evaluated
-    return _finish(finished, file, replace(request, scale=scale), asked, source)
+            columns = columns_of(rows, self._file).joined(self._asked.columns)
+        except FormatError as error:
+            error.line = error.line and error.line + self._rows
+            raise
+        is_new = self._stream.push(self._plan, columns.to_core(), *self._settings)
+        self._rows, self._source = self._rows + len(rows), columns.source
+        self._scale = widen_scale(self._scale, columns.relevance)
+        return is_new
 
-
-def _spill(file: TableFile, asked: TableRequest, memory: Memory, notice: SpillNotice) -> Pushed:
-    """Partition the rows of any table."""
-    spilled = SpilledTable(memory.folder, memory.limit, file.estimate_memory() or None)
-    source, has_rows, scale = TEXT, False, None
-
-    def push(columns: JoinedRows) -> None:
-        nonlocal source, has_rows, scale
-        source, has_rows = columns.source, len(columns.scores) > 0 or has_rows
-        scale = widen_scale(scale, columns.relevance)
-        spilled.push(columns.to_core())
-
-    push_batches(file, lambda rows: rows.joined(asked.columns), push, spilled, notice)
-    if has_rows and scale is None:
-        raise no_judgments(file.name)
-    return spilled, source, scale
+    def finish(self, firsts: Sequence[NDArray[np.int64]] = ()) -> Evaluation:
+        """Return the evaluation of all, in the order of the first rows of queries, if given."""
+        if self._rows and self._scale is None:
+            raise no_judgments(self._file.name)
+        order = np.argsort(np.concatenate(firsts)).tolist() if firsts else None
+        finished = self._stream.finish(self._plan, order)
+        if finished is None:
+            raise EmptyError(
+                "expected rows, found none",
+                hint="is the file empty?",
+                code="empty_input",
+                file=self._file.name,
+            )
+        request = replace(self._request, scale=self._scale)
+        return _finish(finished, self._file, request, self._asked, self._source)
 
 
 def _finish(

@@ -118,7 +118,7 @@ def _evaluate_joined(
             raise ApartError
         count += table.num_rows
         has_grades = has_grades or is_judged(columns.numbers[0])
-    finished = stream.finish(task.plan)
+    finished = stream.finish(task.plan, None)
     if finished is None:
         return [], np.zeros(0, np.int64)
     task.count("joined", count, has_grades=has_grades)
