@@ -1,7 +1,8 @@
 //! Hashes columns of identifiers.
 
 use crate::ids::interner::IdHasher;
-use crate::memory::Vec;
+use crate::memory::{Vec, vec};
+use crate::table::columns::{IdColumn, slice};
 use crate::table::frame::Column;
 
 /// Replaces `hashes` by those of identifiers.
@@ -15,5 +16,23 @@ pub fn hash_ids(column: &Column, hashes: &mut Vec<u64>) {
             hashes.extend(offsets.windows(2).map(|ends| hasher.hash(text(ends))));
         }
         _ => hashes.extend(column.ints().iter().map(|&value| hasher.hash_integer(value))),
+    }
+}
+
+/// The hashes of a column of identifiers.
+#[must_use]
+pub fn hash_column(ids: &IdColumn<'_>) -> Vec<i64> {
+    let hasher = IdHasher::default();
+    match *ids {
+        IdColumn::Ints(cells) => {
+            let mut values = vec![0; cells.len()];
+            cells.read(0, &mut values);
+            values.iter_mut().for_each(|value| *value = hasher.hash_integer(*value).cast_signed());
+            values
+        }
+        IdColumn::Texts { offsets, bytes } => {
+            let text = |ends: &[i64]| slice(bytes, ends[0], ends[1]).unwrap_or_default();
+            offsets.windows(2).map(|ends| hasher.hash(text(ends)).cast_signed()).collect()
+        }
     }
 }

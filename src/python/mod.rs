@@ -78,6 +78,7 @@ use self::significance::{
     normal_tails, student_tails,
 };
 use self::sums::{add_sums, choose_sums, fsum, log2, round_sums, sum_groups};
+use self::table::hash_column;
 use self::table_stream::TableStream;
 use self::texts::order_texts;
 
@@ -99,8 +100,8 @@ mod _core {
         choose_sums, compare_rankings, count_flips, count_ranges, count_shifted, decode_columns,
         decode_label_columns, estimate_mean, evaluate_dict, evaluate_items, evaluate_part,
         evaluate_path, evaluate_run, evaluate_samples, fair_lower, find_regrets, fsum, fuse_runs,
-        grade_items, hash_ids, hash_other_ids, hash_texts, invert_flips, join_labels, log2,
-        mean_of_rows, measure_costs, noncentral_t_lower, normal_tails, order_texts,
+        grade_items, hash_column, hash_ids, hash_other_ids, hash_texts, invert_flips, join_labels,
+        log2, mean_of_rows, measure_costs, noncentral_t_lower, normal_tails, order_texts,
         restore_evaluation, restore_judgments, restore_rankings, restore_summary, round_sums,
         split_json, student_tails, sum_cells, sum_groups, summarize, summarize_groups, t_quantile,
         values_of_rows,

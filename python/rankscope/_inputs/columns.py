@@ -184,7 +184,7 @@ def ids_of(values: Foreign, name: str) -> IdColumn:
         raise _missing("an ID", name, "missing_id", values.is_null().index(True).as_py())
     values = spell_ids(values, name) if len(values) else pa.array([], pa.int64())
     if not pa.types.is_integer(values.type):
-        return _texts_of(values)
+        return texts_of(values)
     numbers = to_array(values)
     if numbers.dtype == np.uint64 and (is_large := numbers > np.iinfo(np.int64).max).any():
         raise _bad_ids(name, "an integer beyond 64 bits", [np.argmax(is_large)])
@@ -228,7 +228,7 @@ def _read_utf8(values: Foreign, name: str) -> Foreign:
         raise refuse("encoding", "", message, [row]) from error
 
 
-def _texts_of(values: Foreign) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+def texts_of(values: Foreign) -> tuple[NDArray[Any], NDArray[np.uint8]]:
     """Return the buffers of an array of texts."""
     values = values.cast(pa.large_string())
     _, offsets, texts = values.buffers()
@@ -281,7 +281,7 @@ def read_typed_values(column: Foreign, name: str) -> tuple[IdColumn, str]:
     if types.is_integer(kind) and kind != pa.uint64() and not values.null_count:
         return np.ascontiguousarray(to_array(values), dtype=np.int64), str(kind)
     try:
-        texts = _texts_of(fill_texts(values.cast(pa.large_string()), MISSING))
+        texts = texts_of(fill_texts(values.cast(pa.large_string()), MISSING))
     except (pa.ArrowException, *FAILURES) as error:
         message = f"expected {name} to hold texts, numbers, dates or truth values, found {kind}"
         raise refuse("attribute_type", "", message) from error

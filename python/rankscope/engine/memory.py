@@ -189,25 +189,24 @@ class SpillNotice:
     """
 
     def __init__(self, name: str, memory: Memory) -> None:
+        self.memory = memory
         self._name = name
-        self._memory = memory
-        self._has_begun = False
+        self._written = 0
 
-    def begin(self, written: int) -> None:
-        """Say that rows are written, once any are."""
-        if written > 0 and not self._has_begun:
-            self._has_begun = True
-            limit = show_size(self._memory.limit)
+    def add(self, written: int) -> None:
+        """Count bytes that were written, and say so at the first ones."""
+        if written > 0 and not self._written:
+            limit = show_size(self.memory.limit)
             self._say(
                 f"{self._name} exceeds the memory limit of {limit}, so its rows are written to "
-                f"temporary files in {self._memory.folder}"
+                f"temporary files in {self.memory.folder}"
             )
+        self._written += written
 
-    def finish(self, written: int) -> None:
+    def finish(self) -> None:
         """Say how much was written, if anything was."""
-        if written > 0:
-            self.begin(written)
-            self._say(f"wrote {show_size(written)} to temporary files, and removed them")
+        if self._written > 0:
+            self._say(f"wrote {show_size(self._written)} to temporary files, and removed them")
 
     def _say(self, text: str) -> None:
         from logging import getLogger  # noqa: PLC0415 - only where there is something to say

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import errno
-import math
 import tempfile
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope._core import hash_texts
-from rankscope._inputs.arrow import fill_nulls, join, of_array, to_array
-from rankscope._inputs.columns import ids_of
+from rankscope._core import hash_column
+from rankscope._inputs.arrow import fill_nulls, fill_texts, join, of_array, to_array
+from rankscope._inputs.columns import texts_of
+from rankscope._inputs.table_files import BYTES_OF_ROW
 from rankscope.deferred import pa
 from rankscope.engine.batches import read_ahead
 from rankscope.engine.memory import SpillNotice, show_size
 from rankscope.engine.progress import ProgressBar
 from rankscope.errors import FileError, OutOfMemoryError, RankscopeError
 from rankscope.output.text import show
-from rankscope.stats.scatter import below, scatter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
@@ -36,11 +35,11 @@ if TYPE_CHECKING:
 NUMBER = "\0number"
 """The column that says which row of the file a row is."""
 FEWEST, MOST = 64, 256
-"""How many parts there are."""
+"""How many parts there are: a power of 2, as a byte of the hash tells the part."""
+BITS, DEEPEST = 8, 7
+"""How many bits of the hash tell the part at each level, and the last level."""
 DIVIDED = 1 << 25
 """So many bytes of rows are divided at once."""
-BYTES_OF_ROW = {False: 64, True: 256}
-"""The memory that evaluating a row takes beside its values, by whether it has a document."""
 
 
 class Parts:
@@ -49,64 +48,67 @@ class Parts:
     The files have no names: the system removes them when the process ends, however it ends.
 
     Args:
-        file: The table that the rows are of.
-        memory: How much memory there is, and the folder for files.
+        batches: The rows.
+        file: The table that they are of.
+        notice: Says that files are written.
         opened: Closes the files in the end.
         needed: About how many bytes the evaluation of all rows takes, 0 if nobody knows.
         level: How often the rows were divided before.
     """
 
     def __init__(
-        self, file: TableFile, memory: Memory, opened: ExitStack, needed: int, level: int = 0
+        self,
+        batches: Iterable[Rows],
+        file: TableFile,
+        notice: SpillNotice,
+        opened: ExitStack,
+        *,
+        needed: int,
+        level: int = 0,
     ) -> None:
-        self._file, self._memory, self._opened, self._level = file, memory, opened, level
-        count = min(max(math.ceil(3 * needed / memory.limit), FEWEST), MOST)
+        self._file, self._notice, self._opened, self._level = file, notice, opened, level
+        self._folder, self._limit = notice.memory.folder, notice.memory.limit
+        count = min(max(1 << (3 * needed // self._limit).bit_length(), FEWEST), MOST)
         self._kept: list[list[Rows]] = [[] for _ in range(count)]
         self._written: list[Any] = [None] * count
         self._rows, self._bytes = np.zeros(count, np.int64), np.zeros(count, np.int64)
         # The least and the largest hash of a query, which tell whether there are several.
         self._least = np.full(count, np.iinfo(np.int64).max)
         self._largest = np.full(count, np.iinfo(np.int64).min)
-        self._undivided: list[Rows] = []
-        self._undivided_bytes = self._kept_bytes = 0
-        self.written = 0
+        self._kept_bytes = 0
+        for rows in read_ahead(_join(batches, min(DIVIDED, self._limit // 16))):
+            self._divide(rows)
 
-    def add(self, batch: Rows) -> None:
-        """Add rows."""
-        self._undivided.append(batch)
-        self._undivided_bytes += batch.nbytes
-        if self._undivided_bytes > min(DIVIDED, self._memory.limit // 16):
-            self._divide()
+    def __len__(self) -> int:
+        return int(self._rows.sum())
 
-    def _divide(self) -> None:
-        rows = pa.Table.from_batches(self._undivided).combine_chunks()
-        self._undivided, self._undivided_bytes = [], 0
-        queries = join(rows.column(self._file.columns["query"])).dictionary_encode()
-        hashes = hash_ids(queries.dictionary.drop_null())
-        places = below(scatter(hashes.view(np.uint64), self._level), len(self._kept))
-        np.minimum.at(self._least, places, hashes)
-        np.maximum.at(self._largest, places, hashes)
-        # A row without a query is refused when its part is evaluated.
-        places = np.append(places, 0)[fill_nulls(queries.indices, len(places)).astype(np.int64)]
-        rows = rows.take(of_array(np.argsort(places, kind="stable"))).combine_chunks()
+    def _divide(self, rows: Rows) -> None:
+        hashes = hash_queries(rows.column(self._file.columns["query"]))
+        places = (hashes >> BITS * self._level).astype(np.uint8) & np.uint8(len(self._kept) - 1)
+        order = np.argsort(places, kind="stable")
+        rows, hashes = rows.take(of_array(order)).combine_chunks(), hashes[order]
         counts = np.bincount(places, minlength=len(self._kept))
         self._rows += counts
+        some = np.flatnonzero(counts)
+        starts = (np.cumsum(counts) - counts)[some]
+        self._least[some] = np.minimum(self._least[some], np.minimum.reduceat(hashes, starts))
+        self._largest[some] = np.maximum(self._largest[some], np.maximum.reduceat(hashes, starts))
         first = 0
         for at, count in enumerate(counts.tolist()):
             self._kept[at] += (part := rows.slice(first, count)).to_batches()
             self._bytes[at] += part.nbytes
             self._kept_bytes += part.nbytes
             first += count
-        if self._kept_bytes > self._memory.limit // 8:
+        if self._kept_bytes > self._limit // 8:
             self._write()
 
     def _write(self) -> None:
         """Write what is in memory to files."""
-        with named_errors(self._memory.folder):
+        with named_errors(self._folder):
             for at, batches in enumerate(self._kept):
                 if batches:
                     if self._written[at] is None:
-                        made: Any = tempfile.TemporaryFile(dir=self._memory.folder)  # noqa: SIM115
+                        made: Any = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
                         file = self._opened.enter_context(made)
                         packed = pa.ipc.IpcWriteOptions(compression="zstd")
                         writer = pa.ipc.new_stream(file, batches[0].schema, options=packed)
@@ -114,14 +116,14 @@ class Parts:
                     file, writer = self._written[at]
                     before = file.tell()
                     writer.write(pa.Table.from_batches(batches).combine_chunks())
-                    self.written += file.tell() - before
+                    self._notice.add(file.tell() - before)
                     batches.clear()
         self._kept_bytes = 0
 
     def _take(self, at: int) -> Iterator[Rows]:
         """Yield the batches of a part, which then has none."""
         if self._written[at] is not None:
-            with named_errors(self._memory.folder):
+            with named_errors(self._folder):
                 (file, writer), self._written[at] = self._written[at], None
                 writer.close()
                 file.seek(0)
@@ -130,34 +132,68 @@ class Parts:
         batches, self._kept[at] = self._kept[at], []
         yield from batches
 
-    def __iter__(self) -> Iterator[Rows]:
-        """Yield the rows of some more queries, all rows of each, in their order."""
-        if self._undivided:
-            self._divide()
+    def __iter__(self) -> Iterator[tuple[Rows, NDArray[np.int64]]]:
+        """Yield all rows of some more queries, and the number of the first row of each query."""
         of_row = BYTES_OF_ROW["doc" in self._file.columns]
         # Texts are there twice: as they came, and each different one once.
         needed = (2 * self._bytes + of_row * self._rows).tolist()
         for at in np.flatnonzero(self._rows).tolist():
-            has_several = self._least[at] < self._largest[at]
-            if needed[at] > self._memory.limit // 2 and has_several:
-                parts = Parts(self._file, self._memory, self._opened, needed[at], self._level + 1)
-                for batch in self._take(at):
-                    parts.add(batch)
-                yield from parts
-                self.written += parts.written
+            has_several = self._least[at] < self._largest[at] and self._level < DEEPEST
+            if needed[at] > self._limit // 2 and has_several:
+                yield from Parts(
+                    self._take(at),
+                    self._file,
+                    self._notice,
+                    self._opened,
+                    needed=needed[at],
+                    level=self._level + 1,
+                )
                 continue
-            if needed[at] > self._memory.limit:
+            if needed[at] > self._limit:
                 first = next(self._take(at)).column(self._file.columns["query"])[0]
-                raise _too_large(first.as_py(), int(self._rows[at]), needed[at], self._memory.limit)
-            yield pa.Table.from_batches(self._take(at))
+                raise _too_large(first.as_py(), int(self._rows[at]), needed[at], self._limit)
+            rows = pa.Table.from_batches(self._take(at)).combine_chunks()
+            yield rows, _find_first_rows(rows, rows.column(self._file.columns["query"]))
 
 
-def hash_ids(ids: Rows) -> NDArray[np.int64]:
-    """Return a number for each of some IDs, which are texts or integers."""
-    values = ids_of(ids, "query")
-    if not isinstance(values, tuple):
-        return values
-    return np.frombuffer(memoryview(hash_texts([(b"", values)], np.arange(len(ids)))), np.int64)
+def _number(file: TableFile) -> Iterator[Rows]:
+    """Yield the batches of a table with the numbers of their rows."""
+    count = 0
+    for batch in file:
+        yield batch.append_column(NUMBER, of_array(np.arange(count, count + len(batch))))
+        count += len(batch)
+
+
+def _join(batches: Iterable[Rows], size: int) -> Iterator[Rows]:
+    """Yield tables of more than so many bytes, but for the last one."""
+    parts, found = [], 0
+    for batch in batches:
+        parts.append(batch)
+        found += batch.nbytes
+        if found > size:
+            yield pa.Table.from_batches(parts).combine_chunks()
+            parts, found = [], 0
+    if parts:
+        yield pa.Table.from_batches(parts).combine_chunks()
+
+
+def hash_queries(queries: Rows) -> NDArray[np.int64]:
+    """Return a hash of each query. One that is missing is refused when its part is evaluated."""
+    values = join(queries)
+    if pa.types.is_integer(values.type):
+        values = fill_nulls(values, 0)
+    else:
+        values = texts_of(fill_texts(values.cast(pa.large_string()), ""))
+    return np.frombuffer(memoryview(hash_column(values)), np.int64)
+
+
+def _find_first_rows(rows: Rows, queries: Rows) -> NDArray[np.int64]:
+    """Return the number of the first row of each query, in the order of these numbers."""
+    codes = fill_nulls(join(queries).dictionary_encode().indices, 0)
+    firsts = np.empty(int(codes.max()) + 1, np.int64)
+    # Of several values for a place, the last one stays.
+    firsts[codes[::-1]] = to_array(rows.column(NUMBER))[::-1]
+    return firsts
 
 
 def evaluate_parts(
@@ -166,8 +202,10 @@ def evaluate_parts(
     push: Callable[[Rows], object],
     check: Callable[[Rows], object],
     progress: Progress,
-) -> None:
+) -> list[int]:
     """Evaluate all rows of a table, those of some queries at a time.
+
+    The answer brings the queries into the order in which they come first in the table.
 
     Args:
         file: The table.
@@ -176,17 +214,14 @@ def evaluate_parts(
         check: Does so for these rows alone, to find the first mistake in them.
         progress: How progress is shown.
     """
-    notice, count, done, wrong = SpillNotice(file.name, memory), 0, 0, None
+    notice, firsts = SpillNotice(file.name, memory), [np.zeros(0, np.int64)]
+    done, wrong = 0, None
     with ExitStack() as opened:
-        parts = Parts(file, memory, opened, file.estimate_memory())
-        for batch in read_ahead(file):
-            numbers = of_array(np.arange(count, count + len(batch)))
-            parts.add(batch.append_column(NUMBER, numbers))
-            count += len(batch)
-            notice.begin(parts.written)
+        parts = Parts(_number(file), file, notice, opened, needed=file.estimate_memory())
         bar = opened.enter_context(_show_parts(progress))
-        for rows in read_ahead(parts):
-            bar(done, count)
+        for rows, first in read_ahead(parts):
+            bar(done, len(parts))
+            firsts.append(first)
             try:
                 push(rows)
             except OutOfMemoryError:
@@ -196,7 +231,8 @@ def evaluate_parts(
             done += len(rows)
     if wrong is not None:
         raise file.place(_find_mistake(wrong, check))
-    notice.finish(parts.written)
+    notice.finish()
+    return list(map(int, np.argsort(np.concatenate(firsts))))
 
 
 def _choose_first(one: Rows, other: Rows, check: Callable[[Rows], object]) -> Rows:
@@ -215,15 +251,6 @@ def _find_mistake(rows: Rows, check: Callable[[Rows], object]) -> RankscopeError
             error.line = rows.column(NUMBER)[error.line - 1].as_py() + 1
         return error
     raise AssertionError  # the rows were refused
-
-
-def find_first_rows(rows: Rows, queries: Rows) -> NDArray[np.int64]:
-    """Return the number of the first row of each query, in the order of these numbers."""
-    codes = to_array(join(queries).dictionary_encode().indices)
-    firsts = np.empty(int(codes.max()) + 1, np.int64)
-    # Of several values for a place, the last one stays.
-    firsts[codes[::-1]] = to_array(rows.column(NUMBER))[::-1]
-    return firsts
 
 
 @contextmanager

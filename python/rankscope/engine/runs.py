@@ -79,5 +79,7 @@ def evaluate_input(
                 tell,
             )
         if written > 0:
-            SpillNotice(given.name, room.memory).finish(written)
+            notice = SpillNotice(given.name, room.memory)
+            notice.add(written)
+            notice.finish()
         return answer, notes

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from rankscope._core import TableStream
 from rankscope._inputs.numbers import no_judgments, widen_scale
 from rankscope._inputs.qrels import Queries
 from rankscope._inputs.rows import columns_of
 from rankscope.engine.batches import HELD, count_rows_at_once, read_ahead, whole_queries
-from rankscope.engine.partitions import evaluate_parts, find_first_rows
+from rankscope.engine.partitions import evaluate_parts
 from rankscope.errors import EmptyError, FormatError, RankscopeError
 from rankscope.evaluation.evaluating import choose_ties, make_evaluation, make_plan
 from rankscope.evaluation.query_groups import (
@@ -25,8 +23,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, TypeAlias
-
-    from numpy.typing import NDArray
 
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._inputs.numbers import Scale
@@ -110,17 +106,11 @@ def evaluate_stream(
 
 def _evaluate_spilled(opened: TableFile, asked: TableRequest, memory: Memory) -> Evaluation:
     """Evaluate a table whose rows come in any order, part by part."""
-    firsts: list[NDArray[np.int64]] = []
-
-    def push(rows: Any) -> None:  # noqa: ANN401 - of PyArrow
-        evaluated.push(rows)
-        firsts.append(find_first_rows(rows, rows.column(file.columns["query"])))
-
     with opened as file:
         evaluated = TableEvaluation(file, asked)
         check = lambda rows: TableEvaluation(file, asked).push(rows)  # noqa: E731
-        evaluate_parts(file, memory, push, check, asked.reading.progress)
-    return evaluated.finish(firsts)
+        order = evaluate_parts(file, memory, evaluated.push, check, asked.reading.progress)
+    return evaluated.finish(order)
 
 
 class TableEvaluation:
@@ -153,11 +143,10 @@ class TableEvaluation:
         self._scale = widen_scale(self._scale, columns.relevance)
         return is_new
 
-    def finish(self, firsts: Sequence[NDArray[np.int64]] = ()) -> Evaluation:
-        """Return the evaluation of all, in the order of the first rows of queries, if given."""
+    def finish(self, order: list[int] | None = None) -> Evaluation:
+        """Return the evaluation of all queries, in an order of their numbers, if there is one."""
         if self._rows and self._scale is None:
             raise no_judgments(self._file.name)
-        order = np.argsort(np.concatenate(firsts)).tolist() if firsts else None
         finished = self._stream.finish(self._plan, order)
         if finished is None:
             raise EmptyError(
