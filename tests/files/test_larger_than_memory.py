@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import os
 import random
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,13 +141,13 @@ def test_a_size_or_a_folder_that_is_none_is_refused(size: object, tmp_path: Path
     refused(lambda: rs.evaluate(table, "RR", spill_folder=tmp_path / "file"), "bad_memory")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written_to_is_an_error(scattered: Path, tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    refused(
-        lambda: rs.evaluate(scattered, "RR", memory="1MiB", spill_folder=tmp_path),
-        "spill_file",
-    )
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux")
+@pytest.mark.parametrize(("path", "code"), [("/dev/full", "disk_full"), ("/none", "spill_file")])
+def test_a_folder_that_cannot_be_written_to_is_an_error(
+    path: str, code: str, scattered: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: Path(path).open("r+b"))  # noqa: SIM115
+    refused(lambda: rs.evaluate(scattered, "RR", memory="1MiB"), code)
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs Linux")

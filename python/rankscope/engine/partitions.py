@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import tempfile
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +22,7 @@ from rankscope.output.text import show
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any, TypeAlias
+    from typing import Any, BinaryIO, TypeAlias
 
     from numpy.typing import NDArray
 
@@ -108,8 +108,8 @@ class Parts:
             for at, batches in enumerate(self._kept):
                 if batches:
                     if self._written[at] is None:
-                        made: Any = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
-                        file = self._opened.enter_context(made)
+                        file: Any = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
+                        self._opened.callback(_close, file)
                         packed = pa.ipc.IpcWriteOptions(compression="zstd")
                         writer = pa.ipc.new_stream(file, batches[0].schema, options=packed)
                         self._written[at] = file, writer
@@ -263,13 +263,19 @@ def _show_parts(progress: Progress) -> Iterator[Callable[[int, int], None]]:
         yield bar
 
 
+def _close(file: BinaryIO) -> None:
+    """Close a file that nobody needs any more, even if the disk is full."""
+    with suppress(OSError):
+        file.close()
+
+
 @contextmanager
 def named_errors(folder: str) -> Iterator[None]:
     """Turn what goes wrong with temporary files into errors that name their folder."""
     try:
         yield
-    except OSError as error:
-        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+    except (OSError, pa.ArrowInvalid) as error:
+        if getattr(error, "errno", 0) in {errno.ENOSPC, errno.EDQUOT}:
             raise FileError(
                 f"the disk of {folder} is full, which holds what exceeds memory",
                 hint="free some space, name a folder on another disk (spill_folder, "
