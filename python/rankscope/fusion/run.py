@@ -216,9 +216,9 @@ def check_run_path(path: str | os.PathLike[str]) -> None:
 
 def check_tag(tag: str) -> str:
     """Return the tag of a run file."""
-    if not tag or tag.split() != [tag]:
+    if tag.split() != [tag] or not tag.isprintable():
         raise UsageError(
-            f"expected a tag without blanks, found {quote(tag)}",
+            f"expected a printable tag without blanks, found {quote(tag)}",
             hint="use one word, such as fused",
             code="bad_parameter",
         )

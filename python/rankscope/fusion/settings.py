@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 
 from rankscope.errors import UsageError
@@ -418,4 +419,4 @@ def _read_depth(given: object) -> int | None:
             hint="write depth=1000",
             code="bad_parameter",
         )
-    return given
+    return min(given, sys.maxsize)

@@ -12,7 +12,7 @@ from secrets import token_hex
 from typing import NamedTuple
 
 from rankscope._inputs.buckets import converted_errors, list_folder, open_filesystem, split_url
-from rankscope.errors import FileError, UsageError
+from rankscope.errors import FileError, RankscopeError, UsageError
 from rankscope.output.text import show
 
 TYPE_CHECKING = False
@@ -253,17 +253,17 @@ def _open_part(folder: Path) -> Iterator[Path]:
         _make_folders(folder)
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE))
         yield part
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
+    except RankscopeError:
+        raise
+    except (OSError, ValueError) as error:  # the latter for a NUL in the name
         raise FileError(
-            f"the file cannot be written ({error.strerror or error})",
+            f"the file cannot be written ({getattr(error, 'strerror', None) or error})",
             hint="check the permissions of the folder, and the free space on the disk",
-            code="store_full" if error.errno in {27, 28, 122} else "io",
+            code="store_full" if getattr(error, "errno", 0) in {27, 28, 122} else "io",
             file=str(part),
         ) from error
     finally:
-        with suppress(OSError):
+        with suppress(OSError, ValueError):
             part.unlink(missing_ok=True)
 
 
