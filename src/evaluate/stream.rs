@@ -275,7 +275,7 @@ mod tests {
 
     fn spilled(plan: &Plan, judgments: &Judgments, text: &str, memory: u64) -> Result<Told> {
         let folder = std::env::temp_dir();
-        let room = move || Ok(Spill { folder: folder.clone(), memory, expected: None });
+        let room = move || Ok(Spill { folder: folder.clone(), memory });
         let mut run = SpilledRun::new(Room::new(0, Box::new(room)));
         let watch: Watch<'_> = &mut |_| Ok(());
         let add = |list: &List<'_>, lines_before: u64| run.add(list, lines_before);

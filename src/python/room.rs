@@ -22,7 +22,7 @@ impl Room {
                 Error::new(Kind::File, "spill_file", error.to_string())
                     .hint("name another folder: spill_folder, --spill-folder or TMPDIR")
             })?;
-            Ok(Spill { folder, memory, expected: None })
+            Ok(Spill { folder, memory })
         };
         queue::Room::new(unasked, Box::new(find))
     }

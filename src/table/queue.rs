@@ -23,16 +23,13 @@ pub struct Spill {
     pub folder: PathBuf,
     /// How many bytes of memory the rows and their evaluation may take.
     pub memory: u64,
-    /// About how many bytes the rows and their evaluation would take, if that is known.
-    pub expected: Option<u64>,
 }
 
 impl Spill {
     /// Partitions without rows.
     #[must_use]
     pub fn open(&self) -> Partitions {
-        let count = self.expected.map_or(USUAL_COUNT, |needed| self.count(needed));
-        Partitions::new(count, &self.folder, self.most_held())
+        Partitions::new(USUAL_COUNT, &self.folder, self.most_held())
     }
 
     /// How many bytes of rows may be in memory before they are written.

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Kind, Result, show};
+use crate::error::{Error, Kind, Result};
 use crate::memory::{self, Vec, vec};
 use crate::number::random::Random;
 use crate::table::frame::{Column, Frame};
@@ -48,12 +48,6 @@ impl Partition {
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows
-    }
-
-    /// How many bytes its values take in memory.
-    #[must_use]
-    pub fn size(&self) -> u64 {
-        self.size
     }
 
     /// How many bytes its evaluation takes, if that takes so many for a row besides its values.
@@ -108,7 +102,7 @@ impl Partition {
         self.kept.iter().try_for_each(|(rows, bytes)| each(*rows, bytes))
     }
 
-    /// The first text or integer of the first column, as text.
+    /// The first integer of the first column, as text.
     ///
     /// # Errors
     /// Where the file can't be read.
@@ -117,15 +111,8 @@ impl Partition {
         self.blocks.truncate(1);
         self.kept.truncate(1);
         self.read(folder, |frame| {
-            let first = match frame.first() {
-                Some(Column::Texts { offsets, bytes }) if offsets.len() > 1 => {
-                    let end = usize::try_from(offsets[1]).unwrap_or(0);
-                    Some(show(&bytes[..end]))
-                }
-                Some(column) => column.ints().first().map(i64::to_string),
-                None => None,
-            };
-            found = found.take().or(first);
+            let first = frame.first().and_then(|column| column.ints().first());
+            found = found.take().or(first.map(i64::to_string));
             Ok(())
         })?;
         Ok(found.unwrap_or_default())

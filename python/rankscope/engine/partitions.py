@@ -83,7 +83,7 @@ class Parts:
         return int(self._rows.sum())
 
     def _divide(self, rows: Rows) -> None:
-        hashes = hash_queries(rows.column(self._file.columns["query"]))
+        hashes = _hash_queries(rows.column(self._file.columns["query"]))
         places = (hashes >> BITS * self._level).astype(np.uint8) & np.uint8(len(self._kept) - 1)
         order = np.argsort(places, kind="stable")
         rows, hashes = rows.take(of_array(order)).combine_chunks(), hashes[order]
@@ -104,7 +104,7 @@ class Parts:
 
     def _write(self) -> None:
         """Write what is in memory to files."""
-        with named_errors(self._folder):
+        with _named_errors(self._folder):
             for at, batches in enumerate(self._kept):
                 if batches:
                     if self._written[at] is None:
@@ -123,7 +123,7 @@ class Parts:
     def _take(self, at: int) -> Iterator[Rows]:
         """Yield the batches of a part, which then has none."""
         if self._written[at] is not None:
-            with named_errors(self._folder):
+            with _named_errors(self._folder):
                 (file, writer), self._written[at] = self._written[at], None
                 writer.close()
                 file.seek(0)
@@ -177,7 +177,7 @@ def _join(batches: Iterable[Rows], size: int) -> Iterator[Rows]:
         yield pa.Table.from_batches(parts).combine_chunks()
 
 
-def hash_queries(queries: Rows) -> NDArray[np.int64]:
+def _hash_queries(queries: Rows) -> NDArray[np.int64]:
     """Return a hash of each query. One that is missing is refused when its part is evaluated."""
     values = join(queries)
     if pa.types.is_integer(values.type):
@@ -270,7 +270,7 @@ def _close(file: BinaryIO) -> None:
 
 
 @contextmanager
-def named_errors(folder: str) -> Iterator[None]:
+def _named_errors(folder: str) -> Iterator[None]:
     """Turn what goes wrong with temporary files into errors that name their folder."""
     try:
         yield
