@@ -85,6 +85,13 @@ impl Error {
         }))
     }
 
+    /// The error where the system has no memory left.
+    #[must_use]
+    pub fn out_of_memory() -> Self {
+        Self::new(Kind::Memory, "memory", "not enough memory for this input")
+            .hint("evaluate it in parts, or raise the memory limit of the process")
+    }
+
     /// Says how to mend it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

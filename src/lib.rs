@@ -9,14 +9,8 @@
 //! keeps rankings that were logged in production in blocks, and [`logged`] reads and grades them. The
 //! test `test_rust_layers.py` checks the order.
 //!
-//! The files beside this one come before all folders: [`error`], [`memory`], [`notes`], [`watch`],
+//! The files beside this one come before all folders: [`error`], [`notes`], [`watch`],
 //! [`threads`], [`policy`] and [`saved`]. Only the optional module `python` knows Python.
-
-// Tests may run out of memory as they like.
-#![cfg_attr(
-    test,
-    allow(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)
-)]
 
 pub mod agreement;
 pub mod error;
@@ -28,7 +22,6 @@ pub mod items;
 pub mod kernels;
 pub mod log;
 pub mod logged;
-pub mod memory;
 pub mod notes;
 pub mod number;
 pub mod policy;

@@ -1,7 +1,5 @@
 //! Notes on suspicious but valid input: how often each kind occurs, and where first.
 
-use crate::memory::Vec;
-
 /// A kind of suspicious input. The order is that in which they are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]

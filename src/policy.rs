@@ -3,8 +3,6 @@
 //! Every field whose values are words lists them here, the default first, with the sentence that the
 //! report and the documentation show. Python reads the same table as `rankscope._core.POLICY`.
 
-use crate::memory::Vec;
-
 /// A word that a field can have.
 pub struct Word<T: 'static> {
     /// How callers write it.

@@ -6,7 +6,6 @@
 //! bytes are there.
 
 use crate::error::{Error, Kind, Result};
-use crate::memory::{self, Vec};
 use crate::notes::Notes;
 use crate::policy::Field;
 
@@ -59,7 +58,7 @@ impl Writer {
     /// Begins to write.
     #[must_use]
     pub fn new(what: What) -> Self {
-        let mut bytes = memory::copy(MAGIC);
+        let mut bytes = MAGIC.to_vec();
         bytes.extend_from_slice(&VERSION.to_le_bytes());
         bytes.extend_from_slice(&(what as u32).to_le_bytes());
         Self(bytes)
@@ -376,7 +375,7 @@ mod tests {
     fn another_kind_or_version_is_an_error() {
         let bytes = Writer::new(What::Rankings).finish();
         assert_eq!(Reader::new(&bytes, What::Judgments).unwrap_err().code(), "saved_state");
-        let mut newer = memory::copy(&bytes);
+        let mut newer = bytes.clone();
         newer[MAGIC.len()] += 1;
         let error = Reader::new(&newer, What::Rankings).unwrap_err();
         assert!(error.message().contains("another version"));

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
-use std::thread::{self, ScopedJoinHandle};
+use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
-use crate::memory::{Vec, limit_threads, spawn, vec};
 use crate::watch::Watch;
 
 /// Fewer rows in memory than this are not worth a thread.
@@ -80,6 +79,14 @@ pub fn split<'a, T>(
     parts
 }
 
+/// Starts a thread, where the system allows another one.
+pub fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Option<ScopedJoinHandle<'scope, T>> {
+    Builder::new().spawn_scoped(scope, work).ok()
+}
+
 /// Waits for a thread, and unwinds where it did.
 #[must_use]
 pub fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
@@ -89,7 +96,7 @@ pub fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
 /// Does the same work on each part, on the calling thread and on others beside it: as many as the
 /// system allows. Returns what came of them in order.
 pub fn on_each<P: Send, T: Send>(parts: Vec<P>, work: impl Fn(P) -> T + Sync) -> Vec<T> {
-    let threads = limit_threads(parts.len());
+    let threads = parts.len();
     if threads < 2 {
         return parts.into_iter().map(work).collect();
     }
@@ -117,7 +124,6 @@ pub fn on_threads<T: Send>(
     watch: Watch<'_>,
     work: impl Fn(Watch<'_>) -> T + Sync,
 ) -> Vec<T> {
-    let threads = limit_threads(threads);
     if threads < 2 {
         return vec![work(watch)];
     }
@@ -137,7 +143,7 @@ pub fn both<A, B: Send>(
     one: impl FnOnce() -> A,
     other: impl FnOnce() -> B + Send,
 ) -> (A, B) {
-    if limit_threads(threads) < 2 {
+    if threads < 2 {
         return (one(), other());
     }
     let other = Mutex::new(Some(other));
@@ -172,7 +178,6 @@ pub fn close_gaps<T: Copy>(column: &mut Vec<T>, lengths: &[usize], used: &[usize
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::vec;
     use proptest::prelude::*;
 
     proptest! {
@@ -192,7 +197,7 @@ mod tests {
             prop_assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
             let mut column: Vec<usize> = (0..*offsets.last().unwrap()).collect();
             let whole = column.clone();
-            prop_assert_eq!(split(&mut column, &ranges, &offsets).concat(), whole.into_std());
+            prop_assert_eq!(split(&mut column, &ranges, &offsets).concat(), whole);
         }
 
         #[test]

@@ -1,8 +1,5 @@
 //! The seeds of the fuzz targets, with what fuzzing has found.
 
-// Tests may run out of memory as they like.
-#![allow(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)]
-
 use std::fs;
 use std::path::Path;
 

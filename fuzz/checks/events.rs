@@ -8,7 +8,6 @@ use rankscope::logged::events::Span;
 use rankscope::logged::json;
 use rankscope::logged::names::Names;
 use rankscope::logged::objects::Decoder;
-use rankscope::memory::Vec;
 
 static DECODER: LazyLock<Decoder> = LazyLock::new(|| {
     let names = |pairs: &[(&'static str, &'static str)]| Names::new(pairs.iter().copied()).unwrap();

@@ -1,6 +1,5 @@
 //! Any bytes are qrels or a mistake, and reading them never panics. What is read is consistent.
 
-use rankscope::memory::Vec;
 use rankscope::policy::Duplicates;
 use rankscope::qrels::judgments::Judgments;
 use rankscope::text::source::{Encoding, Input, Origin};

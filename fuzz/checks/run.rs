@@ -37,7 +37,7 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
         });
     Plan {
         measures: measures.collect(),
-        cutoffs: vec![5].into(),
+        cutoffs: vec![5],
         policy: Policy::default(),
         duplicates: Duplicates::Error,
         score_type: ScoreType::Float64,

@@ -1,7 +1,5 @@
 //! What is computed of two rankings, and what a tie means.
 
-use crate::memory::Vec;
-
 /// What a tie means, as Corsi and Urbano distinguish (*The treatment of ties in rank-biased overlap*,
 /// SIGIR 2024).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

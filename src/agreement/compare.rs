@@ -7,7 +7,6 @@ use super::pair::Pair;
 use super::{correlation, overlap};
 use crate::error::Result;
 use crate::ids::interner::Ids;
-use crate::memory::{Vec, vec};
 use crate::rank::lists::Lists;
 use crate::threads::on_threads;
 use crate::watch::{Event, Watch};
@@ -88,7 +87,6 @@ mod tests {
     use super::super::choices::Ties;
     use super::super::pair::group;
     use super::*;
-    use crate::memory::vec;
     use crate::number::sorter::Sorter;
 
     /// A list of documents with their scores.

@@ -1,7 +1,6 @@
 //! Kendall's tau and its top-weighted form, of the documents that both lists have.
 
 use super::choices::Ties;
-use crate::memory::{Vec, fill, vec};
 
 /// Counts by prefix (Fenwick, *A new data structure for cumulative frequency tables*, 1994).
 struct Counter(Vec<usize>);
@@ -83,7 +82,7 @@ fn swap(common: &[(usize, usize)]) -> Vec<(usize, usize)> {
 /// For each document, in the order of the second list, what the first list says about those above.
 fn look_up(common: &[(usize, usize)]) -> Vec<Above> {
     let groups = common.iter().map(|&(one, _)| one + 1).max().unwrap_or(0);
-    let mut counter = Counter(fill(0, groups + 1));
+    let mut counter = Counter(vec![0; groups + 1]);
     let mut found = vec![];
     let mut all = 0;
     for tied in common.chunk_by(|a, b| a.1 == b.1) {

@@ -7,7 +7,6 @@
 
 use super::choices::{Choices, Ties};
 use super::pair::{ABSENT, Pair, Side};
-use crate::memory::{Vec, vec};
 
 /// What one list has down to a depth.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,6 @@
 
 use crate::error::Result;
 use crate::ids::interner::Ids;
-use crate::memory::{Vec, vec};
 use crate::number::sorter::Sorter;
 use crate::rank::lists::Lists;
 

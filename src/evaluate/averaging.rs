@@ -1,7 +1,6 @@
 //! How the values of queries become one, which outlives the plan that they were computed by.
 
 use crate::error::{Error, Kind, Result};
-use crate::memory::Vec;
 use crate::policy::{Aggregate, Empty, Field, Missing};
 use crate::saved::{Reader, Writer, damaged, require};
 

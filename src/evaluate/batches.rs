@@ -3,7 +3,6 @@
 use crate::error::Result;
 use crate::evaluate::plan::Plan;
 use crate::kernels::{Lists, Query};
-use crate::memory::Vec;
 
 /// A batch of lists is full once it holds so many numbers.
 const MOST: usize = 1 << 18;

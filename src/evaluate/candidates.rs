@@ -83,9 +83,8 @@ impl Candidates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::vec;
 
-    fn ideal(relevant: usize, size: usize) -> crate::memory::Vec<f64> {
+    fn ideal(relevant: usize, size: usize) -> Vec<f64> {
         let mut grades = vec![0.0; size];
         grades[..relevant].fill(1.0);
         grades

@@ -8,7 +8,6 @@ use crate::evaluate::plan::{Measure, Plan};
 use crate::evaluate::scorer::{Scored, append_values};
 use crate::kernels::views::Views;
 use crate::kernels::{Needs, Query, Ranking};
-use crate::memory::{Vec, vec};
 use crate::notes::{Note, Notes};
 use crate::number::aggregate::Part;
 use crate::policy::{Aggregate, Empty, Missing, Policy};

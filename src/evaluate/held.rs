@@ -9,7 +9,6 @@ use crate::evaluate::plan::Plan;
 use crate::evaluate::scorer::{Scored, Scorer};
 use crate::ids::interner::{Arena, Ids};
 use crate::ids::vocabulary::Vocabulary;
-use crate::memory::{self, Vec};
 use crate::notes::{Note, Notes};
 use crate::qrels::axis::Axis;
 use crate::qrels::judgments::Judgments;
@@ -125,7 +124,7 @@ fn nothing_common(axis: &Axis, run_only: &Vocabulary) -> Error {
         (0..run_only.len().min(3)).map(|query| shown(&run_only.get(query))).collect();
     let bare = |id: &[u8]| {
         let zeros = id.iter().take_while(|&&byte| byte == b'0').count();
-        memory::copy(&id[zeros..])
+        id[zeros..].to_vec()
     };
     let bared: Vec<Vec<u8>> = axis.names().take(1000).map(|name| bare(&name)).collect();
     let is_padded =

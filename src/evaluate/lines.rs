@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::memory::Vec;
 use crate::number::aggregate::GEOMETRIC_FLOOR;
 use crate::number::decimal::Decimal;
 use crate::threads;
@@ -119,7 +118,6 @@ pub fn add_logarithms(values: &[f64], queries: &[u32]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::vec;
     use proptest::prelude::*;
 
     fn written(measures: &[Printed<'_>], queries: &[u32], threads: usize) -> String {

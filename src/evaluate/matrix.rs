@@ -10,7 +10,6 @@ use fearless_simd::{Level, Simd, dispatch};
 use crate::error::Result;
 use crate::evaluate::plan::Plan;
 use crate::kernels::{Gains, Kernel, Query};
-use crate::memory::{Vec, vec};
 use crate::number::aggregate::Part;
 use crate::number::levels::Levels;
 use crate::number::sorter::Sorter;

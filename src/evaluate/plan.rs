@@ -7,7 +7,6 @@ use crate::evaluate::averaging::{Averaging, check_weights, unavailable};
 use crate::items::Items;
 use crate::kernels::views::{Seen, View, Views};
 use crate::kernels::{Kernel, Needs, Query, Reads, Wanted};
-use crate::memory::Vec;
 use crate::policy::{
     Aggregate, Duplicates, Negative, Policy, ScoreType, Ties, Unjudged, Unretrieved,
 };

@@ -11,7 +11,6 @@ use crate::evaluate::trial::{Listed, Trial};
 use crate::items::Items;
 use crate::items::features::Features;
 use crate::kernels::{RunLists, Wanted};
-use crate::memory::{Vec, vec};
 use crate::notes::{Note, Notes};
 use crate::qrels::judgments::Judgments;
 use crate::rank::ranked::Ranked;

@@ -11,7 +11,6 @@ use crate::evaluate::held::finish_run;
 use crate::evaluate::plan::Plan;
 use crate::evaluate::scorer::{Scored, Scorer};
 use crate::ids::vocabulary::Vocabulary;
-use crate::memory::{self, Vec, vec};
 use crate::notes::{Note, Notes};
 use crate::qrels::attributes::pick;
 use crate::qrels::duplicates::occurs_again;
@@ -111,7 +110,7 @@ impl RunParts {
             }
             _ => {
                 let choices = (plan.duplicates, plan.score_type);
-                let queries = memory::copy(&part.queries[..part.judged]);
+                let queries = part.queries[..part.judged].to_vec();
                 let joined = part.join(&self.judgments, run, choices, &mut self.room, threads)?;
                 self.score_numbered(plan, &queries, joined, run.are_ranks, threads);
             }
@@ -142,8 +141,9 @@ impl RunParts {
             let (doc, mistake, irregular) = (&doc, &mistake, &irregular);
             move |scorer: &mut Scorer<'_>, group: usize| {
                 list.begin(&[]);
-                for place in grouped.offsets[group]..grouped.offsets[group + 1] {
-                    let (row, score) = (grouped.row(place), scores[place]);
+                let places = grouped.offsets[group]..grouped.offsets[group + 1];
+                for (place, &score) in places.clone().zip(&scores[places]) {
+                    let row = grouped.row(place);
                     list.is_sorted &= score <= list.last_score();
                     list.rows.push(Row { doc: doc(row), score, line: row as u64 });
                 }

@@ -12,7 +12,6 @@ use crate::ids::interner::Ids;
 use crate::ids::vocabulary::Vocabulary;
 use crate::kernels::views::Views;
 use crate::kernels::{Needs, Query, Ranking, Sample};
-use crate::memory::Vec;
 use crate::notes::{Note, Notes};
 use crate::policy::Aggregate;
 use crate::rank::ranked::Ranked;

@@ -6,7 +6,6 @@ use crate::evaluate::candidates::Candidates;
 use crate::evaluate::plan::{Plan, Ways};
 use crate::kernels::views::Views;
 use crate::kernels::{Query, Ranking, Shown};
-use crate::memory::Vec;
 use crate::policy::Aggregate;
 use crate::qrels::axis::Axis;
 use crate::qrels::judgments::Judgments;

@@ -8,7 +8,6 @@ use crate::evaluate::evaluation::Evaluation;
 use crate::evaluate::held::{evaluate_run, finish_all, score_run};
 use crate::evaluate::plan::Plan;
 use crate::evaluate::scorer::Scored;
-use crate::memory::Vec;
 use crate::notes::Notes;
 use crate::qrels::judgments::Judgments;
 use crate::rank::run::Run;

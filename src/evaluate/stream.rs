@@ -15,7 +15,6 @@ use crate::evaluate::scorer::Scorer;
 use crate::evaluate::spilled_run::SpilledRun;
 use crate::ids::interner::Ids;
 use crate::ids::vocabulary::Vocabulary;
-use crate::memory::Vec;
 use crate::notes::{Lines, Note, Notes};
 use crate::qrels::judgments::Judgments;
 use crate::rank::run::each_list;
@@ -206,7 +205,6 @@ mod tests {
     use crate::evaluate::plan::Measure;
     use crate::kernels::Needs;
     use crate::kernels::{self, Params};
-    use crate::memory::vec;
     use crate::policy::{Aggregate, Duplicates, Policy, ScoreType};
     use crate::rank::run::Run;
     use crate::table::queue::Spill;

@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::evaluate::averaging::Averaging;
 use crate::evaluate::candidates::Candidates;
 use crate::evaluate::evaluation::{Counts, Evaluation};
-use crate::memory::{Vec, vec};
 use crate::notes::Notes;
 use crate::number::aggregate::{GEOMETRIC_FLOOR, Part};
 use crate::number::sum::ExactSum;

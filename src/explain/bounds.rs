@@ -18,7 +18,6 @@ use crate::explain::rows::Rows;
 use crate::explain::staircase;
 use crate::ids::interner::Ids;
 use crate::kernels::{Apart, Denominator, Ideal, Unknown};
-use crate::memory::{self, Vec, vec};
 use crate::policy::{Empty, Missing, Ties, Unretrieved};
 use crate::rank::rankings::Rankings;
 use crate::threads;
@@ -83,7 +82,7 @@ pub fn bounds(
         };
         queries.map(of_query).collect::<Vec<_>>()
     });
-    Ok(memory::concat(&of_range))
+    Ok(of_range.concat())
 }
 
 /// The bounds of the difference of two rankings of the same judgments, the second minus the first.
@@ -125,7 +124,7 @@ pub fn bounds_of_difference(
         };
         queries.map(of_query).collect::<Vec<_>>()
     });
-    Ok(memory::concat(&of_range))
+    Ok(of_range.concat())
 }
 
 const LEFT_OUT: Bounds =
@@ -173,11 +172,11 @@ struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     fn new(plan: &'a Plan, scale: &[f64]) -> Self {
-        let mut scale = memory::copy(scale);
+        let mut scale = scale.to_vec();
         scale.sort_unstable_by(f64::total_cmp);
         scale.dedup();
         if let Some(gains) = plan.measures[0].kernel.gains() {
-            memory::sort_by(&mut scale, |&a, &b| gains.of(a).total_cmp(&gains.of(b)));
+            scale.sort_by(|&a, &b| gains.of(a).total_cmp(&gains.of(b)));
             scale.dedup_by(|a, b| gains.of(*a) == gains.of(*b));
         }
         Self {
@@ -422,7 +421,7 @@ impl<'a> Bench<'a> {
             let retrieved = lists.iter().flat_map(|list| &list.relevance);
             retrieved.copied().filter(|grade| !grade.is_nan()).collect()
         } else {
-            memory::copy(judged)
+            judged.to_vec()
         };
         let mut known: Vec<f64> = known.into_iter().map(|grade| gains.of(grade)).collect();
         known.sort_unstable_by(f64::total_cmp);
@@ -441,7 +440,7 @@ impl<'a> Bench<'a> {
             range.add(self.value(lists, judged, &lowest));
         }
         let mut order: Vec<usize> = (0..unjudged).collect();
-        memory::sort_by(&mut order, |&a, &b| weights[b].total_cmp(&weights[a]));
+        order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
         for sign in [1.0, -1.0] {
             let search = Search::new(&order, &weights, base, &levels, ideal.as_ref(), sign);
             if let Some(counts) = search.find() {

@@ -2,7 +2,6 @@
 
 use crate::explain::rows::Rows;
 use crate::kernels::Denominator;
-use crate::memory::{self, Vec, vec};
 
 /// Whether each unjudged document is relevant, by its number.
 pub type Labels = Vec<bool>;
@@ -55,7 +54,7 @@ pub fn of_sum(
 ) -> Vec<Labels> {
     let of_sign = |sign: f64| {
         let mut order: Vec<usize> = (0..added.len()).collect();
-        memory::sort_by(&mut order, |&a, &b| (sign * added[b]).total_cmp(&(sign * added[a])));
+        order.sort_by(|&a, &b| (sign * added[b]).total_cmp(&(sign * added[a])));
         let (mut best, mut most) = (f64::NEG_INFINITY, 0);
         let mut sum = sign * base;
         for count in 0..=order.len() {
@@ -95,7 +94,7 @@ pub fn of_first(
         for rows in up.groups().take_while(|rows| rows.start < k) {
             let (of_group, later) = rest.split_at(rest.partition_point(|&(row, _)| row < rows.end));
             let mut numbers: Vec<usize> = of_group.iter().map(|&(_, number)| number).collect();
-            memory::sort_by(&mut numbers, |&a, &b| place[b].cmp(&place[a]));
+            numbers.sort_by(|&a, &b| place[b].cmp(&place[a]));
             for count in 1..=numbers.len() {
                 is_absent[numbers[count - 1]] = false;
                 found.push(label(unjudged, &numbers[..count]));

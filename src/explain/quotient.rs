@@ -1,8 +1,6 @@
 //! How many documents of each grade give the largest or smallest quotient of two sums that add up over
 //! the levels of gain, such as nDCG.
 
-use crate::memory::{Vec, vec};
-
 /// The sum of the ideal order, level by level, by how many unjudged documents reach each level.
 pub struct IdealSums {
     /// What does not depend on them.

@@ -6,7 +6,6 @@
 use crate::error::{Error, Kind, Result};
 use crate::evaluate::plan::Plan;
 use crate::kernels::{Gains, Ideal, Query, Unknown};
-use crate::memory::{Vec, vec};
 use crate::policy::{Ties, Unretrieved};
 use crate::rank::rankings::Rankings;
 

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::memory::Vec;
 use crate::policy::Ties;
 
 /// A list, and which document each unjudged row has.

@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::error::Result;
-use crate::memory::{Vec, fill, vec};
 use crate::resample::reassign::{Effects, Reassignments, Row, TILE, Tile};
 use crate::threads::on_threads;
 use crate::watch::{Event, Watch};
@@ -183,11 +182,11 @@ impl<'a> Slices<'a> {
         for (place, &cell) in (0..).zip(cells) {
             places[cell] = place;
         }
-        let mut totals: Vec<Total> = fill(Total::default(), many);
-        let mut changes = fill((0.0, 0.0), many * draws.units());
+        let mut totals: Vec<Total> = vec![Total::default(); many];
+        let mut changes = vec![(0.0, 0.0); many * draws.units()];
         let scales = queries.scales();
         let both = f64::midpoint(scales[0], scales[1]);
-        let mut parts: Vec<Part> = fill(Part::default(), many);
+        let mut parts: Vec<Part> = vec![Part::default(); many];
         let mut touched: Vec<u32> = Vec::with_capacity(many);
         let mut found = [Vec::new(), Vec::new()];
         for (window, found) in queries.windows.iter().zip(&mut found) {
@@ -291,7 +290,7 @@ pub fn find_strongest(
     let threads = if additions < FEW_STEPS { 1 } else { threads };
     let (next, is_stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
     let work = |watch: Watch<'_>| {
-        let mut largest: Vec<f64> = fill(f64::NEG_INFINITY, draws.rows());
+        let mut largest: Vec<f64> = vec![f64::NEG_INFINITY; draws.rows()];
         let mut best: Option<Strongest> = None;
         let mut tile = Tile::default();
         while let Some(&(number, start)) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -329,7 +328,7 @@ pub fn find_strongest(
         Ok((largest, best))
     };
     let found: Result<Vec<_>> = on_threads(threads, watch, work).into_iter().collect();
-    let mut largest = fill(f64::NEG_INFINITY, draws.rows());
+    let mut largest = vec![f64::NEG_INFINITY; draws.rows()];
     let mut best: Option<Strongest> = None;
     for (part, of_part) in found? {
         largest.iter_mut().zip(&part).for_each(|(all, part)| *all = all.max(*part));
@@ -345,7 +344,6 @@ pub fn find_strongest(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::vec;
     use crate::number::random::Random;
 
     fn window(seed: u64, fall: f64) -> Window {
@@ -367,10 +365,10 @@ mod tests {
     }
 
     fn find(threads: usize, fall: f64) -> (Vec<f64>, Option<Strongest>) {
-        let is_there = fill(true, 150);
+        let is_there = vec![true; 150];
         let draws = Reassignments::draw(&is_there, &is_there, 1999, 1);
         let grid = |axes: &[usize], count: u8| Grid {
-            axes: axes.iter().copied().collect(),
+            axes: axes.to_vec(),
             cells: (0..usize::from(count)).collect(),
             penalty: 2.0 * f64::from(count).ln(),
         };
@@ -402,9 +400,9 @@ mod tests {
     fn queries_that_do_not_fit_are_refused() {
         let of = |units: &[u32], codes: &[u32], values: usize| {
             let window = || Window {
-                units: units.iter().copied().collect(),
+                units: units.to_vec(),
                 residuals: vec![0.0; 2],
-                codes: vec![codes.iter().copied().collect()],
+                codes: vec![codes.to_vec()],
             };
             Queries::new([window(), window()], vec![values], 2)
         };

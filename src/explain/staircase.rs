@@ -11,7 +11,6 @@
 //! it allows in the first list, and as badly in the other, so that the result is an upper bound.
 
 use crate::explain::rows::Rows;
-use crate::memory::{Vec, vec};
 
 /// As many sums as are made for one query at most, about a hundredth of a second.
 const MOST_STEPS: usize = 1 << 22;

@@ -4,7 +4,6 @@ use crate::error::Result;
 use crate::evaluate::plan::Plan;
 use crate::evaluate::trial::{Listed, Trial};
 use crate::kernels::{Gains, Query, Unknown};
-use crate::memory::{self, Vec};
 use crate::policy::Ties;
 use crate::rank::rankings::Rankings;
 use crate::threads;
@@ -48,7 +47,7 @@ pub fn audit(
         };
         queries.map(of_query).collect::<Vec<_>>()
     });
-    Ok(memory::concat(&of_range))
+    Ok(of_range.concat())
 }
 
 #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
@@ -68,11 +67,11 @@ fn spread(trial: &mut Trial<'_>, plan: &Plan, list: Listed<'_>) -> Spread {
         None => grade,
     };
     let mut extreme = |is_best: bool| {
-        let mut relevance = memory::copy(list.relevance);
+        let mut relevance = list.relevance.to_vec();
         let mut rest = &mut relevance[..];
         for tie in ties() {
             let (of_tie, later) = rest.split_at_mut(tie.len());
-            memory::sort_by(of_tie, |&a, &b| worth(a).total_cmp(&worth(b)));
+            of_tie.sort_by(|&a, &b| worth(a).total_cmp(&worth(b)));
             if is_best {
                 of_tie.reverse();
             }
@@ -123,7 +122,6 @@ fn squares(values: impl Iterator<Item = f64>) -> f64 {
 mod tests {
     use super::*;
     use crate::kernels::{Params, make};
-    use crate::memory::vec;
 
     /// The mean, variance, least and largest DCG of tied groups of grades.
     fn of_groups(groups: &[&[f64]], k: usize) -> [f64; 4] {

@@ -1,6 +1,5 @@
 //! How runs are fused.
 
-use crate::memory::Vec;
 use crate::policy::Ties;
 
 /// What each document gets from each list, and how that becomes one score.

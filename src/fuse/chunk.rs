@@ -1,7 +1,6 @@
 //! Fused lists that are held until all lists before them are there.
 
 use crate::ids::interner::Arena;
-use crate::memory::Vec;
 use crate::rank::run::Run;
 use crate::text::list::{List, Row};
 

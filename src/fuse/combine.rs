@@ -4,7 +4,6 @@ use super::choices::{Choices, Method};
 use super::points;
 use super::query::Query;
 use crate::error::{Error, Result};
-use crate::memory::{self, Vec};
 
 /// What the documents of a query got, by their numbers.
 #[derive(Default)]
@@ -47,7 +46,9 @@ impl Combiner {
             if let Some(absent) = absent {
                 self.is_present.clear();
                 self.is_present.resize(all, false);
-                list.iter().for_each(|&(doc, _)| self.is_present[doc as usize] = true);
+                for &(doc, _) in list {
+                    self.is_present[doc as usize] = true;
+                }
                 #[allow(clippy::cast_possible_truncation)] // documents have numbers of 32 bits
                 for doc in 0..all as u32 {
                     if !self.is_present[doc as usize] {
@@ -91,9 +92,7 @@ impl Combiner {
     }
 
     fn take_medians(&mut self) {
-        memory::sort_by(&mut self.each, |one, other| {
-            one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
-        });
+        self.each.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
         for hits in self.each.chunk_by(|one, other| one.0 == other.0) {
             let middle = hits.len() / 2;
             let (below, above) = (hits[(hits.len() - 1) / 2].1, hits[middle].1);

@@ -6,7 +6,6 @@
 //! standard library may panic where an order is not total.
 
 use super::query::Query;
-use crate::memory::{Vec, vec};
 
 /// The rank of a document that a list does not have: below all others.
 const ABSENT: u32 = u32::MAX;
@@ -36,7 +35,7 @@ pub(super) fn score(query: &Query, weights: &[f64], start: &[u32]) -> Vec<f64> {
         }
         margin < 0.0
     };
-    let mut order: Vec<u32> = start.iter().copied().collect();
+    let mut order: Vec<u32> = start.to_vec();
     sort_by_merging(&mut order, &loses);
     let mut scores = vec![0.0; all];
     for (place, &doc) in order.iter().enumerate() {

@@ -3,7 +3,6 @@
 use super::choices::{Method, Scale};
 use super::query::Entry;
 use crate::error::{Error, Kind, Result};
-use crate::memory::Vec;
 
 /// Writes the points of a list's documents, in rank order, into `points`; returns those of documents
 /// that the list does not have, if they get any.

@@ -8,7 +8,6 @@ use super::combine::Combiner;
 use super::condorcet;
 use super::query::{Place, Query};
 use crate::error::{Error, Kind, Result, show};
-use crate::memory::Vec;
 use crate::threads::on_threads;
 use crate::watch::{Event, Watch};
 
@@ -86,7 +85,7 @@ impl Fuser<'_> {
         let scores = if choices.method == Method::Condorcet {
             let by_borda = Choices { method: Method::Borda, depth: usize::MAX, ..choices.clone() };
             let borda = combiner.combine(query, names, &by_borda).map_err(of_query)?;
-            let start: Vec<u32> = query.order(borda, &by_borda).1.iter().copied().collect();
+            let start: Vec<u32> = query.order(borda, &by_borda).1.to_vec();
             of_condorcet = condorcet::score(query, &choices.weights, &start);
             &of_condorcet[..]
         } else {

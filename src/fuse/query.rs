@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 use super::choices::Choices;
 use crate::error::{Error, Kind, Result};
 use crate::ids::interner::{Arena, Ids};
-use crate::memory::{self, Vec};
 use crate::number::sorter::Sorter;
 use crate::policy::Ties;
 use crate::rank::lists::Lists;
@@ -74,7 +73,7 @@ impl Query {
             let alike = order
                 .chunk_by_mut(|&one, &other| scores[one as usize] == scores[other as usize])
                 .filter(|alike| alike.len() > 1);
-            alike.for_each(|alike| memory::sort_by(alike, |&a, &b| order_tied(docs, ties, a, b)));
+            alike.for_each(|alike| alike.sort_by(|&a, &b| order_tied(docs, ties, a, b)));
         }
         (docs.texts(), &order[..order.len().min(choices.depth)])
     }
@@ -99,7 +98,7 @@ fn rank(list: &mut Vec<Entry>, docs: &Ids, ties: Ties, sorter: &mut Sorter) {
     if ties != Ties::Input {
         let alike = list.chunk_by_mut(|one, other| one.1 == other.1);
         alike.filter(|alike| alike.len() > 1).for_each(|alike| {
-            memory::sort_by(alike, |one, other| order_tied(docs, ties, one.0, other.0));
+            alike.sort_by(|one, other| order_tied(docs, ties, one.0, other.0));
         });
     }
 }

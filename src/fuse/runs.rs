@@ -5,7 +5,6 @@ use super::queries::{Asked, fuse_all};
 use super::query::Place;
 use crate::error::Result;
 use crate::ids::interner::Ids;
-use crate::memory::{Vec, vec};
 use crate::notes::Notes;
 use crate::rank::lists::Lists;
 use crate::rank::run::Run;

@@ -1,7 +1,6 @@
 //! Hashes columns of identifiers.
 
 use crate::ids::interner::IdHasher;
-use crate::memory::{Vec, vec};
 use crate::table::columns::{IdColumn, slice};
 use crate::table::frame::Column;
 
@@ -20,7 +19,9 @@ pub fn hash_column(ids: &IdColumn<'_>) -> Vec<i64> {
         IdColumn::Ints(cells) => {
             let mut values = vec![0; cells.len()];
             cells.read(0, &mut values);
-            values.iter_mut().for_each(|value| *value = hasher.hash_integer(*value).cast_signed());
+            for value in &mut values {
+                *value = hasher.hash_integer(*value).cast_signed();
+            }
             values
         }
         IdColumn::Texts { offsets, bytes } => {

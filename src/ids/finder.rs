@@ -1,7 +1,5 @@
 //! Finds the documents of one query by number.
 
-use crate::memory::Vec;
-
 /// Finds documents of one query among its judgments and among those retrieved before. Few are looked
 /// through, which stays close to the processor; where there are many, each document has an entry.
 #[derive(Debug, Default)]

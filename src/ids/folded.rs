@@ -4,7 +4,6 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::ids::interner::{self, IdHasher, Slots};
 use crate::ids::vocabulary::Vocabulary;
-use crate::memory::Vec;
 
 /// Working memory for finding them.
 #[derive(Debug, Default)]

@@ -1,6 +1,5 @@
 //! Interns identifiers, which are UTF-8 bytes stored end to end in one arena.
 
-use crate::memory::{self, Vec};
 use std::hash::{BuildHasher, Hasher};
 use std::sync::LazyLock;
 
@@ -57,7 +56,7 @@ impl Arena {
             return Self::default();
         };
         let ends = offsets[1..].iter().map(|end| (end - first) as usize).collect();
-        Self { bytes: memory::copy(&bytes[first as usize..last as usize]), ends }
+        Self { bytes: bytes[first as usize..last as usize].to_vec(), ends }
     }
 
     /// Removes all texts, and keeps their memory.

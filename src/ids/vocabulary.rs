@@ -6,7 +6,6 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::ids::interner::{IdHasher, Ids};
-use crate::memory::{Vec, vec};
 use crate::number::decimal::Decimal;
 use crate::saved::{Reader, Writer, damaged, require};
 use crate::table::cells::{Cells, look_through};
@@ -519,7 +518,6 @@ pub fn extend_both(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::vec;
     use proptest::prelude::*;
 
     /// The texts of some integers as a column holds them.

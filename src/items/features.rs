@@ -2,7 +2,6 @@
 //! them are apart.
 
 use crate::error::{Error, Kind, Result};
-use crate::memory::{Vec, vec};
 use crate::number::sum::ExactSum;
 
 /// The number of an item that nothing is known of.
@@ -106,7 +105,7 @@ impl Features {
     pub(super) fn known(&self, all: usize) -> Vec<bool> {
         let mut is_known: Vec<bool> = match self {
             Self::Vectors { rows, .. } => rows.iter().map(|&row| row != UNKNOWN).collect(),
-            Self::Categories { is_known, .. } => is_known.iter().copied().collect(),
+            Self::Categories { is_known, .. } => is_known.clone(),
         };
         is_known.resize(all, false);
         is_known

@@ -8,7 +8,6 @@ use std::sync::{Arc, OnceLock};
 use crate::error::{Result, show};
 use crate::ids::vocabulary::Vocabulary;
 use crate::items::features::{Features, UNKNOWN};
-use crate::memory::{self, Vec, vec};
 use crate::qrels::judgments::Judgments;
 use crate::table::columns::IdColumn;
 
@@ -197,7 +196,7 @@ impl History {
 /// The place of each item by its number of users, equal ones sharing a place; 0 for those without any.
 #[allow(clippy::cast_possible_truncation)] // fewer than there are items
 fn place(users: &[u32]) -> Vec<u32> {
-    let mut levels: Vec<u32> = memory::copy(users);
+    let mut levels: Vec<u32> = users.to_vec();
     levels.sort_unstable_by(|one, other| other.cmp(one));
     levels.dedup();
     let place = |count: &u32| levels.partition_point(|level| level > count) as u32 + 1;

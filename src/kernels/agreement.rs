@@ -3,7 +3,6 @@
 use super::kernel::{Kernel, Make};
 use super::params::Params;
 use super::query::{Query, Reads, real};
-use crate::memory::Vec;
 
 /// The kernels of this family by name.
 pub(super) const TABLE: &[(&str, Make)] = &[

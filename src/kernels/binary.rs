@@ -9,7 +9,6 @@ use super::draw;
 use super::kernel::{Apart, Kernel, Make, Unknown};
 use super::params::{Denominator, Params, Rounding};
 use super::query::{Place, Query, Reads, real};
-use crate::memory::{self, Vec};
 
 /// The kernels of this family by name.
 pub(super) const TABLE: &[(&str, Make)] = &[
@@ -447,8 +446,8 @@ pub(super) struct InterpolatedAp {
 
 impl InterpolatedAp {
     pub(super) fn new(params: &Params) -> Self {
-        let mut levels = memory::copy(&params.levels);
-        memory::sort_by(&mut levels, f64::total_cmp);
+        let mut levels = params.levels.clone();
+        levels.sort_by(f64::total_cmp);
         Self { rel: params.least_relevant(), levels, rounding: params.rounding }
     }
 }

@@ -9,7 +9,6 @@
 use super::kernel::{Kernel, Make, Unknown};
 use super::params::{Params, Quantity};
 use super::query::{Place, Query, Reads, real};
-use crate::memory::{Vec, vec};
 use crate::number::log2::log2;
 
 /// The kernels of this family by name.

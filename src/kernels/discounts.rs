@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::params::Discount;
-use crate::memory::Vec;
 
 /// What the ranks divide their gains by, which is faster known than computed.
 pub(super) struct Discounts {
@@ -165,7 +164,7 @@ mod tests {
                 let expected = 3.0 / crate::number::log2::log2(rank + 1);
                 assert_eq!(discounts.apply(3.0, rank), expected);
                 assert_eq!(discounts.add(0.0, 3.0, rank..rank + 1), expected);
-                let mut list = crate::memory::vec![0.0; rank];
+                let mut list = vec![0.0; rank];
                 list[rank - 1] = 3.0;
                 assert_eq!(discounts.sum([&list[..]], |grade| grade), [expected]);
             }

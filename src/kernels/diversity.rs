@@ -7,7 +7,6 @@
 use super::kernel::{Kernel, Make, Needs};
 use super::params::Params;
 use super::query::{Query, Ranking, real};
-use crate::memory::{Vec, vec};
 use crate::number::log2::log2;
 use crate::qrels::subtopics::OfQuery;
 

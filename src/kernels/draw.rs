@@ -1,7 +1,6 @@
 //! The hypergeometric distribution: how many documents of one kind a random sample holds.
 
 use super::query::real;
-use crate::memory::{Vec, vec};
 
 /// The chance of each number of relevant documents among `drawn` of `size` documents, of which `count`
 /// are relevant: pairs of number and chance, which add up to 1.

@@ -5,7 +5,6 @@
 use super::kernel::{Kernel, Make, OfSamples, Sample};
 use super::params::{Browsing, Params};
 use super::query::{Query, real};
-use crate::memory::{self, Vec, vec};
 use crate::number::log2::log2;
 use crate::number::sum::ExactSum;
 
@@ -142,7 +141,7 @@ impl OfSamples for Exposure {
         }
         if samples.len() > 1 {
             // So that sums depend on the order of neither samples nor documents.
-            memory::sort_by(&mut shown, |one, other| {
+            shown.sort_by(|one, other| {
                 one.doc.cmp(&other.doc).then(one.exposure.total_cmp(&other.exposure))
             });
         }

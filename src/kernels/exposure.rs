@@ -3,7 +3,6 @@
 use super::kernel::{Kernel, Make, Needs, OfRun, RunLists, Wanted};
 use super::params::Params;
 use super::query::{Query, real};
-use crate::memory::{self, Vec, vec};
 use crate::number::log2::log2;
 use crate::number::sum::ExactSum;
 
@@ -141,7 +140,7 @@ impl OfRun for Personalization {
         }
         let count = real(lists.len());
         // By length, so that sums do not depend on the order of the lists.
-        memory::sort_by(&mut lists, |one, other| one.len().cmp(&other.len()));
+        lists.sort_by_key(|one| one.len());
         let common = sum_of_squares(&lists, run.items_of.len());
         1.0 - (common - count) / (count * (count - 1.0))
     }
@@ -173,6 +172,8 @@ fn sum_of_squares(lists: &[&[u32]], items: usize) -> f64 {
         pairs.for_each(|(weight, count)| *weight += real(count) / length);
     }
     let mut sum = ExactSum::default();
-    weights.iter().for_each(|weight| sum.add(weight * weight));
+    for weight in weights {
+        sum.add(weight * weight);
+    }
     sum.value()
 }

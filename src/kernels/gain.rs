@@ -8,7 +8,6 @@ use super::kernel::{Kernel, Make, Unknown};
 use super::params::{Ideal, Params};
 use super::query::{Query, Reads, real};
 use crate::error::Result;
-use crate::memory::Vec;
 
 /// The kernels of this family by name.
 pub(super) const TABLE: &[(&str, Make)] = &[

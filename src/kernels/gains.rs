@@ -4,7 +4,6 @@ use super::discounts::Discounts;
 use super::params::{Gain, Ideal, Params};
 use super::query::{Place, Query, Reads, real};
 use crate::error::{Error, Kind, Result};
-use crate::memory::{Vec, fill};
 
 /// The longest list of which each rank has a gain, whether or not there is a document.
 const MOST_SLOTS: usize = 10_000_000;
@@ -351,7 +350,7 @@ impl Gains {
     /// The sums of the ideal order at each cutoff.
     pub(super) fn ideal_at(&self, query: &Query<'_>, cutoffs: &[usize]) -> Vec<f64> {
         let gains = match self.ideal {
-            Ideal::Whole => return fill(self.ideal(query), cutoffs.len()),
+            Ideal::Whole => return vec![self.ideal(query); cutoffs.len()],
             Ideal::Slots => {
                 let slots = std::iter::repeat_n(1.0, self.k.min(MOST_SLOTS));
                 return self.discount_all_at(slots, cutoffs);
@@ -365,7 +364,7 @@ impl Gains {
     /// What nDCG divides at each cutoff, and what it divides by.
     pub(super) fn parts_at(&self, query: &Query<'_>, cutoffs: &[usize]) -> Vec<(f64, f64)> {
         if self.lacks_relevant(query) {
-            return fill((0.0, 0.0), cutoffs.len());
+            return vec![(0.0, 0.0); cutoffs.len()];
         }
         let sums = self.discounted_at(query, cutoffs);
         if !self.min_max {

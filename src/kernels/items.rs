@@ -5,7 +5,6 @@ use super::kernel::{Kernel, Make, Needs, Wanted};
 use super::params::{Goal, Params, Share};
 use super::query::{Query, Shown, real};
 use crate::items::features::{Distance, Features};
-use crate::memory::{Vec, vec};
 use crate::number::log2::log2;
 
 /// The kernels of this family by name.
@@ -226,7 +225,9 @@ impl Awrf {
             features.share(item, |group, share| found[group] += attention * share);
         }
         let total = found.iter().fold(0.0, |sum, share| sum + share);
-        found.iter_mut().for_each(|share| *share /= total);
+        for share in &mut found {
+            *share /= total;
+        }
         (total > 0.0).then_some(found)
     }
 }

@@ -6,7 +6,6 @@ use super::params::{Denominator, Params};
 use super::query::{Query, Reads};
 use crate::error::Result;
 use crate::items::Items;
-use crate::memory::Vec;
 
 /// What a measure depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

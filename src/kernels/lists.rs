@@ -2,7 +2,6 @@
 
 use super::query::Query;
 use crate::error::Result;
-use crate::memory::Vec;
 
 /// Lists one after another, each with its ideal.
 #[derive(Clone, Debug, Default)]

@@ -11,7 +11,6 @@ use super::kernel::{Kernel, Make};
 use super::params::{Ideal, Params};
 use super::query::{Place, Query, Reads};
 use crate::error::{Error, Kind, Result};
-use crate::memory::Vec;
 
 /// The kernels of this family by name.
 pub(super) const TABLE: &[(&str, Make)] = &[

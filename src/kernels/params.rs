@@ -2,7 +2,6 @@
 
 use super::query::{Query, real};
 use crate::items::features::Distance;
-use crate::memory::Vec;
 use crate::number::log2::log2;
 
 /// The gain of a grade.

@@ -5,7 +5,6 @@
 
 use super::kernel::{Kernel, Make, Needs};
 use super::query::{Query, Ranking, real};
-use crate::memory::{Vec, vec};
 use crate::number::log2::log2;
 
 /// The kernels of this family by name.

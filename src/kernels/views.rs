@@ -2,7 +2,6 @@
 //! only those judged documents that measures depend on.
 
 use super::query::{Query, Ranking, Tie};
-use crate::memory::Vec;
 
 /// How a measure sees a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,6 @@ use super::labels::{self, Labels};
 use super::list::List;
 use super::rankings::{self, Rankings};
 use super::texts::{count, join};
-use crate::memory::Vec;
 
 /// Events, and of which objects they are. The contexts of rankings are places in those of the batch;
 /// events have no numbers, and labels do not know when their rankings were shown.
@@ -160,7 +159,7 @@ impl Batch {
     /// How many rankings each context has.
     #[must_use]
     pub fn count_contexts(&self) -> Vec<i64> {
-        let mut counts = crate::memory::fill(0, self.contexts.len());
+        let mut counts = vec![0; self.contexts.len()];
         self.rankings.contexts.iter().for_each(|&code| counts[at(code)] += 1);
         counts
     }

@@ -23,7 +23,6 @@ use flate2::Crc;
 use zstd::bulk::{Compressor, Decompressor};
 
 use super::texts::{Texts, count, place};
-use crate::memory::{Vec, fill, vec};
 
 /// The version of bodies that are written.
 pub const VERSION: u8 = 1;
@@ -282,6 +281,10 @@ fn checksum(body: &[u8]) -> u32 {
 #[derive(Debug)]
 pub struct Reader<'a> {
     rest: &'a [u8],
+    /// The most rows, or items, of a body of this size. Those of a block differ in their numbers or
+    /// ids, so each is in a piece, of which a byte stands for no more than this; what a body says
+    /// beyond takes no memory.
+    most: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -297,7 +300,7 @@ impl<'a> Reader<'a> {
         if body[0] != VERSION {
             return Err(Fault::Version(body[0]));
         }
-        let mut reader = Self { rest };
+        let mut reader = Self { rest, most: rest.len().saturating_mul(MOST_PACKED) };
         let rows = reader.count().filter(|_| body[1] == kind).ok_or(Fault::Damaged)?;
         Ok((reader, rows))
     }
@@ -311,13 +314,14 @@ impl<'a> Reader<'a> {
     /// Reads a count of rows.
     pub fn count(&mut self) -> Option<usize> {
         let count = usize::try_from(read_varint(&mut self.rest)?).ok()?;
-        fits(count, 8).map(|()| count)
+        fits(count, 8)?;
+        (count <= self.most).then_some(count)
     }
 
     /// Reads so many integers.
     pub fn integers(&mut self, rows: usize) -> Option<Vec<i64>> {
         if self.byte()? == ALIKE {
-            return Some(fill(unfold(read_varint(&mut self.rest)?), rows));
+            return Some(vec![unfold(read_varint(&mut self.rest)?); rows]);
         }
         let mut value = 0i64;
         self.varints(rows, |difference| {
@@ -329,9 +333,10 @@ impl<'a> Reader<'a> {
     /// Reads sizes, as the offsets of what has these.
     pub fn sizes(&mut self, rows: usize) -> Option<Vec<i64>> {
         let mut end = 0;
+        let most = self.most.min(MOST);
         let mut add = |size: u64| {
-            end += usize::try_from(size).ok().filter(|&size| size <= MOST)?;
-            fits(end, 1).map(|()| count(end))
+            end += usize::try_from(size).ok().filter(|&size| size <= most)?;
+            (end <= most).then(|| count(end))
         };
         let mut offsets = if self.byte()? == ALIKE {
             let size = read_varint(&mut self.rest)?;
@@ -385,7 +390,7 @@ impl<'a> Reader<'a> {
     pub fn numbers(&mut self, rows: usize) -> Option<Vec<f64>> {
         fits(rows, 8)?;
         match self.byte()? {
-            NONE => Some(fill(f64::NAN, rows)),
+            NONE => Some(vec![f64::NAN; rows]),
             SHORT => self.planes(rows, |bytes| f32::from_le_bytes(bytes).into()),
             LONG => self.planes(rows, f64::from_le_bytes),
             _ => None,
@@ -397,7 +402,7 @@ impl<'a> Reader<'a> {
         rows: usize,
         number: impl Fn([u8; N]) -> f64,
     ) -> Option<Vec<f64>> {
-        let mut bytes = fill([0; N], rows);
+        let mut bytes = vec![[0; N]; rows];
         for place in 0..N {
             for (bytes, byte) in bytes.iter_mut().zip(self.unpack(rows)?) {
                 bytes[place] = byte;
@@ -436,11 +441,11 @@ impl<'a> Reader<'a> {
         }
         let packed = usize::try_from(read_varint(&mut self.rest)?).ok()?;
         if packed == 0 {
-            return Some(crate::memory::copy(self.rest.split_off(..size)?));
+            return Some(self.rest.split_off(..size)?.to_vec());
         }
         let packed = self.rest.split_off(..packed)?;
         (size / MOST_PACKED <= packed.len()).then_some(())?;
-        let mut piece = fill(0, size);
+        let mut piece = vec![0; size];
         decompress(packed, &mut piece)?;
         Some(piece)
     }
@@ -449,7 +454,6 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::vec;
 
     fn body(write: impl FnOnce(&mut Writer)) -> Vec<u8> {
         let mut writer = Writer::new(RANKINGS, 2);
@@ -473,7 +477,7 @@ mod tests {
             assert_eq!(read_varint(&mut &bytes[..bytes.len() - 1]), None);
         }
         for last in [1, 2] {
-            let mut bytes = fill(0xff, 9);
+            let mut bytes = vec![0xff; 9];
             bytes.push(last);
             assert_eq!(read_varint(&mut &bytes[..]), (last == 1).then_some(u64::MAX));
         }
@@ -491,7 +495,7 @@ mod tests {
     #[test]
     fn texts_are_whole_characters() {
         let texts = |ends: [i64; 3], bytes: &[u8]| {
-            let texts = Texts { offsets: ends.into(), bytes: bytes.iter().copied().collect() };
+            let texts = Texts { offsets: ends.into(), bytes: bytes.to_vec() };
             let made = body(|writer| writer.texts(&texts).unwrap());
             read(&made, |reader| reader.texts(2)).is_some()
         };
@@ -516,21 +520,35 @@ mod tests {
     #[test]
     fn a_column_has_at_most_a_gibibyte() {
         assert_eq!([MOST / 8, MOST / 8 + 1].map(|rows| fits(rows, 8)), [Some(()), None]);
-        let rows = |rows| Reader::open(&Writer::new(RANKINGS, rows).finish(), RANKINGS).is_ok();
+        let filled = |mut writer: Writer| {
+            writer.body.resize(CHECKSUM.end + MOST / MOST_PACKED, 0);
+            writer.finish()
+        };
+        let rows = |rows| Reader::open(&filled(Writer::new(RANKINGS, rows)), RANKINGS).is_ok();
         assert_eq!([MOST / 8, MOST / 8 + 1].map(rows), [true, false]);
         let offsets = |size| {
-            let made = body(|writer| writer.sizes(&[0, size, 2 * size]).unwrap());
+            let mut writer = Writer::new(RANKINGS, 2);
+            writer.sizes(&[0, size, 2 * size]).unwrap();
+            let made = filled(writer);
             read(&made, |reader| reader.sizes(2)).is_some()
         };
         assert_eq!([count(MOST / 2), count(MOST / 2 + 1)].map(offsets), [true, false]);
     }
 
     #[test]
+    fn a_body_has_no_more_rows_or_items_than_its_bytes_can_stand_for() {
+        let rows = |rows| Reader::open(&Writer::new(RANKINGS, rows).finish(), RANKINGS).is_ok();
+        assert_eq!([3 * MOST_PACKED, 3 * MOST_PACKED + 1].map(rows), [true, false]);
+        let made = body(|writer| writer.sizes(&[0, 1 << 28, 1 << 29]).unwrap());
+        assert_eq!(read(&made, |reader| reader.sizes(2)), None);
+    }
+
+    #[test]
     fn what_is_compressed_is_not_more_than_it_can_stand_for() {
-        let mut reader = Reader { rest: &[1, 0] };
+        let mut reader = Reader { rest: &[1, 0], most: MOST };
         assert_eq!(reader.unpack(2 * MOST_PACKED), None);
-        let mut room = fill(0, 1000);
-        let size = compress(&fill(0, 4 << 20), &mut room).unwrap();
+        let mut room = vec![0; 1000];
+        let size = compress(&vec![0; 4 << 20], &mut room).unwrap();
         assert!(4 << 20 <= size * MOST_PACKED);
     }
 }

@@ -3,7 +3,6 @@
 use std::ops::Deref;
 
 use crate::ids::interner::Ids;
-use crate::memory::{Vec, copy};
 
 /// What many rankings have in common.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,8 +64,9 @@ impl Contexts {
         }
         let place = self.ids.number(&self.text);
         if place == self.all.len() {
-            let attributes = attributes.map(|(name, value)| (copy(name), copy(value))).collect();
-            let (model, version) = (copy(model), copy(version));
+            let attributes =
+                attributes.map(|(name, value)| (name.to_vec(), value.to_vec())).collect();
+            let (model, version) = (model.to_vec(), version.to_vec());
             self.all.push(Context { model, version, environment, attributes });
         }
         place
@@ -86,8 +86,8 @@ mod tests {
                 0..20,
             ),
         ) {
-            let bytes = |text: &String| copy(text.as_bytes());
-            let (mut contexts, mut expected) = (Contexts::default(), std::vec![]);
+            let bytes = |text: &String| text.as_bytes().to_vec();
+            let (mut contexts, mut expected) = (Contexts::default(), vec![]);
             for (model, version, environment, attributes) in &plain {
                 let attributes = attributes.iter().map(|(name, value)| (bytes(name), bytes(value)));
                 let context = Context {

@@ -5,7 +5,6 @@ use super::contexts::{Context, Contexts};
 use super::labels::Labels;
 use super::rankings::Rankings;
 use super::texts::Texts;
-use crate::memory::{Vec, copy};
 
 /// Writes columns, each after its size.
 #[derive(Debug, Default)]
@@ -71,7 +70,7 @@ impl<'a> Reader<'a> {
     }
 
     fn texts(&mut self) -> Option<Texts> {
-        Some(Texts { offsets: self.integers()?, bytes: copy(self.bytes()?) })
+        Some(Texts { offsets: self.integers()?, bytes: self.bytes()?.to_vec() })
     }
 }
 
@@ -167,15 +166,16 @@ impl Batch {
         };
         let rankings =
             Rankings { scores: reader.numbers()?, relevance: reader.numbers()?, ..rankings };
-        let labels = Labels { values: reader.numbers()?, kinds: copy(reader.bytes()?), ..labels };
-        let kinds = copy(reader.bytes()?);
+        let labels =
+            Labels { values: reader.numbers()?, kinds: reader.bytes()?.to_vec(), ..labels };
+        let kinds = reader.bytes()?.to_vec();
         let mut contexts = Contexts::default();
         for place in 0..reader.size()? {
-            let (model, version) = (copy(reader.bytes()?), copy(reader.bytes()?));
+            let (model, version) = (reader.bytes()?.to_vec(), reader.bytes()?.to_vec());
             let environment = reader.size()?;
             let mut attributes = Vec::new();
             for _ in 0..reader.size()? {
-                attributes.push((copy(reader.bytes()?), copy(reader.bytes()?)));
+                attributes.push((reader.bytes()?.to_vec(), reader.bytes()?.to_vec()));
             }
             let context = Context { model, version, environment, attributes };
             (contexts.add(&context) == place).then_some(())?;

@@ -1,6 +1,5 @@
 //! Texts and digests that identify what an event says, as stores have them.
 
-use crate::memory::Vec;
 use blake2b_simd::Params;
 use std::io::Write as _;
 
@@ -110,7 +109,7 @@ pub fn write_number(number: f64, text: &mut Vec<u8>) {
     let exponent =
         text[start..].iter().position(|&byte| byte == b'e').map_or(0, |at| start + at + 1);
     let is_below = text[exponent] == b'-';
-    let digits: Vec<u8> = text[exponent + usize::from(is_below)..].iter().copied().collect();
+    let digits: Vec<u8> = text[exponent + usize::from(is_below)..].to_vec();
     text.truncate(exponent);
     text.push(if is_below { b'-' } else { b'+' });
     if digits.len() < 2 {

@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 use super::labels::Labels;
 use super::rankings::Rankings;
 use super::texts::count;
-use crate::memory::Vec;
 
 /// The rows of labels whose ranking is there, and before them the rows of their rankings. Both blocks are
 /// sorted; so is what is found.
@@ -59,7 +58,7 @@ mod tests {
                 labels.push(&labels::Row { seq: 0, shown, time, kind: 0, ranking_id, event_id: b"", doc_id: b"", names: b"", value: 0.0 });
             }
             let labels = labels.sort();
-            let mut expected = std::vec![];
+            let mut expected = vec![];
             for (position, (time, id)) in shown.iter().enumerate() {
                 for row in 0..labels.len() {
                     if labels.shown[row] == *time && labels.ranking_ids.get(row) == id.as_bytes() {
@@ -68,7 +67,7 @@ mod tests {
                 }
             }
             let (positions, rows) = join(&block, &labels);
-            let found: std::vec::Vec<_> = positions.into_iter().zip(rows).collect();
+            let found: Vec<_> = positions.into_iter().zip(rows).collect();
             prop_assert_eq!(found, expected);
         }
     }

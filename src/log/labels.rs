@@ -3,7 +3,6 @@
 use super::body::{Fault, LABELS, Reader, Writer};
 use super::texts::{Texts, count, join, take};
 use crate::ids::interner::Ids;
-use crate::memory::Vec;
 
 /// Labels as columns.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -232,7 +231,7 @@ mod tests {
 
     type Plain = ([i64; 3], u8, [String; 4], f64);
 
-    fn plain() -> impl Strategy<Value = std::vec::Vec<Plain>> {
+    fn plain() -> impl Strategy<Value = Vec<Plain>> {
         let text = || "[a-cé😀]{0,3}";
         floats().prop_flat_map(move |values| {
             let numbers = [integers(), integers(), integers()];
@@ -252,14 +251,14 @@ mod tests {
         made
     }
 
-    fn said(rows: &[Plain]) -> std::vec::Vec<String> {
+    fn said(rows: &[Plain]) -> Vec<String> {
         let of_row = |(numbers, kind, texts, value): &Plain| {
             format!("{numbers:?} {kind} {texts:?} {}", bits(*value))
         };
         rows.iter().map(of_row).collect()
     }
 
-    fn rows(block: &Labels) -> std::vec::Vec<Plain> {
+    fn rows(block: &Labels) -> Vec<Plain> {
         let row = |row: usize| {
             let texts = [&block.ranking_ids, &block.event_ids, &block.doc_ids, &block.names];
             let texts = texts.map(|texts| String::from_utf8(texts.get(row).to_vec()).unwrap());
@@ -278,18 +277,18 @@ mod tests {
 
         #[test]
         fn rows_are_taken_in_any_order(plain in plain(), order in prop::collection::vec(any::<prop::sample::Index>(), 0..9)) {
-            let order: std::vec::Vec<usize> = match plain.len() {
-                0 => std::vec![],
+            let order: Vec<usize> = match plain.len() {
+                0 => vec![],
                 count => order.iter().map(|index| index.index(count)).collect(),
             };
-            let expected: std::vec::Vec<Plain> = order.iter().map(|&row| plain[row].clone()).collect();
+            let expected: Vec<Plain> = order.iter().map(|&row| plain[row].clone()).collect();
             prop_assert_eq!(said(&rows(&columns(&plain).take(&order))), said(&expected));
         }
 
         #[test]
         fn blocks_are_joined_one_after_another(parts in prop::collection::vec(plain(), 0..4)) {
-            let blocks: std::vec::Vec<Labels> = parts.iter().map(|part| columns(part)).collect();
-            let views: std::vec::Vec<&Labels> = blocks.iter().collect();
+            let blocks: Vec<Labels> = parts.iter().map(|part| columns(part)).collect();
+            let views: Vec<&Labels> = blocks.iter().collect();
             prop_assert_eq!(said(&rows(&Labels::join(&views))), said(&parts.concat()));
         }
 
@@ -325,7 +324,7 @@ mod tests {
         #[test]
         fn lists_of_names_are_numbered_as_they_are_first_seen(plain in plain()) {
             let (different, codes) = columns(&plain).codes();
-            let mut seen: std::vec::Vec<&[u8]> = std::vec![];
+            let mut seen: Vec<&[u8]> = vec![];
             for ((_, _, texts, _), &code) in plain.iter().zip(&codes) {
                 let names = texts[3].as_bytes();
                 if !seen.contains(&names) {
@@ -333,7 +332,7 @@ mod tests {
                 }
                 prop_assert_eq!(different.get(usize::try_from(code).unwrap()), names);
             }
-            prop_assert_eq!((0..different.len()).map(|row| different.get(row)).collect::<std::vec::Vec<_>>(), seen);
+            prop_assert_eq!((0..different.len()).map(|row| different.get(row)).collect::<Vec<_>>(), seen);
         }
     }
 

@@ -1,7 +1,6 @@
 //! The list of documents that a ranking has shown: checked, and put in order.
 
 use crate::ids::interner::IdHasher;
-use crate::memory::Vec;
 
 /// What is suspicious about an event, but legal.
 pub mod notes {

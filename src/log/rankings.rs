@@ -3,7 +3,6 @@
 use super::body::{Fault, RANKINGS, Reader, Writer};
 use super::list::List;
 use super::texts::{Texts, count, join, place, take};
-use crate::memory::{Vec, vec};
 
 /// Rankings as columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -278,10 +277,10 @@ mod tests {
     use proptest::prelude::*;
 
     type Item = (String, i64, f64, f64);
-    type Plain = ([i64; 3], [String; 4], std::vec::Vec<Item>);
+    type Plain = ([i64; 3], [String; 4], Vec<Item>);
 
     /// Rankings with all kinds of columns: ranks 1, 2, 3, … or any, numbers of any width or none.
-    fn plain() -> impl Strategy<Value = std::vec::Vec<Plain>> {
+    fn plain() -> impl Strategy<Value = Vec<Plain>> {
         let text = || "[a-cé😀]{0,3}";
         (any::<bool>(), floats(), floats()).prop_flat_map(move |(is_ranked, scores, relevance)| {
             let items = prop::collection::vec((text(), integers(), scores, relevance), 0..4);
@@ -315,18 +314,18 @@ mod tests {
     }
 
     /// All that rankings say, row by row: an event without an id of its own has that of its ranking.
-    fn said(rows: &[Plain]) -> std::vec::Vec<String> {
+    fn said(rows: &[Plain]) -> Vec<String> {
         let of_row = |(numbers, texts, items): &Plain| {
             let [ranking_id, event_id, rest @ ..] = texts.each_ref();
             let event_id = if event_id.is_empty() { ranking_id } else { event_id };
-            let items: std::vec::Vec<_> =
+            let items: Vec<_> =
                 items.iter().map(|item| (&item.0, item.1, bits(item.2), bits(item.3))).collect();
             format!("{numbers:?} {ranking_id:?} {event_id:?} {rest:?} {items:?}")
         };
         rows.iter().map(of_row).collect()
     }
 
-    fn rows(block: &Rankings) -> std::vec::Vec<Plain> {
+    fn rows(block: &Rankings) -> Vec<Plain> {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let row = |row: usize| {
             let texts = [
@@ -355,18 +354,18 @@ mod tests {
 
         #[test]
         fn rows_are_taken_in_any_order(plain in plain(), order in prop::collection::vec(any::<prop::sample::Index>(), 0..9)) {
-            let order: std::vec::Vec<usize> = match plain.len() {
-                0 => std::vec![],
+            let order: Vec<usize> = match plain.len() {
+                0 => vec![],
                 count => order.iter().map(|index| index.index(count)).collect(),
             };
-            let expected: std::vec::Vec<Plain> = order.iter().map(|&row| plain[row].clone()).collect();
+            let expected: Vec<Plain> = order.iter().map(|&row| plain[row].clone()).collect();
             prop_assert_eq!(said(&rows(&columns(&plain).take(&order))), said(&expected));
         }
 
         #[test]
         fn blocks_are_joined_one_after_another(parts in prop::collection::vec(plain(), 0..4)) {
-            let blocks: std::vec::Vec<Rankings> = parts.iter().map(|part| columns(part)).collect();
-            let views: std::vec::Vec<&Rankings> = blocks.iter().collect();
+            let blocks: Vec<Rankings> = parts.iter().map(|part| columns(part)).collect();
+            let views: Vec<&Rankings> = blocks.iter().collect();
             prop_assert_eq!(said(&rows(&Rankings::join(&views))), said(&parts.concat()));
         }
 
@@ -434,7 +433,7 @@ mod tests {
     fn a_ranking_takes_at_most_60_bytes_beside_its_texts() {
         let texts = ["3f2b8c1e-70aa-4f0d-9c55-1d2e3f4a5b6c", "", "a query", "user-17"];
         let items = (1..=50).map(|rank| (format!("{:x}", rank * rank * 7919), rank, 0.0, f64::NAN));
-        let items: std::vec::Vec<Item> = items.collect();
+        let items: Vec<Item> = items.collect();
         let size = texts.iter().map(|text| text.len()).sum::<usize>();
         let size = size + items.iter().map(|item| item.0.len() + 1).sum::<usize>();
         let numbers = [i64::MAX >> 2, 1_790_000_000_000_000, 12];

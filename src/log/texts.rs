@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use crate::memory::{Vec, vec};
-
 /// Texts end to end, and where each of them begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Texts {
@@ -111,7 +109,7 @@ pub(super) fn take<T: Copy>(values: &[T], rows: &[usize]) -> Vec<T> {
 /// The values of some columns, one column after another.
 #[must_use]
 pub(super) fn join<'a, T: Copy + 'a>(parts: impl Iterator<Item = &'a Vec<T>> + Clone) -> Vec<T> {
-    let mut joined = Vec::with_capacity(parts.clone().map(|part| part.len()).sum());
+    let mut joined = Vec::with_capacity(parts.clone().map(Vec::len).sum());
     for part in parts {
         joined.extend_from_slice(part);
     }

@@ -1,7 +1,6 @@
 //! Sums over the clusters of rankings, such as users, by cell.
 
 use crate::ids::interner::Ids;
-use crate::memory::{Vec, vec};
 use crate::number::sum::ExactSum;
 
 /// The clusters of the rankings of one cell, and what the values of each add up to.

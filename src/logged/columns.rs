@@ -2,7 +2,6 @@
 //!
 //! As with JSON, what is not plain is left to the reader in Python.
 
-use crate::memory::Vec;
 use std::cmp::Ordering;
 
 use super::events::{Decoded, Head, Remarks, Span, find_environment};

@@ -6,7 +6,6 @@
 use crate::kernels::Gains;
 use crate::logged::grading::Items;
 use crate::logged::values::find_places;
-use crate::memory::Vec;
 
 /// The documents that have a gain, one row each.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,7 +2,6 @@
 
 use crate::log::batch::Batch;
 use crate::log::{labels, rankings};
-use crate::memory::{Vec, copy};
 use std::ops::Range;
 
 use super::json::Text;
@@ -32,7 +31,7 @@ impl Remarks {
     /// Adds a field that is not known, unless it is there.
     pub fn add_unknown(&mut self, name: &[u8]) {
         if !self.unknown.iter().any(|known| **known == *name) {
-            self.unknown.push(copy(name));
+            self.unknown.push(name.to_vec());
         }
     }
 }

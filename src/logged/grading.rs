@@ -3,7 +3,6 @@
 //! The same rules in plain Python are in `tests/monitor/chunk_twin.py`.
 
 use crate::logged::labels::{Shown, Texts};
-use crate::memory::{self, Vec};
 use crate::table::cells::Cells;
 
 /// The position of a plain label in the kinds of labels; the others start over.
@@ -147,7 +146,7 @@ impl<'a> Grader<'a> {
         let mut order = Vec::new();
         if !labels.rankings.is_sorted() {
             order.extend(0..labels.rankings.len());
-            memory::sort_by(&mut order, |&a, &b| labels.rankings[a].cmp(&labels.rankings[b]));
+            order.sort_by(|&a, &b| labels.rankings[a].cmp(&labels.rankings[b]));
         }
         let rows = items.relevance.len();
         let grades = Grades {

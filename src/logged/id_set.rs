@@ -2,8 +2,6 @@
 
 use std::hash::{BuildHasher, Hasher};
 
-use crate::memory::{Vec, vec};
-
 /// Identifiers by hashes of 128 bits, two of 64 with keys of their own, which are drawn anew for each
 /// set: for 10^9 identifiers, the probability that any two share one is about 10^-21. A lookup reads one
 /// place in memory, where comparing texts would read three.

@@ -6,7 +6,6 @@ use crate::log::digest::{self, Digest, write_integer, write_text};
 use crate::log::labels::Labels;
 use crate::log::rankings::Rankings;
 use crate::log::texts::place;
-use crate::memory::Vec;
 
 use super::events::{ENVIRONMENTS, KINDS};
 

@@ -4,7 +4,6 @@
 //! character, or a number beyond 64 bits. Everything else, valid or not, is left to a reader that can
 //! explain what is wrong: every function returns none for it.
 
-use crate::memory::Vec;
 use std::ops::Deref;
 
 /// The largest number of names in an object that is plain.

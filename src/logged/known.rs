@@ -5,7 +5,6 @@ use flate2::Crc;
 use crate::ids::interner::IdHasher;
 use crate::log::digest::Digest;
 use crate::log::keys::other_key;
-use crate::memory::{Vec, fill};
 
 /// The role of the id of an event.
 pub const EVENT: u8 = 1;
@@ -99,7 +98,7 @@ impl Known {
     pub(super) fn push(&mut self, key: Key, entry: Entry) {
         if 2 * (self.rows.len() + 1) > self.slots.len() {
             let size = (4 * (self.rows.len() + 1)).next_power_of_two();
-            self.slots = fill(0, size);
+            self.slots = vec![0; size];
             for row in 0..self.rows.len() {
                 let at = self.slot(self.rows[row].0);
                 self.slots[at] = row as u32 + 1;

@@ -2,8 +2,6 @@
 //!
 //! As with JSON, what is not plain is left to the reader in Python.
 
-use crate::memory::Vec;
-
 use super::columns::{Texts, Times, note_unknown};
 use super::events::{Decoded, Label, Remarks, Span, find_kind, is_retraction};
 use super::json::Text;

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::memory::{self, Vec};
 use crate::table::cells::Cells;
 
 /// Texts end to end: where each begins, and where the last ends.
@@ -89,7 +88,7 @@ impl Shown {
             self.order.extend(0..rows.len());
             let (bytes, offsets) = (&self.bytes, &self.offsets);
             let id = |row: usize| slice(bytes, offsets[0], offsets[row], offsets[row + 1]);
-            memory::sort_by(&mut self.order, |&a, &b| id(a).cmp(id(b)));
+            self.order.sort_by(|&a, &b| id(a).cmp(id(b)));
         }
         Some(())
     }

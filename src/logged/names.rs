@@ -1,7 +1,5 @@
 //! The names of the fields of events.
 
-use crate::memory::{Vec, copy};
-
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // they are called as in the table of names
@@ -60,7 +58,7 @@ impl Names {
     pub fn new<'a>(names: impl IntoIterator<Item = (&'a str, &'a str)>) -> Option<Self> {
         let find = |role: &str| ROLES.iter().find(|(word, _)| *word == role).map(|&(_, role)| role);
         let pairs =
-            names.into_iter().map(|(name, role)| Some((copy(name.as_bytes()), find(role)?)));
+            names.into_iter().map(|(name, role)| Some((name.as_bytes().to_vec(), find(role)?)));
         let mut names: Vec<_> = pairs.collect::<Option<_>>()?;
         names.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         Some(Self(names))

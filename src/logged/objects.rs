@@ -4,8 +4,6 @@
 //! here. The others are left to the reader in Python, `rankscope/monitor/events/reader.py`, which says
 //! what is wrong with them; of a plain one it says the same as this reader.
 
-use crate::memory::Vec;
-
 use super::events::{
     Decoded, Head, Label, Remarks, Span, find_environment, find_kind, integer_id, is_retraction,
 };

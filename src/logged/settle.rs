@@ -11,7 +11,6 @@ use crate::log::digest::Digest;
 use crate::log::keys::{key, other_key};
 use crate::log::labels::Labels;
 use crate::log::rankings::Rankings;
-use crate::memory::{Vec, fill};
 
 use super::identity::identify;
 use super::known::{EVENT, Entry, Key, Known, RANKING, SHIFT, shorten};
@@ -233,7 +232,7 @@ impl Settled {
     /// Whether each context of the batch has a new ranking.
     #[must_use]
     pub fn uses(&self, batch: &Batch) -> Vec<bool> {
-        let mut uses = fill(false, batch.contexts.len());
+        let mut uses = vec![false; batch.contexts.len()];
         for &(row, _) in &self.rankings {
             uses[code(batch, row)] = true;
         }
@@ -320,7 +319,7 @@ fn groups<R: Copy + Ord, T>(
     place: impl Fn(&R) -> (i64, u8),
     make: impl Fn(&[R]) -> T,
 ) -> Vec<Group<T>> {
-    let mut rows = crate::memory::copy(rows);
+    let mut rows = rows.to_vec();
     let order = |one: &R, other: &R| order(one, other).then_with(|| one.cmp(other));
     if !rows.is_sorted_by(|one, other| order(one, other) != Ordering::Greater) {
         rows.sort_unstable_by(order);
@@ -401,8 +400,8 @@ mod tests {
         fn the_first_event_with_an_id_is_kept_and_labels_are_with_their_rankings(
             batches in prop::collection::vec(prop::collection::vec(drawn(), 0..7), 1..5),
         ) {
-            let mut rows: std::vec::Vec<(Key, Entry)> = std::vec![];
-            let (mut events, mut rankings) = (std::vec![], std::vec![]);
+            let mut rows: Vec<(Key, Entry)> = vec![];
+            let (mut events, mut rankings) = (vec![], vec![]);
             let (mut waiting, mut digests) = (Labels::default(), Vec::new());
             let mut next = 1;
             for drawn in &batches {
@@ -415,7 +414,7 @@ mod tests {
                 let more = keys.more_highs(&batch, &know(&rows, std::slice::from_ref(&first)));
                 let settled = Settled::of(&batch, &keys, know(&rows, &[first, more]), next);
 
-                let (mut shown, mut told): (std::vec::Vec<Shown>, std::vec::Vec<(i64, &str)>) = (std::vec![], std::vec![]);
+                let (mut shown, mut told): (Vec<Shown>, Vec<(i64, &str)>) = (vec![], vec![]);
                 for (at, (is_label, own, ranking, time, environment)) in drawn.iter().enumerate() {
                     let content = (*is_label, ranking.clone(), *time, *environment);
                     let before = find(&events, own).or_else(|| {
@@ -446,7 +445,7 @@ mod tests {
 
                 let numbers: Vec<i64> = (100..).take(batch.contexts.len()).collect();
                 let groups = settled.rankings(&batch, &numbers);
-                let mut found: std::vec::Vec<Shown> = std::vec![];
+                let mut found: Vec<Shown> = vec![];
                 for group in &groups {
                     prop_assert!(group.columns.is_sorted());
                     for (&seq, &time) in group.columns.seqs.iter().zip(&group.columns.times) {
@@ -454,27 +453,27 @@ mod tests {
                         found.push((seq, time, group.environment));
                     }
                 }
-                let used: std::vec::Vec<_> = groups.iter().map(|group| (group.start, group.environment)).collect();
+                let used: Vec<_> = groups.iter().map(|group| (group.start, group.environment)).collect();
                 prop_assert!(used.is_sorted_by(|one, other| one < other));
                 found.sort_unstable();
                 prop_assert_eq!(&found, &shown);
 
-                let theirs: std::vec::Vec<usize> = (0..waiting.len()).filter(|&row| {
+                let theirs: Vec<usize> = (0..waiting.len()).filter(|&row| {
                     settled.ranking_ids(&batch).any(|id| id == waiting.ranking_ids.get(row))
                 }).collect();
-                let rest: std::vec::Vec<usize> = (0..waiting.len()).filter(|row| !theirs.contains(row)).collect();
+                let rest: Vec<usize> = (0..waiting.len()).filter(|row| !theirs.contains(row)).collect();
                 let own = |rows: &[usize]| -> Vec<Digest> { rows.iter().map(|&row| digests[row]).collect() };
                 let waited = waiting.take(&theirs);
                 let answer = settled.labels(&batch, &keys, &waited, &own(&theirs));
-                let ids: std::vec::Vec<String> =
+                let ids: Vec<String> =
                     (0..waited.len()).map(|row| String::from_utf8(waited.ranking_ids.get(row).to_vec()).unwrap()).collect();
                 told.extend(waited.seqs.iter().copied().zip(ids.iter().map(String::as_str)));
-                let mut expected: std::vec::Vec<Shown> = told.iter().filter_map(|(seq, id)| {
+                let mut expected: Vec<Shown> = told.iter().filter_map(|(seq, id)| {
                     let (_, (_, _, time, environment)) = find(&rankings, id)?;
                     Some((*seq, time, u8::try_from(environment).unwrap()))
                 }).collect();
                 expected.sort_unstable();
-                let mut found: std::vec::Vec<Shown> = std::vec![];
+                let mut found: Vec<Shown> = vec![];
                 for group in &answer.groups {
                     prop_assert!(group.columns.is_sorted());
                     for (&seq, &time) in group.columns.seqs.iter().zip(&group.columns.shown) {
@@ -484,7 +483,7 @@ mod tests {
                 }
                 found.sort_unstable();
                 prop_assert_eq!(found, expected);
-                let mut left: std::vec::Vec<i64> = told.iter().filter(|(_, id)| find(&rankings, id).is_none()).map(|(seq, _)| *seq).collect();
+                let mut left: Vec<i64> = told.iter().filter(|(_, id)| find(&rankings, id).is_none()).map(|(seq, _)| *seq).collect();
                 left.sort_unstable();
                 let mut seqs = answer.waiting.seqs.clone();
                 seqs.sort_unstable();

@@ -1,7 +1,5 @@
 //! Reads the documents of a ranking from plain JSON: a list of objects or ids, or a list a field.
 
-use crate::memory::Vec;
-
 use super::events::{Own, integer_id};
 use super::json::{Cursor, Text, Value};
 use super::names::{Names, Role};
@@ -174,7 +172,7 @@ impl<'a> Shown<'a> {
 
     fn add_labels(&mut self, place: usize, names: Vec<Text<'a>>) {
         if !names.is_empty() {
-            let doc_id = self.list.id(place).iter().copied().collect();
+            let doc_id = self.list.id(place).to_vec();
             self.own.push(Own { doc_id, names });
         }
     }

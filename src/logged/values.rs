@@ -6,7 +6,6 @@ use crate::evaluate::plan::Plan;
 use crate::kernels::views::{View, Views};
 use crate::kernels::{Query, Reads};
 use crate::logged::grading::Items;
-use crate::memory::{Vec, vec};
 
 /// The values of rankings, and what they were computed from.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,6 +1,5 @@
 //! Aggregates the values of queries: means, sums, quantiles and ratios.
 
-use crate::memory::{self, Vec};
 use crate::number::sum::ExactSum;
 use crate::policy::Aggregate;
 
@@ -97,8 +96,8 @@ fn sum(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 fn sorted(parts: &[Part]) -> Vec<Part> {
-    let mut parts = memory::copy(parts);
-    memory::sort_by(&mut parts, |a, b| a.value.total_cmp(&b.value));
+    let mut parts = parts.to_vec();
+    parts.sort_by(|a, b| a.value.total_cmp(&b.value));
     parts
 }
 

@@ -2,7 +2,6 @@
 //! for the rest. Only plain decimal notation is a number here: no hexadecimal, no underscores, no
 //! `inf`, no `nan`.
 
-use crate::memory::Vec;
 use crate::number::ends::{Decimals, POWERS_OF_TEN};
 
 /// Why a field is not a number.

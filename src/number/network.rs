@@ -9,8 +9,6 @@
 
 use fearless_simd::{Level, Simd, SimdBase, SimdFloat, dispatch, f64x4};
 
-use crate::memory::Vec;
-
 /// Up to so many numbers are sorted by a network; for more of them, it grows too large.
 pub const MOST: usize = 1024;
 

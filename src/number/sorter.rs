@@ -6,7 +6,6 @@ use std::cmp::Ordering;
 
 use fearless_simd::Simd;
 
-use crate::memory::Vec;
 use crate::number::network::{MOST, Network, groups_for};
 
 /// Sorts one list after another, with memory of its own.

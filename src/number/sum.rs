@@ -4,8 +4,6 @@
 //! the carry-saving layout of Neal, *Fast exact summation using small and large superaccumulators*,
 //! 2015). The rounded result equals Python's `math.fsum`.
 
-use crate::memory::Vec;
-
 const DIGIT_BITS: u32 = 32;
 const DIGIT_MASK: u64 = (1 << DIGIT_BITS) - 1;
 /// 2^-1074 is the lowest bit; 2098 bits of doubles, and 64 more for carries of many terms.

@@ -6,10 +6,10 @@ use pyo3::prelude::*;
 use super::column::{Column, Data};
 use super::rankings::Rankings;
 use super::run::Run;
+use super::texts::text;
 use super::watch::Watch;
 use crate::agreement::choices::{Choices, Ties};
 use crate::agreement::compare::compare;
-use crate::memory::{Vec, guard, text};
 use crate::rank::lists::Lists;
 
 /// A run, or rankings.
@@ -44,36 +44,33 @@ pub(super) fn compare_rankings(
     depths: Vec<usize>,
     threads: usize,
 ) -> PyResult<Compared> {
-    guard(|| {
-        let ties = match ties {
-            "a" => Ties::Expected,
-            "b" => Ties::Corrected,
-            "w" => Ties::Equal,
-            _ => return Err(PyValueError::new_err("ties is a, b or w")),
-        };
-        let count = depths.len();
-        let choices = Choices { persistence, ties, depths };
-        let (one, other) = (one.lists(), other.lists());
-        let found =
-            Watch::new(None).run(py, |watch| compare(one, other, &choices, threads, watch))?;
-        let queries = found.iter().map(|each| text(&one.query(each.query))).collect();
-        let mut values = Vec::with_capacity(found.len() * (5 + 2 * count));
-        for place in 0..3 {
-            values.extend(found.iter().map(|each| each.overlap[place]));
-        }
-        values.extend(found.iter().map(|each| each.tau));
-        values.extend(found.iter().map(|each| each.tau_ap));
-        for place in 0..count {
-            values.extend(found.iter().map(|each| each.at_depths[place].0));
-        }
-        for place in 0..count {
-            values.extend(found.iter().map(|each| each.at_depths[place].1));
-        }
-        let common = found.iter().map(|each| u32::try_from(each.common).unwrap_or(u32::MAX));
-        let common = Column(Data::Counts(common.collect()));
-        let filled = |lists: &dyn Lists| (0..lists.len()).filter(|&q| !lists.is_blank(q)).count();
-        let same = found.iter().filter(|each| each.is_same).count();
-        let filled = (filled(one), filled(other));
-        Ok((queries, filled, same, common, Column(Data::Values(values))))
-    })
+    let ties = match ties {
+        "a" => Ties::Expected,
+        "b" => Ties::Corrected,
+        "w" => Ties::Equal,
+        _ => return Err(PyValueError::new_err("ties is a, b or w")),
+    };
+    let count = depths.len();
+    let choices = Choices { persistence, ties, depths };
+    let (one, other) = (one.lists(), other.lists());
+    let found = Watch::new(None).run(py, |watch| compare(one, other, &choices, threads, watch))?;
+    let queries = found.iter().map(|each| text(&one.query(each.query))).collect();
+    let mut values = Vec::with_capacity(found.len() * (5 + 2 * count));
+    for place in 0..3 {
+        values.extend(found.iter().map(|each| each.overlap[place]));
+    }
+    values.extend(found.iter().map(|each| each.tau));
+    values.extend(found.iter().map(|each| each.tau_ap));
+    for place in 0..count {
+        values.extend(found.iter().map(|each| each.at_depths[place].0));
+    }
+    for place in 0..count {
+        values.extend(found.iter().map(|each| each.at_depths[place].1));
+    }
+    let common = found.iter().map(|each| u32::try_from(each.common).unwrap_or(u32::MAX));
+    let common = Column(Data::Counts(common.collect()));
+    let filled = |lists: &dyn Lists| (0..lists.len()).filter(|&q| !lists.is_blank(q)).count();
+    let same = found.iter().filter(|each| each.is_same).count();
+    let filled = (filled(one), filled(other));
+    Ok((queries, filled, same, common, Column(Data::Values(values))))
 }

@@ -9,7 +9,6 @@ use pyo3::types::{PyBytes, PyList, PyString, PyTuple, PyType};
 
 use super::column::{Column, Data};
 use super::log::{LabelBlock, RankingBlock};
-use super::vectors::bytes_of;
 use crate::log::batch::{Batch, Event};
 use crate::log::contexts::Context;
 use crate::log::digest::Digest;
@@ -22,7 +21,6 @@ use crate::logged::identity::identify;
 use crate::logged::json::Text;
 use crate::logged::known::{Entry, Known};
 use crate::logged::settle::{self, Keys};
-use crate::memory::{Vec, guard};
 
 /// Events of some objects.
 #[pyclass(frozen, module = "rankscope._core")]
@@ -86,24 +84,18 @@ impl EventBatch {
         self.0.to_bytes() == other.0.to_bytes()
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyType>, (Bound<'py, PyBytes>,))> {
-        guard(|| {
-            let (py, batch) = (slf.py(), &slf.get().0);
-            let bytes = bytes_of(py, &py.detach(|| batch.to_bytes()))?;
-            Ok((slf.get_type(), (bytes,)))
-        })
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (Bound<'py, PyBytes>,)) {
+        let (py, batch) = (slf.py(), &slf.get().0);
+        let bytes = PyBytes::new(py, &py.detach(|| batch.to_bytes()));
+        (slf.get_type(), (bytes,))
     }
 
     /// A batch that another process has sent.
     #[new]
     fn new(py: Python<'_>, bytes: PyBackedBytes) -> PyResult<Self> {
-        guard(|| {
-            let batch = py.detach(|| Batch::from_bytes(&bytes));
-            let batch = batch.ok_or_else(|| PyValueError::new_err("expected a batch of events"))?;
-            Ok(Self(Arc::new(batch)))
-        })
+        let batch = py.detach(|| Batch::from_bytes(&bytes));
+        let batch = batch.ok_or_else(|| PyValueError::new_err("expected a batch of events"))?;
+        Ok(Self(Arc::new(batch)))
     }
 
     /// The number of objects.
@@ -113,61 +105,51 @@ impl EventBatch {
     }
 
     /// The ids of its rankings.
-    fn ranking_ids(&self, py: Python<'_>) -> PyResult<(Column, Column)> {
-        guard(|| {
-            let ids = py.detach(|| self.0.rankings.ranking_ids.clone());
-            Ok((Column(Data::Places(ids.offsets)), Column(Data::Bytes(ids.bytes))))
-        })
+    fn ranking_ids(&self, py: Python<'_>) -> (Column, Column) {
+        let ids = py.detach(|| self.0.rankings.ranking_ids.clone());
+        (Column(Data::Places(ids.offsets)), Column(Data::Bytes(ids.bytes)))
     }
 
     /// The events of some batches, one batch after another.
     #[staticmethod]
-    fn join(py: Python<'_>, parts: Vec<Py<Self>>) -> PyResult<Self> {
-        guard(|| {
-            if let [part] = &parts[..] {
-                return Ok(Self(Arc::clone(&part.get().0)));
-            }
-            let views: Vec<&Batch> = parts.iter().map(|part| &*part.get().0).collect();
-            Ok(Self(Arc::new(py.detach(|| Batch::join(&views)))))
-        })
+    fn join(py: Python<'_>, parts: Vec<Py<Self>>) -> Self {
+        if let [part] = &parts[..] {
+            return Self(Arc::clone(&part.get().0));
+        }
+        let views: Vec<&Batch> = parts.iter().map(|part| &*part.get().0).collect();
+        Self(Arc::new(py.detach(|| Batch::join(&views))))
     }
 
     /// The objects of this batch with others at some places, which ascend.
     fn merge(&self, py: Python<'_>, others: &Self, places: Vec<usize>) -> PyResult<Self> {
-        guard(|| {
-            let merged = py.detach(|| self.0.merge(&others.0, &places));
-            let merged =
-                merged.ok_or_else(|| PyIndexError::new_err("expected a place for each object"))?;
-            Ok(Self(Arc::new(merged)))
-        })
+        let merged = py.detach(|| self.0.merge(&others.0, &places));
+        let merged =
+            merged.ok_or_else(|| PyIndexError::new_err("expected a place for each object"))?;
+        Ok(Self(Arc::new(merged)))
     }
 
     /// The events from one place to before another, as one object.
-    fn cut(&self, py: Python<'_>, start: usize, end: usize) -> PyResult<Self> {
-        guard(|| {
-            let end = end.min(self.0.len());
-            let events: Vec<usize> = (start..end).collect();
-            Ok(Self(Arc::new(py.detach(|| self.0.take(&events)))))
-        })
+    fn cut(&self, py: Python<'_>, start: usize, end: usize) -> Self {
+        let end = end.min(self.0.len());
+        let events: Vec<usize> = (start..end).collect();
+        Self(Arc::new(py.detach(|| self.0.take(&events))))
     }
 
     /// What became of each object by what became of its events: 0 is accepted, 1 a duplicate, 2 a
     /// conflict, and 3 is for an object without events.
     fn tell<'py>(&self, py: Python<'py>, statuses: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-        guard(|| {
-            if statuses.len() != self.0.len() {
-                return Err(PyValueError::new_err("expected a status for each event"));
+        if statuses.len() != self.0.len() {
+            return Err(PyValueError::new_err("expected a status for each event"));
+        }
+        let tell = |range: std::ops::Range<usize>| {
+            let theirs = &statuses[range];
+            if theirs.contains(&settle::CONFLICT) {
+                settle::CONFLICT
+            } else {
+                theirs.iter().copied().min().unwrap_or(3)
             }
-            let tell = |range: std::ops::Range<usize>| {
-                let theirs = &statuses[range];
-                if theirs.contains(&settle::CONFLICT) {
-                    settle::CONFLICT
-                } else {
-                    theirs.iter().copied().min().unwrap_or(3)
-                }
-            };
-            bytes_of(py, &self.0.objects().map(tell).collect::<Vec<u8>>())
-        })
+        };
+        Ok(PyBytes::new(py, &self.0.objects().map(tell).collect::<Vec<u8>>()))
     }
 
     /// The id of an event.
@@ -198,39 +180,33 @@ impl EventBatch {
 
     /// The different lists of labels, as JSON, and how many labels have each.
     fn count_labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        guard(|| {
-            let (names, codes) = py.detach(|| self.0.labels.codes());
-            let mut counts = crate::memory::fill(0usize, names.len());
-            for code in codes {
-                counts[usize::try_from(code).unwrap_or(usize::MAX)] += 1;
-            }
-            let pairs = counts
-                .iter()
-                .enumerate()
-                .map(|(row, count)| (text(py, names.get(row))?, count).into_pyobject(py));
-            PyList::new(py, pairs.collect::<PyResult<Vec<_>>>()?)
-        })
+        let (names, codes) = py.detach(|| self.0.labels.codes());
+        let mut counts = vec![0usize; names.len()];
+        for code in codes {
+            counts[usize::try_from(code).unwrap_or(usize::MAX)] += 1;
+        }
+        let pairs = counts
+            .iter()
+            .enumerate()
+            .map(|(row, count)| (text(py, names.get(row))?, count).into_pyobject(py));
+        PyList::new(py, pairs.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The attributes of rankings of production, and how many rankings have them.
     fn count_attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        guard(|| {
-            let pairs = PyList::empty(py);
-            for (context, count) in self.0.contexts.iter().zip(self.0.count_contexts()) {
-                if count > 0 && context.environment == 0 {
-                    pairs.append((attributes_of(py, context)?, count))?;
-                }
+        let pairs = PyList::empty(py);
+        for (context, count) in self.0.contexts.iter().zip(self.0.count_contexts()) {
+            if count > 0 && context.environment == 0 {
+                pairs.append((attributes_of(py, context)?, count))?;
             }
-            Ok(pairs)
-        })
+        }
+        Ok(pairs)
     }
 
     /// The keys of its ids in a project.
-    fn hash_ids(&self, py: Python<'_>, project: i64) -> PyResult<BatchIds> {
-        guard(|| {
-            let keys = Arc::new(py.detach(|| Keys::of(&self.0, project)));
-            Ok(BatchIds { batch: Arc::clone(&self.0), keys })
-        })
+    fn hash_ids(&self, py: Python<'_>, project: i64) -> BatchIds {
+        let keys = Arc::new(py.detach(|| Keys::of(&self.0, project)));
+        BatchIds { batch: Arc::clone(&self.0), keys }
     }
 }
 
@@ -248,33 +224,29 @@ fn known_of(rows: &[Row]) -> PyResult<Known> {
 #[pymethods]
 impl BatchIds {
     /// The higher halves of the keys.
-    fn highs(&self, py: Python<'_>) -> PyResult<Vec<i64>> {
-        guard(|| Ok(py.detach(|| self.keys.highs())))
+    fn highs(&self, py: Python<'_>) -> Vec<i64> {
+        py.detach(|| self.keys.highs())
     }
 
     /// The higher halves of further keys that are to be asked for, after what is known by the first.
     fn more_highs(&self, py: Python<'_>, known: Vec<Row>) -> PyResult<Vec<i64>> {
-        guard(|| {
-            let known = known_of(&known)?;
-            Ok(py.detach(|| self.keys.more_highs(&self.batch, &known)))
-        })
+        let known = known_of(&known)?;
+        Ok(py.detach(|| self.keys.more_highs(&self.batch, &known)))
     }
 
     /// Tells which events are new, and gives them numbers from the first on.
     fn settle(&self, py: Python<'_>, known: Vec<Row>, first: i64) -> PyResult<Settled> {
-        guard(|| {
-            let known = known_of(&known)?;
-            let answer = py.detach(|| settle::Settled::of(&self.batch, &self.keys, known, first));
-            Ok(Settled { batch: Arc::clone(&self.batch), keys: Arc::clone(&self.keys), answer })
-        })
+        let known = known_of(&known)?;
+        let answer = py.detach(|| settle::Settled::of(&self.batch, &self.keys, known, first));
+        Ok(Settled { batch: Arc::clone(&self.batch), keys: Arc::clone(&self.keys), answer })
     }
 }
 
 #[pymethods]
 impl Settled {
     /// What became of each event: 0 is accepted, 1 a duplicate, and 2 a conflict.
-    fn statuses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        bytes_of(py, &self.answer.statuses)
+    fn statuses<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.answer.statuses)
     }
 
     /// The number under which each is stored; with a conflict, that of what was there.
@@ -294,13 +266,11 @@ impl Settled {
 
     /// The contexts of the batch, those of no new ranking as none.
     fn contexts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        guard(|| {
-            let uses = self.answer.uses(&self.batch);
-            let contexts = self.batch.contexts.iter().zip(uses);
-            let contexts = contexts
-                .map(|(context, is_used)| is_used.then(|| context_of(py, context)).transpose());
-            PyList::new(py, contexts.collect::<PyResult<Vec<_>>>()?)
-        })
+        let uses = self.answer.uses(&self.batch);
+        let contexts = self.batch.contexts.iter().zip(uses);
+        let contexts =
+            contexts.map(|(context, is_used)| is_used.then(|| context_of(py, context)).transpose());
+        PyList::new(py, contexts.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The ids of the new rankings.
@@ -311,17 +281,15 @@ impl Settled {
 
     /// The new rankings by the starts of hours and environments, with the numbers of their contexts.
     fn rankings<'py>(&self, py: Python<'py>, contexts: Vec<i64>) -> PyResult<Bound<'py, PyList>> {
-        guard(|| {
-            if contexts.len() != self.batch.contexts.len() {
-                return Err(PyValueError::new_err("expected a number for each context"));
-            }
-            let groups = py.detach(|| self.answer.rankings(&self.batch, &contexts));
-            let blocks = groups.into_iter().map(|group| {
-                let block = Bound::new(py, RankingBlock(Arc::new(group.columns)))?;
-                (group.start, group.environment, block).into_pyobject(py)
-            });
-            PyList::new(py, blocks.collect::<PyResult<Vec<_>>>()?)
-        })
+        if contexts.len() != self.batch.contexts.len() {
+            return Err(PyValueError::new_err("expected a number for each context"));
+        }
+        let groups = py.detach(|| self.answer.rankings(&self.batch, &contexts));
+        let blocks = groups.into_iter().map(|group| {
+            let block = Bound::new(py, RankingBlock(Arc::new(group.columns)))?;
+            (group.start, group.environment, block).into_pyobject(py)
+        });
+        PyList::new(py, blocks.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The new labels by the starts of hours and environments, together with those that have waited for
@@ -331,45 +299,43 @@ impl Settled {
         py: Python<'py>,
         waited: Vec<Waiting>,
     ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
-        guard(|| {
-            let mut theirs = Labels::default();
-            for (seq, event_id, ranking_id, doc_id, time, kind, names, value, _) in &waited {
-                theirs.push(&labels::Row {
-                    seq: *seq,
-                    shown: 0,
-                    time: *time,
-                    kind: *kind,
-                    ranking_id: ranking_id.as_bytes(),
-                    event_id: event_id.as_bytes(),
-                    doc_id: doc_id.as_bytes(),
-                    names: names.as_bytes(),
-                    value: value.unwrap_or(f64::NAN),
-                });
-            }
-            let digests: Vec<Digest> = waited.iter().map(|row| row.8).collect();
-            let told = py.detach(|| self.answer.labels(&self.batch, &self.keys, &theirs, &digests));
-            let blocks = told.groups.into_iter().map(|group| {
-                let block = Bound::new(py, LabelBlock(Arc::new(group.columns)))?;
-                (group.start, group.environment, block).into_pyobject(py)
+        let mut theirs = Labels::default();
+        for (seq, event_id, ranking_id, doc_id, time, kind, names, value, _) in &waited {
+            theirs.push(&labels::Row {
+                seq: *seq,
+                shown: 0,
+                time: *time,
+                kind: *kind,
+                ranking_id: ranking_id.as_bytes(),
+                event_id: event_id.as_bytes(),
+                doc_id: doc_id.as_bytes(),
+                names: names.as_bytes(),
+                value: value.unwrap_or(f64::NAN),
             });
-            let blocks = PyList::new(py, blocks.collect::<PyResult<Vec<_>>>()?)?;
-            let waiting = &told.waiting;
-            let rows = told.digests.iter().enumerate().map(|(row, digest)| {
-                (
-                    waiting.seqs[row],
-                    text(py, waiting.event_ids.get(row))?,
-                    text(py, waiting.ranking_ids.get(row))?,
-                    text(py, waiting.doc_ids.get(row))?,
-                    waiting.times[row],
-                    waiting.kinds[row],
-                    text(py, waiting.names.get(row))?,
-                    Some(waiting.values[row]).filter(|value| !value.is_nan()),
-                    PyBytes::new(py, digest),
-                )
-                    .into_pyobject(py)
-            });
-            Ok((blocks, PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)?))
-        })
+        }
+        let digests: Vec<Digest> = waited.iter().map(|row| row.8).collect();
+        let told = py.detach(|| self.answer.labels(&self.batch, &self.keys, &theirs, &digests));
+        let blocks = told.groups.into_iter().map(|group| {
+            let block = Bound::new(py, LabelBlock(Arc::new(group.columns)))?;
+            (group.start, group.environment, block).into_pyobject(py)
+        });
+        let blocks = PyList::new(py, blocks.collect::<PyResult<Vec<_>>>()?)?;
+        let waiting = &told.waiting;
+        let rows = told.digests.iter().enumerate().map(|(row, digest)| {
+            (
+                waiting.seqs[row],
+                text(py, waiting.event_ids.get(row))?,
+                text(py, waiting.ranking_ids.get(row))?,
+                text(py, waiting.doc_ids.get(row))?,
+                waiting.times[row],
+                waiting.kinds[row],
+                text(py, waiting.names.get(row))?,
+                Some(waiting.values[row]).filter(|value| !value.is_nan()),
+                PyBytes::new(py, digest),
+            )
+                .into_pyobject(py)
+        });
+        Ok((blocks, PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)?))
     }
 }
 
@@ -402,41 +368,39 @@ impl BatchBuilder {
         scores: Vec<Option<f64>>,
         relevance: Vec<Option<f64>>,
     ) -> PyResult<()> {
-        guard(|| {
-            let count = doc_ids.len();
-            let fits = |size: usize| size == 0 || size == count;
-            if ranks.len() != count || !fits(scores.len()) || !fits(relevance.len()) {
-                return Err(PyValueError::new_err("expected columns of one length"));
-            }
-            let numbers = |column: Vec<Option<f64>>| {
-                column.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect()
-            };
-            let mut list = List { ranks, ..List::default() };
-            list.scores = numbers(scores);
-            list.relevance = numbers(relevance);
-            for doc_id in &doc_ids {
-                list.ids.extend_from_slice(doc_id.as_bytes());
-                list.end_id();
-            }
-            let pairs: Vec<_> = attributes
-                .iter()
-                .map(|(name, value)| (name.as_bytes(), Text::Plain(value.as_bytes())))
-                .collect();
-            let head = Head {
-                event_id: Some(event_id.as_bytes()),
-                ranking_id: ranking_id.as_bytes(),
-                time,
-                query_key: query_key.as_bytes(),
-                user_id: user_id.as_bytes(),
-                model: model.as_bytes(),
-                version: version.as_bytes(),
-                environment: find_environment(environment.as_bytes())
-                    .ok_or_else(|| unknown("the environment"))?,
-                attributes: &pairs,
-            };
-            push_ranking(&mut self.lock().0, &head, &list);
-            Ok(())
-        })
+        let count = doc_ids.len();
+        let fits = |size: usize| size == 0 || size == count;
+        if ranks.len() != count || !fits(scores.len()) || !fits(relevance.len()) {
+            return Err(PyValueError::new_err("expected columns of one length"));
+        }
+        let numbers = |column: Vec<Option<f64>>| {
+            column.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect()
+        };
+        let mut list = List { ranks, ..List::default() };
+        list.scores = numbers(scores);
+        list.relevance = numbers(relevance);
+        for doc_id in &doc_ids {
+            list.ids.extend_from_slice(doc_id.as_bytes());
+            list.end_id();
+        }
+        let pairs: Vec<_> = attributes
+            .iter()
+            .map(|(name, value)| (name.as_bytes(), Text::Plain(value.as_bytes())))
+            .collect();
+        let head = Head {
+            event_id: Some(event_id.as_bytes()),
+            ranking_id: ranking_id.as_bytes(),
+            time,
+            query_key: query_key.as_bytes(),
+            user_id: user_id.as_bytes(),
+            model: model.as_bytes(),
+            version: version.as_bytes(),
+            environment: find_environment(environment.as_bytes())
+                .ok_or_else(|| unknown("the environment"))?,
+            attributes: &pairs,
+        };
+        push_ranking(&mut self.lock().0, &head, &list);
+        Ok(())
     }
 
     /// Adds a label.
@@ -451,20 +415,18 @@ impl BatchBuilder {
         value: Option<f64>,
         kind: PyBackedStr,
     ) -> PyResult<()> {
-        guard(|| {
-            let names: Vec<_> = labels.iter().map(|name| Text::Plain(name.as_bytes())).collect();
-            let label = Label {
-                event_id: Some(event_id.as_bytes()),
-                ranking_id: ranking_id.as_bytes(),
-                doc_id: doc_id.as_bytes(),
-                time,
-                kind: find_kind(kind.as_bytes()).ok_or_else(|| unknown("the kind of a label"))?,
-                names: &names,
-                value: value.unwrap_or(f64::NAN),
-            };
-            push_label(&mut self.lock().0, &label);
-            Ok(())
-        })
+        let names: Vec<_> = labels.iter().map(|name| Text::Plain(name.as_bytes())).collect();
+        let label = Label {
+            event_id: Some(event_id.as_bytes()),
+            ranking_id: ranking_id.as_bytes(),
+            doc_id: doc_id.as_bytes(),
+            time,
+            kind: find_kind(kind.as_bytes()).ok_or_else(|| unknown("the kind of a label"))?,
+            names: &names,
+            value: value.unwrap_or(f64::NAN),
+        };
+        push_label(&mut self.lock().0, &label);
+        Ok(())
     }
 
     /// Ends an object; all events since the last one are its own.

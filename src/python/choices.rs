@@ -8,7 +8,6 @@ use crate::items::features::Distance;
 use crate::kernels::{
     Browsing, Denominator, Discount, Gain, Goal, Ideal, Params, Quantity, Rounding, Share,
 };
-use crate::memory::{self, Vec};
 use crate::policy::{Aggregate, Field, Negative, Policy, Unjudged};
 
 pub(super) fn choose<T: Copy>(name: &str, known: &[(&str, T)]) -> PyResult<T> {
@@ -205,7 +204,7 @@ pub(super) fn read_gain(value: &Bound<'_, PyAny>) -> PyResult<Gain> {
     }
     let pairs: Vec<[f64; 2]> = value.extract()?;
     let mut pairs: Vec<(f64, f64)> = pairs.into_iter().map(|[grade, gain]| (grade, gain)).collect();
-    memory::sort_by(&mut pairs, |a, b| a.0.total_cmp(&b.0));
+    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
     Ok(Gain::Table(pairs))
 }
 

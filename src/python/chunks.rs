@@ -11,7 +11,6 @@ use super::cells::View;
 use super::column::{Column, Data};
 use super::errors::to_python;
 use super::plan::Plan;
-use super::vectors::{bytes_of, copy_of};
 use super::watch::Watch;
 use crate::error::{Error, Kind};
 use crate::explain::regrets;
@@ -20,7 +19,6 @@ use crate::logged::costs::Costs;
 use crate::logged::grading::{Grader, Grades, Items, Labels, Rule};
 use crate::logged::labels::Texts;
 use crate::logged::values::{Choices, Evaluator, Values};
-use crate::memory::{Vec, guard, vec};
 use crate::number::sum::ExactSum;
 use crate::table::cells::Cells;
 use crate::watch::Event;
@@ -70,34 +68,32 @@ pub fn grade_items(
     rule: RuleRow,
     choices: Option<ChoiceRow<'_>>,
 ) -> PyResult<(Vec<Column>, Option<ValueColumns>)> {
-    guard(|| {
-        let times = copy_of(py, &times)?;
-        let opened = OpenItems::new(py, &items)?;
-        let told = OpenLabels::new(py, labels)?;
-        let RuleRow(weights, adds, counts_once, unlabelled, window) = rule;
-        let rule = Rule { weights, adds, counts_once, unlabelled, window };
-        let (items, labels) = (opened.items(), told.labels().ok_or_else(misfit)?);
-        let plan = choices.as_ref().map(|row| (&*row.0.0, row.1, row.2));
-        let found = Watch::new(None).run(py, |watch| {
-            let mut grader = Grader::new(&rule, &times, &items, &labels).ok_or_else(damaged)?;
-            let mut evaluator = plan.map(|(plan, max_grade, depth)| {
-                Evaluator::new(Choices { plan, max_grade, depth }, &items)
-            });
-            for ranking in 0..times.len() {
-                if ranking % BETWEEN == 0 {
-                    watch(Event::Work)?;
-                }
-                grader.grade(ranking).ok_or_else(damaged)?;
-                if let Some(evaluator) = &mut evaluator {
-                    let start = items.offsets[ranking];
-                    evaluator.evaluate(ranking, &grader.grades.relevance[start..])?;
-                }
-            }
-            Ok((grader.grades, evaluator.map(Evaluator::finish).transpose()?))
+    let times = times.to_vec(py)?;
+    let opened = OpenItems::new(py, &items)?;
+    let told = OpenLabels::new(py, labels)?;
+    let RuleRow(weights, adds, counts_once, unlabelled, window) = rule;
+    let rule = Rule { weights, adds, counts_once, unlabelled, window };
+    let (items, labels) = (opened.items(), told.labels().ok_or_else(misfit)?);
+    let plan = choices.as_ref().map(|row| (&*row.0.0, row.1, row.2));
+    let found = Watch::new(None).run(py, |watch| {
+        let mut grader = Grader::new(&rule, &times, &items, &labels).ok_or_else(damaged)?;
+        let mut evaluator = plan.map(|(plan, max_grade, depth)| {
+            Evaluator::new(Choices { plan, max_grade, depth }, &items)
         });
-        let (grades, values) = found?;
-        Ok((columns_of_grades(grades).into_iter().collect(), values.map(columns_of_values)))
-    })
+        for ranking in 0..times.len() {
+            if ranking % BETWEEN == 0 {
+                watch(Event::Work)?;
+            }
+            grader.grade(ranking).ok_or_else(damaged)?;
+            if let Some(evaluator) = &mut evaluator {
+                let start = items.offsets[ranking];
+                evaluator.evaluate(ranking, &grader.grades.relevance[start..])?;
+            }
+        }
+        Ok((grader.grades, evaluator.map(Evaluator::finish).transpose()?))
+    });
+    let (grades, values) = found?;
+    Ok((columns_of_grades(grades).into_iter().collect(), values.map(columns_of_values)))
 }
 
 /// The values of rankings by the grades of their documents.
@@ -107,28 +103,26 @@ pub fn evaluate_items(
     items: ItemBuffers,
     choices: ChoiceRow<'_>,
 ) -> PyResult<ValueColumns> {
-    guard(|| {
-        let opened = OpenItems::new(py, &items)?;
-        let items = opened.items();
-        if !items.fit() {
-            return Err(misfit());
-        }
-        let (plan, max_grade, depth) = (&*choices.0.0, choices.1, choices.2);
-        let found = Watch::new(None).run(py, |watch| {
-            let mut evaluator = Evaluator::new(Choices { plan, max_grade, depth }, &items);
-            let mut relevance = Vec::new();
-            for (ranking, ends) in items.offsets.windows(2).enumerate() {
-                if ranking % BETWEEN == 0 {
-                    watch(Event::Work)?;
-                }
-                relevance.resize(ends[1] - ends[0], 0.0);
-                items.relevance.read(ends[0], &mut relevance);
-                evaluator.evaluate(ranking, &relevance)?;
+    let opened = OpenItems::new(py, &items)?;
+    let items = opened.items();
+    if !items.fit() {
+        return Err(misfit());
+    }
+    let (plan, max_grade, depth) = (&*choices.0.0, choices.1, choices.2);
+    let found = Watch::new(None).run(py, |watch| {
+        let mut evaluator = Evaluator::new(Choices { plan, max_grade, depth }, &items);
+        let mut relevance = Vec::new();
+        for (ranking, ends) in items.offsets.windows(2).enumerate() {
+            if ranking % BETWEEN == 0 {
+                watch(Event::Work)?;
             }
-            evaluator.finish()
-        });
-        found.map(columns_of_values)
-    })
+            relevance.resize(ends[1] - ends[0], 0.0);
+            items.relevance.read(ends[0], &mut relevance);
+            evaluator.evaluate(ranking, &relevance)?;
+        }
+        evaluator.finish()
+    });
+    found.map(columns_of_values)
 }
 
 /// The documents that have a gain under the first measure of a plan: the positions of their rankings,
@@ -139,22 +133,20 @@ pub fn measure_costs(
     items: ItemBuffers,
     choices: ChoiceRow<'_>,
 ) -> PyResult<[Column; 4]> {
-    guard(|| {
-        let opened = OpenItems::new(py, &items)?;
-        let items = opened.items();
-        if !items.fit() {
-            return Err(misfit());
-        }
-        let gains = regrets::find_gains(&choices.0.0).map_err(|error| to_python(py, &error))?;
-        let Costs { rankings, documents, grades, regrets } =
-            py.detach(|| Costs::measure(&items, gains, choices.2));
-        Ok([
-            Column(Data::Places(rankings)),
-            Column(Data::Places(documents)),
-            Column(Data::Values(grades)),
-            Column(Data::Values(regrets)),
-        ])
-    })
+    let opened = OpenItems::new(py, &items)?;
+    let items = opened.items();
+    if !items.fit() {
+        return Err(misfit());
+    }
+    let gains = regrets::find_gains(&choices.0.0).map_err(|error| to_python(py, &error))?;
+    let Costs { rankings, documents, grades, regrets } =
+        py.detach(|| Costs::measure(&items, gains, choices.2));
+    Ok([
+        Column(Data::Places(rankings)),
+        Column(Data::Places(documents)),
+        Column(Data::Values(grades)),
+        Column(Data::Values(regrets)),
+    ])
 }
 
 /// Columns of documents in Python's memory.
@@ -219,12 +211,12 @@ impl OpenLabels {
         Ok(Self {
             rankings: places(py, &rankings)?,
             doc_offsets: places(py, &doc_offsets)?,
-            docs: copy_of(py, &docs)?,
-            times: copy_of(py, &times)?,
-            kinds: copy_of(py, &kinds)?.into_iter().map(i8::cast_unsigned).collect(),
+            docs: docs.to_vec(py)?,
+            times: times.to_vec(py)?,
+            kinds: kinds.to_vec(py)?.into_iter().map(i8::cast_unsigned).collect(),
             names,
             codes: places(py, &codes)?,
-            values: copy_of(py, &values)?,
+            values: values.to_vec(py)?,
         })
     }
 
@@ -283,33 +275,30 @@ pub fn sum_cells(
     values: Vec<PyBuffer<f64>>,
     divisions: Vec<(PyBuffer<i64>, usize)>,
 ) -> PyResult<Vec<CellColumns<'_>>> {
-    guard(|| {
-        let groups = places(py, &groups)?;
-        let marks = marks.iter().map(View::of).collect::<PyResult<Vec<_>>>()?;
-        let amounts = amounts.iter().map(View::of).collect::<PyResult<Vec<_>>>()?;
-        let values = values.iter().map(View::of).collect::<PyResult<Vec<_>>>()?;
-        let divisions = divisions
-            .iter()
-            .map(|(cells, count)| Ok(Division { cells: places(py, cells)?, count: *count }))
-            .collect::<PyResult<Vec<_>>>()?;
-        let lengths = marks.iter().map(Cells::len);
-        let lengths =
-            lengths.chain(amounts.iter().map(Cells::len)).chain(values.iter().map(Cells::len));
-        if lengths.into_iter().any(|length| length != groups.len())
-            || groups.iter().any(|&group| group >= count)
-            || !divisions.iter().all(|division| division.fits(count))
-        {
-            return Err(misfit());
-        }
-        let found =
-            py.detach(|| sum_columns(&groups, count, &marks, &amounts, &values, &divisions));
-        let mut summed = Vec::new();
-        for Summed { counts, defined, packed } in found.ok_or_else(not_finite)? {
-            let packed = packed.iter().map(|sums| bytes_of(py, sums)).collect::<PyResult<_>>()?;
-            summed.push((Column(Data::Places(counts)), Column(Data::Places(defined)), packed));
-        }
-        Ok(summed)
-    })
+    let groups = places(py, &groups)?;
+    let marks = marks.iter().map(View::of).collect::<PyResult<Vec<_>>>()?;
+    let amounts = amounts.iter().map(View::of).collect::<PyResult<Vec<_>>>()?;
+    let values = values.iter().map(View::of).collect::<PyResult<Vec<_>>>()?;
+    let divisions = divisions
+        .iter()
+        .map(|(cells, count)| Ok(Division { cells: places(py, cells)?, count: *count }))
+        .collect::<PyResult<Vec<_>>>()?;
+    let lengths = marks.iter().map(Cells::len);
+    let lengths =
+        lengths.chain(amounts.iter().map(Cells::len)).chain(values.iter().map(Cells::len));
+    if lengths.into_iter().any(|length| length != groups.len())
+        || groups.iter().any(|&group| group >= count)
+        || !divisions.iter().all(|division| division.fits(count))
+    {
+        return Err(misfit());
+    }
+    let found = py.detach(|| sum_columns(&groups, count, &marks, &amounts, &values, &divisions));
+    let mut summed = Vec::new();
+    for Summed { counts, defined, packed } in found.ok_or_else(not_finite)? {
+        let packed = packed.iter().map(|sums| PyBytes::new(py, sums)).collect();
+        summed.push((Column(Data::Places(counts)), Column(Data::Places(defined)), packed));
+    }
+    Ok(summed)
 }
 
 /// The cell of each group.
@@ -426,49 +415,43 @@ impl ClusterSums {
         names: Vec<TextBuffers>,
         values: Vec<PyBuffer<f64>>,
     ) -> PyResult<()> {
-        guard(|| {
-            let cells = places(py, &cells)?;
-            let names =
-                names.iter().map(|one| read_texts(py, one)).collect::<PyResult<Vec<_>>>()?;
-            let texts: Option<Vec<Texts<'_>>> =
-                names.iter().map(|(offsets, bytes)| Texts::new(offsets, bytes)).collect();
-            let texts = texts.ok_or_else(misfit)?;
-            let values =
-                values.iter().map(|column| copy_of(py, column)).collect::<PyResult<Vec<_>>>()?;
-            let is_whole = texts.iter().all(|column| column.len() == cells.len())
-                && values.iter().all(|column| column.len() == cells.len());
-            if values.len() != self.measures || !is_whole {
-                return Err(misfit());
+        let cells = places(py, &cells)?;
+        let names = names.iter().map(|one| read_texts(py, one)).collect::<PyResult<Vec<_>>>()?;
+        let texts: Option<Vec<Texts<'_>>> =
+            names.iter().map(|(offsets, bytes)| Texts::new(offsets, bytes)).collect();
+        let texts = texts.ok_or_else(misfit)?;
+        let values = values.iter().map(|column| column.to_vec(py)).collect::<PyResult<Vec<_>>>()?;
+        let is_whole = texts.iter().all(|column| column.len() == cells.len())
+            && values.iter().all(|column| column.len() == cells.len());
+        if values.len() != self.measures || !is_whole {
+            return Err(misfit());
+        }
+        py.detach(|| {
+            let mut held = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
+            let most = cells.iter().copied().max().map_or(0, |cell| cell + 1);
+            while held.len() < most {
+                held.push(None);
             }
-            py.detach(|| {
-                let mut held = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
-                let most = cells.iter().copied().max().map_or(0, |cell| cell + 1);
-                while held.len() < most {
-                    held.push(None);
+            let mut name = Vec::new();
+            for (ranking, &cell) in cells.iter().enumerate() {
+                name_cluster(&texts, ranking, &mut name);
+                let cell = held[cell].get_or_insert_with(|| CellClusters::new(self.measures));
+                for (total, column) in cell.totals(&name).iter_mut().zip(&values) {
+                    clusters::add(total, column[ranking]);
                 }
-                let mut name = Vec::new();
-                for (ranking, &cell) in cells.iter().enumerate() {
-                    name_cluster(&texts, ranking, &mut name);
-                    let cell = held[cell].get_or_insert_with(|| CellClusters::new(self.measures));
-                    for (total, column) in cell.totals(&name).iter_mut().zip(&values) {
-                        clusters::add(total, column[ranking]);
-                    }
-                }
-            });
-            Ok(())
-        })
+            }
+        });
+        Ok(())
     }
 
     /// Returns the sums of a cell for each measure, and forgets its clusters.
-    fn close(&self, py: Python<'_>, cell: usize) -> PyResult<Vec<(f64, f64, f64, f64)>> {
-        guard(|| {
-            let moments: Vec<Moments> = py.detach(|| {
-                let mut held = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
-                let taken = held.get_mut(cell).and_then(Option::take);
-                taken.unwrap_or_else(|| CellClusters::new(self.measures)).moments()
-            });
-            Ok(moments.into_iter().map(|[one, two, three, four]| (one, two, three, four)).collect())
-        })
+    fn close(&self, py: Python<'_>, cell: usize) -> Vec<(f64, f64, f64, f64)> {
+        let moments: Vec<Moments> = py.detach(|| {
+            let mut held = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
+            let taken = held.get_mut(cell).and_then(Option::take);
+            taken.unwrap_or_else(|| CellClusters::new(self.measures)).moments()
+        });
+        moments.into_iter().map(|[one, two, three, four]| (one, two, three, four)).collect()
     }
 }
 
@@ -483,11 +466,11 @@ fn name_cluster(texts: &[Texts<'_>], ranking: usize, name: &mut Vec<u8>) {
 }
 
 pub(super) fn read_texts(py: Python<'_>, texts: &TextBuffers) -> PyResult<(Vec<usize>, Vec<u8>)> {
-    Ok((places(py, &texts.0)?, copy_of(py, &texts.1)?))
+    Ok((places(py, &texts.0)?, texts.1.to_vec(py)?))
 }
 
 pub(super) fn places(py: Python<'_>, values: &PyBuffer<i64>) -> PyResult<Vec<usize>> {
-    let values = copy_of(py, values)?;
+    let values = values.to_vec(py)?;
     let places: Result<_, _> = values.into_iter().map(usize::try_from).collect();
     places.map_err(PyValueError::new_err)
 }

@@ -9,9 +9,7 @@ use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-use super::vectors::Item;
 use crate::log;
-use crate::memory::Vec;
 use crate::rank::rankings;
 
 /// The memory of a column, as the buffer protocol wants it.
@@ -52,12 +50,6 @@ impl Column {
             Data::OfRankingBlock(rankings, of) => of(rankings),
             Data::OfLabelBlock(labels, of) => of(labels),
         }
-    }
-}
-
-impl Item for Column {
-    fn object(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-        Ok(Bound::new(py, self)?.into_any())
     }
 }
 

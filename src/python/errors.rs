@@ -3,7 +3,6 @@
 use pyo3::prelude::*;
 
 use crate::error::Error;
-use crate::memory::OutOfMemory;
 
 /// The exception for an error of the core.
 pub(super) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
@@ -18,10 +17,4 @@ pub(super) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
         ))
     };
     make().map_or_else(|raised| raised, PyErr::from_value)
-}
-
-impl From<OutOfMemory> for PyErr {
-    fn from(_: OutOfMemory) -> Self {
-        Python::attach(|py| to_python(py, &OutOfMemory::error()))
-    }
 }

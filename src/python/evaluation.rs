@@ -11,11 +11,9 @@ use super::errors::to_python;
 use super::plan::Plan;
 use super::saved::{Reduced, reduce, restore};
 use super::texts::NoteRows;
-use super::vectors::copy_of;
 use super::watch::Watch;
 use crate::evaluate::averaging::Averaging;
 use crate::evaluate::evaluation;
-use crate::memory::{Vec, guard, vec};
 use crate::number::aggregate::Part;
 use crate::number::distributions;
 use crate::policy::Aggregate;
@@ -40,20 +38,18 @@ impl Evaluation {
 #[pymethods]
 impl Evaluation {
     fn values(&self, measure: usize) -> PyResult<Column> {
-        guard(|| {
-            let values = self.made.values.get(measure).cloned();
-            values
-                .map(|values| Column(Data::Values(values)))
-                .ok_or_else(|| PyKeyError::new_err(measure))
-        })
+        let values = self.made.values.get(measure).cloned();
+        values
+            .map(|values| Column(Data::Values(values)))
+            .ok_or_else(|| PyKeyError::new_err(measure))
     }
 
-    fn means(&self) -> PyResult<Vec<f64>> {
-        guard(|| Ok(self.made.means.clone()))
+    fn means(&self) -> Vec<f64> {
+        self.made.means.clone()
     }
 
-    fn denominators(&self) -> PyResult<Vec<u64>> {
-        guard(|| Ok(self.made.denominators.clone()))
+    fn denominators(&self) -> Vec<u64> {
+        self.made.denominators.clone()
     }
 
     /// queries, evaluated, empty, missing, `run_only`, tied, flat, and the size of lists that
@@ -73,8 +69,8 @@ impl Evaluation {
     }
 
     /// Retrieved and unjudged documents by cutoff.
-    fn at_cutoffs(&self) -> PyResult<Vec<(u64, u64)>> {
-        guard(|| Ok(self.made.counts.at_cutoffs.clone()))
+    fn at_cutoffs(&self) -> Vec<(u64, u64)> {
+        self.made.counts.at_cutoffs.clone()
     }
 
     fn is_present<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -90,7 +86,7 @@ impl Evaluation {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
-        guard(|| reduce(py, "restore_evaluation", &self.made.save(&self.averaging)))
+        reduce(py, "restore_evaluation", &self.made.save(&self.averaging))
     }
 
     /// Itself, for it can't be changed.
@@ -104,28 +100,24 @@ impl Evaluation {
 
     /// The same values, with other weights of the queries.
     fn reweigh(&self, py: Python<'_>, weights: Vec<f64>) -> PyResult<Self> {
-        guard(|| {
-            let weighted = self.averaging.with_weights(weights);
-            let averaging = weighted.map_err(|error| to_python(py, &error))?;
-            let mut made = self.made.clone();
-            made.aggregate(&averaging);
-            Ok(Self { made, averaging })
-        })
+        let weighted = self.averaging.with_weights(weights);
+        let averaging = weighted.map_err(|error| to_python(py, &error))?;
+        let mut made = self.made.clone();
+        made.aggregate(&averaging);
+        Ok(Self { made, averaging })
     }
 
     /// The aggregate of each measure over the queries of each group, with its denominator; `groups`
     /// says which group each query is in.
-    fn over(&self, groups: Vec<u32>, count: usize) -> PyResult<Vec<Vec<(f64, u64)>>> {
-        guard(|| {
-            let members = members(0..groups.len(), &groups, count);
-            let over = |column| {
-                let mean = |queries: &Vec<usize>| {
-                    self.made.mean_over(&self.averaging, column, queries.iter().copied())
-                };
-                members.iter().map(mean).collect()
+    fn over(&self, groups: Vec<u32>, count: usize) -> Vec<Vec<(f64, u64)>> {
+        let members = members(0..groups.len(), &groups, count);
+        let over = |column| {
+            let mean = |queries: &Vec<usize>| {
+                self.made.mean_over(&self.averaging, column, queries.iter().copied())
             };
-            Ok((0..self.averaging.measures.len()).map(over).collect())
-        })
+            members.iter().map(mean).collect()
+        };
+        (0..self.averaging.measures.len()).map(over).collect()
     }
 
     /// The aggregate of each measure over the queries of each group, with its interval. Queries are
@@ -145,31 +137,29 @@ impl Evaluation {
         resamples: usize,
         threads: usize,
     ) -> PyResult<Vec<Vec<Row>>> {
-        guard(|| {
-            let method = read_method(method)?;
-            let members = members(order, &groups, count);
-            Watch::new(None).run(py, |watch| {
-                let mut all = Vec::new();
-                let measures = self.averaging.measures.iter().zip(&of_measures);
-                for (column, ((_, aggregate), &(range, seed))) in measures.enumerate() {
-                    let draws = Draws { resamples, seed };
-                    let settings = Settings { level, method, draws, range, threads };
-                    let mut of_groups = Vec::with_capacity(count);
-                    for queries in &members {
-                        let queries = || queries.iter().copied();
-                        let parts = self.made.parts(&self.averaging, column, queries());
-                        let codes: Option<Vec<i64>> = clusters.as_ref().map(|clusters| {
-                            let entering = self.made.entering(&self.averaging, column, queries());
-                            entering.map(|query| clusters[query]).collect()
-                        });
-                        let codes = codes.as_deref();
-                        let made = estimate(*aggregate, &parts, codes, settings, watch)?;
-                        of_groups.push(row(&made));
-                    }
-                    all.push(of_groups);
+        let method = read_method(method)?;
+        let members = members(order, &groups, count);
+        Watch::new(None).run(py, |watch| {
+            let mut all = Vec::new();
+            let measures = self.averaging.measures.iter().zip(&of_measures);
+            for (column, ((_, aggregate), &(range, seed))) in measures.enumerate() {
+                let draws = Draws { resamples, seed };
+                let settings = Settings { level, method, draws, range, threads };
+                let mut of_groups = Vec::with_capacity(count);
+                for queries in &members {
+                    let queries = || queries.iter().copied();
+                    let parts = self.made.parts(&self.averaging, column, queries());
+                    let codes: Option<Vec<i64>> = clusters.as_ref().map(|clusters| {
+                        let entering = self.made.entering(&self.averaging, column, queries());
+                        entering.map(|query| clusters[query]).collect()
+                    });
+                    let codes = codes.as_deref();
+                    let made = estimate(*aggregate, &parts, codes, settings, watch)?;
+                    of_groups.push(row(&made));
                 }
-                Ok(all)
-            })
+                all.push(of_groups);
+            }
+            Ok(all)
         })
     }
 }
@@ -200,15 +190,13 @@ pub(super) fn estimate_mean(
     seed: u64,
     threads: usize,
 ) -> PyResult<Row> {
-    guard(|| {
-        let method = read_method(method)?;
-        let (parts, clusters) = read_parts(py, &values, weights.as_ref(), clusters.as_ref())?;
-        let (draws, range) = (Draws { resamples, seed }, value_range);
-        let settings = Settings { level, method, draws, range, threads };
-        Watch::new(None).run(py, |watch| {
-            estimate(Aggregate::Mean, &parts, clusters.as_deref(), settings, watch)
-                .map(|made| row(&made))
-        })
+    let method = read_method(method)?;
+    let (parts, clusters) = read_parts(py, &values, weights.as_ref(), clusters.as_ref())?;
+    let (draws, range) = (Draws { resamples, seed }, value_range);
+    let settings = Settings { level, method, draws, range, threads };
+    Watch::new(None).run(py, |watch| {
+        estimate(Aggregate::Mean, &parts, clusters.as_deref(), settings, watch)
+            .map(|made| row(&made))
     })
 }
 
@@ -221,12 +209,10 @@ pub(super) fn bound_below(
     counts: PyBuffer<f64>,
     error: f64,
 ) -> PyResult<f64> {
-    guard(|| {
-        let (sums, counts) = (copy_of(py, &sums)?, copy_of(py, &counts)?);
-        let unit = |(sum, count)| Unit { sum, count };
-        let units: Vec<Unit> = sums.into_iter().zip(counts).map(unit).collect();
-        Ok(py.detach(|| bounded::bound_below(&units, error)))
-    })
+    let (sums, counts) = (sums.to_vec(py)?, counts.to_vec(py)?);
+    let unit = |(sum, count)| Unit { sum, count };
+    let units: Vec<Unit> = sums.into_iter().zip(counts).map(unit).collect();
+    Ok(py.detach(|| bounded::bound_below(&units, error)))
 }
 
 /// The p-values of the hypotheses that a mean is at most `limit`, and at least `limit`, for every
@@ -239,11 +225,9 @@ pub(super) fn bounded_tails(
     value_range: (f64, f64),
     limit: f64,
 ) -> PyResult<Option<(f64, f64)>> {
-    guard(|| {
-        let (parts, clusters) = read_parts(py, &values, None, clusters.as_ref())?;
-        let clusters = clusters.as_deref();
-        Ok(py.detach(|| interval::bounded_tails(&parts, clusters, value_range, limit)))
-    })
+    let (parts, clusters) = read_parts(py, &values, None, clusters.as_ref())?;
+    let clusters = clusters.as_deref();
+    Ok(py.detach(|| interval::bounded_tails(&parts, clusters, value_range, limit)))
 }
 
 /// How many units have a lower bound of at least `limit` with a probability of `power`, if they vary
@@ -261,13 +245,11 @@ pub(super) fn bounded_units_needed(
     level: f64,
     power: f64,
 ) -> PyResult<Option<usize>> {
-    guard(|| {
-        let (parts, clusters) = read_parts(py, &values, None, clusters.as_ref())?;
-        let (clusters, means, chances) = (clusters.as_deref(), (limit, truth), (level, power));
-        Ok(py.detach(|| {
-            interval::bounded_units_needed(&parts, clusters, value_range, means, times, chances)
-        }))
-    })
+    let (parts, clusters) = read_parts(py, &values, None, clusters.as_ref())?;
+    let (clusters, means, chances) = (clusters.as_deref(), (limit, truth), (level, power));
+    Ok(py.detach(|| {
+        interval::bounded_units_needed(&parts, clusters, value_range, means, times, chances)
+    }))
 }
 
 /// Values with their weights, and the cluster of each.
@@ -277,10 +259,10 @@ fn read_parts(
     weights: Option<&PyBuffer<f64>>,
     clusters: Option<&PyBuffer<i64>>,
 ) -> PyResult<(Vec<Part>, Option<Vec<i64>>)> {
-    let values = copy_of(py, values)?;
-    let weights = weights.map(|weights| copy_of(py, weights)).transpose()?;
+    let values = values.to_vec(py)?;
+    let weights = weights.map(|weights| weights.to_vec(py)).transpose()?;
     let weights = weights.unwrap_or_else(|| vec![1.0; values.len()]);
-    let clusters = clusters.map(|clusters| copy_of(py, clusters)).transpose()?;
+    let clusters = clusters.map(|clusters| clusters.to_vec(py)).transpose()?;
     let is_odd = clusters.as_ref().is_some_and(|clusters| clusters.len() != values.len());
     if is_odd || weights.len() != values.len() {
         return Err(PyValueError::new_err("expected a weight and a cluster for each value"));
@@ -296,11 +278,9 @@ pub(super) fn average_units(
     sums: PyBuffer<f64>,
     sizes: PyBuffer<f64>,
 ) -> PyResult<(f64, f64, f64)> {
-    guard(|| {
-        let (sums, sizes) = (copy_of(py, &sums)?, copy_of(py, &sizes)?);
-        let found = student::average(&sums, &sizes);
-        Ok((found.mean, found.error, found.degrees))
-    })
+    let (sums, sizes) = (sums.to_vec(py)?, sizes.to_vec(py)?);
+    let found = student::average(&sums, &sizes);
+    Ok((found.mean, found.error, found.degrees))
 }
 
 /// How many standard errors wide half of Student's interval is.

@@ -5,11 +5,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::events::{EventDecoder, Found, give};
-use super::vectors::copy_of;
 use crate::logged::columns::{Attributes, Columns, Texts, Times};
 use crate::logged::events::Span;
 use crate::logged::label_columns::{LabelColumns, Said};
-use crate::memory::{Vec, guard};
 
 /// Offsets of texts, the texts end to end, and whether each is there.
 type TextBuffers = (PyBuffer<i64>, PyBuffer<u8>, PyBuffer<u8>);
@@ -88,7 +86,7 @@ struct Held(Vec<i64>, Vec<u8>, Vec<u8>);
 
 impl Held {
     fn of(py: Python<'_>, buffers: &TextBuffers) -> PyResult<Self> {
-        Ok(Self(copy_of(py, &buffers.0)?, copy_of(py, &buffers.1)?, copy_of(py, &buffers.2)?))
+        Ok(Self(buffers.0.to_vec(py)?, buffers.1.to_vec(py)?, buffers.2.to_vec(py)?))
     }
 
     fn texts(&self) -> PyResult<Texts<'_>> {
@@ -106,45 +104,43 @@ pub fn decode_columns<'py>(
     documents: Documents,
     span: (i64, i64),
 ) -> PyResult<Found<'py>> {
-    guard(|| {
-        let Heads(bounds, plain, times, ids, rest, attributes, unknown) = heads;
-        let Documents(doc_ids, has_integers, ranks, scores, relevance, by_score) = documents;
-        let held = |buffers: &TextBuffers| Held::of(py, buffers);
-        let (bounds, plain) = (copy_of(py, &bounds)?, copy_of(py, &plain)?);
-        let (ids, doc_ids) = (held(&ids)?, held(&doc_ids)?);
-        let rest: Vec<Option<Held>> = rest
-            .iter()
-            .map(|buffers| buffers.as_ref().map(held).transpose())
-            .collect::<PyResult<_>>()?;
-        let attributes: Vec<HeldAttributes> = attributes
-            .iter()
-            .map(|buffers| HeldAttributes::of(py, buffers))
-            .collect::<PyResult<_>>()?;
-        let unknown = hold_unknown(py, &unknown)?;
-        let ranks = ranks.map(|ranks| copy_of(py, &ranks)).transpose()?;
-        let scores = scores.map(|scores| copy_of(py, &scores)).transpose()?;
-        let relevance = relevance.map(|grades| copy_of(py, &grades)).transpose()?;
-        let times = HeldTimes::of(py, &times)?;
-        let text = |place: usize| rest[place].as_ref().map(Held::texts).transpose();
-        let columns = Columns {
-            bounds: &bounds,
-            plain: &plain,
-            times: times.view()?,
-            ranking_ids: ids.texts()?,
-            heads: [text(0)?, text(1)?, text(2)?, text(3)?, text(4)?, text(5)?],
-            attributes: attributes.iter().map(HeldAttributes::view).collect::<PyResult<_>>()?,
-            unknown: unknown.iter().map(|(name, has)| (name.as_bytes(), &**has)).collect(),
-            doc_ids: doc_ids.texts()?,
-            has_integers,
-            ranks: ranks.as_deref(),
-            scores: scores.as_deref(),
-            relevance: relevance.as_deref(),
-            by_score,
-        };
-        let (limits, (from, to)) = (&decoder.0.limits, span);
-        let decoded = py.detach(|| columns.read(limits, Span { from, to }));
-        give(py, decoded)
-    })
+    let Heads(bounds, plain, times, ids, rest, attributes, unknown) = heads;
+    let Documents(doc_ids, has_integers, ranks, scores, relevance, by_score) = documents;
+    let held = |buffers: &TextBuffers| Held::of(py, buffers);
+    let (bounds, plain) = (bounds.to_vec(py)?, plain.to_vec(py)?);
+    let (ids, doc_ids) = (held(&ids)?, held(&doc_ids)?);
+    let rest: Vec<Option<Held>> = rest
+        .iter()
+        .map(|buffers| buffers.as_ref().map(held).transpose())
+        .collect::<PyResult<_>>()?;
+    let attributes: Vec<HeldAttributes> = attributes
+        .iter()
+        .map(|buffers| HeldAttributes::of(py, buffers))
+        .collect::<PyResult<_>>()?;
+    let unknown = hold_unknown(py, &unknown)?;
+    let ranks = ranks.map(|ranks| ranks.to_vec(py)).transpose()?;
+    let scores = scores.map(|scores| scores.to_vec(py)).transpose()?;
+    let relevance = relevance.map(|grades| grades.to_vec(py)).transpose()?;
+    let times = HeldTimes::of(py, &times)?;
+    let text = |place: usize| rest[place].as_ref().map(Held::texts).transpose();
+    let columns = Columns {
+        bounds: &bounds,
+        plain: &plain,
+        times: times.view()?,
+        ranking_ids: ids.texts()?,
+        heads: [text(0)?, text(1)?, text(2)?, text(3)?, text(4)?, text(5)?],
+        attributes: attributes.iter().map(HeldAttributes::view).collect::<PyResult<_>>()?,
+        unknown: unknown.iter().map(|(name, has)| (name.as_bytes(), &**has)).collect(),
+        doc_ids: doc_ids.texts()?,
+        has_integers,
+        ranks: ranks.as_deref(),
+        scores: scores.as_deref(),
+        relevance: relevance.as_deref(),
+        by_score,
+    };
+    let (limits, (from, to)) = (&decoder.0.limits, span);
+    let decoded = py.detach(|| columns.read(limits, Span { from, to }));
+    give(py, decoded)
 }
 
 /// Reads labels from columns, whose times are in a span.
@@ -155,40 +151,38 @@ pub fn decode_label_columns<'py>(
     labels: Labels,
     span: (i64, i64),
 ) -> PyResult<Found<'py>> {
-    guard(|| {
-        let Labels(plain, times, ranking_ids, doc_ids, event_ids, kinds, said, values, unknown) =
-            labels;
-        let held = |buffers: &TextBuffers| Held::of(py, buffers);
-        let plain = copy_of(py, &plain)?;
-        let times = HeldTimes::of(py, &times)?;
-        let (ranking_ids, doc_ids) = (held(&ranking_ids)?, held(&doc_ids)?);
-        let event_ids = event_ids.as_ref().map(held).transpose()?;
-        let kinds = kinds.as_ref().map(held).transpose()?;
-        let said = said.map(|said| HeldLabels::of(py, &said)).transpose()?;
-        let values = values.map(|values| copy_of(py, &values)).transpose()?;
-        let unknown = hold_unknown(py, &unknown)?;
-        let columns = LabelColumns {
-            plain: &plain,
-            times: times.view()?,
-            ranking_ids: ranking_ids.texts()?,
-            doc_ids: doc_ids.texts()?,
-            event_ids: event_ids.as_ref().map(Held::texts).transpose()?,
-            kinds: kinds.as_ref().map(Held::texts).transpose()?,
-            said: said.as_ref().map(HeldLabels::view).transpose()?,
-            values: values.as_deref(),
-            unknown: unknown.iter().map(|(name, has)| (name.as_bytes(), &**has)).collect(),
-        };
-        let (limits, (from, to)) = (&decoder.0.limits, span);
-        let decoded = py.detach(|| columns.read(limits, Span { from, to }));
-        give(py, decoded)
-    })
+    let Labels(plain, times, ranking_ids, doc_ids, event_ids, kinds, said, values, unknown) =
+        labels;
+    let held = |buffers: &TextBuffers| Held::of(py, buffers);
+    let plain = plain.to_vec(py)?;
+    let times = HeldTimes::of(py, &times)?;
+    let (ranking_ids, doc_ids) = (held(&ranking_ids)?, held(&doc_ids)?);
+    let event_ids = event_ids.as_ref().map(held).transpose()?;
+    let kinds = kinds.as_ref().map(held).transpose()?;
+    let said = said.map(|said| HeldLabels::of(py, &said)).transpose()?;
+    let values = values.map(|values| values.to_vec(py)).transpose()?;
+    let unknown = hold_unknown(py, &unknown)?;
+    let columns = LabelColumns {
+        plain: &plain,
+        times: times.view()?,
+        ranking_ids: ranking_ids.texts()?,
+        doc_ids: doc_ids.texts()?,
+        event_ids: event_ids.as_ref().map(Held::texts).transpose()?,
+        kinds: kinds.as_ref().map(Held::texts).transpose()?,
+        said: said.as_ref().map(HeldLabels::view).transpose()?,
+        values: values.as_deref(),
+        unknown: unknown.iter().map(|(name, has)| (name.as_bytes(), &**has)).collect(),
+    };
+    let (limits, (from, to)) = (&decoder.0.limits, span);
+    let decoded = py.detach(|| columns.read(limits, Span { from, to }));
+    give(py, decoded)
 }
 
 fn hold_unknown(
     py: Python<'_>,
     unknown: &[(String, PyBuffer<u8>)],
 ) -> PyResult<Vec<(String, Vec<u8>)>> {
-    unknown.iter().map(|(name, has)| Ok((name.clone(), copy_of(py, has)?))).collect()
+    unknown.iter().map(|(name, has)| Ok((name.clone(), has.to_vec(py)?))).collect()
 }
 
 enum HeldTimes {
@@ -202,9 +196,9 @@ impl HeldTimes {
     fn of(py: Python<'_>, buffers: &TimeBuffers) -> PyResult<Self> {
         Ok(match buffers {
             TimeBuffers::Texts(buffers) => Self::Texts(Held::of(py, buffers)?),
-            TimeBuffers::Integers((true, buffer)) => Self::Micros(copy_of(py, buffer)?),
-            TimeBuffers::Integers((false, buffer)) => Self::Millis(copy_of(py, buffer)?),
-            TimeBuffers::Numbers(buffer) => Self::Numbers(copy_of(py, buffer)?),
+            TimeBuffers::Integers((true, buffer)) => Self::Micros(buffer.to_vec(py)?),
+            TimeBuffers::Integers((false, buffer)) => Self::Millis(buffer.to_vec(py)?),
+            TimeBuffers::Numbers(buffer) => Self::Numbers(buffer.to_vec(py)?),
         })
     }
 
@@ -228,7 +222,7 @@ impl HeldLabels {
         Ok(match buffers {
             LabelBuffers::Texts(labels) => Self::Texts(Held::of(py, labels)?),
             LabelBuffers::Lists((bounds, has, labels)) => {
-                Self::Lists(copy_of(py, bounds)?, copy_of(py, has)?, Held::of(py, labels)?)
+                Self::Lists(bounds.to_vec(py)?, has.to_vec(py)?, Held::of(py, labels)?)
             }
         })
     }
@@ -253,7 +247,7 @@ impl HeldAttributes {
                 Self::Column(name.clone(), Held::of(py, values)?)
             }
             AttributeBuffers::Maps((offsets, names, values)) => {
-                Self::Maps(copy_of(py, offsets)?, Held::of(py, names)?, Held::of(py, values)?)
+                Self::Maps(offsets.to_vec(py)?, Held::of(py, names)?, Held::of(py, values)?)
             }
         })
     }

@@ -13,7 +13,6 @@ use crate::logged::events::{Decoded, Span};
 use crate::logged::json;
 use crate::logged::names::Names;
 use crate::logged::objects::Decoder;
-use crate::memory::{Vec, copy, guard};
 
 /// Names of fields, each with the role it has.
 type Pairs = Vec<(String, String)>;
@@ -54,7 +53,7 @@ impl EventDecoder {
             items: items?,
             labels: labels?,
             lists: lists?,
-            moved: moved.iter().map(|name| copy(name.as_bytes())).collect(),
+            moved: moved.iter().map(|name| name.as_bytes().to_vec()).collect(),
         };
         Ok(Self(decoder))
     }
@@ -86,13 +85,11 @@ fn read<'py>(
     (from, to): (i64, i64),
     read: impl Fn(&[&[u8]], Span) -> Decoded + Sync,
 ) -> PyResult<Found<'py>> {
-    guard(|| {
-        let decoded = py.detach(|| {
-            let views: Vec<&[u8]> = texts.iter().map(|text| &**text).collect();
-            read(&views, Span { from, to })
-        });
-        give(py, decoded)
-    })
+    let decoded = py.detach(|| {
+        let views: Vec<&[u8]> = texts.iter().map(|text| &**text).collect();
+        read(&views, Span { from, to })
+    });
+    give(py, decoded)
 }
 
 /// Cuts a list of JSON into the texts of its values; none where it is no list, or has too many.
@@ -102,13 +99,11 @@ pub fn split_json(
     text: PyBackedBytes,
     most: usize,
 ) -> PyResult<Option<Bound<'_, PyList>>> {
-    guard(|| {
-        let texts = py.detach(|| json::split(&text));
-        texts
-            .filter(|texts| texts.len() <= most)
-            .map(|texts| PyList::new(py, texts.iter().map(|text| PyBytes::new(py, text))))
-            .transpose()
-    })
+    let texts = py.detach(|| json::split(&text));
+    texts
+        .filter(|texts| texts.len() <= most)
+        .map(|texts| PyList::new(py, texts.iter().map(|text| PyBytes::new(py, text))))
+        .transpose()
 }
 
 /// What was decoded, and what is to be said about it.

@@ -8,11 +8,9 @@ use super::column::{Column, Data};
 use super::errors::to_python;
 use super::plan::Plan;
 use super::rankings::Rankings;
-use super::vectors::{bytes_of, copy_of};
 use crate::error::Result;
 use crate::explain::bounds::{self, Bounds};
 use crate::explain::{regrets, ties};
-use crate::memory::{Vec, guard};
 
 fn numbers(values: impl Iterator<Item = f64>) -> Column {
     Column(Data::Values(values.collect()))
@@ -31,20 +29,18 @@ pub fn audit_ties(
     scores: Option<PyBuffer<f64>>,
     threads: usize,
 ) -> PyResult<(Column, Column, Column, Column, Column)> {
-    guard(|| {
-        let scores = scores.map(|scores| copy_of(py, &scores)).transpose()?;
-        let made = py
-            .detach(|| ties::audit(&rankings.made, &plan.0, scores.as_deref(), threads))
-            .map_err(|error| to_python(py, &error))?;
-        let each = || made.iter();
-        Ok((
-            numbers(each().map(|spread| spread.expected)),
-            numbers(each().map(|spread| spread.lower)),
-            numbers(each().map(|spread| spread.upper)),
-            numbers(each().map(|spread| spread.variance)),
-            counts(each().map(|spread| spread.tied)),
-        ))
-    })
+    let scores = scores.map(|scores| scores.to_vec(py)).transpose()?;
+    let made = py
+        .detach(|| ties::audit(&rankings.made, &plan.0, scores.as_deref(), threads))
+        .map_err(|error| to_python(py, &error))?;
+    let each = || made.iter();
+    Ok((
+        numbers(each().map(|spread| spread.expected)),
+        numbers(each().map(|spread| spread.lower)),
+        numbers(each().map(|spread| spread.upper)),
+        numbers(each().map(|spread| spread.variance)),
+        counts(each().map(|spread| spread.tied)),
+    ))
 }
 
 /// Lower and upper bound, unjudged documents, whether the query could be left out, and whether the
@@ -61,8 +57,8 @@ fn columns(py: Python<'_>, made: Result<Vec<Bounds>>) -> PyResult<BoundColumns<'
         numbers(each().map(|bounds| bounds.lower)),
         numbers(each().map(|bounds| bounds.upper)),
         counts(each().map(|bounds| bounds.unjudged)),
-        bytes_of(py, &is_optional)?,
-        bytes_of(py, &is_exact)?,
+        PyBytes::new(py, &is_optional),
+        PyBytes::new(py, &is_exact),
     ))
 }
 
@@ -75,7 +71,7 @@ pub fn bound<'py>(
     scale: Vec<f64>,
     threads: usize,
 ) -> PyResult<BoundColumns<'py>> {
-    guard(|| columns(py, py.detach(|| bounds::bounds(&rankings.made, &plan.0, &scale, threads))))
+    columns(py, py.detach(|| bounds::bounds(&rankings.made, &plan.0, &scale, threads)))
 }
 
 /// The bounds of the difference of each query.
@@ -88,10 +84,8 @@ pub fn bound_difference<'py>(
     scale: Vec<f64>,
     threads: usize,
 ) -> PyResult<BoundColumns<'py>> {
-    guard(|| {
-        let pair = (&*one.made, &*other.made);
-        columns(py, py.detach(|| bounds::bounds_of_difference(pair, &plan.0, &scale, threads)))
-    })
+    let pair = (&*one.made, &*other.made);
+    columns(py, py.detach(|| bounds::bounds_of_difference(pair, &plan.0, &scale, threads)))
 }
 
 /// Of each document with a gain: its query, rank, grade and regret; of each query what they are divided
@@ -102,17 +96,15 @@ pub struct RegretColumns(Column, Column, Column, Column, Column);
 /// What documents regret.
 #[pyfunction]
 pub fn find_regrets(py: Python<'_>, rankings: &Rankings, plan: &Plan) -> PyResult<RegretColumns> {
-    guard(|| {
-        let made = py
-            .detach(|| regrets::regrets(&rankings.made, &plan.0))
-            .map_err(|error| to_python(py, &error))?;
-        let each = || made.rows.iter();
-        Ok(RegretColumns(
-            counts(each().map(|row| row.query)),
-            counts(each().map(|row| row.rank)),
-            numbers(each().map(|row| row.grade)),
-            numbers(each().map(|row| row.regret)),
-            numbers(made.units.iter().copied()),
-        ))
-    })
+    let made = py
+        .detach(|| regrets::regrets(&rankings.made, &plan.0))
+        .map_err(|error| to_python(py, &error))?;
+    let each = || made.rows.iter();
+    Ok(RegretColumns(
+        counts(each().map(|row| row.query)),
+        counts(each().map(|row| row.rank)),
+        numbers(each().map(|row| row.grade)),
+        numbers(each().map(|row| row.regret)),
+        numbers(made.units.iter().copied()),
+    ))
 }

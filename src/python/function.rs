@@ -5,7 +5,6 @@ use pyo3::prelude::*;
 use super::column::{Column, Data};
 use crate::error::{Error, Kind, Result};
 use crate::kernels::{Batched, Kernel, Lists, Needs, Params, Query};
-use crate::memory::Vec;
 
 /// A measure that calls a Python function with the lists of many queries.
 pub(super) struct Function {

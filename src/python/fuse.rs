@@ -9,7 +9,6 @@ use super::run::Run;
 use super::watch::Watch;
 use crate::fuse::choices::{Choices, Method, Scale};
 use crate::fuse::{self, fuse};
-use crate::memory::{Vec, guard};
 
 /// All choices of a fusion: the method with its parameter where it needs one, such as the constant of
 /// reciprocal ranks; the scale; weights by run; ties; and the depth.
@@ -37,13 +36,11 @@ pub(super) fn fuse_runs(
     settings: Settings,
     threads: usize,
 ) -> PyResult<Run> {
-    guard(|| {
-        let choices = settings.read()?;
-        let runs: Vec<fuse::Given<'_>> =
-            runs.iter().map(|(run, name)| fuse::Given { lists: run.lists(), name }).collect();
-        let run = Watch::new(None).run(py, |watch| fuse(&runs, &choices, threads, watch))?;
-        Ok(Run { run, name: "fused".to_owned() })
-    })
+    let choices = settings.read()?;
+    let runs: Vec<fuse::Given<'_>> =
+        runs.iter().map(|(run, name)| fuse::Given { lists: run.lists(), name }).collect();
+    let run = Watch::new(None).run(py, |watch| fuse(&runs, &choices, threads, watch))?;
+    Ok(Run { run, name: "fused".to_owned() })
 }
 
 const SCALES: [(&str, Scale); 7] = [

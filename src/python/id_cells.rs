@@ -6,7 +6,6 @@ use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 
 use super::cells::View;
-use crate::memory::Vec;
 use crate::table::cells::Cells;
 use crate::table::columns::{IdColumn, slice};
 

@@ -9,10 +9,8 @@ use pyo3::prelude::*;
 use super::errors::to_python;
 use super::id_cells::Ids;
 use super::judgments::Judgments;
-use super::vectors::copy_of;
 use crate::items;
 use crate::items::features::Features;
-use crate::memory::{Vec, guard};
 
 /// What is known of items besides judgments.
 #[pyclass(frozen, module = "rankscope._core")]
@@ -37,18 +35,16 @@ impl Items {
         history: Option<&Judgments>,
         described: Option<Described>,
     ) -> PyResult<Self> {
-        guard(|| {
-            let catalogue = catalogue.as_ref().map(|ids| ids.view(py)).transpose()?;
-            let described = described.as_ref().map(|found| found.read(py)).transpose()?;
-            let (ids, features) = described.unzip();
-            let history = history.map(|judgments| Arc::clone(&judgments.0));
-            let made = py.detach(|| {
-                let catalogue = catalogue.as_ref().map(|view| view.column());
-                let ids = ids.as_ref().map(|view| view.column());
-                items::Items::new(catalogue.as_ref(), history, ids.as_ref().zip(features))
-            });
-            made.map(|made| Self(Arc::new(made))).map_err(|error| to_python(py, &error))
-        })
+        let catalogue = catalogue.as_ref().map(|ids| ids.view(py)).transpose()?;
+        let described = described.as_ref().map(|found| found.read(py)).transpose()?;
+        let (ids, features) = described.unzip();
+        let history = history.map(|judgments| Arc::clone(&judgments.0));
+        let made = py.detach(|| {
+            let catalogue = catalogue.as_ref().map(|view| view.column());
+            let ids = ids.as_ref().map(|view| view.column());
+            items::Items::new(catalogue.as_ref(), history, ids.as_ref().zip(features))
+        });
+        made.map(|made| Self(Arc::new(made))).map_err(|error| to_python(py, &error))
     }
 
     /// How many items the catalogue has.
@@ -67,13 +63,13 @@ impl Described {
     fn read<'py>(&'py self, py: Python<'py>) -> PyResult<(super::table::IdView<'py>, Features)> {
         let (ids, features) = match self {
             Self::Vectors((ids, size, values)) => {
-                (ids, Features::of_vectors(*size, copy_of(py, values)?))
+                (ids, Features::of_vectors(*size, values.to_vec(py)?))
             }
             Self::Categories((ids, offsets, codes)) => {
                 let offsets: Vec<usize> =
-                    copy_of(py, offsets)?.into_iter().map(|offset| offset as usize).collect();
+                    offsets.to_vec(py)?.into_iter().map(|offset| offset as usize).collect();
                 let codes: Vec<u32> =
-                    copy_of(py, codes)?.into_iter().map(|code| code as u32).collect();
+                    codes.to_vec(py)?.into_iter().map(|code| code as u32).collect();
                 (ids, Features::of_categories(offsets, codes))
             }
         };

@@ -13,12 +13,11 @@ use super::objects::{
     read_query,
 };
 use super::saved::{Reduced, reduce, restore};
-use super::texts::{NoteRows, names};
+use super::texts::{NoteRows, names, text};
 use super::watch::Watch;
 use super::{choices, id_cells};
 use crate::error::show;
 use crate::ids::interner::Ids;
-use crate::memory::{self, Vec, guard, text};
 use crate::notes::Notes;
 use crate::qrels::subtopics::{Second, Subtopics};
 use crate::qrels::{by_subtopic, judgments};
@@ -39,77 +38,65 @@ impl Judgments {
         progress: Option<Py<PyAny>>,
         second: &str,
     ) -> PyResult<Self> {
-        guard(|| {
-            let input = input(py, source, encoding)?;
-            let duplicates = choices::field(duplicates)?;
-            let second = if second.is_empty() { None } else { Some(read_second(second)?) };
-            let read = Watch::new(progress).run(py, |watch| match second {
-                Some(second) => by_subtopic::read(&input, (second, duplicates), watch),
-                None => judgments::Judgments::read(&input, duplicates, watch),
-            })?;
-            Ok(Self(Arc::new(read)))
-        })
+        let input = input(py, source, encoding)?;
+        let duplicates = choices::field(duplicates)?;
+        let second = if second.is_empty() { None } else { Some(read_second(second)?) };
+        let read = Watch::new(progress).run(py, |watch| match second {
+            Some(second) => by_subtopic::read(&input, (second, duplicates), watch),
+            None => judgments::Judgments::read(&input, duplicates, watch),
+        })?;
+        Ok(Self(Arc::new(read)))
     }
 
     /// From a mapping of query to its documents, see `documents`.
     #[staticmethod]
     fn from_dict(qrels: &Bound<'_, PyAny>, duplicates: &str) -> PyResult<Self> {
-        guard(|| {
-            let py = qrels.py();
-            let mut notes = Notes::default();
-            let mut builder = judgments::Builder::default();
-            let mut queries = Ids::default();
-            let mut line = 0;
-            for (query, docs) in entries(qrels, "qrels", "a mapping of query to its documents")? {
-                py.check_signals()?;
-                let query = read_query(&query, "qrels", &mut queries, &mut notes)?;
-                let place = format!("qrels[{:?}]", show(&query));
-                builder.add_query(&query);
-                let mut add = |doc: &[u8], grade, line| {
-                    builder.add(&query, doc, grade, line).map_err(|error| to_python(py, &error))
-                };
-                match documents(&docs, Number::Grade, &place)? {
-                    Documents::Numbered(entries) => {
-                        for (doc, grade) in entries {
-                            line += 1;
-                            let doc = read_id(&doc, &place, &mut notes)?;
-                            let place = || format!("{place}[{:?}]", show(&doc));
-                            let grade = read_number(&grade, Number::Grade, place)?;
-                            notes.add_grade(grade, (0, line));
-                            add(&doc, grade, line)?;
-                        }
+        let py = qrels.py();
+        let mut notes = Notes::default();
+        let mut builder = judgments::Builder::default();
+        let mut queries = Ids::default();
+        let mut line = 0;
+        for (query, docs) in entries(qrels, "qrels", "a mapping of query to its documents")? {
+            py.check_signals()?;
+            let query = read_query(&query, "qrels", &mut queries, &mut notes)?;
+            let place = format!("qrels[{:?}]", show(&query));
+            builder.add_query(&query);
+            let mut add = |doc: &[u8], grade, line| {
+                builder.add(&query, doc, grade, line).map_err(|error| to_python(py, &error))
+            };
+            match documents(&docs, Number::Grade, &place)? {
+                Documents::Numbered(entries) => {
+                    for (doc, grade) in entries {
+                        line += 1;
+                        let doc = read_id(&doc, &place, &mut notes)?;
+                        let place = || format!("{place}[{:?}]", show(&doc));
+                        let grade = read_number(&grade, Number::Grade, place)?;
+                        notes.add_grade(grade, (0, line));
+                        add(&doc, grade, line)?;
                     }
-                    Documents::Listed(listed) => {
-                        for doc in listed {
-                            line += 1;
-                            add(&read_id(&doc, &place, &mut notes)?, 1.0, line)?;
-                        }
+                }
+                Documents::Listed(listed) => {
+                    for doc in listed {
+                        line += 1;
+                        add(&read_id(&doc, &place, &mut notes)?, 1.0, line)?;
                     }
                 }
             }
-            Self::finish(py, builder, duplicates, notes)
-        })
+        }
+        Self::finish(py, builder, duplicates, notes)
     }
 
     /// From rows of query, document and grade.
     #[staticmethod]
     fn from_rows(rows: &Bound<'_, PyAny>, duplicates: &str) -> PyResult<Self> {
-        guard(|| {
-            let py = rows.py();
-            let mut notes = Notes::default();
-            let mut builder = judgments::Builder::default();
-            each_row(
-                rows,
-                "qrels",
-                &mut notes,
-                Number::Grade,
-                |query, doc, grade, line, notes| {
-                    notes.add_grade(grade, (0, line));
-                    builder.add(query, doc, grade, line).map_err(|error| to_python(py, &error))
-                },
-            )?;
-            Self::finish(py, builder, duplicates, notes)
-        })
+        let py = rows.py();
+        let mut notes = Notes::default();
+        let mut builder = judgments::Builder::default();
+        each_row(rows, "qrels", &mut notes, Number::Grade, |query, doc, grade, line, notes| {
+            notes.add_grade(grade, (0, line));
+            builder.add(query, doc, grade, line).map_err(|error| to_python(py, &error))
+        })?;
+        Self::finish(py, builder, duplicates, notes)
     }
 
     /// From rows of query, subtopic, document and grade.
@@ -119,18 +106,16 @@ impl Judgments {
         second: &str,
         duplicates: &str,
     ) -> PyResult<Self> {
-        guard(|| {
-            let py = rows.py();
-            let mut notes = Notes::default();
-            let mut builder = by_subtopic::Builder::default();
-            each_subtopic_row(rows, "qrels", &mut notes, |ids, grade, line, notes| {
-                notes.add_grade(grade, (0, line));
-                builder.add(ids, grade, line).map_err(|error| to_python(py, &error))
-            })?;
-            let second = read_second(second)?;
-            let made = builder.finish(second, choices::field(duplicates)?, notes);
-            Ok(Self(Arc::new(made.map_err(|error| to_python(py, &error.file("qrels")))?)))
-        })
+        let py = rows.py();
+        let mut notes = Notes::default();
+        let mut builder = by_subtopic::Builder::default();
+        each_subtopic_row(rows, "qrels", &mut notes, |ids, grade, line, notes| {
+            notes.add_grade(grade, (0, line));
+            builder.add(ids, grade, line).map_err(|error| to_python(py, &error))
+        })?;
+        let second = read_second(second)?;
+        let made = builder.finish(second, choices::field(duplicates)?, notes);
+        Ok(Self(Arc::new(made.map_err(|error| to_python(py, &error.file("qrels")))?)))
     }
 
     /// From columns of queries, subtopics, documents and grades.
@@ -144,18 +129,15 @@ impl Judgments {
         second: &str,
         duplicates: &str,
     ) -> PyResult<Self> {
-        guard(|| {
-            let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
-            let (queries, topics, docs) = (queries.view(py)?, topics.view(py)?, docs.view(py)?);
-            let grades = grades.view()?;
-            let choices = (read_second(second)?, choices::field(duplicates)?);
-            let made = py.detach(|| {
-                let columns = [queries.column(), topics.column(), docs.column()];
-                by_subtopic::from_columns(columns, &grades, choices, threads)
-            });
-            made.map(|made| Self(Arc::new(made)))
-                .map_err(|error| to_python(py, &error.file("qrels")))
-        })
+        let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let (queries, topics, docs) = (queries.view(py)?, topics.view(py)?, docs.view(py)?);
+        let grades = grades.view()?;
+        let choices = (read_second(second)?, choices::field(duplicates)?);
+        let made = py.detach(|| {
+            let columns = [queries.column(), topics.column(), docs.column()];
+            by_subtopic::from_columns(columns, &grades, choices, threads)
+        });
+        made.map(|made| Self(Arc::new(made))).map_err(|error| to_python(py, &error.file("qrels")))
     }
 
     /// How many judgments of subtopics there are; none where they have no subtopics.
@@ -173,27 +155,24 @@ impl Judgments {
         grades: Numbers,
         duplicates: &str,
     ) -> PyResult<Self> {
-        guard(|| {
-            let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
-            let (queries, docs, grades) = (queries.view(py)?, docs.view(py)?, grades.view()?);
-            let duplicates = choices::field(duplicates)?;
-            let made = py.detach(|| {
-                judgments::Judgments::from_columns(
-                    queries.column(),
-                    docs.column(),
-                    &grades,
-                    duplicates,
-                    threads,
-                )
-            });
-            made.map(|made| Self(Arc::new(made)))
-                .map_err(|error| to_python(py, &error.file("qrels")))
-        })
+        let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let (queries, docs, grades) = (queries.view(py)?, docs.view(py)?, grades.view()?);
+        let duplicates = choices::field(duplicates)?;
+        let made = py.detach(|| {
+            judgments::Judgments::from_columns(
+                queries.column(),
+                docs.column(),
+                &grades,
+                duplicates,
+                threads,
+            )
+        });
+        made.map(|made| Self(Arc::new(made))).map_err(|error| to_python(py, &error.file("qrels")))
     }
 
     /// The identifiers of the queries, in first-seen order.
-    fn query_ids(&self) -> PyResult<Vec<String>> {
-        guard(|| Ok(names(self.0.axis())))
+    fn query_ids(&self) -> Vec<String> {
+        names(self.0.axis())
     }
 
     fn find(&self, query: &str) -> Option<usize> {
@@ -201,16 +180,14 @@ impl Judgments {
     }
 
     /// The judged documents of a query by its number, and their grades, in no order.
-    fn documents(&self, query: usize) -> PyResult<Vec<(String, f64)>> {
-        guard(|| {
-            let documents = self.0.documents(query);
-            Ok(documents.iter().map(|(doc, grade)| (text(doc), *grade)).collect())
-        })
+    fn documents(&self, query: usize) -> Vec<(String, f64)> {
+        let documents = self.0.documents(query);
+        documents.iter().map(|(doc, grade)| (text(doc), *grade)).collect()
     }
 
     /// The different grades, ascending.
-    fn grades(&self) -> PyResult<Vec<f64>> {
-        guard(|| Ok(memory::copy(self.0.axis().grades())))
+    fn grades(&self) -> Vec<f64> {
+        self.0.axis().grades().to_vec()
     }
 
     fn notes(&self) -> NoteRows {
@@ -218,11 +195,9 @@ impl Judgments {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
-        guard(|| {
-            let mut out = Writer::new(What::Judgments);
-            self.0.write_to(&mut out);
-            reduce(py, "restore_judgments", &out.finish())
-        })
+        let mut out = Writer::new(What::Judgments);
+        self.0.write_to(&mut out);
+        reduce(py, "restore_judgments", &out.finish())
     }
 
     /// Itself, for it can't be changed.

@@ -9,14 +9,12 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use super::column::{Column, Data, Raw};
-use super::vectors::{bytes_of, copy_of};
 use crate::log::body::Fault;
 use crate::log::join::join;
 use crate::log::keys::{key, other_key};
 use crate::log::labels::Labels;
 use crate::log::rankings::Rankings;
 use crate::log::texts::Texts;
-use crate::memory::{Vec, guard};
 
 type TextColumns = (Column, Column);
 
@@ -45,7 +43,7 @@ fn unsorted() -> PyErr {
 
 fn rows_of(py: Python<'_>, rows: &PyBuffer<i64>, count: usize) -> PyResult<Vec<usize>> {
     let inside = |row: i64| usize::try_from(row).ok().filter(|&row| row < count);
-    let rows: Option<_> = copy_of(py, rows)?.into_iter().map(inside).collect();
+    let rows: Option<_> = rows.to_vec(py)?.into_iter().map(inside).collect();
     rows.ok_or_else(|| PyIndexError::new_err("a row is not in the block"))
 }
 
@@ -99,69 +97,59 @@ impl RankingBlock {
     /// Rankings as they were encoded.
     #[staticmethod]
     fn decode(py: Python<'_>, body: PyBackedBytes) -> PyResult<Self> {
-        guard(|| {
-            let block = py.detach(|| Rankings::decode(&body)).map_err(refuse)?;
-            Ok(Self(Arc::new(block)))
-        })
+        let block = py.detach(|| Rankings::decode(&body)).map_err(refuse)?;
+        Ok(Self(Arc::new(block)))
     }
 
     /// The rankings of some blocks, sorted.
     #[staticmethod]
-    fn join(py: Python<'_>, blocks: Vec<Py<Self>>) -> PyResult<Self> {
-        guard(|| {
-            let parts: Vec<&Arc<Rankings>> = blocks.iter().map(|block| &block.get().0).collect();
-            Ok(Self(py.detach(|| match parts[..] {
-                [part] if part.is_sorted() => Arc::clone(part),
-                _ => {
-                    let views: Vec<&Rankings> = parts.iter().map(|part| &***part).collect();
-                    Arc::new(Rankings::join(&views).sort())
-                }
-            })))
-        })
+    fn join(py: Python<'_>, blocks: Vec<Py<Self>>) -> Self {
+        let parts: Vec<&Arc<Rankings>> = blocks.iter().map(|block| &block.get().0).collect();
+        Self(py.detach(|| match parts[..] {
+            [part] if part.is_sorted() => Arc::clone(part),
+            _ => {
+                let views: Vec<&Rankings> = parts.iter().map(|part| &***part).collect();
+                Arc::new(Rankings::join(&views).sort())
+            }
+        }))
     }
 
     /// The bytes in which a store keeps them.
     fn encode<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        guard(|| {
-            let body = py.detach(|| self.0.encode()).ok_or_else(too_large)?;
-            bytes_of(py, &body)
-        })
+        let body = py.detach(|| self.0.encode()).ok_or_else(too_large)?;
+        Ok(PyBytes::new(py, &body))
     }
 
     /// The rankings of some rows, in the order of these.
     fn take(&self, py: Python<'_>, rows: PyBuffer<i64>) -> PyResult<Self> {
-        guard(|| {
-            let rows = rows_of(py, &rows, self.0.len())?;
-            Ok(Self(Arc::new(py.detach(|| self.0.take(&rows)))))
-        })
+        let rows = rows_of(py, &rows, self.0.len())?;
+        Ok(Self(Arc::new(py.detach(|| self.0.take(&rows)))))
     }
 
     /// All columns.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        guard(|| {
-            let (event_offsets, event_ids) = py.detach(|| self.real_event_ids());
-            let (ranking_offsets, ranking_ids) = self.texts_of_rankings();
-            let columns = [
-                self.seqs(),
-                self.times(),
-                self.contexts(),
-                ranking_offsets,
-                ranking_ids,
-                event_offsets,
-                event_ids,
-                self.column(|block| Raw::of(&block.query_keys.offsets, "q")),
-                self.column(|block| Raw::of(&block.query_keys.bytes, "B")),
-                self.column(|block| Raw::of(&block.user_ids.offsets, "q")),
-                self.column(|block| Raw::of(&block.user_ids.bytes, "B")),
-                self.column(|block| Raw::of(&block.offsets, "q")),
-                self.column(|block| Raw::of(&block.doc_ids.offsets, "q")),
-                self.column(|block| Raw::of(&block.doc_ids.bytes, "B")),
-                self.column(|block| Raw::of(&block.ranks, "q")),
-                self.column(|block| Raw::of(&block.scores, "d")),
-                self.column(|block| Raw::of(&block.relevance, "d")),
-            ];
-            PyTuple::new(py, columns)
-        })
+        let (event_offsets, event_ids) = py.detach(|| self.real_event_ids());
+        let (ranking_offsets, ranking_ids) = self.texts_of_rankings();
+        let columns = [
+            self.seqs(),
+            self.times(),
+            self.contexts(),
+            ranking_offsets,
+            ranking_ids,
+            event_offsets,
+            event_ids,
+            self.column(|block| Raw::of(&block.query_keys.offsets, "q")),
+            self.column(|block| Raw::of(&block.query_keys.bytes, "B")),
+            self.column(|block| Raw::of(&block.user_ids.offsets, "q")),
+            self.column(|block| Raw::of(&block.user_ids.bytes, "B")),
+            self.column(|block| Raw::of(&block.offsets, "q")),
+            self.column(|block| Raw::of(&block.doc_ids.offsets, "q")),
+            self.column(|block| Raw::of(&block.doc_ids.bytes, "B")),
+            self.column(|block| Raw::of(&block.ranks, "q")),
+            self.column(|block| Raw::of(&block.scores, "d")),
+            self.column(|block| Raw::of(&block.relevance, "d")),
+        ];
+        PyTuple::new(py, columns)
     }
 
     /// The smallest and the largest number, and the first and the last time; not of none.
@@ -170,8 +158,8 @@ impl RankingBlock {
     }
 
     /// The number of rankings of each context, and their first and last times.
-    fn spans(&self, py: Python<'_>) -> PyResult<Vec<(i64, i64, i64, i64)>> {
-        guard(|| Ok(py.detach(|| self.0.spans())))
+    fn spans(&self, py: Python<'_>) -> Vec<(i64, i64, i64, i64)> {
+        py.detach(|| self.0.spans())
     }
 
     fn seqs(&self) -> Column {
@@ -190,8 +178,8 @@ impl RankingBlock {
         self.texts_of_rankings()
     }
 
-    fn event_ids(&self, py: Python<'_>) -> PyResult<TextColumns> {
-        guard(|| Ok(py.detach(|| self.real_event_ids())))
+    fn event_ids(&self, py: Python<'_>) -> TextColumns {
+        py.detach(|| self.real_event_ids())
     }
 
     fn user_ids(&self) -> TextColumns {
@@ -202,23 +190,21 @@ impl RankingBlock {
     }
 
     /// The halves of the keys of rankings, and of events.
-    fn keys(&self, py: Python<'_>, project: i64) -> PyResult<(Column, Column, Column, Column)> {
-        guard(|| {
-            let block = &*self.0;
-            let [high, low, event_high, event_low] = py.detach(|| {
-                let rows = 0..block.len();
-                let [high, low] = keys_of(project, rows.map(|row| block.ranking_ids.get(row)));
-                let (mut event_high, mut event_low) = (high.clone(), low.clone());
-                for row in 0..block.len() {
-                    let own = block.event_ids.get(row);
-                    if !own.is_empty() {
-                        (event_high[row], event_low[row]) = key(project, own);
-                    }
+    fn keys(&self, py: Python<'_>, project: i64) -> (Column, Column, Column, Column) {
+        let block = &*self.0;
+        let [high, low, event_high, event_low] = py.detach(|| {
+            let rows = 0..block.len();
+            let [high, low] = keys_of(project, rows.map(|row| block.ranking_ids.get(row)));
+            let (mut event_high, mut event_low) = (high.clone(), low.clone());
+            for row in 0..block.len() {
+                let own = block.event_ids.get(row);
+                if !own.is_empty() {
+                    (event_high[row], event_low[row]) = key(project, own);
                 }
-                [high, low, event_high, event_low].map(|half| Column(Data::Places(half)))
-            });
-            Ok((high, low, event_high, event_low))
-        })
+            }
+            [high, low, event_high, event_low].map(|half| Column(Data::Places(half)))
+        });
+        (high, low, event_high, event_low)
     }
 }
 
@@ -237,75 +223,64 @@ impl LabelBlock {
     /// Labels as they were encoded.
     #[staticmethod]
     fn decode(py: Python<'_>, body: PyBackedBytes) -> PyResult<Self> {
-        guard(|| {
-            let block = py.detach(|| Labels::decode(&body)).map_err(refuse)?;
-            Ok(Self(Arc::new(block)))
-        })
+        let block = py.detach(|| Labels::decode(&body)).map_err(refuse)?;
+        Ok(Self(Arc::new(block)))
     }
 
     /// The labels of some blocks, sorted.
     #[staticmethod]
-    fn join(py: Python<'_>, blocks: Vec<Py<Self>>) -> PyResult<Self> {
-        guard(|| {
-            let parts: Vec<&Arc<Labels>> = blocks.iter().map(|block| &block.get().0).collect();
-            Ok(Self(py.detach(|| match parts[..] {
-                [part] if part.is_sorted() => Arc::clone(part),
-                _ => {
-                    let views: Vec<&Labels> = parts.iter().map(|part| &***part).collect();
-                    Arc::new(Labels::join(&views).sort())
-                }
-            })))
-        })
+    fn join(py: Python<'_>, blocks: Vec<Py<Self>>) -> Self {
+        let parts: Vec<&Arc<Labels>> = blocks.iter().map(|block| &block.get().0).collect();
+        Self(py.detach(|| match parts[..] {
+            [part] if part.is_sorted() => Arc::clone(part),
+            _ => {
+                let views: Vec<&Labels> = parts.iter().map(|part| &***part).collect();
+                Arc::new(Labels::join(&views).sort())
+            }
+        }))
     }
 
     /// The bytes in which a store keeps them.
     fn encode<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        guard(|| {
-            let body = py.detach(|| self.0.encode()).ok_or_else(too_large)?;
-            bytes_of(py, &body)
-        })
+        let body = py.detach(|| self.0.encode()).ok_or_else(too_large)?;
+        Ok(PyBytes::new(py, &body))
     }
 
     /// The labels of some rows, in the order of these.
     fn take(&self, py: Python<'_>, rows: PyBuffer<i64>) -> PyResult<Self> {
-        guard(|| {
-            let rows = rows_of(py, &rows, self.0.len())?;
-            Ok(Self(Arc::new(py.detach(|| self.0.take(&rows)))))
-        })
+        let rows = rows_of(py, &rows, self.0.len())?;
+        Ok(Self(Arc::new(py.detach(|| self.0.take(&rows)))))
     }
 
     /// All columns.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        guard(|| {
-            let (names, codes) = py.detach(|| self.0.codes());
-            let names = (0..names.len()).map(|row| PyString::from_bytes(py, names.get(row)));
-            let names = PyTuple::new(py, names.collect::<PyResult<Vec<_>>>()?)?;
-            let (ranking_offsets, ranking_ids) = self.ranking_ids();
-            let (event_offsets, event_ids) = self.event_ids();
-            let before = [
-                self.seqs(),
-                self.shown(),
-                self.times(),
-                self.column(|block| Raw::of(&block.kinds, "b")),
-                ranking_offsets,
-                ranking_ids,
-                event_offsets,
-                event_ids,
-                self.column(|block| Raw::of(&block.doc_ids.offsets, "q")),
-                self.column(|block| Raw::of(&block.doc_ids.bytes, "B")),
-            ];
-            let after =
-                [Column(Data::Places(codes)), self.column(|block| Raw::of(&block.values, "d"))];
-            let mut columns = Vec::new();
-            for column in before {
-                columns.push(Bound::new(py, column)?.into_any());
-            }
-            columns.push(names.into_any());
-            for column in after {
-                columns.push(Bound::new(py, column)?.into_any());
-            }
-            PyTuple::new(py, columns)
-        })
+        let (names, codes) = py.detach(|| self.0.codes());
+        let names = (0..names.len()).map(|row| PyString::from_bytes(py, names.get(row)));
+        let names = PyTuple::new(py, names.collect::<PyResult<Vec<_>>>()?)?;
+        let (ranking_offsets, ranking_ids) = self.ranking_ids();
+        let (event_offsets, event_ids) = self.event_ids();
+        let before = [
+            self.seqs(),
+            self.shown(),
+            self.times(),
+            self.column(|block| Raw::of(&block.kinds, "b")),
+            ranking_offsets,
+            ranking_ids,
+            event_offsets,
+            event_ids,
+            self.column(|block| Raw::of(&block.doc_ids.offsets, "q")),
+            self.column(|block| Raw::of(&block.doc_ids.bytes, "B")),
+        ];
+        let after = [Column(Data::Places(codes)), self.column(|block| Raw::of(&block.values, "d"))];
+        let mut columns = Vec::new();
+        for column in before {
+            columns.push(Bound::new(py, column)?.into_any());
+        }
+        columns.push(names.into_any());
+        for column in after {
+            columns.push(Bound::new(py, column)?.into_any());
+        }
+        PyTuple::new(py, columns)
     }
 
     /// As that of rankings, with the times of these.
@@ -340,16 +315,14 @@ impl LabelBlock {
     }
 
     /// The halves of the keys of events.
-    fn keys(&self, py: Python<'_>, project: i64) -> PyResult<(Column, Column)> {
-        guard(|| {
-            let block = &*self.0;
-            let [high, low] = py.detach(|| {
-                let rows = 0..block.len();
-                keys_of(project, rows.map(|row| block.event_ids.get(row)))
-                    .map(|half| Column(Data::Places(half)))
-            });
-            Ok((high, low))
-        })
+    fn keys(&self, py: Python<'_>, project: i64) -> (Column, Column) {
+        let block = &*self.0;
+        let [high, low] = py.detach(|| {
+            let rows = 0..block.len();
+            keys_of(project, rows.map(|row| block.event_ids.get(row)))
+                .map(|half| Column(Data::Places(half)))
+        });
+        (high, low)
     }
 }
 
@@ -366,29 +339,22 @@ pub fn join_labels(
     rankings: PyRef<'_, RankingBlock>,
     labels: PyRef<'_, LabelBlock>,
 ) -> PyResult<(Column, Column)> {
-    guard(|| {
-        let (rankings, labels) = (&*rankings.0, &*labels.0);
-        let found = py.detach(|| {
-            (rankings.is_sorted() && labels.is_sorted()).then(|| join(rankings, labels))
-        });
-        let (positions, rows) = found.ok_or_else(unsorted)?;
-        Ok((Column(Data::Places(positions)), Column(Data::Places(rows))))
-    })
+    let (rankings, labels) = (&*rankings.0, &*labels.0);
+    let found =
+        py.detach(|| (rankings.is_sorted() && labels.is_sorted()).then(|| join(rankings, labels)));
+    let (positions, rows) = found.ok_or_else(unsorted)?;
+    Ok((Column(Data::Places(positions)), Column(Data::Places(rows))))
 }
 
 /// The keys of ids in a project, as two halves each.
 #[pyfunction]
-pub fn hash_ids(py: Python<'_>, project: i64, ids: Vec<PyBackedStr>) -> PyResult<Vec<(i64, i64)>> {
+pub fn hash_ids(py: Python<'_>, project: i64, ids: Vec<PyBackedStr>) -> Vec<(i64, i64)> {
     hash_each(py, project, &ids, key)
 }
 
 /// Other keys of ids, likewise.
 #[pyfunction]
-pub fn hash_other_ids(
-    py: Python<'_>,
-    project: i64,
-    ids: Vec<PyBackedStr>,
-) -> PyResult<Vec<(i64, i64)>> {
+pub fn hash_other_ids(py: Python<'_>, project: i64, ids: Vec<PyBackedStr>) -> Vec<(i64, i64)> {
     hash_each(py, project, &ids, other_key)
 }
 
@@ -397,6 +363,6 @@ fn hash_each(
     project: i64,
     ids: &[PyBackedStr],
     hash: fn(i64, &[u8]) -> (i64, i64),
-) -> PyResult<Vec<(i64, i64)>> {
-    guard(|| Ok(py.detach(|| ids.iter().map(|id| hash(project, id.as_bytes())).collect())))
+) -> Vec<(i64, i64)> {
+    py.detach(|| ids.iter().map(|id| hash(project, id.as_bytes())).collect())
 }

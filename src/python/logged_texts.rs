@@ -12,7 +12,6 @@ use super::column::{Column, Data};
 use crate::ids::interner::Ids;
 use crate::log::digest;
 use crate::logged::id_set;
-use crate::memory::{Vec, guard, vec};
 use crate::table::cells::Cells;
 
 /// Numbers texts in the order in which they are first seen.
@@ -34,22 +33,20 @@ impl TextCodes {
         columns: Vec<(Vec<u8>, TextBuffers)>,
         rows: PyBuffer<i64>,
     ) -> PyResult<Column> {
-        guard(|| self.look_up(py, &columns, &rows))
+        self.look_up(py, &columns, &rows)
     }
 
     /// The texts by number: their offsets, and the texts end to end.
-    fn texts(&self, py: Python<'_>) -> PyResult<(Column, Column)> {
-        guard(|| {
-            Ok(py.detach(|| {
-                let ids = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                let texts = ids.texts();
-                let (mut offsets, mut bytes) = (vec![0i64], Vec::new());
-                for text in texts.iter() {
-                    bytes.extend_from_slice(text);
-                    offsets.push(bytes.len().cast_signed() as i64);
-                }
-                (Column(Data::Places(offsets)), Column(Data::Bytes(bytes)))
-            }))
+    fn texts(&self, py: Python<'_>) -> (Column, Column) {
+        py.detach(|| {
+            let ids = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let texts = ids.texts();
+            let (mut offsets, mut bytes) = (vec![0i64], Vec::new());
+            for text in texts.iter() {
+                bytes.extend_from_slice(text);
+                offsets.push(bytes.len().cast_signed() as i64);
+            }
+            (Column(Data::Places(offsets)), Column(Data::Bytes(bytes)))
         })
     }
 }
@@ -76,10 +73,8 @@ pub fn hash_texts(
     columns: Vec<(Vec<u8>, TextBuffers)>,
     rows: PyBuffer<i64>,
 ) -> PyResult<Column> {
-    guard(|| {
-        number_each(py, &columns, &rows, || {
-            |name: Option<&[u8]>| digest::number(name.unwrap_or_default())
-        })
+    number_each(py, &columns, &rows, || {
+        |name: Option<&[u8]>| digest::number(name.unwrap_or_default())
     })
 }
 
@@ -146,22 +141,18 @@ impl IdSet {
 
     /// Adds some texts of a column.
     fn add(&self, py: Python<'_>, column: TextBuffers, rows: PyBuffer<i64>) -> PyResult<()> {
-        guard(|| {
-            self.each(py, &column, &rows, |set, keys| keys.iter().for_each(|&key| set.add(key)))
-        })
+        self.each(py, &column, &rows, |set, keys| keys.iter().for_each(|&key| set.add(key)))
     }
 
     /// Which of some texts of a column are in the set.
     fn find(&self, py: Python<'_>, column: TextBuffers, rows: PyBuffer<i64>) -> PyResult<Column> {
-        guard(|| {
-            let found = Mutex::new(Vec::new());
-            self.each(py, &column, &rows, |set, keys| {
-                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-                found.extend(keys.iter().map(|&key| u8::from(set.has(key))));
-            })?;
-            let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-            Ok(Column(Data::Bytes(found)))
-        })
+        let found = Mutex::new(Vec::new());
+        self.each(py, &column, &rows, |set, keys| {
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            found.extend(keys.iter().map(|&key| u8::from(set.has(key))));
+        })?;
+        let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Column(Data::Bytes(found)))
     }
 }
 

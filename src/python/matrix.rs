@@ -10,11 +10,9 @@ use super::cells::{Doubles, Numbers, View};
 use super::column::{Column, Data};
 use super::errors::to_python;
 use super::plan::Plan;
-use super::vectors::copy_of;
 use super::watch::BETWEEN_LOOKS;
 use crate::error::{Error, Kind};
 use crate::evaluate::matrix;
-use crate::memory::{Vec, guard};
 use crate::table::cells::Cells;
 use crate::watch::Watch;
 
@@ -59,19 +57,17 @@ pub(super) fn mean_of_rows(
     is_reversed: bool,
     threads: usize,
 ) -> PyResult<Option<f64>> {
-    guard(|| {
-        let Ok(shape @ [(1..), (1..)]) = <[usize; 2]>::try_from(grades.shape()) else {
-            return Ok(None);
-        };
-        let (Ok(of_grades), Ok(of_scores)) = (grades.view(), scores.view()) else {
-            return Ok(None);
-        };
-        if scores.shape() != shape {
-            return Ok(None);
-        }
-        let pair = Pair { grades: of_grades, scores: of_scores, shape, is_reversed };
-        watched(py, |watch| matrix::mean(&plan.0, &pair, threads, watch))
-    })
+    let Ok(shape @ [(1..), (1..)]) = <[usize; 2]>::try_from(grades.shape()) else {
+        return Ok(None);
+    };
+    let (Ok(of_grades), Ok(of_scores)) = (grades.view(), scores.view()) else {
+        return Ok(None);
+    };
+    if scores.shape() != shape {
+        return Ok(None);
+    }
+    let pair = Pair { grades: of_grades, scores: of_scores, shape, is_reversed };
+    watched(py, |watch| matrix::mean(&plan.0, &pair, threads, watch))
 }
 
 /// Lists end to end, or the rows of a matrix, of which all threads may read.
@@ -127,27 +123,24 @@ pub(super) fn values_of_rows(
     mask: Option<PyBuffer<u8>>,
     threads: usize,
 ) -> PyResult<(Column, Column)> {
-    guard(|| {
-        let (grades, scores) = (grades.view()?, scores.view()?);
-        let offsets = copy_of(py, &offsets)?;
-        let offsets: Option<Vec<usize>> =
-            offsets.iter().map(|&offset| usize::try_from(offset).ok()).collect();
-        let mask = mask.as_ref().map(View::of).transpose()?;
-        let length = grades.len();
-        let fits = |offsets: &Vec<usize>| {
-            offsets.is_sorted() && offsets.first() == Some(&0) && offsets.last() == Some(&length)
-        };
-        let is_whole = scores.len() == length && mask.is_none_or(|mask| mask.len() == length);
-        let Some(offsets) = offsets.filter(fits).filter(|_| is_whole) else {
-            return Err(PyValueError::new_err("expected offsets and arrays of one length"));
-        };
-        let longest = offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-        let batch = Batch { grades, scores, offsets: &offsets, mask, longest };
-        let (values, refused) =
-            watched(py, |watch| matrix::values(&plan.0, &batch, threads, watch))?;
-        let refused = refused.into_iter().filter_map(|row| i64::try_from(row).ok()).collect();
-        Ok((Column(Data::Values(values)), Column(Data::Places(refused))))
-    })
+    let (grades, scores) = (grades.view()?, scores.view()?);
+    let offsets = offsets.to_vec(py)?;
+    let offsets: Option<Vec<usize>> =
+        offsets.iter().map(|&offset| usize::try_from(offset).ok()).collect();
+    let mask = mask.as_ref().map(View::of).transpose()?;
+    let length = grades.len();
+    let fits = |offsets: &Vec<usize>| {
+        offsets.is_sorted() && offsets.first() == Some(&0) && offsets.last() == Some(&length)
+    };
+    let is_whole = scores.len() == length && mask.is_none_or(|mask| mask.len() == length);
+    let Some(offsets) = offsets.filter(fits).filter(|_| is_whole) else {
+        return Err(PyValueError::new_err("expected offsets and arrays of one length"));
+    };
+    let longest = offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+    let batch = Batch { grades, scores, offsets: &offsets, mask, longest };
+    let (values, refused) = watched(py, |watch| matrix::values(&plan.0, &batch, threads, watch))?;
+    let refused = refused.into_iter().filter_map(|row| i64::try_from(row).ok()).collect();
+    Ok((Column(Data::Values(values)), Column(Data::Places(refused))))
 }
 
 /// Does work that a signal stops.

@@ -40,7 +40,6 @@ mod sums;
 mod table;
 mod table_stream;
 mod texts;
-mod vectors;
 mod watch;
 
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -87,7 +86,6 @@ mod _core {
     use pyo3::prelude::*;
     use pyo3::types::{IntoPyDict, PyDict, PyTuple};
 
-    use crate::memory::Vec;
     use crate::policy::{self, Field};
     use crate::text::source::{MAX_RATIO, RATIO_FROM};
 

@@ -18,7 +18,6 @@ use super::errors::to_python;
 use super::scalars::Scalars;
 use crate::error::{Error, Kind, show};
 use crate::ids::interner::{Arena, Ids};
-use crate::memory::Vec;
 use crate::notes::Notes;
 use crate::number::decimal::{Decimal, NotANumber};
 use crate::policy::ScoreType;

@@ -16,9 +16,7 @@ use super::plan::Plan;
 use super::run_columns::RunColumns;
 use super::saved::{Reduced, reduce, restore};
 use super::texts::{NoteRows, names};
-use super::vectors::bytes_of;
 use crate::evaluate::summary;
-use crate::memory::{Vec, guard, vec};
 use crate::qrels::judgments::Judgments;
 use crate::rank::rankings::Rankings;
 
@@ -31,31 +29,29 @@ impl Summary {
     /// The summary of all queries of several parts, of which there is at least one.
     #[staticmethod]
     fn merge(py: Python<'_>, parts: Vec<PyBackedBytes>) -> PyResult<Self> {
-        guard(|| {
-            let mut merged: Option<summary::Summary> = None;
-            for part in &parts {
-                let part = summary::Summary::restore(part);
-                let part = part.map_err(|error| to_python(py, &error))?;
-                match &mut merged {
-                    Some(merged) => merged.merge(&part).map_err(|error| to_python(py, &error))?,
-                    None => merged = Some(part),
-                }
+        let mut merged: Option<summary::Summary> = None;
+        for part in &parts {
+            let part = summary::Summary::restore(part);
+            let part = part.map_err(|error| to_python(py, &error))?;
+            match &mut merged {
+                Some(merged) => merged.merge(&part).map_err(|error| to_python(py, &error))?,
+                None => merged = Some(part),
             }
-            merged.map(Self).ok_or_else(|| PyValueError::new_err("expected a part"))
-        })
+        }
+        merged.map(Self).ok_or_else(|| PyValueError::new_err("expected a part"))
     }
 
     /// The bytes that `merge` takes.
-    fn pack<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        guard(|| bytes_of(py, &self.0.save()))
+    fn pack<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.save())
     }
 
-    fn means(&self) -> PyResult<Vec<f64>> {
-        guard(|| Ok(self.0.means().into_iter().map(|(mean, _)| mean).collect()))
+    fn means(&self) -> Vec<f64> {
+        self.0.means().into_iter().map(|(mean, _)| mean).collect()
     }
 
-    fn denominators(&self) -> PyResult<Vec<u64>> {
-        guard(|| Ok(self.0.means().into_iter().map(|(_, count)| count).collect()))
+    fn denominators(&self) -> Vec<u64> {
+        self.0.means().into_iter().map(|(_, count)| count).collect()
     }
 
     /// As of an evaluation.
@@ -74,8 +70,8 @@ impl Summary {
     }
 
     /// Retrieved and unjudged documents by cutoff.
-    fn at_cutoffs(&self) -> PyResult<Vec<(u64, u64)>> {
-        guard(|| Ok(self.0.counts.at_cutoffs.clone()))
+    fn at_cutoffs(&self) -> Vec<(u64, u64)> {
+        self.0.counts.at_cutoffs.clone()
     }
 
     fn notes(&self) -> NoteRows {
@@ -83,7 +79,7 @@ impl Summary {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
-        guard(|| reduce(py, "restore_summary", &self.0.save()))
+        reduce(py, "restore_summary", &self.0.save())
     }
 
     /// Itself, for it can't be changed.
@@ -104,11 +100,8 @@ pub(super) fn restore_summary(py: Python<'_>, saved: &[u8]) -> PyResult<Summary>
 
 /// The summary of an evaluation, packed; see `Summary`.
 #[pyfunction]
-pub(super) fn summarize<'py>(
-    py: Python<'py>,
-    evaluation: &Evaluation,
-) -> PyResult<Bound<'py, PyBytes>> {
-    guard(|| bytes_of(py, &evaluation.made.summarize(&evaluation.averaging).save()))
+pub(super) fn summarize<'py>(py: Python<'py>, evaluation: &Evaluation) -> Bound<'py, PyBytes> {
+    PyBytes::new(py, &evaluation.made.summarize(&evaluation.averaging).save())
 }
 
 /// The summary of each group of queries, packed, without counts and notes; `groups` says which group
@@ -120,18 +113,16 @@ pub(super) fn summarize_groups<'py>(
     groups: Vec<u32>,
     count: usize,
 ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-    guard(|| {
-        let mut members = vec![Vec::new(); count];
-        for (query, &group) in groups.iter().enumerate() {
-            members[group as usize].push(query);
-        }
-        let of = |queries: &Vec<usize>| {
-            let queries = queries.iter().copied();
-            let made = evaluation.made.summarize_values(&evaluation.averaging, queries);
-            bytes_of(py, &made.save())
-        };
-        members.iter().map(of).collect()
-    })
+    let mut members = vec![Vec::new(); count];
+    for (query, &group) in groups.iter().enumerate() {
+        members[group as usize].push(query);
+    }
+    let of = |queries: &Vec<usize>| {
+        let queries = queries.iter().copied();
+        let made = evaluation.made.summarize_values(&evaluation.averaging, queries);
+        Ok(PyBytes::new(py, &made.save()))
+    };
+    members.iter().map(of).collect()
 }
 
 /// An evaluation, what its queries are called, and the notes on the judgments.
@@ -150,27 +141,24 @@ pub(super) fn evaluate_part(
     score_type: &str,
     threads: usize,
 ) -> PyResult<Answer> {
-    guard(|| {
-        let plan_of = &plan.0;
-        let chosen =
-            (choices::field(ties)?, choices::field(duplicates)?, choices::field(score_type)?);
-        let (queries, docs, grades) = (judged.0.view(py)?, judged.1.view(py)?, judged.2.view()?);
-        let of_judged = choices::field(duplicates)?;
-        let judgments = py.detach(|| {
-            if queries.column().is_empty() {
-                return Ok(Judgments::none());
-            }
-            let (queries, docs) = (queries.column(), docs.column());
-            Judgments::from_columns(queries, docs, &grades, of_judged, threads)
-        });
-        let judgments = Arc::new(judgments.map_err(|error| to_python(py, &error.file("qrels")))?);
-        let run = run.view(py)?;
-        let made = py.detach(|| {
-            Rankings::from_part(&judgments, &run.run(), chosen, threads)?
-                .evaluate_part(plan_of, threads)
-        });
-        let made = made.map_err(|error| to_python(py, &error.file("run")))?;
-        let notes = judgments.notes().iter().collect();
-        Ok((Evaluation::new(made, plan), names(judgments.axis()), notes))
-    })
+    let plan_of = &plan.0;
+    let chosen = (choices::field(ties)?, choices::field(duplicates)?, choices::field(score_type)?);
+    let (queries, docs, grades) = (judged.0.view(py)?, judged.1.view(py)?, judged.2.view()?);
+    let of_judged = choices::field(duplicates)?;
+    let judgments = py.detach(|| {
+        if queries.column().is_empty() {
+            return Ok(Judgments::none());
+        }
+        let (queries, docs) = (queries.column(), docs.column());
+        Judgments::from_columns(queries, docs, &grades, of_judged, threads)
+    });
+    let judgments = Arc::new(judgments.map_err(|error| to_python(py, &error.file("qrels")))?);
+    let run = run.view(py)?;
+    let made = py.detach(|| {
+        Rankings::from_part(&judgments, &run.run(), chosen, threads)?
+            .evaluate_part(plan_of, threads)
+    });
+    let made = made.map_err(|error| to_python(py, &error.file("run")))?;
+    let notes = judgments.notes().iter().collect();
+    Ok((Evaluation::new(made, plan), names(judgments.axis()), notes))
 }

@@ -13,7 +13,6 @@ use super::items::Items;
 use super::judgments::Judgments;
 use crate::evaluate::plan::{self, Measure};
 use crate::kernels::{self, Gains};
-use crate::memory::{Vec, guard};
 
 /// What to evaluate, and how.
 #[pyclass(frozen, module = "rankscope._core")]
@@ -38,44 +37,38 @@ impl Plan {
         items: Option<&Items>,
         judged: Option<&Judgments>,
     ) -> PyResult<Self> {
-        guard(|| {
-            let py = policy.py();
-            let policy = choices::read_policy(policy)?;
-            let measures = measures.into_iter().map(
-                |MeasureRow(name, kernel, params, judged_only, aggregate)| {
-                    let function = params.get_item("function")?;
-                    let params = choices::read_params(&params, &policy)?;
-                    let kernel = match function {
-                        Some(function) => {
-                            Box::new(Function::new(&name, function.unbind(), &params))
-                        }
-                        None => kernels::make(&kernel, &params)
-                            .map_err(|error| to_python(py, &error))?,
-                    };
-                    let aggregate = choices::aggregate(&aggregate.0, aggregate.1)?;
-                    Ok(Measure { name, kernel: kernel.into(), judged_only, aggregate })
-                },
-            );
-            Ok(Self(Arc::new(plan::Plan {
-                measures: measures.collect::<PyResult<_>>()?,
-                cutoffs: cutoffs.into_iter().map(|k| k.unwrap_or(usize::MAX)).collect(),
-                policy,
-                duplicates: choices::field(duplicates)?,
-                score_type: choices::field(score_type)?,
-                weights,
-                depth: depth.unwrap_or(usize::MAX),
-                items: items.map(|items| Arc::clone(&items.0)),
-                judged: judged.map(|judgments| Arc::clone(&judgments.0)),
-            })))
-        })
+        let py = policy.py();
+        let policy = choices::read_policy(policy)?;
+        let measures =
+            measures.into_iter().map(|MeasureRow(name, kernel, params, judged_only, aggregate)| {
+                let function = params.get_item("function")?;
+                let params = choices::read_params(&params, &policy)?;
+                let kernel = match function {
+                    Some(function) => Box::new(Function::new(&name, function.unbind(), &params)),
+                    None => {
+                        kernels::make(&kernel, &params).map_err(|error| to_python(py, &error))?
+                    }
+                };
+                let aggregate = choices::aggregate(&aggregate.0, aggregate.1)?;
+                Ok(Measure { name, kernel: kernel.into(), judged_only, aggregate })
+            });
+        Ok(Self(Arc::new(plan::Plan {
+            measures: measures.collect::<PyResult<_>>()?,
+            cutoffs: cutoffs.into_iter().map(|k| k.unwrap_or(usize::MAX)).collect(),
+            policy,
+            duplicates: choices::field(duplicates)?,
+            score_type: choices::field(score_type)?,
+            weights,
+            depth: depth.unwrap_or(usize::MAX),
+            items: items.map(|items| Arc::clone(&items.0)),
+            judged: judged.map(|judgments| Arc::clone(&judgments.0)),
+        })))
     }
 
     /// The gain of each grade, NaN being unjudged, where a measure is made of gains.
-    fn gains(&self, measure: usize, grades: Vec<f64>) -> PyResult<Option<Vec<f64>>> {
-        guard(|| {
-            let of = self.gains_of(measure);
-            Ok(of.map(|of| grades.into_iter().map(|grade| of.of_document(grade)).collect()))
-        })
+    fn gains(&self, measure: usize, grades: Vec<f64>) -> Option<Vec<f64>> {
+        let of = self.gains_of(measure);
+        of.map(|of| grades.into_iter().map(|grade| of.of_document(grade)).collect())
     }
 
     /// What each gain is worth at its rank, where a measure is made of gains.
@@ -84,12 +77,10 @@ impl Plan {
         measure: usize,
         gains: Vec<f64>,
         ranks: Vec<NonZero<usize>>,
-    ) -> PyResult<Option<Vec<f64>>> {
-        guard(|| {
-            let pairs = gains.into_iter().zip(ranks);
-            let of = self.gains_of(measure);
-            Ok(of.map(|of| pairs.map(|(gain, rank)| of.discount(gain, rank.get())).collect()))
-        })
+    ) -> Option<Vec<f64>> {
+        let pairs = gains.into_iter().zip(ranks);
+        let of = self.gains_of(measure);
+        of.map(|of| pairs.map(|(gain, rank)| of.discount(gain, rank.get())).collect())
     }
 }
 

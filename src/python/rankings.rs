@@ -17,10 +17,8 @@ use super::plan::Plan;
 use super::run::Run;
 use super::saved::{Reduced, reduce, restore};
 use super::table::TableColumns;
-use super::texts::names;
-use super::vectors::copy_of;
+use super::texts::{names, text};
 use crate::evaluate::samples;
-use crate::memory::{self, Vec, guard, text};
 use crate::notes::Notes;
 use crate::qrels::attributes::{Attribute, Attributes};
 use crate::qrels::axis::Names;
@@ -48,14 +46,11 @@ impl Rankings {
         ties: &str,
         duplicates: &str,
     ) -> PyResult<Self> {
-        guard(|| {
-            let (ties, duplicates) = (choices::field(ties)?, choices::field(duplicates)?);
-            let made =
-                py.detach(|| rankings::Rankings::new(&judgments.0, &run.run, ties, duplicates));
-            let name = run.name.clone();
-            made.map_err(|error| to_python(py, &error.file(&name)))
-                .map(|made| Self { made: Arc::new(made), name })
-        })
+        let (ties, duplicates) = (choices::field(ties)?, choices::field(duplicates)?);
+        let made = py.detach(|| rankings::Rankings::new(&judgments.0, &run.run, ties, duplicates));
+        let name = run.name.clone();
+        made.map_err(|error| to_python(py, &error.file(&name)))
+            .map(|made| Self { made: Arc::new(made), name })
     }
 
     /// From columns of queries, documents and scores.
@@ -73,21 +68,19 @@ impl Rankings {
         score_type: &str,
         threads: usize,
     ) -> PyResult<Self> {
-        guard(|| {
-            let (queries, docs, scores) = (queries.view(py)?, docs.view(py)?, scores.view()?);
-            let chosen =
-                (choices::field(ties)?, choices::field(duplicates)?, choices::field(score_type)?);
-            let made = py.detach(|| {
-                let run = RunColumns {
-                    queries: queries.column(),
-                    docs: docs.column(),
-                    scores: &scores,
-                    are_ranks,
-                };
-                rankings::Rankings::from_pairs(&judgments.0, &run, chosen, threads)
-            });
-            Self::finish(py, made, "run")
-        })
+        let (queries, docs, scores) = (queries.view(py)?, docs.view(py)?, scores.view()?);
+        let chosen =
+            (choices::field(ties)?, choices::field(duplicates)?, choices::field(score_type)?);
+        let made = py.detach(|| {
+            let run = RunColumns {
+                queries: queries.column(),
+                docs: docs.column(),
+                scores: &scores,
+                are_ranks,
+            };
+            rankings::Rankings::from_pairs(&judgments.0, &run, chosen, threads)
+        });
+        Self::finish(py, made, "run")
     }
 
     /// From rows in any order that hold both scores and grades.
@@ -100,14 +93,12 @@ impl Rankings {
         numbers_docs: bool,
         threads: usize,
     ) -> PyResult<Self> {
-        guard(|| {
-            let table = columns.view(py)?;
-            let choices = (choices::field(ties)?, choices::field(duplicates)?);
-            let made = py.detach(|| {
-                rankings::Rankings::from_table(&table.table(), choices, numbers_docs, threads)
-            });
-            Self::finish(py, made, "table")
-        })
+        let table = columns.view(py)?;
+        let choices = (choices::field(ties)?, choices::field(duplicates)?);
+        let made = py.detach(|| {
+            rankings::Rankings::from_table(&table.table(), choices, numbers_docs, threads)
+        });
+        Self::finish(py, made, "table")
     }
 
     /// From rows that are together by query already.
@@ -121,36 +112,32 @@ impl Rankings {
         ties: &str,
         threads: usize,
     ) -> PyResult<Self> {
-        guard(|| {
-            let (relevance, scores) = (copy_of(py, &relevance)?, copy_of(py, &scores)?);
-            let ideal = match ideal {
-                None => None,
-                Some((offsets, grades)) => {
-                    Some((read_offsets(py, &offsets)?, copy_of(py, &grades)?))
-                }
-            };
-            let ties = choices::field(ties)?;
-            let offsets = read_offsets(py, &offsets)?;
-            let columns = Columns {
-                names: Names::Numbers(offsets.len() - 1),
-                offsets,
-                relevance: Grades::Doubles(relevance),
-                scores,
-                are_ranks: false,
-                docs: None,
-                ideal,
-                is_grouped: true,
-                attributes: Attributes::default(),
-                notes: Notes::default(),
-            };
-            let made = py.detach(|| rankings::Rankings::from_columns(columns, ties, threads));
-            Self::finish(py, made, "arrays")
-        })
+        let (relevance, scores) = (relevance.to_vec(py)?, scores.to_vec(py)?);
+        let ideal = match ideal {
+            None => None,
+            Some((offsets, grades)) => Some((read_offsets(py, &offsets)?, grades.to_vec(py)?)),
+        };
+        let ties = choices::field(ties)?;
+        let offsets = read_offsets(py, &offsets)?;
+        let columns = Columns {
+            names: Names::Numbers(offsets.len() - 1),
+            offsets,
+            relevance: Grades::Doubles(relevance),
+            scores,
+            are_ranks: false,
+            docs: None,
+            ideal,
+            is_grouped: true,
+            attributes: Attributes::default(),
+            notes: Notes::default(),
+        };
+        let made = py.detach(|| rankings::Rankings::from_columns(columns, ties, threads));
+        Self::finish(py, made, "arrays")
     }
 
     /// What the queries are called, in order.
-    fn query_ids(&self) -> PyResult<Vec<String>> {
-        guard(|| Ok(names(self.made.axis())))
+    fn query_ids(&self) -> Vec<String> {
+        names(self.made.axis())
     }
 
     fn find(&self, query: &str) -> Option<usize> {
@@ -158,16 +145,14 @@ impl Rankings {
     }
 
     /// The different grades, ascending.
-    fn grades(&self) -> PyResult<Vec<f64>> {
-        guard(|| Ok(memory::copy(self.made.axis().grades())))
+    fn grades(&self) -> Vec<f64> {
+        self.made.axis().grades().to_vec()
     }
 
     fn evaluate(&self, py: Python<'_>, plan: &Plan, threads: usize) -> PyResult<Evaluation> {
-        guard(|| {
-            py.detach(|| self.made.evaluate(&plan.0, threads))
-                .map(|made| Evaluation::new(made, plan))
-                .map_err(|error| to_python(py, &error.file(&self.name)))
-        })
+        py.detach(|| self.made.evaluate(&plan.0, threads))
+            .map(|made| Evaluation::new(made, plan))
+            .map_err(|error| to_python(py, &error.file(&self.name)))
     }
 
     /// The values of the first measure of a plan at ascending cutoffs, query by query.
@@ -177,61 +162,51 @@ impl Rankings {
         plan: &Plan,
         cutoffs: PyBuffer<i64>,
     ) -> PyResult<Option<Column>> {
-        guard(|| {
-            let cutoffs = read_offsets(py, &cutoffs)?;
-            let values = py.detach(|| self.made.values_at(&plan.0, &cutoffs));
-            values
-                .map(|values| values.map(|values| Column(Data::Values(values))))
-                .map_err(|error| to_python(py, &error.file(&self.name)))
-        })
+        let cutoffs = read_offsets(py, &cutoffs)?;
+        let values = py.detach(|| self.made.values_at(&plan.0, &cutoffs));
+        values
+            .map(|values| values.map(|values| Column(Data::Values(values))))
+            .map_err(|error| to_python(py, &error.file(&self.name)))
     }
 
     fn column(&self, name: &str) -> PyResult<Column> {
-        guard(|| {
-            let of: fn(&rankings::Rankings) -> Raw = match name {
-                "offsets" => |made| Raw::of(made.offsets(), "q"),
-                "relevance" => |made| Raw::of(made.relevance(), "d"),
-                "scores" => |made| Raw::of(made.scores(), "d"),
-                "doc_codes" => |made| Raw::of(made.codes(), "I"),
-                "ideal_offsets" => |made| Raw::of(made.axis().offsets(), "q"),
-                "ideal" => |made| Raw::of(made.axis().all_ideals(), "d"),
-                other => return Err(PyKeyError::new_err(other.to_owned())),
-            };
-            Ok(Column(Data::OfRankings(Arc::clone(&self.made), of)))
-        })
+        let of: fn(&rankings::Rankings) -> Raw = match name {
+            "offsets" => |made| Raw::of(made.offsets(), "q"),
+            "relevance" => |made| Raw::of(made.relevance(), "d"),
+            "scores" => |made| Raw::of(made.scores(), "d"),
+            "doc_codes" => |made| Raw::of(made.codes(), "I"),
+            "ideal_offsets" => |made| Raw::of(made.axis().offsets(), "q"),
+            "ideal" => |made| Raw::of(made.axis().all_ideals(), "d"),
+            other => return Err(PyKeyError::new_err(other.to_owned())),
+        };
+        Ok(Column(Data::OfRankings(Arc::clone(&self.made), of)))
     }
 
     /// What the documents of a query are called, in rank order.
-    fn doc_ids(&self, query: usize) -> PyResult<Vec<String>> {
-        guard(|| {
-            let rows = self.made.offsets()[query]..self.made.offsets()[query + 1];
-            let codes = self.made.codes().get(rows).unwrap_or_default();
-            Ok(codes.iter().map(|&code| text(&self.made.docs().get(code))).collect())
-        })
+    fn doc_ids(&self, query: usize) -> Vec<String> {
+        let rows = self.made.offsets()[query]..self.made.offsets()[query + 1];
+        let codes = self.made.codes().get(rows).unwrap_or_default();
+        codes.iter().map(|&code| text(&self.made.docs().get(code))).collect()
     }
 
     /// The different values of an attribute, and which of them each query has.
-    fn attribute(&self, name: &str) -> PyResult<Option<(Vec<String>, Vec<u32>)>> {
-        guard(|| {
-            let found = self.made.attributes().get(name);
-            Ok(found.map(|Attribute { values, codes, .. }| {
-                ((0..values.len()).map(|value| text(&values.get(value))).collect(), codes.clone())
-            }))
+    fn attribute(&self, name: &str) -> Option<(Vec<String>, Vec<u32>)> {
+        let found = self.made.attributes().get(name);
+        found.map(|Attribute { values, codes, .. }| {
+            ((0..values.len()).map(|value| text(&values.get(value))).collect(), codes.clone())
         })
     }
 
     /// The names of the attributes.
-    fn attributes(&self) -> PyResult<Vec<String>> {
-        guard(|| Ok(self.made.attributes().names().map(str::to_owned).collect()))
+    fn attributes(&self) -> Vec<String> {
+        self.made.attributes().names().map(str::to_owned).collect()
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
-        guard(|| {
-            let mut out = Writer::new(What::Rankings);
-            out.bytes(self.name.as_bytes());
-            self.made.write_to(&mut out);
-            reduce(py, "restore_rankings", &out.finish())
-        })
+        let mut out = Writer::new(What::Rankings);
+        out.bytes(self.name.as_bytes());
+        self.made.write_to(&mut out);
+        reduce(py, "restore_rankings", &out.finish())
     }
 
     /// Itself, for it can't be changed.
@@ -252,17 +227,15 @@ pub(super) fn evaluate_samples(
     plan: &Plan,
     threads: usize,
 ) -> PyResult<Evaluation> {
-    guard(|| {
-        let made: Vec<Arc<rankings::Rankings>> =
-            samples.iter().map(|sample| Arc::clone(&sample.made)).collect();
-        let name = samples.first().map_or("", |sample| &sample.name);
-        py.detach(|| {
-            let samples: Vec<&rankings::Rankings> = made.iter().map(|sample| &**sample).collect();
-            samples::evaluate_samples(&samples, &plan.0, threads)
-        })
-        .map(|made| Evaluation::new(made, plan))
-        .map_err(|error| to_python(py, &error.file(name)))
+    let made: Vec<Arc<rankings::Rankings>> =
+        samples.iter().map(|sample| Arc::clone(&sample.made)).collect();
+    let name = samples.first().map_or("", |sample| &sample.name);
+    py.detach(|| {
+        let samples: Vec<&rankings::Rankings> = made.iter().map(|sample| &**sample).collect();
+        samples::evaluate_samples(&samples, &plan.0, threads)
     })
+    .map(|made| Evaluation::new(made, plan))
+    .map_err(|error| to_python(py, &error.file(name)))
 }
 
 /// Rankings from the bytes that `__reduce__` gave.
@@ -291,5 +264,5 @@ impl Rankings {
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // they begin with 0 and ascend
 fn read_offsets(py: Python<'_>, offsets: &PyBuffer<i64>) -> PyResult<Vec<usize>> {
-    Ok(copy_of(py, offsets)?.into_iter().map(|offset| offset as usize).collect())
+    Ok(offsets.to_vec(py)?.into_iter().map(|offset| offset as usize).collect())
 }

@@ -5,10 +5,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::vectors::copy_of;
 use super::watch::Watch;
 use crate::explain::slices::{self, Choices, Grid, Queries, Window};
-use crate::memory::{Vec, guard};
 use crate::resample::reassign;
 
 /// Random reassignments of units.
@@ -31,24 +29,20 @@ impl Reassignments {
         permutations: usize,
         seed: u64,
     ) -> PyResult<Self> {
-        guard(|| {
-            let [first, second] = [copy_of(py, &is_first)?, copy_of(py, &is_second)?]
-                .map(|flags| flags.into_iter().map(|flag| flag != 0).collect::<Vec<bool>>());
-            if first.len() != second.len() {
-                return Err(refuse());
-            }
-            let draw = || reassign::Reassignments::draw(&first, &second, permutations, seed);
-            Ok(Self(py.detach(draw)))
-        })
+        let [first, second] = [is_first.to_vec(py)?, is_second.to_vec(py)?]
+            .map(|flags| flags.into_iter().map(|flag| flag != 0).collect::<Vec<bool>>());
+        if first.len() != second.len() {
+            return Err(refuse());
+        }
+        let draw = || reassign::Reassignments::draw(&first, &second, permutations, seed);
+        Ok(Self(py.detach(draw)))
     }
 
     /// The statistics of all columns as doubles, one row per reassignment.
     fn standardize<'py>(&self, py: Python<'py>, effects: Effects) -> PyResult<Bound<'py, PyBytes>> {
-        guard(|| {
-            let effects = self.read(py, &effects)?;
-            let made = py.detach(|| reassign::standardize(&self.0, &effects));
-            bytes_of_doubles(py, &made)
-        })
+        let effects = self.read(py, &effects)?;
+        let made = py.detach(|| reassign::standardize(&self.0, &effects));
+        bytes_of_doubles(py, &made)
     }
 
     /// The largest strength under each reassignment, as doubles, and what stands out most.
@@ -62,30 +56,28 @@ impl Reassignments {
         threads: usize,
         check: Option<Py<PyAny>>,
     ) -> PyResult<(Bound<'py, PyBytes>, Option<Best>)> {
-        guard(|| {
-            let mut read = Vec::with_capacity(grids.len());
-            for (axes, cells, penalty) in grids {
-                let grid = Grid { axes, cells: places(py, &cells)?, penalty };
-                if !queries.made.has(&grid) || queries.units != self.0.units() {
-                    return Err(refuse());
-                }
-                read.push(grid);
+        let mut read = Vec::with_capacity(grids.len());
+        for (axes, cells, penalty) in grids {
+            let grid = Grid { axes, cells: places(py, &cells)?, penalty };
+            if !queries.made.has(&grid) || queries.units != self.0.units() {
+                return Err(refuse());
             }
-            let (direction, noise, prior, fewest) = choices;
-            let choices = Choices { direction, noise, prior, fewest };
-            let (largest, best) = Watch::checking(check).run(py, |watch| {
-                slices::find_strongest(&queries.made, &self.0, &read, choices, threads, watch)
-            })?;
-            let best = best.map(|best| (best.strength, best.grid, best.cell, best.statistic));
-            Ok((bytes_of_doubles(py, &largest)?, best))
-        })
+            read.push(grid);
+        }
+        let (direction, noise, prior, fewest) = choices;
+        let choices = Choices { direction, noise, prior, fewest };
+        let (largest, best) = Watch::checking(check).run(py, |watch| {
+            slices::find_strongest(&queries.made, &self.0, &read, choices, threads, watch)
+        })?;
+        let best = best.map(|best| (best.strength, best.grid, best.cell, best.statistic));
+        Ok((bytes_of_doubles(py, &largest)?, best))
     }
 }
 
 impl Reassignments {
     fn read(&self, py: Python<'_>, effects: &Effects) -> PyResult<reassign::Sparse> {
         let (starts, units) = (places(py, &effects.0)?, places(py, &effects.1)?);
-        let made = reassign::Sparse::new(starts, units, copy_of(py, &effects.2)?, self.0.units());
+        let made = reassign::Sparse::new(starts, units, effects.2.to_vec(py)?, self.0.units());
         made.ok_or_else(refuse)
     }
 }
@@ -110,11 +102,9 @@ impl SliceQueries {
         sizes: Vec<usize>,
         units: usize,
     ) -> PyResult<Self> {
-        guard(|| {
-            let windows = [window(py, &before)?, window(py, &after)?];
-            let made = Queries::new(windows, sizes, units).ok_or_else(refuse)?;
-            Ok(Self { made, units })
-        })
+        let windows = [window(py, &before)?, window(py, &after)?];
+        let made = Queries::new(windows, sizes, units).ok_or_else(refuse)?;
+        Ok(Self { made, units })
     }
 }
 
@@ -123,7 +113,7 @@ fn window(py: Python<'_>, columns: &Columns) -> PyResult<Window> {
     for each in &columns.2 {
         codes.push(convert(py, each)?);
     }
-    Ok(Window { units: convert(py, &columns.0)?, residuals: copy_of(py, &columns.1)?, codes })
+    Ok(Window { units: convert(py, &columns.0)?, residuals: columns.1.to_vec(py)?, codes })
 }
 
 fn places(py: Python<'_>, values: &PyBuffer<i64>) -> PyResult<Vec<usize>> {
@@ -135,7 +125,7 @@ fn convert<T: Element + Default, O: TryFrom<T>>(
     values: &PyBuffer<T>,
 ) -> PyResult<Vec<O>> {
     let mut made = Vec::with_capacity(values.item_count());
-    for value in copy_of(py, values)? {
+    for value in values.to_vec(py)? {
         made.push(O::try_from(value).map_err(|_| refuse())?);
     }
     Ok(made)

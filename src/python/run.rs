@@ -21,7 +21,6 @@ use crate::evaluate::scorer::Scorer;
 use crate::evaluate::{held, stream};
 use crate::ids::interner::Ids;
 use crate::ids::vocabulary::Vocabulary;
-use crate::memory::{Vec, guard, vec};
 use crate::notes::{Note, Notes};
 use crate::policy::ScoreType;
 use crate::rank::run;
@@ -74,34 +73,28 @@ impl Run {
         duplicates: &str,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        guard(|| {
-            let input = input(py, source, encoding)?;
-            let (score_type, duplicates) =
-                (choices::field(score_type)?, choices::field(duplicates)?);
-            let work =
-                |watch: watch::Watch<'_>| run::Run::read(&input, score_type, duplicates, watch);
-            let run = Watch::new(progress).run(py, work)?;
-            Ok(Self { run, name: input.name() })
-        })
+        let input = input(py, source, encoding)?;
+        let (score_type, duplicates) = (choices::field(score_type)?, choices::field(duplicates)?);
+        let work = |watch: watch::Watch<'_>| run::Run::read(&input, score_type, duplicates, watch);
+        let run = Watch::new(progress).run(py, work)?;
+        Ok(Self { run, name: input.name() })
     }
 
     /// From a mapping of query to its documents, see `documents`.
     #[staticmethod]
     fn from_dict(lists: &Bound<'_, PyAny>, score_type: &str) -> PyResult<Self> {
-        guard(|| {
-            let score_type = choices::field(score_type)?;
-            let mut notes = Notes::default();
-            let mut run = run::Run::default();
-            let mut queries = Ids::default();
-            for (query, docs) in entries(lists, "run", "a mapping of query to its documents")? {
-                lists.py().check_signals()?;
-                let query = read_query(&query, "run", &mut queries, &mut notes)?;
-                let add = |list: &mut List<'_>, _| run.add(list, 0);
-                // SAFETY: a run only copies a list.
-                unsafe { with_list(&query, &docs, score_type, &mut notes, add) }?;
-            }
-            Self::finish(lists.py(), run, notes)
-        })
+        let score_type = choices::field(score_type)?;
+        let mut notes = Notes::default();
+        let mut run = run::Run::default();
+        let mut queries = Ids::default();
+        for (query, docs) in entries(lists, "run", "a mapping of query to its documents")? {
+            lists.py().check_signals()?;
+            let query = read_query(&query, "run", &mut queries, &mut notes)?;
+            let add = |list: &mut List<'_>, _| run.add(list, 0);
+            // SAFETY: a run only copies a list.
+            unsafe { with_list(&query, &docs, score_type, &mut notes, add) }?;
+        }
+        Self::finish(lists.py(), run, notes)
     }
 
     /// From columns of queries, documents and scores; the scores may be ranks below zero.
@@ -111,14 +104,12 @@ impl Run {
         columns: run_columns::RunColumns,
         score_type: &str,
     ) -> PyResult<Self> {
-        guard(|| {
-            let view = columns.view(py)?;
-            let score_type = choices::field(score_type)?;
-            let made = py.detach(|| run::Run::from_columns(&view.run(), score_type));
-            let name = "run".to_owned();
-            let made = made.map(|run| Self { run, name });
-            made.map_err(|error| to_python(py, &error.file("run")))
-        })
+        let view = columns.view(py)?;
+        let score_type = choices::field(score_type)?;
+        let made = py.detach(|| run::Run::from_columns(&view.run(), score_type));
+        let name = "run".to_owned();
+        let made = made.map(|run| Self { run, name });
+        made.map_err(|error| to_python(py, &error.file("run")))
     }
 
     /// How many queries there are.
@@ -133,8 +124,8 @@ impl Run {
 
     /// The queries as offsets and texts, the number of the query of each row, the documents of rows as
     /// offsets and texts, and their scores.
-    fn columns(&self, py: Python<'_>) -> PyResult<Columns> {
-        guard(|| Ok(py.detach(|| self.to_columns())))
+    fn columns(&self, py: Python<'_>) -> Columns {
+        py.detach(|| self.to_columns())
     }
 
     /// Lines of queries from `first` up to `last`, in TREC format.
@@ -144,28 +135,24 @@ impl Run {
         first: usize,
         last: usize,
         tag: &str,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        guard(|| {
-            let last = last.min(self.run.queries().len());
-            let mut lines = Vec::new();
-            py.detach(|| self.run.write_lines(first.min(last)..last, tag, &mut lines));
-            Ok(PyBytes::new(py, &lines))
-        })
+    ) -> Bound<'py, PyBytes> {
+        let last = last.min(self.run.queries().len());
+        let mut lines = Vec::new();
+        py.detach(|| self.run.write_lines(first.min(last)..last, tag, &mut lines));
+        PyBytes::new(py, &lines)
     }
 
     /// From rows of query, document and score.
     #[staticmethod]
     fn from_rows(rows: &Bound<'_, PyAny>, score_type: &str) -> PyResult<Self> {
-        guard(|| {
-            let score_type: ScoreType = choices::field(score_type)?;
-            let mut notes = Notes::default();
-            let mut run = run::Run::default();
-            each_row(rows, "run", &mut notes, Number::Score, |query, doc, score, line, _| {
-                run.add_row(query, &Row { doc, score: score_type.round(score), line });
-                Ok(())
-            })?;
-            Self::finish(rows.py(), run, notes)
-        })
+        let score_type: ScoreType = choices::field(score_type)?;
+        let mut notes = Notes::default();
+        let mut run = run::Run::default();
+        each_row(rows, "run", &mut notes, Number::Score, |query, doc, score, line, _| {
+            run.add_row(query, &Row { doc, score: score_type.round(score), line });
+            Ok(())
+        })?;
+        Self::finish(rows.py(), run, notes)
     }
 }
 
@@ -209,14 +196,12 @@ pub fn evaluate_path(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Evaluation, u64)> {
-    guard(|| {
-        let input = input(py, source, encoding)?;
-        let work = |watch: watch::Watch<'_>| {
-            stream::evaluate(&plan.0, &judgments.0, &input, room.look_up(), threads, watch)
-        };
-        let (made, written) = Watch::new(progress).run(py, work)?;
-        Ok((Evaluation::new(made, plan), written))
-    })
+    let input = input(py, source, encoding)?;
+    let work = |watch: watch::Watch<'_>| {
+        stream::evaluate(&plan.0, &judgments.0, &input, room.look_up(), threads, watch)
+    };
+    let (made, written) = Watch::new(progress).run(py, work)?;
+    Ok((Evaluation::new(made, plan), written))
 }
 
 /// Evaluates a run held in memory.
@@ -228,13 +213,11 @@ pub fn evaluate_run(
     run: &Run,
     threads: usize,
 ) -> PyResult<Evaluation> {
-    guard(|| {
-        let work = |watch: watch::Watch<'_>| {
-            held::evaluate_run(&plan.0, &judgments.0, &run.run, threads, watch)
-                .map_err(|error| error.file(&run.name))
-        };
-        Watch::new(None).run(py, work).map(|made| Evaluation::new(made, plan))
-    })
+    let work = |watch: watch::Watch<'_>| {
+        held::evaluate_run(&plan.0, &judgments.0, &run.run, threads, watch)
+            .map_err(|error| error.file(&run.name))
+    };
+    Watch::new(None).run(py, work).map(|made| Evaluation::new(made, plan))
 }
 
 /// Evaluates a mapping of query to its documents, list by list where they lie.
@@ -244,43 +227,40 @@ pub fn evaluate_dict(
     plan: &Plan,
     lists: &Bound<'_, PyAny>,
 ) -> PyResult<Evaluation> {
-    guard(|| {
-        let py = lists.py();
-        let asked = plan;
-        let (judgments, plan) = (&judgments.0, &*plan.0);
-        let refuse = |error: Error| to_python(py, &error.file("run"));
-        plan.check_lists(judgments.axis()).map_err(refuse)?;
-        let mut scorer = Scorer::new(plan, judgments.axis());
-        let mut notes = Notes::default();
-        let mut queries = Ids::default();
-        let mut run_only = Ids::default();
-        for (query, docs) in entries(lists, "run", "a mapping of query to its documents")? {
-            py.check_signals()?;
-            let query = read_query(&query, "run", &mut queries, &mut notes)?;
-            let judged = judgments.find_query(&query);
-            if judged.is_none() {
-                run_only.number(&query);
-            }
-            let score = |list: &mut List<'_>, is_distinct: bool| match judged {
-                Some(judged) if is_distinct => {
-                    scorer.score_distinct(judgments, judged, list);
-                    Ok(())
-                }
-                _ if is_distinct => Ok(()),
-                _ => scorer.score(judgments, judged, list),
-            };
-            // SAFETY: a scorer runs Python code only where it is asked for what it holds. That is done
-            // once all lists are read, so that a measure in Python may change them.
-            unsafe { with_list(&query, &docs, plan.score_type, &mut notes, score) }?
-                .map_err(refuse)?;
+    let py = lists.py();
+    let asked = plan;
+    let (judgments, plan) = (&judgments.0, &*plan.0);
+    let refuse = |error: Error| to_python(py, &error.file("run"));
+    plan.check_lists(judgments.axis()).map_err(refuse)?;
+    let mut scorer = Scorer::new(plan, judgments.axis());
+    let mut notes = Notes::default();
+    let mut queries = Ids::default();
+    let mut run_only = Ids::default();
+    for (query, docs) in entries(lists, "run", "a mapping of query to its documents")? {
+        py.check_signals()?;
+        let query = read_query(&query, "run", &mut queries, &mut notes)?;
+        let judged = judgments.find_query(&query);
+        if judged.is_none() {
+            run_only.number(&query);
         }
-        let scored = scorer.finish();
-        let dropped = scored.dropped;
-        let run_only = Vocabulary::Texts(run_only);
-        let mut made =
-            held::finish_run(plan, judgments.axis(), vec![scored], &run_only).map_err(refuse)?;
-        made.notes.merge(&notes);
-        made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
-        Ok(Evaluation::new(made, asked))
-    })
+        let score = |list: &mut List<'_>, is_distinct: bool| match judged {
+            Some(judged) if is_distinct => {
+                scorer.score_distinct(judgments, judged, list);
+                Ok(())
+            }
+            _ if is_distinct => Ok(()),
+            _ => scorer.score(judgments, judged, list),
+        };
+        // SAFETY: a scorer runs Python code only where it is asked for what it holds. That is done
+        // once all lists are read, so that a measure in Python may change them.
+        unsafe { with_list(&query, &docs, plan.score_type, &mut notes, score) }?.map_err(refuse)?;
+    }
+    let scored = scorer.finish();
+    let dropped = scored.dropped;
+    let run_only = Vocabulary::Texts(run_only);
+    let mut made =
+        held::finish_run(plan, judgments.axis(), vec![scored], &run_only).map_err(refuse)?;
+    made.notes.merge(&notes);
+    made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
+    Ok(Evaluation::new(made, asked))
 }

@@ -14,10 +14,8 @@ use super::judgments::Judgments;
 use super::pieces::RunCells;
 use super::plan::Plan;
 use super::table::IdView;
-use super::vectors::copy_of;
 use crate::error::Error;
 use crate::evaluate::run_parts;
-use crate::memory::guard;
 use crate::rank::join_columns;
 
 /// The columns of a run: queries, documents, scores and whether they are ranks below zero.
@@ -64,8 +62,8 @@ pub struct RunParts(pub(super) Mutex<Option<run_parts::RunParts>>);
 #[pymethods]
 impl RunParts {
     #[new]
-    fn new(judgments: &Judgments) -> PyResult<Self> {
-        guard(|| Ok(Self(Mutex::new(Some(run_parts::RunParts::new(&judgments.0))))))
+    fn new(judgments: &Judgments) -> Self {
+        Self(Mutex::new(Some(run_parts::RunParts::new(&judgments.0))))
     }
 
     /// Evaluates all rows of some more queries, which have these numbers, or follow those before; says
@@ -78,30 +76,26 @@ impl RunParts {
         threads: usize,
         numbers: Option<PyBuffer<i64>>,
     ) -> PyResult<bool> {
-        guard(|| {
-            let numbers = numbers.map(|numbers| copy_of(py, &numbers)).transpose()?;
-            let mut parts = self.0.lock().map_err(|_| ended())?;
-            let parts = parts.as_mut().ok_or_else(ended)?;
-            let cells = columns.cells()?;
-            if numbers.is_none() && parts.rows() == 0 && cells.are_many_texts() {
-                let mut made = parts.begin_anew();
-                if py.detach(|| cells.push_to(&mut made, &plan.0, threads)) {
-                    *parts = made;
-                    return Ok(true);
-                }
+        let numbers = numbers.map(|numbers| numbers.to_vec(py)).transpose()?;
+        let mut parts = self.0.lock().map_err(|_| ended())?;
+        let parts = parts.as_mut().ok_or_else(ended)?;
+        let cells = columns.cells()?;
+        if numbers.is_none() && parts.rows() == 0 && cells.are_many_texts() {
+            let mut made = parts.begin_anew();
+            if py.detach(|| cells.push_to(&mut made, &plan.0, threads)) {
+                *parts = made;
+                return Ok(true);
             }
-            let view = columns.view(py)?;
-            py.detach(|| parts.push(&plan.0, &view.run(), threads, numbers.as_deref()))
-                .map_err(|error| refuse(py, &error))
-        })
+        }
+        let view = columns.view(py)?;
+        py.detach(|| parts.push(&plan.0, &view.run(), threads, numbers.as_deref()))
+            .map_err(|error| refuse(py, &error))
     }
 
     fn finish(&self, py: Python<'_>, plan: &Plan) -> PyResult<Evaluation> {
-        guard(|| {
-            let parts = self.0.lock().map_err(|_| ended())?.take().ok_or_else(ended)?;
-            let made = py.detach(|| parts.finish(&plan.0)).map_err(|error| refuse(py, &error))?;
-            Ok(Evaluation::new(made, plan))
-        })
+        let parts = self.0.lock().map_err(|_| ended())?.take().ok_or_else(ended)?;
+        let made = py.detach(|| parts.finish(&plan.0)).map_err(|error| refuse(py, &error))?;
+        Ok(Evaluation::new(made, plan))
     }
 }
 

@@ -5,7 +5,6 @@ use pyo3::types::PyBytes;
 
 use super::errors::to_python;
 use crate::error::Result;
-use crate::memory::guard;
 
 /// A function of the module, and the bytes from which it makes an object anew.
 pub(super) type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
@@ -25,5 +24,5 @@ pub(super) fn restore<T: Send>(
     bytes: &[u8],
     read: impl Fn(&[u8]) -> Result<T> + Send + Sync,
 ) -> PyResult<T> {
-    guard(|| py.detach(|| read(bytes)).map_err(|error| to_python(py, &error)))
+    py.detach(|| read(bytes)).map_err(|error| to_python(py, &error))
 }

@@ -4,9 +4,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::vectors::copy_of;
 use super::watch::Watch;
-use crate::memory::{Vec, guard};
 use crate::number::distributions;
 use crate::resample::flips::{self, Family};
 use crate::resample::invert::{self, Draws};
@@ -31,16 +29,14 @@ pub(super) fn count_flips(
     threads: usize,
     check: Option<Py<PyAny>>,
 ) -> PyResult<Counted> {
-    guard(|| {
-        let mut read = Vec::with_capacity(families.len());
-        for (units, values, systems, pairs) in families {
-            read.push(read_family(py, &units, &values, systems, pairs, count)?);
-        }
-        let found = Watch::checking(check)
-            .run(py, |watch| flips::count_flips(&read, count, flips, seed, threads, watch))?;
-        let larger = (found.statistics, found.differing, found.larger);
-        Ok((larger.0, larger.1, larger.2, found.largest, found.flips, found.is_all))
-    })
+    let mut read = Vec::with_capacity(families.len());
+    for (units, values, systems, pairs) in families {
+        read.push(read_family(py, &units, &values, systems, pairs, count)?);
+    }
+    let found = Watch::checking(check)
+        .run(py, |watch| flips::count_flips(&read, count, flips, seed, threads, watch))?;
+    let larger = (found.statistics, found.differing, found.larger);
+    Ok((larger.0, larger.1, larger.2, found.largest, found.flips, found.is_all))
 }
 
 fn read_family(
@@ -52,11 +48,11 @@ fn read_family(
     count: usize,
 ) -> PyResult<Family> {
     let mut places = Vec::with_capacity(units.item_count());
-    for unit in copy_of(py, units)? {
+    for unit in units.to_vec(py)? {
         let place = usize::try_from(unit).ok().filter(|&place| place < count);
         places.push(place.ok_or_else(refuse)?);
     }
-    Family::new(places, copy_of(py, values)?, systems, pairs).ok_or_else(refuse)
+    Family::new(places, values.to_vec(py)?, systems, pairs).ok_or_else(refuse)
 }
 
 /// The ends of an interval, and the p-values of minus the margin and of the margin.
@@ -77,27 +73,25 @@ pub(super) fn invert_flips(
     threads: usize,
     check: Option<Py<PyAny>>,
 ) -> PyResult<Vec<Inverted>> {
-    guard(|| {
-        let mut read = Vec::with_capacity(families.len());
-        for ((units, values, systems, pairs), sizes) in families {
-            let sizes = copy_of(py, &sizes)?;
-            if sizes.len() != units.item_count() {
-                return Err(refuse());
-            }
-            read.push((read_family(py, &units, &values, systems, pairs, count)?, sizes));
+    let mut read = Vec::with_capacity(families.len());
+    for ((units, values, systems, pairs), sizes) in families {
+        let sizes = sizes.to_vec(py)?;
+        if sizes.len() != units.item_count() {
+            return Err(refuse());
         }
-        let draws = Draws { units: count, flips, seed, threads };
-        Watch::checking(check).run(py, |watch| {
-            let mut found = Vec::new();
-            for (family, sizes) in &read {
-                invert::invert_pairs(family, sizes, draws, watch, |inverted| {
-                    let (lower, upper) = inverted.interval(level);
-                    let [below, above] = [-margin, margin].map(|mean| inverted.p_value(mean));
-                    found.push((lower, upper, below, above));
-                })?;
-            }
-            Ok(found)
-        })
+        read.push((read_family(py, &units, &values, systems, pairs, count)?, sizes));
+    }
+    let draws = Draws { units: count, flips, seed, threads };
+    Watch::checking(check).run(py, |watch| {
+        let mut found = Vec::new();
+        for (family, sizes) in &read {
+            invert::invert_pairs(family, sizes, draws, watch, |inverted| {
+                let (lower, upper) = inverted.interval(level);
+                let [below, above] = [-margin, margin].map(|mean| inverted.p_value(mean));
+                found.push((lower, upper, below, above));
+            })?;
+        }
+        Ok(found)
     })
 }
 
@@ -115,17 +109,15 @@ pub(super) fn count_ranges(
     threads: usize,
     check: Option<Py<PyAny>>,
 ) -> PyResult<(Vec<u64>, u64, bool)> {
-    guard(|| {
-        let values = copy_of(py, &values)?;
-        let fits = systems > 0
-            && values.len() % systems == 0
-            && pairs.iter().all(|&(one, other)| one < systems && other < systems);
-        if !fits {
-            return Err(refuse());
-        }
-        Watch::checking(check).run(py, |watch| {
-            count_permutations(&values, systems, &pairs, permutations, seed, threads, watch)
-        })
+    let values = values.to_vec(py)?;
+    let fits = systems > 0
+        && values.len() % systems == 0
+        && pairs.iter().all(|&(one, other)| one < systems && other < systems);
+    if !fits {
+        return Err(refuse());
+    }
+    Watch::checking(check).run(py, |watch| {
+        count_permutations(&values, systems, &pairs, permutations, seed, threads, watch)
     })
 }
 
@@ -142,15 +134,12 @@ pub(super) fn count_shifted(
     threads: usize,
     check: Option<Py<PyAny>>,
 ) -> PyResult<Vec<u64>> {
-    guard(|| {
-        let [sizes, residuals, squares] =
-            [copy_of(py, &sizes)?, copy_of(py, &residuals)?, copy_of(py, &squares)?];
-        let shifted = Shifted::new(sizes, residuals, squares).ok_or_else(refuse)?;
-        let work = |watch: crate::watch::Watch<'_>| {
-            count_resamples(&shifted, resamples, seed, threads, watch)
-        };
-        Watch::checking(check).run(py, work)
-    })
+    let [sizes, residuals, squares] =
+        [sizes.to_vec(py)?, residuals.to_vec(py)?, squares.to_vec(py)?];
+    let shifted = Shifted::new(sizes, residuals, squares).ok_or_else(refuse)?;
+    let work =
+        |watch: crate::watch::Watch<'_>| count_resamples(&shifted, resamples, seed, threads, watch);
+    Watch::checking(check).run(py, work)
 }
 
 fn refuse() -> PyErr {

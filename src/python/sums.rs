@@ -7,8 +7,6 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use super::cells::Numbers;
-use super::vectors::{bytes_of, copy_of};
-use crate::memory::{Vec, guard, vec};
 
 use crate::number::sum::{ExactSum, NotFinite};
 use crate::table::cells::Cells;
@@ -22,12 +20,10 @@ pub fn fsum(values: Vec<f64>) -> f64 {
 /// log2 of a positive integer, correctly rounded.
 #[pyfunction]
 pub fn log2(integer: usize) -> PyResult<f64> {
-    guard(|| {
-        if integer == 0 {
-            return Err(PyValueError::new_err("log2 of 0"));
-        }
-        Ok(crate::number::log2::log2(integer))
-    })
+    if integer == 0 {
+        return Err(PyValueError::new_err("log2 of 0"));
+    }
+    Ok(crate::number::log2::log2(integer))
 }
 
 /// The sums of columns by group, those of a group end to end. NaN is left out, and so are rows whose
@@ -39,36 +35,34 @@ pub fn sum_groups(
     columns: Vec<Numbers>,
     count: usize,
 ) -> PyResult<Vec<Bound<'_, PyBytes>>> {
-    guard(|| {
-        let groups = copy_of(py, &groups)?;
-        let views = columns.iter().map(Numbers::view).collect::<PyResult<Vec<_>>>()?;
-        if views.iter().any(|view| view.len() != groups.len()) {
-            return Err(PyValueError::new_err("expected a group for each value"));
-        }
-        if groups.iter().any(|&group| usize::try_from(group).is_ok_and(|group| group >= count)) {
-            return Err(PyValueError::new_err("expected groups below their count"));
-        }
-        let packed = py.detach(|| {
-            let mut packed = vec![Vec::new(); count];
-            let mut sums = vec![ExactSum::default(); count];
-            let mut values = vec![0.0; groups.len()];
-            for view in &views {
-                view.read(0, &mut values);
-                sums.fill(ExactSum::default());
-                for (&group, &value) in groups.iter().zip(&values) {
-                    if let (Ok(group), false) = (usize::try_from(group), value.is_nan()) {
-                        sums[group].add(value);
-                    }
-                }
-                for (sum, out) in sums.iter().zip(&mut packed) {
-                    sum.pack(out)?;
+    let groups = groups.to_vec(py)?;
+    let views = columns.iter().map(Numbers::view).collect::<PyResult<Vec<_>>>()?;
+    if views.iter().any(|view| view.len() != groups.len()) {
+        return Err(PyValueError::new_err("expected a group for each value"));
+    }
+    if groups.iter().any(|&group| usize::try_from(group).is_ok_and(|group| group >= count)) {
+        return Err(PyValueError::new_err("expected groups below their count"));
+    }
+    let packed = py.detach(|| {
+        let mut packed = vec![Vec::new(); count];
+        let mut sums = vec![ExactSum::default(); count];
+        let mut values = vec![0.0; groups.len()];
+        for view in &views {
+            view.read(0, &mut values);
+            sums.fill(ExactSum::default());
+            for (&group, &value) in groups.iter().zip(&values) {
+                if let (Ok(group), false) = (usize::try_from(group), value.is_nan()) {
+                    sums[group].add(value);
                 }
             }
-            Ok(packed)
-        });
-        let packed = packed.map_err(|_: NotFinite| not_finite())?;
-        packed.iter().map(|sums| bytes_of(py, sums)).collect()
-    })
+            for (sum, out) in sums.iter().zip(&mut packed) {
+                sum.pack(out)?;
+            }
+        }
+        Ok(packed)
+    });
+    let packed = packed.map_err(|_: NotFinite| not_finite())?;
+    Ok(packed.iter().map(|sums| PyBytes::new(py, sums)).collect())
 }
 
 /// The sums of all of several cells, each packed as `sum_groups` packs them.
@@ -105,22 +99,20 @@ pub fn choose_sums<'py>(
     packed: &[u8],
     places: Vec<Option<usize>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    guard(|| {
-        let (sums, nothing) = (unpack(packed)?, ExactSum::default());
-        let mut chosen = Vec::new();
-        for place in places {
-            let sum = place.map_or(Some(&nothing), |place| sums.get(place));
-            let sum = sum.ok_or_else(|| PyValueError::new_err("expected places of sums"))?;
-            sum.pack(&mut chosen).map_err(|_| not_finite())?;
-        }
-        bytes_of(py, &chosen)
-    })
+    let (sums, nothing) = (unpack(packed)?, ExactSum::default());
+    let mut chosen = Vec::new();
+    for place in places {
+        let sum = place.map_or(Some(&nothing), |place| sums.get(place));
+        let sum = sum.ok_or_else(|| PyValueError::new_err("expected places of sums"))?;
+        sum.pack(&mut chosen).map_err(|_| not_finite())?;
+    }
+    Ok(PyBytes::new(py, &chosen))
 }
 
 /// Sums, each rounded once.
 #[pyfunction]
 pub fn round_sums(packed: &[u8]) -> PyResult<Vec<f64>> {
-    guard(|| Ok(unpack(packed)?.iter().map(ExactSum::value).collect()))
+    Ok(unpack(packed)?.iter().map(ExactSum::value).collect())
 }
 
 fn unpack(mut packed: &[u8]) -> PyResult<Vec<ExactSum>> {

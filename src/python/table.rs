@@ -7,7 +7,6 @@ use super::column::{Column, Data};
 use super::errors::to_python;
 use super::id_cells::{Copied, IdCells, Ids};
 use crate::ids::columns;
-use crate::memory::{Vec, guard};
 use crate::rank::rows::Table;
 use crate::table::columns::{IdColumn, outside_of_text};
 
@@ -96,8 +95,6 @@ impl TableView<'_> {
 /// The hashes of identifiers, which differ from process to process.
 #[pyfunction]
 pub fn hash_column(py: Python<'_>, ids: Ids) -> PyResult<Column> {
-    guard(|| {
-        let view = ids.view(py)?;
-        Ok(Column(Data::Places(py.detach(|| columns::hash_column(&view.column())))))
-    })
+    let view = ids.view(py)?;
+    Ok(Column(Data::Places(py.detach(|| columns::hash_column(&view.column())))))
 }

@@ -10,9 +10,9 @@ use super::errors::to_python;
 use super::evaluation::Evaluation;
 use super::plan::Plan;
 use super::table::TableColumns;
+use super::texts::text;
 use crate::evaluate::table_stream;
 use crate::ids::vocabulary::Vocabulary;
-use crate::memory::{Vec, guard, text};
 use crate::qrels::attributes::Attributes;
 use crate::qrels::axis::Names;
 
@@ -46,25 +46,21 @@ impl TableStream {
         is_grouped: bool,
         threads: usize,
     ) -> PyResult<bool> {
-        guard(|| {
-            let chosen = (choices::field(ties)?, choices::field(duplicates)?);
-            let table = columns.view(py)?;
-            let mut stream = self.0.lock().map_err(|_| ended())?;
-            let stream = stream.as_mut().ok_or_else(ended)?;
-            py.detach(|| stream.push(&plan.0, &table.table(), chosen, is_grouped, threads))
-                .map_err(|error| to_python(py, &error.file("table")))
-        })
+        let chosen = (choices::field(ties)?, choices::field(duplicates)?);
+        let table = columns.view(py)?;
+        let mut stream = self.0.lock().map_err(|_| ended())?;
+        let stream = stream.as_mut().ok_or_else(ended)?;
+        py.detach(|| stream.push(&plan.0, &table.table(), chosen, is_grouped, threads))
+            .map_err(|error| to_python(py, &error.file("table")))
     }
 
     /// The evaluation of all queries, in this order of their numbers, if there is one.
     fn finish(&self, plan: &Plan, order: Option<Vec<u32>>) -> PyResult<Option<Finished>> {
-        guard(|| {
-            let stream = self.0.lock().map_err(|_| ended())?.take().ok_or_else(ended)?;
-            let finished = stream.finish(&plan.0, order.as_deref());
-            let Some((made, names, attributes)) = finished else { return Ok(None) };
-            let (queries, attributes) = name_all(names, attributes);
-            Ok(Some((Evaluation::new(made, plan), queries, attributes)))
-        })
+        let stream = self.0.lock().map_err(|_| ended())?.take().ok_or_else(ended)?;
+        let finished = stream.finish(&plan.0, order.as_deref());
+        let Some((made, names, attributes)) = finished else { return Ok(None) };
+        let (queries, attributes) = name_all(names, attributes);
+        Ok(Some((Evaluation::new(made, plan), queries, attributes)))
     }
 }
 

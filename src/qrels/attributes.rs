@@ -3,7 +3,6 @@
 use crate::error::{Error, Kind, Result, show};
 use crate::ids::interner::Ids;
 use crate::ids::vocabulary::Vocabulary;
-use crate::memory::{Vec, vec};
 use crate::number::decimal::Decimal;
 use crate::qrels::axis::Names;
 use crate::saved::{Reader, Writer, require};

@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 
 use crate::error::Result;
 use crate::ids::vocabulary::Vocabulary;
-use crate::memory::{self, Vec, vec};
 use crate::number::levels::Grade;
 use crate::qrels::grades::Grades;
 use crate::qrels::subtopics::{self, Subtopics};
@@ -145,7 +144,7 @@ fn sort_each<T: Grade>(
         }
         different.grades
     });
-    let mut different = Different { grades: memory::concat(&different) };
+    let mut different = Different { grades: different.concat() };
     different.close();
     different.grades
 }

@@ -6,7 +6,6 @@
 use crate::error::{Error, Kind, Result, show};
 use crate::ids::interner::Ids;
 use crate::ids::vocabulary::{Vocabulary, extend_both};
-use crate::memory::{self, Vec, vec};
 use crate::notes::{Lines, Note, Notes};
 use crate::policy::Duplicates;
 use crate::qrels::duplicates::resolve;
@@ -162,7 +161,7 @@ fn finish(
     mut notes: Notes,
 ) -> Result<Judgments> {
     let [queries, subtopics, docs] = names;
-    memory::sort_by(&mut rows, |one, other| {
+    rows.sort_by(|one, other| {
         let key = |row: &Row| (row.query, row.doc, row.subtopic);
         key(one).cmp(&key(other))
     });
@@ -176,7 +175,7 @@ fn finish(
         let mut known: Vec<u32> = of_query.iter().map(|row| row.subtopic).collect();
         known.sort_unstable();
         known.dedup();
-        memory::sort_by(&mut known, |&one, &other| {
+        known.sort_by(|&one, &other| {
             subtopics.get(one as usize).cmp(&subtopics.get(other as usize))
         });
         made.counts[query] = code(known.len())?;
@@ -200,7 +199,7 @@ fn finish(
             judged.push(doc);
         }
         let mut descending: Vec<usize> = (0..judged.len()).collect();
-        memory::sort_by(&mut descending, |&one, &other| {
+        descending.sort_by(|&one, &other| {
             docs.get(judged[other] as usize).cmp(&docs.get(judged[one] as usize))
         });
         let start = made.order.len();

@@ -2,7 +2,6 @@
 
 use crate::error::Result;
 use crate::ids::interner::{self, Arena, IdHasher, Slots};
-use crate::memory::{Vec, vec};
 use crate::notes::Notes;
 use crate::number::decimal::Decimal;
 use crate::policy::Duplicates;

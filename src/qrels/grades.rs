@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::error::Result;
-use crate::memory::Vec;
 use crate::number::levels::{Grade, Level};
 use crate::saved::{Reader, Writer, damaged, require};
 

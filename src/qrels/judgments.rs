@@ -7,7 +7,6 @@ use crate::error::{Error, Kind, Result};
 use crate::ids::folded::Folded;
 use crate::ids::interner::{Arena, Ids};
 use crate::ids::vocabulary::Vocabulary;
-use crate::memory::{self, Vec, vec};
 use crate::notes::{Lines, Note, Notes};
 use crate::policy::Duplicates;
 use crate::qrels::axis::{Axis, Names};
@@ -46,7 +45,7 @@ impl SecondColumn {
     fn see(&mut self, field: &[u8]) {
         if !is_same(&self.first, field) {
             self.differs |= !self.first.is_empty();
-            self.first = memory::copy(field);
+            self.first = field.to_vec();
         }
     }
 
@@ -199,7 +198,7 @@ impl Judgments {
             require(of_query.windows(2).all(|pair| pair[0] < pair[1]))?;
         }
         let subtopics = Subtopics::read_from(saved, &offsets)?;
-        let mut axis = Axis::new(names, offsets, memory::copy(&numbered.grades), threads);
+        let mut axis = Axis::new(names, offsets, numbered.grades.clone(), threads);
         axis.set_subtopics(subtopics);
         Ok(Self {
             axis: Arc::new(axis),
@@ -420,7 +419,7 @@ impl Grouped {
 /// Brings the rows of each query together, in their order.
 fn group_by_query(mut rows: Vec<BuilderRow>, count: usize) -> Grouped {
     if !rows.is_sorted_by_key(|row| row.query) {
-        memory::sort_by(&mut rows, |one, other| one.query.cmp(&other.query));
+        rows.sort_by_key(|one| one.query);
     }
     let mut offsets = vec![0; count + 1];
     for row in &rows {

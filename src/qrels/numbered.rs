@@ -5,7 +5,6 @@ use std::ops::Range;
 use crate::error::{Error, Kind, Result};
 use crate::ids::finder::{Finder, MOST_ENTRIES};
 use crate::ids::vocabulary::{Vocabulary, extend_both};
-use crate::memory::{Vec, vec};
 use crate::notes::Notes;
 use crate::policy::Duplicates;
 use crate::qrels::axis::{Axis, Names};

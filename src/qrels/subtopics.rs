@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::memory::Vec;
 use crate::saved::{Reader, Writer, require};
 
 /// What judgments have beside documents and grades.

@@ -3,7 +3,6 @@
 use std::cmp::Ordering;
 
 use crate::ids::vocabulary::read_decimal;
-use crate::memory::{self, Vec};
 use crate::policy::Ties;
 use crate::rank::ranked::Hit;
 use crate::text::list::Row;
@@ -29,8 +28,8 @@ pub fn moves_grades(tied: &[(i64, f64)], ties: Ties) -> bool {
     if tied.is_sorted_by(|one, other| compare(one, other) != Ordering::Greater) {
         return false;
     }
-    let mut as_numbers = memory::copy(tied);
-    memory::sort_by(&mut as_numbers, compare);
+    let mut as_numbers = tied.to_vec();
+    as_numbers.sort_by(compare);
     tied.iter().zip(&as_numbers).any(|(one, other)| one.1.to_bits() != other.1.to_bits())
 }
 
@@ -41,7 +40,7 @@ pub fn moves_grades_of_list(rows: &[Row<'_>], hits: &[Hit], ties: Ties) -> bool 
         return false;
     }
     let mut order: Vec<usize> = (0..rows.len()).collect();
-    memory::sort_by(&mut order, |&one, &other| {
+    order.sort_by(|&one, &other| {
         let (one, other) = (&rows[one], &rows[other]);
         let by_doc = one.doc.cmp(other.doc);
         let by_doc = if ties == Ties::DocIdAscending { by_doc } else { by_doc.reverse() };

@@ -2,7 +2,6 @@
 
 use crate::error::{Error, Kind, Result, show};
 use crate::ids::interner::{IdHasher, Slots, insert};
-use crate::memory::Vec;
 use crate::policy::Duplicates;
 use crate::qrels::judgments::Judgments;
 use crate::rank::ranked::Hit;

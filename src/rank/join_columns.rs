@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::ids::finder::{Finder, MOST_ENTRIES};
 use crate::ids::vocabulary::Vocabulary;
-use crate::memory::{self, Vec, vec};
 use crate::notes::{Note, Notes};
 use crate::policy::{Duplicates, ScoreType};
 use crate::qrels::duplicates::occurs_again;
@@ -119,8 +118,8 @@ impl Part {
     pub fn name(&self, judgments: &Judgments, group: usize) -> Vec<u8> {
         let query = self.queries[group] as usize;
         match query.checked_sub(judgments.axis().len()) {
-            None => memory::copy(&judgments.axis().name(query)),
-            Some(other) => memory::copy(&self.run_only.get(other)),
+            None => judgments.axis().name(query).to_vec(),
+            Some(other) => self.run_only.get(other).to_vec(),
         }
     }
 
@@ -238,8 +237,8 @@ impl Rows<'_> {
         let query = self.query(group);
         let axis = self.judgments.axis();
         match query.checked_sub(axis.len()) {
-            None => memory::copy(&axis.name(query)),
-            Some(other) => memory::copy(&self.run_only.get(other)),
+            None => axis.name(query).to_vec(),
+            Some(other) => self.run_only.get(other).to_vec(),
         }
     }
 
@@ -262,7 +261,9 @@ impl Rows<'_> {
         if finders.len() < ranges.len() {
             finders.extend((finders.len()..ranges.len()).map(|_| Finder::default()));
         }
-        finders.iter_mut().for_each(|finder| finder.restart(docs.len(), made.scores.len()));
+        for finder in &mut *finders {
+            finder.restart(docs.len(), made.scores.len());
+        }
         let relevance = threads::split(&mut made.relevance, &ranges, &grouped.offsets);
         let scores = threads::split(&mut made.scores, &ranges, &grouped.offsets);
         let kept = threads::split(&mut made.codes, &ranges, &grouped.offsets);

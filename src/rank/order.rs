@@ -6,7 +6,6 @@ use std::ops::Add;
 use std::sync::Arc;
 
 use crate::ids::vocabulary::{Vocabulary, read_decimal};
-use crate::memory::{self, Vec};
 use crate::number::decimal::Decimal;
 use crate::number::levels::Grade;
 use crate::number::sorter::Sorter;
@@ -214,7 +213,7 @@ impl<'a, T: Grade> Ranker<'a, T> {
             let score = |row: u32| scores[row as usize];
             let alike = order.chunk_by_mut(|&a, &b| score(a) == score(b));
             alike.filter(|alike| alike.len() > 1).for_each(|alike| {
-                memory::sort_by(alike, |&a, &b| order_tied(ties, (a, b), relevance, codes, docs));
+                alike.sort_by(|&a, &b| order_tied(ties, (a, b), relevance, codes, docs));
             });
             if docs.are_integers && is_by_doc(ties) && !codes.is_empty() {
                 let integers = &mut self.integers;

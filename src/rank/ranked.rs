@@ -1,7 +1,6 @@
 //! Sorts the documents of one query by score, and equal scores by the policy `ties`.
 
 use crate::kernels::Tie;
-use crate::memory::{self, Vec};
 use crate::number::sorter::Sorter;
 use crate::policy::Ties;
 use crate::text::list::Row;
@@ -271,14 +270,10 @@ fn sort_tied(run: &mut [u32], rows: &[Row<'_>], hits: &[Hit], ties: Ties) {
         Ties::DocId => run.sort_unstable_by(|&a, &b| doc(b).cmp(doc(a))),
         Ties::DocIdAscending => run.sort_unstable_by(|&a, &b| doc(a).cmp(doc(b))),
         Ties::Best => {
-            memory::sort_by(run, |&a, &b| {
-                grade(b).total_cmp(&grade(a)).then_with(|| doc(b).cmp(doc(a)))
-            });
+            run.sort_by(|&a, &b| grade(b).total_cmp(&grade(a)).then_with(|| doc(b).cmp(doc(a))));
         }
         Ties::Worst => {
-            memory::sort_by(run, |&a, &b| {
-                grade(a).total_cmp(&grade(b)).then_with(|| doc(b).cmp(doc(a)))
-            });
+            run.sort_by(|&a, &b| grade(a).total_cmp(&grade(b)).then_with(|| doc(b).cmp(doc(a))));
         }
     }
 }

@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 use crate::error::{Error, Kind, Result, earlier};
 use crate::ids::interner::{IdHasher, Ids};
 use crate::ids::vocabulary::Vocabulary;
-use crate::memory::{Vec, vec};
 use crate::notes::{Note, Notes};
 use crate::number::sorter::Sorter;
 use crate::policy::{Duplicates, ScoreType, Ties};

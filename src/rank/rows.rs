@@ -5,7 +5,6 @@ use std::ops::Range;
 use crate::error::{Error, Kind, Result, show};
 use crate::ids::interner::{Arena, Ids};
 use crate::ids::vocabulary::{Vocabulary, extend_both};
-use crate::memory::{self, Vec, vec};
 use crate::notes::{Note, Notes};
 use crate::number::levels::Level;
 use crate::policy::Duplicates;
@@ -222,7 +221,7 @@ impl Columns {
             let rank = |place: usize| ranks[place];
             order.clear();
             order.extend(range[0]..range[1]);
-            memory::sort_by(&mut order, |&a, &b| rank(a).total_cmp(&rank(b)));
+            order.sort_by(|&a, &b| rank(a).total_cmp(&rank(b)));
             irregular += u64::from(!are_regular(order.iter().map(|&place| rank(place))));
             let contradicts = |pair: &&[usize]| {
                 rank(pair[0]) < rank(pair[1]) && self.scores[pair[0]] < self.scores[pair[1]]

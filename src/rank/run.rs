@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use crate::error::{Error, Kind, Result};
 use crate::ids::interner::{Arena, Ids};
-use crate::memory::{self, Vec, vec};
 use crate::notes::{Lines, Note, Notes};
 use crate::number::decimal::Decimal;
 use crate::policy::{Duplicates, ScoreType};
@@ -131,7 +130,7 @@ impl Run {
         if self.stretches.is_empty() {
             return Err(no_rows());
         }
-        memory::sort_by(&mut self.stretches, |one, other| one.query.cmp(&other.query));
+        self.stretches.sort_by_key(|one| one.query);
         self.offsets = vec![0];
         for stretches in self.stretches.chunk_by(|a, b| a.query == b.query) {
             self.offsets.push(self.offsets.last().map_or(0, |last| last + stretches.len()));

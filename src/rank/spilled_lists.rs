@@ -4,7 +4,6 @@
 use crate::error::{Result, show};
 use crate::ids::columns::hash_ids;
 use crate::ids::interner::Ids;
-use crate::memory::{Vec, vec};
 use crate::notes::Notes;
 use crate::rank::run::Run;
 use crate::table::frame::{Column, Frame};

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::error::Result;
-use crate::memory::{self, Vec, vec};
 use crate::number::aggregate::Part;
 use crate::number::distributions::t_quantile;
 use crate::number::random::Random;
@@ -104,7 +103,7 @@ fn repeat<M>(
         }
     };
     let drawn: Result<Vec<Vec<f64>>> = on_threads(threads, watch, work).into_iter().collect();
-    Ok(memory::concat(&drawn?))
+    Ok(drawn?.concat())
 }
 
 /// So many rows are drawn from at a time: they fit the fastest memory.

@@ -16,7 +16,6 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::memory::{self, Vec};
 use crate::resample::student;
 
 const STEPS: usize = 100;
@@ -42,9 +41,9 @@ struct Sample {
 
 impl Sample {
     fn new(units: &[Unit]) -> Self {
-        let mut units: Vec<Unit> = units.iter().copied().collect();
+        let mut units: Vec<Unit> = units.to_vec();
         // Sums depend on the order of their terms.
-        memory::sort_by(&mut units, |one, other| {
+        units.sort_by(|one, other| {
             one.count.total_cmp(&other.count).then(one.sum.total_cmp(&other.sum))
         });
         let squares: f64 = units.iter().map(|unit| unit.count * unit.count).sum();
@@ -253,7 +252,6 @@ pub fn mirror(units: &[Unit]) -> Vec<Unit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::fill;
     use statrs::distribution::Beta;
 
     fn units(values: &[f64]) -> Vec<Unit> {
@@ -314,7 +312,7 @@ mod tests {
         // Without variance, the unit that was not seen is all that counts.
         let equal = units(&[0.5; 20]);
         let needed = units_needed(&equal, 0.48, 0.5, 1.0, (0.025, 0.8)).unwrap();
-        let bound = |count| bound_below(&units(&fill(0.5, count)), 0.025);
+        let bound = |count| bound_below(&units(&vec![0.5; count]), 0.025);
         assert!(bound(needed) >= 0.48 && bound(needed - 1) < 0.48, "{needed}");
         // With variance, more than a t test needs: (1.96 + 0.84)^2 / 0.2^2 for a fifth of a deviation.
         let values: std::vec::Vec<f64> = (0..50).map(|at| 0.4 + 0.2 * f64::from(at % 2)).collect();

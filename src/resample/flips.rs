@@ -17,7 +17,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::Result;
-use crate::memory::{Vec, copy, fill, vec};
 use crate::number::random::Random;
 use crate::threads::on_threads;
 use crate::watch::{Event, Watch};
@@ -159,8 +158,8 @@ pub fn count_flips(
     let mut found = Counted {
         statistics: pairs.iter().map(|pair| pair.statistic).collect(),
         differing: pairs.iter().map(|pair| pair.differing as u64).collect(),
-        larger: fill((0, drawn.total()), pairs.len()),
-        largest: fill(0, pairs.len()),
+        larger: vec![(0, drawn.total()); pairs.len()],
+        largest: vec![0; pairs.len()],
         flips: drawn.total(),
         is_all: drawn.is_all,
     };
@@ -188,10 +187,10 @@ pub fn count_flips(
 
 /// The families with only the units on which systems differ, and these units in ascending order.
 fn drop_equal(families: &[Family], units: usize) -> (Vec<Family>, Vec<usize>) {
-    let mut is_used = fill(false, units);
+    let mut is_used = vec![false; units];
     let mut made = Vec::with_capacity(families.len());
     for family in families {
-        let mut differs = fill(false, family.units.len());
+        let mut differs = vec![false; family.units.len()];
         for &pair in &family.pairs {
             for (differs, difference) in differs.iter_mut().zip(family.differences(pair)) {
                 *differs |= difference != 0.0;
@@ -204,8 +203,10 @@ fn drop_equal(families: &[Family], units: usize) -> (Vec<Family>, Vec<usize>) {
         }
         let kept = family.units.iter().zip(&differs).filter(|(_, differs)| **differs);
         let kept: Vec<usize> = kept.map(|(&unit, _)| unit).collect();
-        kept.iter().for_each(|&unit| is_used[unit] = true);
-        made.push(Family { units: kept, values, pairs: copy(&family.pairs) });
+        for &unit in &kept {
+            is_used[unit] = true;
+        }
+        made.push(Family { units: kept, values, pairs: family.pairs.clone() });
     }
     (made, (0..units).filter(|&unit| is_used[unit]).collect())
 }
@@ -239,7 +240,7 @@ fn measure(family: &Family, pair: (usize, usize), first: usize) -> Pair {
 
 /// How many of all flips of the differences of a pair have a sum as large.
 fn enumerate(family: &Family, pair: (usize, usize), measured: &Pair) -> (u64, u64) {
-    let mut sums = fill(0.0, 1 << measured.differing);
+    let mut sums = vec![0.0; 1 << measured.differing];
     let differing = family.differences(pair).filter(|difference| *difference != 0.0);
     for (at, difference) in differing.enumerate() {
         sums[1 << at] = difference;
@@ -288,7 +289,7 @@ impl Flips {
         let codes = (0..units).map(|_| (random.draw() >> (64 - bits)) as u16).collect();
         let blocks = (flips + 1).div_ceil(1 << bits);
         let total = blocks << bits;
-        let mut is_left_out = fill(false, total);
+        let mut is_left_out = vec![false; total];
         is_left_out[0] = true;
         let mut random = Random::new(seed, LEFT_OUT);
         let mut left = total - 1 - flips;
@@ -370,7 +371,7 @@ impl Flips {
         let is_little = self.blocks.saturating_mul(per_block) < FEW_ADDITIONS;
         let next = AtomicUsize::new(0);
         let work = |watch: Watch<'_>| {
-            let mut counts = fill((0, 0), ascending.len());
+            let mut counts = vec![(0, 0); ascending.len()];
             let mut signs = Vec::new();
             let mut sums: Vec<f64> = vec![0.0; columns.len() << self.bits];
             let mut largest: Vec<f64> = vec![0.0; 1 << self.bits];
@@ -404,7 +405,7 @@ impl Flips {
         let threads = if is_little { 1 } else { threads.clamp(1, self.blocks) };
         // The flip that changes nothing is always as large.
         let identity = u64::from(!self.is_all);
-        let mut counts = fill((identity, identity), ascending.len());
+        let mut counts = vec![(identity, identity); ascending.len()];
         for counted in on_threads(threads, watch, work) {
             for (count, found) in counts.iter_mut().zip(&counted?) {
                 *count = (count.0 + found.0, count.1 + found.1);
@@ -465,7 +466,7 @@ mod tests {
     fn family(values: &[&[f64]], pairs: &[(usize, usize)]) -> Family {
         let units = (0..values[0].len()).collect();
         let flat = values.iter().flat_map(|row| row.iter().copied()).collect();
-        Family::new(units, flat, values.len(), copy(pairs)).unwrap()
+        Family::new(units, flat, values.len(), pairs.to_vec()).unwrap()
     }
 
     fn count(families: &[Family], flips: usize, seed: u64, threads: usize) -> Counted {
@@ -494,7 +495,7 @@ mod tests {
         #[test]
         fn few_units_are_enumerated(values in prop::collection::vec(-4i8..5, 1..11)) {
             let other: std::vec::Vec<f64> = values.iter().map(|&value| value.into()).collect();
-            let zero = fill(0.0, other.len());
+            let zero = vec![0.0; other.len()];
             let found = count(&[family(&[&zero, &other], &[(0, 1)])], 10, 0, 1);
             let observed: f64 = other.iter().sum::<f64>().abs();
             let units = other.len();

@@ -1,7 +1,6 @@
 //! Confidence intervals of aggregates, over queries or over clusters of them.
 
 use crate::error::{Error, Kind, Result};
-use crate::memory::Vec;
 use crate::number::aggregate::Part;
 use crate::number::distributions::t_quantile;
 use crate::policy::Aggregate;

@@ -9,7 +9,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::Result;
-use crate::memory::{Vec, concat, vec};
 use crate::resample::flips::{CLOSE, Family, Flips, MOST_ENUMERATED};
 use crate::threads::on_threads;
 use crate::watch::{Event, Watch};
@@ -145,7 +144,7 @@ pub fn invert(given: Weighed<'_>, draws: Draws, watch: Watch<'_>) -> Result<Inve
     let made: Result<Vec<Vec<(f64, f64)>>> =
         on_threads(threads.clamp(1, flips.blocks()), watch, work).into_iter().collect();
     let rounding = CLOSE * given.sums.iter().map(|sum| sum.abs()).sum::<f64>() / total[1];
-    Ok(Inverted { flips: concat(&made?), total: flips.total(), rounding })
+    Ok(Inverted { flips: made?.concat(), total: flips.total(), rounding })
 }
 
 /// Fewer additions than this are not worth a thread.
@@ -178,7 +177,6 @@ pub fn invert_pairs(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::fill;
     use crate::number::random::Random;
 
     fn draws(units: usize) -> Draws {
@@ -210,7 +208,7 @@ mod tests {
             let sums = numbers(count);
             let weights: std::vec::Vec<f64> =
                 (0_u8..60).take(count).map(|at| f64::from(1 + at % 4)).collect();
-            for weights in [fill(1.0, count).into_std(), weights] {
+            for weights in [vec![1.0; count], weights] {
                 let (lower, upper) = find(&sums, &weights, 0.95);
                 let mean = sums.iter().sum::<f64>() / weights.iter().sum::<f64>();
                 assert!(lower < mean && mean < upper);
@@ -228,16 +226,16 @@ mod tests {
     fn of_six_units_the_ends_are_the_second_means_of_all_subsets() {
         // Of 64 flips, p < 0.05 leaves out three: the two that turn all or none, and one more.
         let sums = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2];
-        let (lower, upper) = find(&sums, &fill(1.0, 6), 0.95);
+        let (lower, upper) = find(&sums, &[1.0; 6], 0.95);
         // Each pair of complements counts twice: the largest means are of the last unit alone.
         assert!((lower - 0.1).abs() < 1e-12 && (upper - 3.2).abs() < 1e-12, "{lower} {upper}");
     }
 
     #[test]
     fn five_units_exclude_nothing() {
-        assert_eq!(find(&numbers(5), &fill(1.0, 5), 0.95), (f64::NEG_INFINITY, f64::INFINITY));
-        assert_eq!(find(&fill(0.0, 5), &fill(1.0, 5), 0.95).1, f64::INFINITY);
-        assert_eq!(find(&fill(0.0, 6), &fill(1.0, 6), 0.95), (0.0, 0.0));
+        assert_eq!(find(&numbers(5), &[1.0; 5], 0.95), (f64::NEG_INFINITY, f64::INFINITY));
+        assert_eq!(find(&[0.0; 5], &[1.0; 5], 0.95).1, f64::INFINITY);
+        assert_eq!(find(&[0.0; 6], &[1.0; 6], 0.95), (0.0, 0.0));
         assert!(may_reject(6, 0.95) && !may_reject(5, 0.95));
         // A p-value of exactly 1 - level is not below it.
         assert!(!may_reject(6, 1.0 - 1.0 / 32.0) && may_reject(7, 1.0 - 1.0 / 32.0));

@@ -9,7 +9,6 @@
 
 use std::ops::Range;
 
-use crate::memory::{Vec, fill, vec};
 use crate::number::random::Random;
 
 /// How many columns are added up at a time: they stay close to the processor.
@@ -52,7 +51,7 @@ impl Reassignments {
         let second = singles.iter().filter(|&&unit| is_second[unit]).count();
         let rows = permutations + 1;
         let groups = units.div_ceil(GROUP);
-        let mut sides: Vec<u8> = fill(0, rows * groups);
+        let mut sides: Vec<u8> = vec![0; rows * groups];
         let mut drawn: Vec<(u64, usize)> = Vec::with_capacity(singles.len());
         for (row, sides) in sides.chunks_exact_mut(groups.max(1)).enumerate() {
             let mut put = |unit: usize| sides[unit / GROUP] |= 1 << (unit % GROUP);
@@ -322,7 +321,7 @@ mod tests {
                 let sides = sides(&draws, row);
                 (0..units.len()).filter(|&unit| !draws.is_paired[unit] && sides[unit]).count()
             };
-            prop_assert_eq!(sides(&draws, 0), second.into_std());
+            prop_assert_eq!(sides(&draws, 0), second);
             prop_assert!((1..21).all(|row| count(row) == count(0)));
         }
 
@@ -331,7 +330,7 @@ mod tests {
             values in prop::collection::vec(prop::collection::vec(-4i8..5, 40), 2..20), seed: u64,
         ) {
             let units = values.len();
-            let is_there = fill(true, units);
+            let is_there = vec![true; units];
             let draws = Reassignments::draw(&is_there, &is_there, 9, seed);
             let columns = 0..40;
             let effects = Sparse::new(

@@ -6,7 +6,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::Result;
-use crate::memory::{Vec, fill};
 use crate::number::random::Random;
 use crate::threads::on_threads;
 use crate::watch::{Event, Watch};
@@ -57,9 +56,9 @@ pub fn count_shifted(
     let (units, pairs) = (shifted.sizes.len(), shifted.squares.len());
     let next = AtomicUsize::new(0);
     let work = |watch: Watch<'_>| {
-        let mut counts = fill(0, pairs);
-        let mut times = fill(0_u32, units);
-        let mut sums = fill(Sums::default(), pairs);
+        let mut counts = vec![0; pairs];
+        let mut times = vec![0_u32; units];
+        let mut sums = vec![Sums::default(); pairs];
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= resamples {
@@ -101,7 +100,7 @@ pub fn count_shifted(
     };
     let additions = resamples.saturating_mul(units).saturating_mul(pairs + 1);
     let threads = if additions < FEW_ADDITIONS { 1 } else { threads };
-    let mut counts = fill(0, pairs);
+    let mut counts = vec![0; pairs];
     for counted in on_threads(threads, watch, work) {
         counts.iter_mut().zip(&counted?).for_each(|(count, found)| *count += found);
     }
@@ -111,13 +110,12 @@ pub fn count_shifted(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::vec;
 
     #[test]
     fn counts_do_not_depend_on_threads_and_fall_with_the_statistic() {
         let residuals: Vec<f64> =
             (0..400).flat_map(|at| [f64::from(at * 37 % 101) - 50.0; 3]).collect();
-        let shifted = Shifted::new(fill(1.0, 400), residuals, vec![0.0, 1.0, 4.0]).unwrap();
+        let shifted = Shifted::new(vec![1.0; 400], residuals, vec![0.0, 1.0, 4.0]).unwrap();
         let count = |threads| count_shifted(&shifted, 4000, 1, threads, &mut |_| Ok(())).unwrap();
         let found = count(1);
         assert_eq!(found, count(3));

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::flips::CLOSE;
 use crate::error::Result;
-use crate::memory::{Vec, fill, vec};
 use crate::number::random::Random;
 use crate::threads::on_threads;
 use crate::watch::{Event, Watch};
@@ -55,7 +54,7 @@ pub fn count_ranges(
     let count = all.unwrap_or(permutations);
     let next = AtomicUsize::new(0);
     let work = |watch: Watch<'_>| {
-        let mut counts = fill(0, pairs.len());
+        let mut counts = vec![0; pairs.len()];
         let (mut sums, mut row) = (vec![0.0; systems], vec![0.0; systems]);
         loop {
             let first = next.fetch_add(PIECE, Ordering::Relaxed);
@@ -96,7 +95,7 @@ pub fn count_ranges(
     let threads = if is_little { 1 } else { threads };
     // The one that changes nothing is not among those drawn.
     let identity = u64::from(all.is_none());
-    let mut counts = fill(identity, pairs.len());
+    let mut counts = vec![identity; pairs.len()];
     for counted in on_threads(threads, watch, work) {
         counts.iter_mut().zip(&counted?).for_each(|(count, found)| *count += found);
     }
@@ -120,7 +119,6 @@ fn shuffle(row: &mut [f64], mut pick: impl FnMut(usize) -> usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::vec;
 
     fn count(values: &[f64], permutations: usize, threads: usize) -> (Vec<u64>, u64, bool) {
         let pairs = [(0, 1), (1, 2), (0, 2)];

@@ -7,8 +7,6 @@
 //! cluster-robust variance estimation and hypothesis testing in fixed effects models*, 2018). Of units
 //! of one size, both are the usual ones.
 
-use crate::memory::Vec;
-
 /// With fewer effective degrees of freedom, units of unequal size have no t.
 pub const FEWEST_DEGREES: f64 = 4.0;
 /// Residuals that are smaller than this share of the largest value are rounding.

@@ -1,6 +1,5 @@
 //! Units of sampling: queries, or clusters of queries that depend on one another.
 
-use crate::memory::{Vec, vec};
 use crate::number::aggregate::{GEOMETRIC_FLOOR, Part};
 use crate::policy::Aggregate;
 
@@ -159,10 +158,10 @@ mod tests {
         let units = Units::new(&parts, Some(&[7, 2, 7, 9]));
         assert_eq!(units.count(), 3);
         let terms = units.terms(Aggregate::Mean).unwrap();
-        assert_eq!(terms.numerators.into_std(), [1.5, 0.25, 0.125]);
-        assert_eq!(terms.denominators.into_std(), [2.0, 1.0, 1.0]);
+        assert_eq!(terms.numerators, [1.5, 0.25, 0.125]);
+        assert_eq!(terms.denominators, [2.0, 1.0, 1.0]);
         let mut appended = Vec::new();
         units.append(0, &mut appended);
-        assert_eq!(appended.into_std(), [part(0.5), part(1.0)]);
+        assert_eq!(appended, [part(0.5), part(1.0)]);
     }
 }

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use crate::error::{Error, Kind, Result};
-use crate::memory::Vec;
 use crate::number::decimal::{Decimal, NotANumber};
 use crate::table::cells::{Cells, look_through};
 use crate::text::fields::{MAX_ID, check_id, name_number_mistake};

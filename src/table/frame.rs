@@ -1,6 +1,5 @@
 //! Columns that own their values, and how they are written to files.
 
-use crate::memory::{Vec, vec};
 use crate::table::cells::Cells;
 
 /// Values of some rows.
@@ -137,10 +136,14 @@ impl Column {
                     out.extend(values.iter().map(level));
                 } else if values.iter().all(|&value| value.is_nan() || is_single(value)) {
                     out.push(4);
-                    values.iter().for_each(|&value| out.extend((value as f32).to_le_bytes()));
+                    for &value in values {
+                        out.extend((value as f32).to_le_bytes());
+                    }
                 } else {
                     out.push(8);
-                    values.iter().for_each(|&value| out.extend(value.to_le_bytes()));
+                    for &value in values {
+                        out.extend(value.to_le_bytes());
+                    }
                 }
             }
             Self::Texts { offsets, bytes } => {

@@ -2,7 +2,6 @@
 
 use std::sync::OnceLock;
 
-use crate::memory::{Vec, vec};
 use crate::table::cells::{BLOCK, Cells, look_through};
 use crate::threads;
 
@@ -146,7 +145,7 @@ mod tests {
             threads in 1usize..4,
         ) {
             let rows: Vec<usize> = (0..codes.len()).collect();
-            let grouped = group(codes.clone().into(), 6, threads);
+            let grouped = group(codes.clone(), 6, threads);
             let arranged = grouped.arrange_all(&rows);
             for group in 0..6 {
                 let range = grouped.offsets[group]..grouped.offsets[group + 1];

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use crate::error::{Error, Kind, Result};
-use crate::memory::{OutOfMemory, Vec};
 use crate::table::frame::{Column, Frame};
 use crate::table::spill::{Partition, Partitions};
 
@@ -74,7 +73,7 @@ impl<'a> Room<'a> {
     /// Room for all rows.
     #[must_use]
     pub fn unlimited() -> Self {
-        Self::new(usize::MAX, Box::new(|| Err(OutOfMemory::error())))
+        Self::new(usize::MAX, Box::new(|| Err(Error::out_of_memory())))
     }
 
     /// Where rows go that take so many bytes in memory, if that is too much.

@@ -9,7 +9,6 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Kind, Result};
-use crate::memory::{self, Vec, vec};
 use crate::number::random::Random;
 use crate::table::frame::{Column, Frame};
 
@@ -125,7 +124,9 @@ impl Partition {
     pub fn load(mut self, folder: &Path) -> Result<Frame> {
         let mut all: Frame = self.held.iter().map(Column::empty).collect();
         let count = usize::try_from(self.rows).unwrap_or(0);
-        all.iter_mut().for_each(|column| column.reserve(count));
+        for column in &mut all {
+            column.reserve(count);
+        }
         self.read_blocks(folder, |rows, mut written| {
             for column in &mut all {
                 column.read_from(rows, &mut written).ok_or_else(|| changed(folder))?;
@@ -147,7 +148,7 @@ impl Partition {
         }
         room.clear();
         self.held.iter().for_each(|column| column.write_to(room));
-        let bytes = memory::copy(room);
+        let bytes = room.clone();
         if rows > 2 * AT_ONCE {
             // The memory goes back too, for partitions grow unevenly.
             self.held = self.held.iter().map(Column::empty).collect();
@@ -309,7 +310,7 @@ fn changed(folder: &Path) -> Error {
 pub fn refuse_folder(folder: &Path, error: &io::Error) -> Error {
     let shown = folder.to_string_lossy();
     match error.kind() {
-        io::ErrorKind::OutOfMemory => crate::memory::OutOfMemory::error(),
+        io::ErrorKind::OutOfMemory => Error::out_of_memory(),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             let message = format!("the disk of {shown} is full, which holds what exceeds memory");
             Error::new(Kind::File, "disk_full", message).hint(
@@ -328,7 +329,6 @@ pub fn refuse_folder(folder: &Path, error: &io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::vec;
     use proptest::prelude::*;
 
     fn texts(values: &[String]) -> Column {

@@ -6,7 +6,6 @@
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
 use crate::error::{Error, Kind, Result};
-use crate::memory::{Vec, vec};
 use crate::text::fields;
 use crate::text::list::too_many_rows;
 use crate::text::source::Source;

@@ -195,7 +195,6 @@ impl<'a> Alike<'a> {
 
 #[cfg(test)]
 mod tests {
-    use crate::memory::Vec;
     use crate::policy::ScoreType;
     use crate::text::split::Tape;
     use crate::text::trec::{RunNotes, read_run};
@@ -259,7 +258,7 @@ mod tests {
             // The places of tags have lines of the text.
             let places = (expected.pop().unwrap(), told.pop().unwrap());
             prop_assert_eq!(places.0.matches("0x").count(), places.1.matches("0x").count());
-            prop_assert_eq!(told, expected.into_std());
+            prop_assert_eq!(told, expected);
         }
     }
 }

@@ -7,7 +7,6 @@
 use memchr::memchr;
 
 use crate::error::{Error, Kind, Result};
-use crate::memory::Vec;
 use crate::notes::{Note, Notes};
 use crate::number::decimal;
 use crate::text::fields::{lone_cr, nul_byte};

@@ -1,7 +1,6 @@
 //! The lists of a run: adjacent rows of one query, and what their rank column says.
 
 use crate::error::{Error, Kind};
-use crate::memory::Vec;
 use crate::notes::{BlockLine, Note, Notes};
 
 /// The most documents of one query.

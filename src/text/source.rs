@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Kind, Result, show};
-use crate::memory::{self, OutOfMemory, Vec, vec};
 use crate::watch::{Event, Watch};
 
 /// What to read.
@@ -38,7 +37,7 @@ impl AsRef<[u8]> for Bytes {
 
 impl From<&[u8]> for Bytes {
     fn from(bytes: &[u8]) -> Self {
-        Self(Arc::new(memory::copy(bytes)))
+        Self(Arc::new(bytes.to_vec()))
     }
 }
 
@@ -288,7 +287,7 @@ fn is_out_of_memory(error: &io::Error) -> bool {
 
 fn refuse(error: &io::Error) -> Error {
     if is_out_of_memory(error) {
-        return OutOfMemory::error();
+        return Error::out_of_memory();
     }
     let (message, hint) = match error.kind() {
         io::ErrorKind::NotFound => ("no such file".to_owned(), "check the path"),
@@ -433,7 +432,7 @@ impl<R: BufRead> Read for Bzip2Members<R> {
             let is_at_end = input.is_empty();
             self.inner.consume(consumed);
             match status {
-                bzip2::Status::MemNeeded => return Err(OutOfMemory.into()),
+                bzip2::Status::MemNeeded => return Err(io::ErrorKind::OutOfMemory.into()),
                 bzip2::Status::StreamEnd => self.decoder = None,
                 _ if is_at_end && given == 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 _ => {}

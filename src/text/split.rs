@@ -8,8 +8,6 @@ use std::ops::Deref;
 
 use fearless_simd::{Bytes, Level, Simd, SimdBase, SimdInt, SimdMask, dispatch, i8x64, u8x64};
 
-use crate::memory::Vec;
-
 /// Where the blanks of a text are, and what else is in it.
 #[derive(Debug, Default)]
 pub struct Tape {

@@ -1,7 +1,6 @@
 //! Parses qrels and run files line by line.
 
 use crate::error::Result;
-use crate::memory::{self, Vec};
 use crate::notes::{BlockLine, Lines, Note, Notes};
 use crate::number::decimal::{self, NotANumber};
 use crate::policy::ScoreType;
@@ -67,7 +66,7 @@ impl Tags {
             self.seen[at].1 = self.seen[at].1.min(place);
         } else if self.seen.len() < MAX_TAGS {
             self.last = self.seen.len();
-            self.seen.push((memory::copy(tag), place));
+            self.seen.push((tag.to_vec(), place));
         }
     }
 }

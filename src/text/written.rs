@@ -1,7 +1,5 @@
 //! Writes the lines of a run in TREC format.
 
-use crate::memory::Vec;
-
 /// Appends lines with one run tag to a text.
 pub struct RunLines<'a> {
     tag: &'a str,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 SOURCES = Path(__file__).parents[2] / "src"
 
 # The folders of src/ in the order of the data: each may import the ones before it. What lies in
-# src/ itself (errors, memory, notes, threads, policy) comes before all of them.
+# src/ itself (errors, notes, threads, policy) comes before all of them.
 FOLDERS = (
     "number",
     "text",
