@@ -1,5 +1,7 @@
 //! Notes on suspicious but valid input: how often each kind occurs, and where first.
 
+use serde::{Deserialize, Serialize};
+
 /// A kind of suspicious input. The order is that in which they are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
@@ -67,10 +69,11 @@ pub const CODES: [&str; KINDS] = [
 pub type BlockLine = (u64, u64);
 
 /// How often each kind was seen, and first where.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notes {
     entries: [Option<(u64, BlockLine)>; KINDS],
     /// Whether identifiers came as integers. This is no note.
+    #[serde(skip)]
     pub has_integers: bool,
 }
 
@@ -110,30 +113,6 @@ impl Notes {
         for (_, place) in self.entries.iter_mut().flatten() {
             *place = (0, lines.before(place.0) + place.1);
         }
-    }
-
-    /// Of each kind: whether it was seen, how often, and the first block and line.
-    #[must_use]
-    pub fn numbers(&self) -> [[u64; 4]; KINDS] {
-        let number = |entry: Option<(u64, BlockLine)>| match entry {
-            Some((count, (block, line))) => [1, count, block, line],
-            None => [0; 4],
-        };
-        self.entries.map(number)
-    }
-
-    /// Notes of such numbers; nothing where there are more or fewer kinds.
-    #[must_use]
-    pub fn from_numbers(numbers: &[u64]) -> Option<Self> {
-        let (kinds, rest) = numbers.as_chunks::<4>();
-        let mut entries = [None; KINDS];
-        if kinds.len() != KINDS || !rest.is_empty() {
-            return None;
-        }
-        for (entry, &[seen, count, block, line]) in entries.iter_mut().zip(kinds) {
-            *entry = (seen > 0).then_some((count, (block, line)));
-        }
-        Some(Self { entries, has_integers: false })
     }
 
     /// Code, count and first line of each kind that was seen; line 0 means that it has none.

@@ -3,6 +3,8 @@
 //! Every field whose values are words lists them here, the default first, with the sentence that the
 //! report and the documentation show. Python reads the same table as `rankscope._core.POLICY`.
 
+use serde::{Deserialize, Serialize};
+
 /// A word that a field can have.
 pub struct Word<T: 'static> {
     /// How callers write it.
@@ -38,7 +40,7 @@ macro_rules! field {
     ) => {
         $(#[$doc])*
         #[allow(clippy::doc_markdown)] // the sentences are shown to people as they are
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub enum $name {
             #[doc = $default_meaning]
             #[default]
@@ -170,7 +172,7 @@ field! {
 }
 
 /// How the values of queries become one.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Aggregate {
     /// Their arithmetic mean.
     #[default]

@@ -6,14 +6,13 @@
 
 use std::ops::RangeInclusive;
 
-use crate::error::Result;
-use crate::saved::{Reader, Writer, damaged};
+use serde::{Deserialize, Serialize};
 
 /// How many documents a sample of candidates may have.
 const SIZES: RangeInclusive<usize> = 20..=1001;
 
 /// What all lists seen so far have in common.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Candidates {
     /// Nothing was seen.
     #[default]
@@ -47,30 +46,6 @@ impl Candidates {
             (one, same) if one == same => one,
             _ => Self::Other,
         };
-    }
-
-    /// Saves it.
-    pub fn write_to(self, out: &mut Writer) {
-        let (kind, size) = match self {
-            Self::None => (0, 0),
-            Self::Sampled(size) => (1, size as u64),
-            Self::Other => (2, 0),
-        };
-        out.byte(kind);
-        out.count(size);
-    }
-
-    /// Reads what was saved.
-    ///
-    /// # Errors
-    /// Where it is damaged.
-    pub fn read_from(saved: &mut Reader<'_>) -> Result<Self> {
-        Ok(match (saved.byte()?, usize::try_from(saved.count()?)) {
-            (0, _) => Self::None,
-            (1, Ok(size)) => Self::Sampled(size),
-            (2, _) => Self::Other,
-            _ => return Err(damaged()),
-        })
     }
 
     /// The number of documents of each list if all are samples of candidates, else 0.

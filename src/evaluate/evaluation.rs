@@ -1,5 +1,7 @@
 //! The values of all measures, and how they are aggregated.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Kind, Result, show};
 use crate::evaluate::averaging::Averaging;
 use crate::evaluate::batches::Batches;
@@ -12,10 +14,10 @@ use crate::notes::{Note, Notes};
 use crate::number::aggregate::Part;
 use crate::policy::{Aggregate, Empty, Missing, Policy};
 use crate::qrels::axis::Axis;
-use crate::saved::{Reader, What, Writer, damaged, require};
+use crate::saved::{self, What, require};
 
 /// How many queries and documents there were of each kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Judged queries.
     pub queries: u64,
@@ -49,34 +51,10 @@ impl Counts {
             *own = (own.0 + others.0, own.1 + others.1);
         }
     }
-
-    /// Saves them.
-    pub fn write_to(&self, out: &mut Writer) {
-        let Self { queries, evaluated, empty, missing, run_only, tied, at_cutoffs } = self;
-        out.counts(&[*queries, *evaluated, *empty, *missing, *run_only, *tied]);
-        let at_cutoffs: Vec<[u64; 2]> = at_cutoffs.iter().map(|&(one, two)| [one, two]).collect();
-        out.counts(at_cutoffs.as_flattened());
-    }
-
-    /// Reads what was saved.
-    ///
-    /// # Errors
-    /// Where it is damaged.
-    pub fn read_from(saved: &mut Reader<'_>) -> Result<Self> {
-        let counts = saved.counts()?;
-        let &[queries, evaluated, empty, missing, run_only, tied] = &counts[..] else {
-            return Err(damaged());
-        };
-        let at_cutoffs = saved.counts()?;
-        let (at_cutoffs, rest) = at_cutoffs.as_chunks::<2>();
-        require(rest.is_empty())?;
-        let at_cutoffs = at_cutoffs.iter().map(|&[one, two]| (one, two)).collect();
-        Ok(Self { queries, evaluated, empty, missing, run_only, tied, at_cutoffs })
-    }
 }
 
 /// The values of all measures.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Evaluation {
     /// By measure, then by query in the order of the judgments; NaN where there is none.
     pub values: Vec<Vec<f64>>,
@@ -190,25 +168,10 @@ impl Evaluation {
         (self.means, self.denominators) = all.unzip();
     }
 
-    /// Saves it, with how its values were brought together.
+    /// The bytes of it, and of how its values were brought together.
     #[must_use]
     pub fn save(&self, averaging: &Averaging) -> Vec<u8> {
-        let mut out = Writer::new(What::Evaluation);
-        out.flags(&self.is_present);
-        averaging.write_to(&mut out);
-        self.values.iter().for_each(|values| out.doubles(values));
-        for ratios in &self.ratios {
-            let (sums, others): (Vec<f64>, Vec<f64>) = ratios.iter().copied().unzip();
-            out.doubles(&sums);
-            out.doubles(&others);
-        }
-        out.doubles(&self.means);
-        out.counts(&self.denominators);
-        self.counts.write_to(&mut out);
-        out.notes(&self.notes);
-        out.count(self.flat);
-        self.candidates.write_to(&mut out);
-        out.finish()
+        saved::save(What::Evaluation, &(self, averaging))
     }
 
     /// Reads what was saved.
@@ -216,38 +179,13 @@ impl Evaluation {
     /// # Errors
     /// Where the bytes are damaged, or of another version.
     pub fn restore(bytes: &[u8]) -> Result<(Self, Averaging)> {
-        let mut saved = Reader::new(bytes, What::Evaluation)?;
-        let is_present = saved.flags()?;
-        let queries = is_present.len();
-        let averaging = Averaging::read_from(&mut saved, queries)?;
-        let measures = averaging.measures.len();
-        let mut read = || {
-            let values = saved.doubles()?;
-            require(values.len() == queries)?;
-            Ok(values)
-        };
-        let values = (0..measures).map(|_| read()).collect::<Result<Vec<_>>>()?;
-        let pairs = (0..averaging.ratios()).map(|_| Ok((read()?, read()?)));
-        let pairs = pairs.collect::<Result<Vec<(Vec<f64>, Vec<f64>)>>>()?;
-        let ratios = pairs.into_iter().map(|(sums, others)| sums.into_iter().zip(others).collect());
-        let ratios = ratios.collect();
-        let (means, denominators) = (saved.doubles()?, saved.counts()?);
-        require(means.len() == measures && denominators.len() == measures)?;
-        let counts = Counts::read_from(&mut saved)?;
-        let (notes, flat) = (saved.notes()?, saved.count()?);
-        let candidates = Candidates::read_from(&mut saved)?;
-        saved.finish()?;
-        let made = Self {
-            values,
-            ratios,
-            means,
-            denominators,
-            counts,
-            is_present,
-            notes,
-            flat,
-            candidates,
-        };
+        let (made, averaging): (Self, Averaging) = saved::restore(What::Evaluation, bytes)?;
+        let (queries, measures) = (made.is_present.len(), averaging.measures.len());
+        averaging.validate(queries)?;
+        require(made.values.len() == measures && made.ratios.len() == averaging.ratios())?;
+        require(made.values.iter().all(|values| values.len() == queries))?;
+        require(made.ratios.iter().all(|ratios| ratios.len() == queries))?;
+        require(made.means.len() == measures && made.denominators.len() == measures)?;
         Ok((made, averaging))
     }
 

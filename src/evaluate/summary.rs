@@ -1,6 +1,8 @@
 //! What parts of the queries add to an evaluation, without the values of queries: parts that were
 //! evaluated apart are merged in any order, and give the same bits as one evaluation of all.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
 use crate::evaluate::averaging::Averaging;
 use crate::evaluate::candidates::Candidates;
@@ -9,10 +11,10 @@ use crate::notes::Notes;
 use crate::number::aggregate::{GEOMETRIC_FLOOR, Part};
 use crate::number::sum::ExactSum;
 use crate::policy::Aggregate;
-use crate::saved::{Reader, What, Writer, damaged, require};
+use crate::saved::{self, What, require};
 
 /// What some queries add to the aggregate of one measure.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Cell {
     /// How many queries enter the aggregate.
     queries: u64,
@@ -27,7 +29,7 @@ struct Cell {
 }
 
 /// Aggregates, counts and notes of some queries.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Summary {
     averaging: Averaging,
     cells: Vec<Cell>,
@@ -156,26 +158,10 @@ impl Summary {
         measures.map(|(cell, &(_, how))| (cell.aggregate(how), cell.queries)).collect()
     }
 
-    /// Saves it.
+    /// The bytes from which [`Summary::restore`] makes it again.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
-        let mut out = Writer::new(What::Summary);
-        self.averaging.write_to(&mut out);
-        for cell in &self.cells {
-            out.counts(&[cell.queries, cell.undefined, cell.infinite]);
-            for sum in [&cell.numerator, &cell.denominator] {
-                let mut packed = Vec::new();
-                // What isn't finite is counted apart.
-                sum.pack(&mut packed).unwrap_or_default();
-                out.bytes(&packed);
-            }
-            out.doubles(&cell.values);
-        }
-        self.counts.write_to(&mut out);
-        out.notes(&self.notes);
-        out.count(self.flat);
-        self.candidates.write_to(&mut out);
-        out.finish()
+        saved::save(What::Summary, self)
     }
 
     /// Reads what was saved.
@@ -183,27 +169,9 @@ impl Summary {
     /// # Errors
     /// Where the bytes are damaged, or of another version.
     pub fn restore(bytes: &[u8]) -> Result<Self> {
-        let mut saved = Reader::new(bytes, What::Summary)?;
-        let averaging = Averaging::read_from(&mut saved, 0)?;
-        let mut cells = vec![Cell::default(); averaging.measures.len()];
-        for cell in &mut cells {
-            let &[queries, undefined, infinite] = &saved.counts()?[..] else {
-                return Err(damaged());
-            };
-            let mut sum = || -> Result<ExactSum> {
-                let mut packed = saved.bytes()?;
-                let sum = ExactSum::unpack(&mut packed).ok_or_else(damaged)?;
-                require(packed.is_empty())?;
-                Ok(sum)
-            };
-            let (numerator, denominator) = (sum()?, sum()?);
-            let values = saved.doubles()?;
-            *cell = Cell { queries, undefined, infinite, numerator, denominator, values };
-        }
-        let counts = Counts::read_from(&mut saved)?;
-        let (notes, flat) = (saved.notes()?, saved.count()?);
-        let candidates = Candidates::read_from(&mut saved)?;
-        saved.finish()?;
-        Ok(Self { averaging, cells, counts, notes, flat, candidates })
+        let made: Self = saved::restore(What::Summary, bytes)?;
+        made.averaging.validate(0)?;
+        require(made.cells.len() == made.averaging.measures.len())?;
+        Ok(made)
     }
 }

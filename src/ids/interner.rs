@@ -3,6 +3,11 @@
 use std::hash::{BuildHasher, Hasher};
 use std::sync::LazyLock;
 
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::saved::require;
+
 /// How the core hashes identifiers: seeded anew in each process, so that nobody can prepare
 /// identifiers that collide. No result depends on the seed.
 #[derive(Clone, Debug)]
@@ -35,8 +40,9 @@ impl IdHasher {
 }
 
 /// Texts end to end, and where each one ends.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Arena {
+    #[serde(with = "serde_bytes")]
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -185,11 +191,29 @@ pub fn insert(
 }
 
 /// Identifiers numbered in the order in which they were first seen.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(try_from = "Arena")]
 pub struct Ids {
     texts: Arena,
+    #[serde(skip_serializing)]
     slots: Slots,
+    #[serde(skip_serializing)]
     hasher: IdHasher,
+}
+
+impl TryFrom<Arena> for Ids {
+    type Error = Error;
+
+    /// Identifiers that were saved, which are texts of which none is there twice.
+    fn try_from(texts: Arena) -> Result<Self> {
+        let end = texts.ends.last().copied().unwrap_or(0);
+        require(end == texts.bytes.len() && texts.ends.is_sorted())?;
+        let mut ids = Self::default();
+        for (number, text) in texts.iter().enumerate() {
+            require(std::str::from_utf8(text).is_ok() && ids.number(text) == number)?;
+        }
+        Ok(ids)
+    }
 }
 
 impl Ids {

@@ -4,17 +4,19 @@ use std::borrow::Cow;
 use std::hint::select_unpredictable;
 use std::ops::Range;
 
-use crate::error::Result;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
 use crate::ids::interner::{IdHasher, Ids};
 use crate::number::decimal::Decimal;
-use crate::saved::{Reader, Writer, damaged, require};
+use crate::saved::require;
 use crate::table::cells::{Cells, look_through};
 use crate::table::columns::{IdColumn, check_text, slice};
 use crate::threads::{self, FEW_ROWS};
 
 /// Different identifiers. Integers are identifiers by their decimal text, which is written only
 /// where somebody asks for it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Vocabulary {
     /// That came as text.
     Texts(Ids),
@@ -289,47 +291,6 @@ impl Vocabulary {
     }
 }
 
-impl Vocabulary {
-    /// Saves the identifiers in order.
-    pub fn write_to(&self, out: &mut Writer) {
-        match self {
-            Self::Texts(ids) => {
-                out.byte(0);
-                out.texts((0..ids.texts().len()).map(|number| ids.texts().get(number)));
-            }
-            Self::Integers(integers) => {
-                out.byte(1);
-                out.integers(&integers.values);
-            }
-        }
-    }
-
-    /// Reads identifiers that were saved.
-    ///
-    /// # Errors
-    /// Where they are damaged, or one is there twice.
-    pub fn read_from(saved: &mut Reader<'_>) -> Result<Self> {
-        match saved.byte()? {
-            0 => {
-                let mut ids = Ids::default();
-                for (number, text) in saved.texts()?.enumerate() {
-                    require(ids.number(text?) == number)?;
-                }
-                Ok(Self::Texts(ids))
-            }
-            1 => {
-                let values = saved.integers()?;
-                let mut integers = Integers::for_values(&values);
-                for (number, &value) in values.iter().enumerate() {
-                    require(integers.number(value) == number)?;
-                }
-                Ok(Self::Integers(integers))
-            }
-            _ => Err(damaged()),
-        }
-    }
-}
-
 /// The integer that a text is the decimal text of.
 pub(crate) fn read_decimal(text: &[u8]) -> Option<i64> {
     let value: i64 = std::str::from_utf8(text).ok()?.parse().ok()?;
@@ -337,11 +298,27 @@ pub(crate) fn read_decimal(text: &[u8]) -> Option<i64> {
 }
 
 /// Integers numbered in the order in which they were first seen.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(try_from = "Vec<i64>")]
 pub struct Integers {
     values: Vec<i64>,
+    #[serde(skip_serializing)]
     places: Places,
+    #[serde(skip_serializing)]
     hasher: IdHasher,
+}
+
+impl TryFrom<Vec<i64>> for Integers {
+    type Error = Error;
+
+    /// Integers that were saved, of which none is there twice.
+    fn try_from(values: Vec<i64>) -> Result<Self> {
+        let mut integers = Self::for_values(&values);
+        for (number, &value) in values.iter().enumerate() {
+            require(integers.number(value) == number)?;
+        }
+        Ok(integers)
+    }
 }
 
 /// Where the numbers of integers are; each plus one, so that 0 is an empty place.

@@ -2,6 +2,8 @@
 
 #![allow(clippy::inline_always)] // what is inlined is compiled once for each kind of vectors
 
+use serde::{Deserialize, Serialize};
+
 /// Whole grades below this are counted.
 const LEVELS: usize = 16;
 
@@ -25,7 +27,7 @@ impl Grade for f64 {
 }
 
 /// A whole grade below 255, which stands for an unjudged document.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Level(pub u8);
 
 /// Stands for no judgment.

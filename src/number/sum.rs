@@ -4,6 +4,8 @@
 //! the carry-saving layout of Neal, *Fast exact summation using small and large superaccumulators*,
 //! 2015). The rounded result equals Python's `math.fsum`.
 
+use serde::{Deserialize, Serialize};
+
 const DIGIT_BITS: u32 = 32;
 const DIGIT_MASK: u64 = (1 << DIGIT_BITS) - 1;
 /// 2^-1074 is the lowest bit; 2098 bits of doubles, and 64 more for carries of many terms.
@@ -29,7 +31,8 @@ pub struct NotFinite;
 /// }
 /// assert_eq!(sum.value(), 1.0);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "Vec<u8>", try_from = "Vec<u8>")]
 pub struct ExactSum {
     digits: [i64; DIGITS],
     pending: u32,
@@ -41,6 +44,25 @@ pub struct ExactSum {
 impl Default for ExactSum {
     fn default() -> Self {
         Self { digits: [0; DIGITS], pending: 0, nan: 0, positive_infinity: 0, negative_infinity: 0 }
+    }
+}
+
+impl From<ExactSum> for Vec<u8> {
+    fn from(sum: ExactSum) -> Self {
+        let mut packed = Self::new();
+        // Nothing is packed where it isn't finite, which is refused when it is read.
+        sum.pack(&mut packed).unwrap_or_default();
+        packed
+    }
+}
+
+impl TryFrom<Vec<u8>> for ExactSum {
+    type Error = &'static str;
+
+    fn try_from(packed: Vec<u8>) -> Result<Self, Self::Error> {
+        let mut rest = &packed[..];
+        let sum = Self::unpack(&mut rest).filter(|_| rest.is_empty());
+        sum.ok_or("expected a packed sum")
     }
 }
 

@@ -21,7 +21,6 @@ use crate::ids::interner::Ids;
 use crate::notes::Notes;
 use crate::qrels::subtopics::{Second, Subtopics};
 use crate::qrels::{by_subtopic, judgments};
-use crate::saved::{Reader, What, Writer};
 
 /// The judgments of many queries.
 #[pyclass(frozen, module = "rankscope._core")]
@@ -195,9 +194,7 @@ impl Judgments {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
-        let mut out = Writer::new(What::Judgments);
-        self.0.write_to(&mut out);
-        reduce(py, "restore_judgments", &out.finish())
+        reduce(py, "restore_judgments", &self.0.save())
     }
 
     /// Itself, for it can't be changed.
@@ -215,10 +212,7 @@ impl Judgments {
 pub fn restore_judgments(py: Python<'_>, saved: &[u8]) -> PyResult<Judgments> {
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
     restore(py, saved, |bytes| {
-        let mut saved = Reader::new(bytes, What::Judgments)?;
-        let made = judgments::Judgments::read_from(&mut saved, threads)?;
-        saved.finish()?;
-        Ok(Judgments(Arc::new(made)))
+        judgments::Judgments::restore(bytes, threads).map(|made| Judgments(Arc::new(made)))
     })
 }
 

@@ -26,7 +26,6 @@ use crate::qrels::grades::Grades;
 use crate::rank::join_columns::RunColumns;
 use crate::rank::rankings;
 use crate::rank::rows::Columns;
-use crate::saved::{Reader, What, Writer};
 
 /// A run joined with its judgments, in rank order.
 #[pyclass(frozen, module = "rankscope._core")]
@@ -203,10 +202,7 @@ impl Rankings {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
-        let mut out = Writer::new(What::Rankings);
-        out.bytes(self.name.as_bytes());
-        self.made.write_to(&mut out);
-        reduce(py, "restore_rankings", &out.finish())
+        reduce(py, "restore_rankings", &self.made.save(&self.name))
     }
 
     /// Itself, for it can't be changed.
@@ -242,11 +238,8 @@ pub(super) fn evaluate_samples(
 #[pyfunction]
 pub fn restore_rankings(py: Python<'_>, saved: &[u8]) -> PyResult<Rankings> {
     restore(py, saved, |bytes| {
-        let mut saved = Reader::new(bytes, What::Rankings)?;
-        let name = saved.text()?.to_owned();
-        let made = Arc::new(rankings::Rankings::read_from(&mut saved)?);
-        saved.finish()?;
-        Ok(Rankings { made, name })
+        let (name, made) = rankings::Rankings::restore(bytes)?;
+        Ok(Rankings { made: Arc::new(made), name })
     })
 }
 

@@ -11,11 +11,7 @@ pub(super) type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
 
 /// What `__reduce__` gives.
 pub(super) fn reduce<'py>(py: Python<'py>, restore: &str, bytes: &[u8]) -> PyResult<Reduced<'py>> {
-    let bytes = PyBytes::new_with(py, bytes.len(), |room| {
-        room.copy_from_slice(bytes);
-        Ok(())
-    })?;
-    Ok((py.import("rankscope._core")?.getattr(restore)?, (bytes,)))
+    Ok((py.import("rankscope._core")?.getattr(restore)?, (PyBytes::new(py, bytes),)))
 }
 
 /// Reads an object.

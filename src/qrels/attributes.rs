@@ -1,19 +1,21 @@
 //! Attributes of queries, such as country, device or model version.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Kind, Result, show};
 use crate::ids::interner::Ids;
 use crate::ids::vocabulary::Vocabulary;
 use crate::number::decimal::Decimal;
 use crate::qrels::axis::Names;
-use crate::saved::{Reader, Writer, require};
+use crate::saved::{require, require_codes};
 use crate::table::columns::IdColumn;
 
 /// Named values of each query.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Attributes(Vec<Attribute>);
 
 /// One named value of each query.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Attribute {
     /// Its name.
     pub name: String,
@@ -54,30 +56,12 @@ impl Attributes {
         self.0.iter().map(|attribute| attribute.name.as_str())
     }
 
-    /// Saves them.
-    pub fn write_to(&self, out: &mut Writer) {
-        out.count(self.0.len() as u64);
-        for Attribute { name, values, codes } in &self.0 {
-            out.bytes(name.as_bytes());
-            values.write_to(out);
-            out.codes(codes);
-        }
-    }
-
-    /// Reads those of so many queries that were saved.
-    ///
-    /// # Errors
-    /// Where they are damaged.
-    pub fn read_from(saved: &mut Reader<'_>, queries: usize) -> Result<Self> {
-        let mut attributes = Vec::new();
-        for _ in 0..saved.count()? {
-            let name = saved.text()?.to_owned();
-            let values = Vocabulary::read_from(saved)?;
-            let codes = saved.codes(values.len())?;
+    /// Refuses those that are not of so many queries.
+    pub(crate) fn validate(&self, queries: usize) -> Result<()> {
+        self.0.iter().try_for_each(|Attribute { values, codes, .. }| {
             require(codes.len() == queries)?;
-            attributes.push(Attribute { name, values, codes });
-        }
-        Ok(Self(attributes))
+            require_codes(codes, values.len())
+        })
     }
 
     /// Adds those of further queries.

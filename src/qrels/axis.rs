@@ -4,16 +4,18 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
 use crate::ids::vocabulary::Vocabulary;
 use crate::number::levels::Grade;
 use crate::qrels::grades::Grades;
 use crate::qrels::subtopics::{self, Subtopics};
-use crate::saved::{Reader, Writer, damaged, require};
+use crate::saved::{require, require_offsets};
 use crate::threads;
 
 /// Queries and all judged grades of each.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Axis {
     names: Names,
     /// Where the grades of each query begin, and the last ones end.
@@ -21,6 +23,7 @@ pub struct Axis {
     /// The grades of each query, largest first.
     ideal: Grades,
     /// The same as doubles, once somebody asked.
+    #[serde(skip)]
     doubles: OnceLock<Vec<f64>>,
     grades: Vec<f64>,
     /// The subtopics of the judged documents, where the judgments have any.
@@ -28,7 +31,7 @@ pub struct Axis {
 }
 
 /// What queries are called.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Names {
     /// By identifiers.
     Known(Vocabulary),
@@ -59,36 +62,6 @@ impl Names {
             Self::Known(ids) => ids.get(query),
             Self::Numbers(_) => Cow::Owned(query.to_string().into_bytes()),
         }
-    }
-}
-
-impl Names {
-    /// Saves them.
-    pub fn write_to(&self, out: &mut Writer) {
-        match self {
-            Self::Known(ids) => {
-                out.flag(true);
-                ids.write_to(out);
-            }
-            Self::Numbers(count) => {
-                out.flag(false);
-                out.count(*count as u64);
-            }
-        }
-    }
-
-    /// Reads what was saved.
-    ///
-    /// # Errors
-    /// Where it is damaged.
-    pub fn read_from(saved: &mut Reader<'_>) -> Result<Self> {
-        Ok(if saved.flag()? {
-            Self::Known(Vocabulary::read_from(saved)?)
-        } else {
-            let count = usize::try_from(saved.count()?).map_err(|_| damaged())?;
-            require(count < usize::MAX)?;
-            Self::Numbers(count)
-        })
     }
 }
 
@@ -206,35 +179,18 @@ impl Axis {
         Self { grades: different.grades, ..self }
     }
 
-    /// Saves it.
-    pub fn write_to(&self, out: &mut Writer) {
-        self.names.write_to(out);
-        self.ideal.write_to(out);
-        out.offsets(&self.offsets);
-        out.doubles(&self.grades);
-        Subtopics::write_to(self.subtopics.as_ref(), out);
-    }
-
-    /// Reads an axis that was saved.
-    ///
-    /// # Errors
-    /// Where it is damaged.
-    pub fn read_from(saved: &mut Reader<'_>) -> Result<Self> {
-        let names = Names::read_from(saved)?;
-        let ideal = Grades::read_from(saved)?;
-        let offsets = saved.offsets(ideal.len())?;
-        require(offsets.len() == names.len() + 1)?;
-        let grades = saved.doubles()?;
-        require(grades.is_sorted_by(|one, other| one < other))?;
-        let subtopics = Subtopics::read_from(saved, &offsets)?;
-        let mut made = Self::of_sorted(names, offsets, ideal, grades);
-        made.set_subtopics(subtopics);
-        for ends in made.offsets.windows(2) {
-            let of_query = (ends[0]..ends[1]).map(|at| made.ideal.get(at));
-            require(of_query.clone().all(|grade| made.knows(grade)))?;
+    /// Refuses an axis that was never saved.
+    pub(crate) fn validate(&self) -> Result<()> {
+        self.ideal.validate()?;
+        require_offsets(&self.offsets, self.ideal.len())?;
+        require(self.offsets.len() - 1 == self.names.len())?;
+        require(self.grades.is_sorted_by(|one, other| one < other))?;
+        for ends in self.offsets.windows(2) {
+            let of_query = (ends[0]..ends[1]).map(|at| self.ideal.get(at));
+            require(of_query.clone().all(|grade| self.knows(grade)))?;
             require(of_query.is_sorted_by(|one, other| one >= other))?;
         }
-        Ok(made)
+        self.subtopics.iter().try_for_each(|subtopics| subtopics.validate(&self.offsets))
     }
 
     /// Whether a grade is among the different ones.

@@ -3,12 +3,14 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
 use crate::number::levels::{Grade, Level};
-use crate::saved::{Reader, Writer, damaged, require};
+use crate::saved::require;
 
 /// A column of grades.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Grades {
     /// Whole ones.
     Levels(Vec<Level>),
@@ -72,34 +74,11 @@ impl Grades {
         }
     }
 
-    /// Saves them.
-    pub fn write_to(&self, out: &mut Writer) {
+    /// Refuses infinite grades, which are never saved.
+    pub(crate) fn validate(&self) -> Result<()> {
         match self {
-            Self::Levels(levels) => {
-                out.byte(0);
-                let levels: Vec<u8> = levels.iter().map(|level| level.0).collect();
-                out.bytes(&levels);
-            }
-            Self::Doubles(grades) => {
-                out.byte(1);
-                out.doubles(grades);
-            }
-        }
-    }
-
-    /// Reads what was saved.
-    ///
-    /// # Errors
-    /// Where it is damaged, or a grade is infinite.
-    pub fn read_from(saved: &mut Reader<'_>) -> Result<Self> {
-        match saved.byte()? {
-            0 => Ok(Self::Levels(saved.bytes()?.iter().map(|&level| Level(level)).collect())),
-            1 => {
-                let grades = saved.doubles()?;
-                require(grades.iter().all(|grade| !grade.is_infinite()))?;
-                Ok(Self::Doubles(grades))
-            }
-            _ => Err(damaged()),
+            Self::Levels(_) => Ok(()),
+            Self::Doubles(grades) => require(grades.iter().all(|grade| !grade.is_infinite())),
         }
     }
 

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Kind, Result};
 use crate::ids::folded::Folded;
 use crate::ids::interner::{Arena, Ids};
@@ -13,7 +15,7 @@ use crate::qrels::axis::{Axis, Names};
 use crate::qrels::by_text::{BuilderRow, ByText, Entry, JudgedQuery, Tables};
 use crate::qrels::numbered::{self, Numbered, no_judgments};
 use crate::qrels::subtopics::Subtopics;
-use crate::saved::{Reader, Writer, require};
+use crate::saved::{self, What, require, require_offsets};
 use crate::table::cells::{Cells, look_through};
 use crate::table::columns::{IdColumn, check_all_finite, check_lengths, check_texts, slice};
 use crate::text::blocks::{Block, Blocks};
@@ -31,6 +33,16 @@ pub struct Judgments {
     by_text: OnceLock<ByText>,
     by_number: OnceLock<Numbered>,
     notes: Notes,
+}
+
+/// What is saved of judgments.
+#[derive(Serialize, Deserialize)]
+struct Saved<'a> {
+    names: Cow<'a, Names>,
+    notes: Cow<'a, Notes>,
+    numbered: Cow<'a, Numbered>,
+    offsets: Cow<'a, [usize]>,
+    subtopics: Cow<'a, Option<Subtopics>>,
 }
 
 /// What the second column of qrels holds, which is a subtopic where there are several of them.
@@ -167,44 +179,48 @@ impl Judgments {
         self.by_number.get_or_init(|| self.by_text.get().map_or_else(Numbered::default, number))
     }
 
-    /// Saves them.
-    pub fn write_to(&self, out: &mut Writer) {
-        self.axis.names_of().write_to(out);
-        out.notes(&self.notes);
-        match (self.by_number.get(), self.by_text.get()) {
-            (Some(numbered), _) => numbered.write_to(out),
-            (None, Some(by_text)) => number(by_text).write_to(out),
-            (None, None) => Numbered::default().write_to(out),
-        }
-        out.offsets(self.axis.offsets());
-        Subtopics::write_to(self.axis.subtopics(), out);
+    /// The bytes from which [`Judgments::restore`] makes them again.
+    #[must_use]
+    pub fn save(&self) -> Vec<u8> {
+        let numbered = match (self.by_number.get(), self.by_text.get()) {
+            (Some(numbered), _) => Cow::Borrowed(numbered),
+            (None, Some(by_text)) => Cow::Owned(number(by_text)),
+            (None, None) => Cow::default(),
+        };
+        let saved = Saved {
+            names: Cow::Borrowed(self.axis.names_of()),
+            notes: Cow::Borrowed(&self.notes),
+            numbered,
+            offsets: Cow::Borrowed(self.axis.offsets()),
+            subtopics: Cow::Owned(self.axis.subtopics().cloned()),
+        };
+        saved::save(What::Judgments, &saved)
     }
 
     /// Reads judgments that were saved.
     ///
     /// # Errors
-    /// Where they are damaged.
-    pub fn read_from(saved: &mut Reader<'_>, threads: usize) -> Result<Self> {
-        let names = Names::read_from(saved)?;
-        let notes = saved.notes()?;
-        let numbered = Numbered::read_from(saved)?;
-        let offsets = saved.offsets(numbered.codes.len())?;
-        require(offsets.len() == names.len() + 1)?;
-        let mut of_query = Vec::new();
+    /// Where the bytes are damaged, or of another version.
+    pub fn restore(bytes: &[u8], threads: usize) -> Result<Self> {
+        let saved: Saved<'_> = saved::restore(What::Judgments, bytes)?;
+        let (names, numbered) = (saved.names.into_owned(), saved.numbered.into_owned());
+        let (offsets, subtopics) = (saved.offsets.into_owned(), saved.subtopics.into_owned());
+        numbered.validate()?;
+        require_offsets(&offsets, numbered.codes.len())?;
+        require(offsets.len() - 1 == names.len())?;
         for ends in offsets.windows(2) {
-            of_query.clear();
-            of_query.extend_from_slice(&numbered.codes[ends[0]..ends[1]]);
+            let mut of_query = numbered.codes[ends[0]..ends[1]].to_vec();
             of_query.sort_unstable();
-            require(of_query.windows(2).all(|pair| pair[0] < pair[1]))?;
+            require(of_query.is_sorted_by(|one, other| one < other))?;
         }
-        let subtopics = Subtopics::read_from(saved, &offsets)?;
+        subtopics.iter().try_for_each(|subtopics| subtopics.validate(&offsets))?;
         let mut axis = Axis::new(names, offsets, numbered.grades.clone(), threads);
         axis.set_subtopics(subtopics);
         Ok(Self {
             axis: Arc::new(axis),
             by_text: OnceLock::new(),
             by_number: OnceLock::from(numbered),
-            notes,
+            notes: saved.notes.into_owned(),
         })
     }
 

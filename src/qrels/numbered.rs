@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Kind, Result};
 use crate::ids::finder::{Finder, MOST_ENTRIES};
 use crate::ids::vocabulary::{Vocabulary, extend_both};
@@ -9,14 +11,14 @@ use crate::notes::Notes;
 use crate::policy::Duplicates;
 use crate::qrels::axis::{Axis, Names};
 use crate::qrels::duplicates::{judged_twice, resolve};
-use crate::saved::{Reader, Writer, require};
+use crate::saved::{require, require_codes};
 use crate::table::cells::Cells;
 use crate::table::columns::{IdColumn, check_all_finite, check_lengths};
 use crate::table::group::{Grouped, group};
 use crate::threads;
 
 /// The judged documents of each query, by the offsets of the axis.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Numbered {
     /// The different documents.
     pub docs: Vocabulary,
@@ -27,23 +29,11 @@ pub struct Numbered {
 }
 
 impl Numbered {
-    /// Saves them.
-    pub fn write_to(&self, out: &mut Writer) {
-        self.docs.write_to(out);
-        out.codes(&self.codes);
-        out.doubles(&self.grades);
-    }
-
-    /// Reads what was saved.
-    ///
-    /// # Errors
-    /// Where it is damaged.
-    pub fn read_from(saved: &mut Reader<'_>) -> Result<Self> {
-        let docs = Vocabulary::read_from(saved)?;
-        let codes = saved.codes(docs.len())?;
-        let grades = saved.doubles()?;
+    /// Refuses what was never saved.
+    pub(crate) fn validate(&self) -> Result<()> {
+        let Self { docs, codes, grades } = self;
         require(grades.len() == codes.len() && grades.iter().all(|grade| grade.is_finite()))?;
-        Ok(Self { docs, codes, grades })
+        require_codes(codes, docs.len())
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
-use crate::saved::{Reader, Writer, require};
+use crate::saved::{require, require_codes, require_offsets};
 
 /// What judgments have beside documents and grades.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Second {
     /// The subtopic that each is of; a document can have several.
     #[default]
@@ -16,7 +18,7 @@ pub enum Second {
 }
 
 /// The subtopics of all queries, beside the judged documents of an axis; or their strata.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Subtopics {
     /// Which of these they are.
     pub(super) second: Second,
@@ -85,6 +87,22 @@ impl Subtopics {
         self.numbers.is_empty()
     }
 
+    /// Refuses what does not lie beside the judged documents of an axis with these offsets.
+    pub(crate) fn validate(&self, axis: &[usize]) -> Result<()> {
+        let Self { second, counts, offsets, numbers, grades, order } = self;
+        require(counts.len() + 1 == axis.len())?;
+        require(numbers.len() == grades.len() && grades.iter().all(|grade| grade.is_finite()))?;
+        require_offsets(offsets, numbers.len())?;
+        require(axis.last() == Some(&order.len()) && offsets.len() == order.len() + 1)?;
+        for (ends, &count) in axis.windows(2).zip(counts) {
+            require_codes(&numbers[offsets[ends[0]]..offsets[ends[1]]], count as usize)?;
+            require_codes(&order[ends[0]..ends[1]], ends[1] - ends[0])?;
+        }
+        // A document has one stratum, which is looked up without asking.
+        let is_single = |ends: &[usize]| ends[1] == ends[0] + 1;
+        require(*second == Second::Subtopic || offsets.windows(2).all(is_single))
+    }
+
     /// Those of one query, whose judged documents are these of the axis.
     #[must_use]
     pub fn of_query(&self, query: usize, docs: Range<usize>) -> OfQuery<'_> {
@@ -95,47 +113,5 @@ impl Subtopics {
             numbers: &self.numbers,
             grades: &self.grades,
         }
-    }
-
-    /// Saves them, or that there are none.
-    pub fn write_to(subtopics: Option<&Self>, out: &mut Writer) {
-        out.flag(subtopics.is_some());
-        if let Some(Self { second, counts, offsets, numbers, grades, order }) = subtopics {
-            out.flag(*second == Second::Stratum);
-            out.codes(counts);
-            out.codes(numbers);
-            out.doubles(grades);
-            out.offsets(offsets);
-            out.codes(order);
-        }
-    }
-
-    /// Reads what was saved beside the judged documents of an axis, by its offsets.
-    ///
-    /// # Errors
-    /// Where it is damaged.
-    pub fn read_from(saved: &mut Reader<'_>, axis: &[usize]) -> Result<Option<Self>> {
-        if !saved.flag()? {
-            return Ok(None);
-        }
-        let second = if saved.flag()? { Second::Stratum } else { Second::Subtopic };
-        let counts = saved.codes(usize::MAX)?;
-        require(counts.len() + 1 == axis.len())?;
-        let numbers = saved.codes(usize::MAX)?;
-        let grades = saved.doubles()?;
-        require(numbers.len() == grades.len() && grades.iter().all(|grade| grade.is_finite()))?;
-        let offsets = saved.offsets(numbers.len())?;
-        let order = saved.codes(usize::MAX)?;
-        require(axis.last() == Some(&order.len()) && offsets.len() == order.len() + 1)?;
-        for (query, ends) in axis.windows(2).enumerate() {
-            let rows = offsets[ends[0]]..offsets[ends[1]];
-            require(numbers[rows].iter().all(|&number| number < counts[query]))?;
-            let docs = ends[1] - ends[0];
-            require(order[ends[0]..ends[1]].iter().all(|&place| (place as usize) < docs))?;
-        }
-        // A document has one stratum, which is looked up without asking.
-        let is_single = |ends: &[usize]| ends[1] == ends[0] + 1;
-        require(second == Second::Subtopic || offsets.windows(2).all(is_single))?;
-        Ok(Some(Self { second, counts, offsets, numbers, grades, order }))
     }
 }

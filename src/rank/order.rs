@@ -5,6 +5,8 @@ use std::cmp::Ordering;
 use std::ops::Add;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize, Serializer};
+
 use crate::ids::vocabulary::{Vocabulary, read_decimal};
 use crate::number::decimal::Decimal;
 use crate::number::levels::Grade;
@@ -12,16 +14,37 @@ use crate::number::sorter::Sorter;
 use crate::policy::Ties;
 use crate::qrels::judgments::Judgments;
 use crate::rank::integers::{is_by_doc, moves_grades};
-use crate::saved::Writer;
 use crate::threads::{self, FEW_ROWS};
 
 /// The different documents of rankings: those of the judgments first, then others.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(from = "Vocabulary")]
 pub struct Docs {
     judged: Option<Arc<Judgments>>,
     others: Vocabulary,
     /// Whether those of the rows came as integers.
     are_integers: bool,
+}
+
+/// All of them are saved as one vocabulary, with the same codes.
+impl Serialize for Docs {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.judged.as_ref().map(|judged| &judged.by_number().docs) {
+            None => self.others.serialize(to),
+            Some(judged) if self.others.is_empty() => judged.serialize(to),
+            Some(judged) => {
+                let mut all = judged.clone();
+                all.append_new(&self.others);
+                all.serialize(to)
+            }
+        }
+    }
+}
+
+impl From<Vocabulary> for Docs {
+    fn from(docs: Vocabulary) -> Self {
+        Self::new(None, docs, false)
+    }
 }
 
 impl Docs {
@@ -66,20 +89,6 @@ impl Docs {
                     None => (docs, code),
                     Some(other) => (&self.others, other),
                 }
-            }
-        }
-    }
-
-    /// Saves all of them as one vocabulary, with the same codes.
-    pub fn write_to(&self, out: &mut Writer) {
-        let judged = self.judged.as_ref().map(|judged| &judged.by_number().docs);
-        match judged {
-            None => self.others.write_to(out),
-            Some(judged) if self.others.is_empty() => judged.write_to(out),
-            Some(judged) => {
-                let mut all = judged.clone();
-                all.append_new(&self.others);
-                all.write_to(out);
             }
         }
     }

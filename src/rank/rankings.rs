@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Kind, Result, earlier};
 use crate::ids::interner::{IdHasher, Ids};
 use crate::ids::vocabulary::Vocabulary;
@@ -19,12 +21,12 @@ use crate::rank::order::{Docs, Rows, rank_rows};
 use crate::rank::ranked;
 use crate::rank::rows::{Columns, Table, are_regular, check_grade, check_values};
 use crate::rank::run::{Run, no_rows};
-use crate::saved::{Reader, Writer, require};
+use crate::saved::{self, What, require, require_codes, require_offsets};
 use crate::table::columns::check_lengths;
 use crate::text::list::List;
 
 /// A run joined with its judgments, each list in rank order; immutable.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Rankings {
     axis: Arc<Axis>,
     ties: Ties,
@@ -32,6 +34,7 @@ pub struct Rankings {
     offsets: Vec<usize>,
     relevance: Grades,
     /// The same as doubles, once somebody asked.
+    #[serde(skip)]
     doubles: OnceLock<Vec<f64>>,
     scores: Vec<f64>,
     /// The different documents; none where rows have no identifiers.
@@ -253,71 +256,42 @@ impl Rankings {
         Ok(made)
     }
 
-    /// Saves them.
-    pub fn write_to(&self, out: &mut Writer) {
-        self.axis.write_to(out);
-        out.word(self.ties);
-        out.notes(&self.notes);
-        out.count(self.flat);
-        out.flag(self.is_grouped);
-        out.doubles(&self.scores);
-        self.relevance.write_to(out);
-        out.offsets(&self.offsets);
-        out.flags(&self.is_present);
-        self.docs.write_to(out);
-        out.codes(&self.codes);
-        out.codes(&self.judged);
-        self.run_only.write_to(out);
-        self.attributes.write_to(out);
+    /// The bytes from which [`Rankings::restore`] makes them again, with their name.
+    #[must_use]
+    pub fn save(&self, name: &str) -> Vec<u8> {
+        saved::save(What::Rankings, &(name, self))
     }
 
-    /// Reads rankings that were saved.
+    /// Reads rankings that were saved, and their name.
     ///
     /// # Errors
-    /// Where they are damaged.
-    pub fn read_from(saved: &mut Reader<'_>) -> Result<Self> {
-        let axis = Axis::read_from(saved)?;
-        let (ties, notes) = (saved.word()?, saved.notes()?);
-        let (flat, is_grouped) = (saved.count()?, saved.flag()?);
-        let scores = saved.doubles()?;
+    /// Where the bytes are damaged, or of another version.
+    pub fn restore(bytes: &[u8]) -> Result<(String, Self)> {
+        let (name, made): (String, Self) = saved::restore(What::Rankings, bytes)?;
+        made.validate()?;
+        Ok((name, made))
+    }
+
+    /// Refuses what was never saved.
+    fn validate(&self) -> Result<()> {
+        let Self { axis, offsets, relevance, scores, codes, judged, is_present, .. } = self;
+        axis.validate()?;
         require(scores.iter().all(|score| !score.is_nan()))?;
-        let relevance = Grades::read_from(saved)?;
+        relevance.validate()?;
         require(relevance.len() == scores.len())?;
         let is_known = |grade: f64| grade.is_nan() || axis.knows(grade);
         require((0..relevance.len()).all(|row| is_known(relevance.get(row))))?;
-        let offsets = saved.offsets(scores.len())?;
-        let is_present = saved.flags()?;
+        require_offsets(offsets, scores.len())?;
         require(offsets.len() == axis.len() + 1 && is_present.len() == axis.len())?;
-        let docs = Vocabulary::read_from(saved)?;
-        let codes = saved.codes(docs.len())?;
         require(codes.is_empty() || codes.len() == scores.len())?;
-        let judged = saved.codes(usize::MAX)?;
+        require_codes(codes, self.docs.len())?;
         let needed = if axis.subtopics().is_some() { scores.len() } else { 0 };
         require(judged.len() == needed)?;
         for query in 0..if judged.is_empty() { 0 } else { axis.len() } {
             let docs = axis.offsets()[query + 1] - axis.offsets()[query];
-            let of_query = &judged[offsets[query]..offsets[query + 1]];
-            require(of_query.iter().all(|&doc| doc == 0 || (doc as usize) < docs))?;
+            require_codes(&judged[offsets[query]..offsets[query + 1]], docs.max(1))?;
         }
-        let run_only = Vocabulary::read_from(saved)?;
-        let attributes = Attributes::read_from(saved, axis.len())?;
-        Ok(Self {
-            axis: Arc::new(axis),
-            ties,
-            offsets,
-            relevance,
-            doubles: OnceLock::new(),
-            scores,
-            docs: Docs::new(None, docs, false),
-            codes,
-            judged,
-            is_present,
-            run_only,
-            is_grouped,
-            attributes,
-            notes,
-            flat,
-        })
+        self.attributes.validate(axis.len())
     }
 
     /// Finds out which judged documents the rows are, where there are subtopics.

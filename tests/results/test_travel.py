@@ -9,6 +9,7 @@ import inspect
 import math
 import multiprocessing
 import pickle
+import zlib
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -286,13 +287,9 @@ def save() -> dict[str, _core.Judgments | _core.Rankings | _core.Evaluation]:
 
 
 def seal(content: bytes) -> bytes:
-    """Append the checksum as the core computes it, so that it doesn't tell what was changed."""
-    total, mask = len(content), 2**64 - 1
-    for start in range(0, len(content) - len(content) % 8 + 8, 8):
-        word = content[start : start + 8].ljust(8, b"\0")
-        total = (total ^ int.from_bytes(word, "little")) * 0x9E3779B97F4A7C15 & mask
-        total = (total << 29 | total >> 35) & mask
-    return content + total.to_bytes(8, "little")
+    """Write the checksum as the core computes it, so that it doesn't tell what was changed."""
+    checksum = zlib.crc32(content[16:], zlib.crc32(content[:12]))
+    return content[:12] + checksum.to_bytes(4, "little") + content[16:]
 
 
 @pytest.mark.parametrize("name", save())
@@ -322,11 +319,10 @@ def test_bytes_of_another_version_say_so() -> None:
 @pytest.mark.parametrize("name", save())
 def test_bytes_with_a_right_checksum_but_wrong_contents_never_crash(name: str) -> None:
     restore, (saved,) = save()[name].__reduce__()
-    body = saved[:-8]
-    assert seal(body) == saved
-    for at in range(16, len(body)):
+    assert seal(saved) == saved
+    for at in range(16, len(saved)):
         for change in (1, 0x80, 0xFF):
-            odd = bytearray(body)
+            odd = bytearray(saved)
             odd[at] ^= change
             try:
                 restored = restore(seal(bytes(odd)))
@@ -341,7 +337,8 @@ def use(restored: object) -> None:
         restored.query_ids()
         for query in range(len(restored.query_ids())):
             restored.documents(query)
-        _core.evaluate_dict(restored, plan(), SAVED_RUN)
+        with suppress(RankscopeError):
+            _core.evaluate_dict(restored, plan(), SAVED_RUN)
     elif isinstance(restored, _core.Rankings):
         for query in range(len(restored.query_ids())):
             restored.doc_ids(query)
@@ -406,12 +403,11 @@ def test_every_public_record_has_a_signature_with_names_types_and_defaults(name:
 def test_no_document_is_judged_twice_whatever_byte_is_changed() -> None:
     made = Judgments.from_dict({"q": {"a": 1, "b": 2, "c": 0}, "p": {"b": 3}}, "error")
     restore, (saved,) = made.__reduce__()
-    content = saved[:-8]
-    assert seal(content) == saved
+    assert seal(saved) == saved
     outcomes: Counter[str] = Counter()
-    for at in range(len(content)):
+    for at in range(len(saved)):
         for value in range(4):
-            changed = bytearray(content)
+            changed = bytearray(saved)
             changed[at] = value
             try:
                 found = restore(seal(bytes(changed)))
