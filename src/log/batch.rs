@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::contexts::Contexts;
 use super::labels::{self, Labels};
 use super::list::List;
@@ -10,13 +12,14 @@ use super::texts::{count, join};
 
 /// Events, and of which objects they are. The contexts of rankings are places in those of the batch;
 /// events have no numbers, and labels do not know when their rankings were shown.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Batch {
     /// The rankings.
     pub rankings: Rankings,
     /// The labels.
     pub labels: Labels,
     /// Of each event, whether it is a label.
+    #[serde(with = "serde_bytes")]
     pub kinds: Vec<u8>,
     /// How many events each object has: none where it was not taken.
     pub counts: Vec<i64>,
@@ -34,6 +37,22 @@ pub enum Event {
 }
 
 impl Batch {
+    /// The bytes in which it goes to another process of the same release.
+    ///
+    /// # Panics
+    /// Never, for its lengths are known.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).expect("its lengths are known")
+    }
+
+    /// Reads what another process has written; none where it is something else.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (batch, rest) = postcard::take_from_bytes(bytes).ok()?;
+        rest.is_empty().then_some(batch)
+    }
+
     /// How many events there are.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -2,10 +2,12 @@
 
 use std::ops::Deref;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ids::interner::Ids;
 
 /// What many rankings have in common.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Context {
     /// The model that ranked.
     pub model: Vec<u8>,
@@ -18,12 +20,25 @@ pub struct Context {
 }
 
 /// Contexts, each once, in the order in which they were added.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Context>")]
 pub struct Contexts {
     all: Vec<Context>,
     /// By all that they say.
+    #[serde(skip_serializing)]
     ids: Ids,
+    #[serde(skip_serializing)]
     text: Vec<u8>,
+}
+
+impl TryFrom<Vec<Context>> for Contexts {
+    type Error = &'static str;
+
+    fn try_from(all: Vec<Context>) -> Result<Self, Self::Error> {
+        let mut contexts = Self::default();
+        let are_new = all.iter().enumerate().all(|(place, context)| contexts.add(context) == place);
+        if are_new { Ok(contexts) } else { Err("expected each context once") }
+    }
 }
 
 impl Deref for Contexts {

@@ -1,11 +1,13 @@
 //! Columns of labels.
 
+use serde::{Deserialize, Serialize};
+
 use super::body::{Fault, LABELS, Reader, Writer};
 use super::texts::{Texts, count, join, take};
 use crate::ids::interner::Ids;
 
 /// Labels as columns.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Labels {
     /// The numbers under which they were stored.
     pub seqs: Vec<i64>,
@@ -14,6 +16,7 @@ pub struct Labels {
     /// When they happened, likewise.
     pub times: Vec<i64>,
     /// What they do.
+    #[serde(with = "serde_bytes")]
     pub kinds: Vec<u8>,
     /// Their rankings.
     pub ranking_ids: Texts,

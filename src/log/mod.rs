@@ -5,7 +5,6 @@ pub mod body;
 #[cfg(test)]
 mod cases;
 pub mod contexts;
-pub mod copies;
 pub mod digest;
 pub mod join;
 pub mod keys;

@@ -1,11 +1,13 @@
 //! Columns of rankings.
 
+use serde::{Deserialize, Serialize};
+
 use super::body::{Fault, RANKINGS, Reader, Writer};
 use super::list::List;
 use super::texts::{Texts, count, join, place, take};
 
 /// Rankings as columns.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rankings {
     /// The numbers under which they were stored.
     pub seqs: Vec<i64>,

@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 /// Texts end to end, and where each of them begins.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Texts {
     /// Where each begins, and where the last ends; the first is 0.
     pub offsets: Vec<i64>,
     /// The texts, in UTF-8.
+    #[serde(with = "serde_bytes")]
     pub bytes: Vec<u8>,
 }
 
