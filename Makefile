@@ -23,7 +23,7 @@ FUZZ_LIMITS = -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=60
 CARGO_FUZZ := 0.13.2
 CARGO_MUTANTS := 27.1.0
 FUZZ_TARGETS = $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
-RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find src -name '*.rs')
+RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 # The tests that put good and bad input into the extension, but for those that measure memory.
 BINDING := tests/inputs tests/invariance tests/evaluation/test_attribute.py tests/stats tests/files tests/tables \
@@ -121,14 +121,14 @@ format: develop ## Format the sources, and write the tables of the pages
 	$(BIN)/python -m dev.tables
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	cargo fmt
+	cargo fmt --all
 
 .PHONY: lint
 lint: develop ## Check format, style, import contracts and the stub of the extension
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	cargo fmt --check
-	cargo clippy --all-targets --features python -- -D warnings
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
 	$(BIN)/lint-imports
 	$(BIN)/python -m dev.lines --check
 	$(BIN)/stubtest --mypy-config-file tests/house/stubtest.ini --allowlist tests/house/stubtest.txt rankscope._core
@@ -252,7 +252,7 @@ $(SANITIZED): $(RUST_SOURCES) Makefile $(shell find python -name '*.py')
 		echo "Hint: apt-get install gcc"; \
 		exit 1; }
 	RUSTFLAGS="-Zsanitizer=address -Cdebug-assertions=on -Coverflow-checks=on" \
-		CFLAGS="-fsanitize=address" CARGO_PROFILE_RELEASE_LTO=off cargo +nightly build --release --lib --features python \
+		CFLAGS="-fsanitize=address" CARGO_PROFILE_RELEASE_LTO=off cargo +nightly build --release --package rankscope \
 		--target $(SANITIZED_TARGET) --target-dir target/sanitized
 	rm -rf $@ && mkdir -p $@
 	cp -r python/rankscope $@/

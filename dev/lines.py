@@ -88,7 +88,7 @@ def count_project() -> Counts:
             "lines of templates, scripts and styles": count_matches(
                 PACKAGE, r"\.(j2|js|css)", "lines"
             ),
-            "lines of Rust": count_matches(ROOT / "src", r"\.rs", "lines"),
+            "lines of Rust": count_matches(ROOT / "crates", r"\.rs", "lines"),
             "lines of tests": count_matches(ROOT / "tests", r"\.py", "lines"),
             "lines of dev": count_matches(ROOT / "dev", r"\.py", "lines"),
             "words of docs": count_matches(ROOT / "docs", r"\.md", "words"),

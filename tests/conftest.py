@@ -60,7 +60,7 @@ def is_affected(test: str, changed: list[str]) -> bool:
         )
         for pattern in area["sources"]
     ]
-    patterns = [*(patterns or ["python/*", "src/*"]), test]
+    patterns = [*(patterns or ["python/*", "crates/*"]), test]
     return any(fnmatch(path, pattern) for path in changed for pattern in patterns)
 
 

@@ -37,7 +37,7 @@ AREAS = Path(__file__).with_name("areas.toml")
 RECORD = Path(__file__).with_name("record.json")
 WORK = ROOT / "target" / "mutants"
 EXTENSION = Path("python/rankscope/_core.abi3.so")
-BUILD = ["cargo", "build", "--quiet", "--profile=develop", "--lib", "--features=python"]
+BUILD = ["cargo", "build", "--quiet", "--profile=develop", "--package=rankscope"]
 PYTEST = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:randomly", "--hypothesis-seed=0"]
 PYTEST += ["-m", "not thorough and not slow"]
 CAUGHT = ("caught", "timed out")

@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-use rankscope::log::batch::Batch;
-use rankscope::log::list::Limits;
-use rankscope::logged::events::Span;
-use rankscope::logged::json;
-use rankscope::logged::names::Names;
-use rankscope::logged::objects::Decoder;
+use rankscope_log::blocks::batch::Batch;
+use rankscope_log::blocks::list::Limits;
+use rankscope_log::logged::events::Span;
+use rankscope_log::logged::json;
+use rankscope_log::logged::names::Names;
+use rankscope_log::logged::objects::Decoder;
 
 static DECODER: LazyLock<Decoder> = LazyLock::new(|| {
     let names = |pairs: &[(&'static str, &'static str)]| Names::new(pairs.iter().copied()).unwrap();

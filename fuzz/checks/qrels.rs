@@ -1,8 +1,8 @@
 //! Any bytes are qrels or a mistake, and reading them never panics. What is read is consistent.
 
-use rankscope::policy::Duplicates;
-use rankscope::qrels::judgments::Judgments;
-use rankscope::text::source::{Encoding, Input, Origin};
+use rankscope_core::policy::Duplicates;
+use rankscope_core::qrels::judgments::Judgments;
+use rankscope_core::text::source::{Encoding, Input, Origin};
 
 /// Reads some bytes.
 pub fn check(data: &[u8]) {

@@ -3,16 +3,16 @@
 
 use std::sync::LazyLock;
 
-use rankscope::error::Error;
-use rankscope::evaluate::evaluation::Evaluation;
-use rankscope::evaluate::plan::{Measure, Plan};
-use rankscope::evaluate::{held, stream};
-use rankscope::kernels::{self, Needs, Params};
-use rankscope::policy::{Aggregate, Duplicates, Policy, ScoreType};
-use rankscope::qrels::judgments::Judgments;
-use rankscope::rank::run::Run;
-use rankscope::table::queue::Room;
-use rankscope::text::source::{Encoding, Input, Origin};
+use rankscope_core::error::Error;
+use rankscope_core::evaluate::evaluation::Evaluation;
+use rankscope_core::evaluate::plan::{Measure, Plan};
+use rankscope_core::evaluate::{held, stream};
+use rankscope_core::kernels::{self, Needs, Params};
+use rankscope_core::policy::{Aggregate, Duplicates, Policy, ScoreType};
+use rankscope_core::qrels::judgments::Judgments;
+use rankscope_core::rank::run::Run;
+use rankscope_core::table::queue::Room;
+use rankscope_core::text::source::{Encoding, Input, Origin};
 
 fn input(data: &[u8]) -> Input {
     Input { origin: Origin::Bytes(data.into()), encoding: Encoding::Utf8 }

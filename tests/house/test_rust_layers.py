@@ -6,13 +6,16 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-SOURCES = Path(__file__).parents[2] / "src"
+CRATES = Path(__file__).parents[2] / "crates"
 
-# The folders of src/ in the order of the data: each may import the ones before it. What lies in
-# src/ itself (errors, notes, threads, policy) comes before all of them.
+# The folders of each crate in the order of the data: each may import the ones before it. What lies
+# beside the folders (errors, notes, threads, policy) comes before all of them. Manifests say which
+# crate uses which.
 FOLDERS = (
     "number",
     "text",
@@ -27,9 +30,8 @@ FOLDERS = (
     "explain",
     "agreement",
     "fuse",
-    "log",
+    "blocks",
     "logged",
-    "python",
 )
 
 Imports = dict[str, dict[str, str]]
@@ -73,7 +75,7 @@ def find_cycle(imports: Mapping[str, Mapping[str, str]]) -> list[str]:
 def find_upward(imports: Mapping[str, Mapping[str, str]]) -> list[str]:
     """Return a line for each import of a folder that comes later in the order."""
     return [
-        f"src/{name} imports {path}, and {_folder(target)}/ comes after {_folder(name) or 'src'}/"
+        f"{name} imports {path}, and {_folder(target)}/ comes after {_folder(name) or 'the root'}/"
         for name, targets in imports.items()
         if name != "lib.rs"
         for target, path in targets.items()
@@ -157,14 +159,19 @@ def _resolve(
     return None
 
 
-def test_no_files_of_the_core_import_each_other_in_a_circle() -> None:
-    imports = read_imports(SOURCES)
+SOURCES = sorted(CRATES.glob("*/src"))
+
+
+@pytest.mark.parametrize("sources", SOURCES, ids=lambda path: path.parent.name)
+def test_no_files_of_a_crate_import_each_other_in_a_circle(sources: Path) -> None:
+    imports = read_imports(sources)
     assert sum(map(len, imports.values())) > len(imports)
     cycle = find_cycle(imports)
     assert not cycle, "files import each other in a circle: " + " -> ".join(cycle)
 
 
-def test_every_folder_of_the_core_uses_only_those_before_it() -> None:
-    assert sorted(FOLDERS) == sorted(path.name for path in SOURCES.iterdir() if path.is_dir())
-    upward = find_upward(read_imports(SOURCES))
+@pytest.mark.parametrize("sources", SOURCES, ids=lambda path: path.parent.name)
+def test_every_folder_of_a_crate_uses_only_those_before_it(sources: Path) -> None:
+    assert {path.name for path in sources.iterdir() if path.is_dir()} <= set(FOLDERS)
+    upward = find_upward(read_imports(sources))
     assert not upward, "\n".join(upward)

@@ -62,7 +62,7 @@ def test_the_page_of_codes_has_those_of_the_sources_and_all_diagnostics() -> Non
     assert re.findall(r"^\| `(\w+)` \|", notes, flags=re.MULTILINE) == [*SENTENCES]
     rows = re.findall(r"^\| (`\w+`[^|]*) \|", errors, flags=re.MULTILINE)
     explained = {code for row in rows for code in re.findall(r"`(\w+)`", row)}
-    files = [*(ROOT / "src").rglob("*.rs"), *(ROOT / "python").rglob("*.py")]
+    files = [*(ROOT / "crates").rglob("*.rs"), *(ROOT / "python").rglob("*.py")]
     sources = "".join(path.read_text(encoding="utf-8") for path in files)
     assert explained
     assert {code for code in explained if f'"{code}"' not in sources} == set()

@@ -323,7 +323,7 @@ def test_the_first_mistake_is_named_whoever_finds_it(
 
 
 PIECE = 1 << 17
-"""So many rows are read at once (`MANY` in src/python/pieces.rs)."""
+"""So many rows are read at once (`MANY` in crates/python/src/pieces.rs)."""
 SHARED = ["nDCG@10", "AP", "RR"]
 
 
