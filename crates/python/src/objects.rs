@@ -343,7 +343,6 @@ fn at_line(py: Python<'_>, raised: PyErr, line: u64) -> PyErr {
 }
 
 /// The bytes of an identifier; what is no text and no integer is written as `spell` does.
-#[allow(clippy::disallowed_methods)] // an identifier has at most 4,096 bytes
 pub(super) fn read_id<'a>(
     id: &'a Bound<'_, PyAny>,
     place: &str,

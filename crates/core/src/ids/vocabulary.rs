@@ -48,7 +48,6 @@ impl Vocabulary {
 
     /// The text of an identifier.
     #[must_use]
-    #[allow(clippy::disallowed_methods)] // an integer has at most 20 bytes
     pub fn get(&self, number: usize) -> Cow<'_, [u8]> {
         match self {
             Self::Texts(ids) => Cow::Borrowed(ids.texts().get(number)),

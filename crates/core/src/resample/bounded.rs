@@ -188,7 +188,6 @@ pub fn units_needed(
 /// Nobody asks so many queries.
 const MOST_UNITS: f64 = 1e9;
 
-#[allow(clippy::expect_used)] // the parameters are valid
 fn normal() -> Normal {
     Normal::new(0.0, 1.0).expect("a standard normal distribution")
 }
