@@ -27,7 +27,6 @@ pub enum Kind {
 
 impl Kind {
     /// The name under which the Python package looks up the class.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Measure => "measure",
@@ -74,7 +73,6 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     /// An error of a kind, with its stable code and what was expected and found.
-    #[must_use]
     pub fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> Self {
         Self(Box::new(Fields {
             kind,
@@ -86,49 +84,42 @@ impl Error {
     }
 
     /// The error where the system has no memory left.
-    #[must_use]
     pub fn out_of_memory() -> Self {
         Self::new(Kind::Memory, "memory", "not enough memory for this input")
             .hint("evaluate it in parts, or raise the memory limit of the process")
     }
 
     /// Says how to mend it.
-    #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = hint.into();
         self
     }
 
     /// Says in which file, unless that is known already.
-    #[must_use]
     pub fn file(mut self, file: &str) -> Self {
         self.0.place.file.get_or_insert_with(|| file.to_owned());
         self
     }
 
     /// Says at which 1-based line.
-    #[must_use]
     pub fn line(mut self, line: u64) -> Self {
         self.0.place.line = Some(line);
         self
     }
 
     /// Says at which 1-based column.
-    #[must_use]
     pub fn column(mut self, column: usize) -> Self {
         self.0.place.column = Some(column as u64);
         self
     }
 
     /// Keeps the offending bytes, escaped and cut.
-    #[must_use]
     pub fn value(mut self, value: &[u8]) -> Self {
         self.0.place.value = Some(show(value));
         self
     }
 
     /// Moves the line down by the lines that came before the text it was found in.
-    #[must_use]
     pub fn after_lines(mut self, lines: u64) -> Self {
         if let Some(line) = &mut self.0.place.line {
             *line += lines;
@@ -137,38 +128,32 @@ impl Error {
     }
 
     /// The branch of the tree.
-    #[must_use]
     pub fn kind(&self) -> Kind {
         self.0.kind
     }
 
     /// The stable code.
-    #[must_use]
     pub fn code(&self) -> &'static str {
         self.0.code
     }
 
     /// What was expected and found.
-    #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
     /// How to mend it, or nothing.
-    #[must_use]
     pub fn hint_text(&self) -> &str {
         &self.0.hint
     }
 
     /// Where it was found.
-    #[must_use]
     pub fn place(&self) -> &Place {
         &self.0.place
     }
 }
 
 /// The error of the earlier line, if there is one.
-#[must_use]
 pub fn earlier(one: Option<Error>, other: Option<Error>) -> Option<Error> {
     one.into_iter().chain(other).min_by_key(|error| error.place().line)
 }
@@ -184,7 +169,6 @@ impl std::error::Error for Error {}
 const SHOWN: usize = 120;
 
 /// Bytes as a person may safely read them: escaped, and cut at 120 characters.
-#[must_use]
 pub fn show(bytes: &[u8]) -> String {
     // A character has four bytes at most, and the one after the last shows that there are more.
     let cut = &bytes[..bytes.len().min(4 * (SHOWN + 1))];

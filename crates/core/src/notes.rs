@@ -152,7 +152,6 @@ impl Lines {
     }
 
     /// The lines in all blocks before one.
-    #[must_use]
     pub fn before(&self, block: u64) -> u64 {
         self.counts.iter().zip(0..block).map(|(lines, _)| lines).sum()
     }

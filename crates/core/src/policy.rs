@@ -23,7 +23,6 @@ pub trait Field: Copy + 'static {
     const WORDS: &'static [Word<Self>];
 
     /// The value that a word stands for.
-    #[must_use]
     fn read(word: &str) -> Option<Self> {
         Self::WORDS.iter().find(|known| known.word == word).map(|known| known.value)
     }
@@ -93,7 +92,6 @@ field! {
 
 impl Empty {
     /// The value that counts; none where the query is left out, or refused.
-    #[must_use]
     pub fn value(self) -> Option<f64> {
         match self {
             Self::Zero => Some(0.0),
@@ -196,7 +194,6 @@ pub enum Aggregate {
 
 impl Aggregate {
     /// The same with a share of the queries; none where it takes no share.
-    #[must_use]
     pub fn with_share(self, share: f64) -> Option<Self> {
         match self {
             Self::Quantile(_) => Some(Self::Quantile(share)),
@@ -268,7 +265,6 @@ field! {
 impl ScoreType {
     /// The score as it is compared.
     #[inline]
-    #[must_use]
     #[allow(clippy::cast_possible_truncation)] // rounding is what is asked for
     pub fn round(self, score: f64) -> f64 {
         match self {
@@ -282,7 +278,6 @@ impl ScoreType {
 pub type FieldWords = (&'static str, Vec<(&'static str, &'static str)>);
 
 /// Every field whose values are words.
-#[must_use]
 pub fn fields() -> [FieldWords; 9] {
     fn of<T: Field>() -> FieldWords {
         (T::NAME, T::WORDS.iter().map(|known| (known.word, known.meaning)).collect())

@@ -29,7 +29,6 @@ pub enum What {
 }
 
 /// The error for bytes that are not what they should be.
-#[must_use]
 pub fn damaged() -> Error {
     Error::new(
         Kind::Format,
@@ -67,7 +66,6 @@ pub fn require_codes(codes: &[u32], below: usize) -> Result<()> {
 ///
 /// # Panics
 /// Where it has a form that can't be saved, which no object of the core has.
-#[must_use]
 pub fn save(what: What, object: &impl Serialize) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&VERSION.to_le_bytes());

@@ -13,13 +13,11 @@ pub const FEW_ROWS: usize = 100_000;
 const FEW_SLOW_ROWS: usize = 2_000;
 
 /// Cuts queries, whose rows have these offsets, into at most `parts` runs of about as many rows.
-#[must_use]
 pub fn cut(offsets: &[usize], parts: usize) -> Vec<Range<usize>> {
     cut_from(FEW_ROWS, offsets, parts)
 }
 
 /// Cuts queries as [`cut`] does, where the work on each row takes long.
-#[must_use]
 pub fn cut_slow(offsets: &[usize], parts: usize) -> Vec<Range<usize>> {
     cut_from(FEW_SLOW_ROWS, offsets, parts)
 }
@@ -44,14 +42,12 @@ fn cut_from(few: usize, offsets: &[usize], parts: usize) -> Vec<Range<usize>> {
 }
 
 /// Cuts rows into at most `parts` runs of about the same length.
-#[must_use]
 pub fn cut_rows(rows: usize, parts: usize) -> Vec<Range<usize>> {
     let parts = if rows < FEW_ROWS { 1 } else { parts.max(1) };
     (0..parts).map(|part| rows * part / parts..rows * (part + 1) / parts).collect()
 }
 
 /// Cuts a column into runs of rows that follow one another.
-#[must_use]
 pub fn split_rows<'a, T>(mut column: &'a mut [T], ranges: &[Range<usize>]) -> Vec<&'a mut [T]> {
     let mut parts = Vec::with_capacity(ranges.len());
     for range in ranges {
@@ -63,7 +59,6 @@ pub fn split_rows<'a, T>(mut column: &'a mut [T], ranges: &[Range<usize>]) -> Ve
 }
 
 /// Cuts a column into the rows of adjacent runs of queries.
-#[must_use]
 pub fn split<'a, T>(
     mut column: &'a mut [T],
     ranges: &[Range<usize>],
@@ -88,7 +83,6 @@ pub fn spawn<'scope, T: Send + 'scope>(
 }
 
 /// Waits for a thread, and unwinds where it did.
-#[must_use]
 pub fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload))
 }

@@ -44,7 +44,6 @@ impl Averaging {
     }
 
     /// How many measures need numerators and denominators.
-    #[must_use]
     pub fn ratios(&self) -> usize {
         let aggregates = self.measures.iter().map(|(_, aggregate)| *aggregate);
         aggregates.filter(|&aggregate| aggregate == Aggregate::RatioOfSums).count()
@@ -63,7 +62,6 @@ pub fn check_weights(name: &str, aggregate: Aggregate) -> Result<()> {
 }
 
 /// The error for an aggregate that a measure does not have.
-#[must_use]
 pub fn unavailable(name: &str, wanted: &str) -> Error {
     Error::new(
         Kind::Policy,

@@ -49,7 +49,6 @@ impl Candidates {
     }
 
     /// The number of documents of each list if all are samples of candidates, else 0.
-    #[must_use]
     pub fn size(self) -> u64 {
         if let Self::Sampled(size) = self { size as u64 } else { 0 }
     }

@@ -169,7 +169,6 @@ impl Evaluation {
     }
 
     /// The bytes of it, and of how its values were brought together.
-    #[must_use]
     pub fn save(&self, averaging: &Averaging) -> Vec<u8> {
         saved::save(What::Evaluation, &(self, averaging))
     }
@@ -282,7 +281,6 @@ impl Evaluation {
     }
 
     /// The aggregate of a measure over some queries, and how many of them enter it.
-    #[must_use]
     pub fn mean_over(
         &self,
         averaging: &Averaging,
@@ -294,7 +292,6 @@ impl Evaluation {
     }
 
     /// What the aggregate of a measure over some queries is made of.
-    #[must_use]
     pub fn parts(
         &self,
         averaging: &Averaging,
@@ -334,7 +331,6 @@ impl Evaluation {
 }
 
 /// The error for a value that is beyond double precision.
-#[must_use]
 pub fn overflow(measure: &str, query: &[u8]) -> Error {
     Error::new(
         Kind::Measure,

@@ -32,7 +32,6 @@ const FEW_LINES: usize = 10_000;
 
 /// The lines of some queries, in this order: name, query and value, with tabs between. `name` says what
 /// a query is called.
-#[must_use]
 pub fn write_lines<'a>(
     measures: &[Printed<'_>],
     queries: &[u32],
@@ -104,13 +103,11 @@ fn write_text(out: &mut Vec<u8>, value: f64) {
 }
 
 /// The sum of the values of some queries, one after the other.
-#[must_use]
 pub fn add_in_order(values: &[f64], queries: &[u32]) -> f64 {
     queries.iter().fold(0.0, |sum, &query| sum + values[query as usize])
 }
 
 /// The sum of the logarithms of these values, one after the other, where none is below 0.00001.
-#[must_use]
 pub fn add_logarithms(values: &[f64], queries: &[u32]) -> f64 {
     queries.iter().fold(0.0, |sum, &query| sum + values[query as usize].max(GEOMETRIC_FLOOR).ln())
 }

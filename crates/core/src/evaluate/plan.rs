@@ -75,7 +75,6 @@ pub struct Plan {
 
 impl Plan {
     /// How the values are brought together.
-    #[must_use]
     pub fn averaging(&self) -> Averaging {
         let named = |measure: &Measure| (measure.name.clone(), measure.aggregate);
         Averaging {
@@ -87,13 +86,11 @@ impl Plan {
     }
 
     /// Whether a measure sees lists without unjudged documents.
-    #[must_use]
     pub fn condenses(&self, measure: &Measure) -> bool {
         measure.judged_only || self.policy.unjudged == Unjudged::Remove
     }
 
     /// How the measures see lists.
-    #[must_use]
     pub fn ways(&self) -> Ways {
         let reads_positive = |measure: &Measure| measure.kernel.reads() == Reads::Positive;
         let count = self.measures.iter().filter(|&measure| reads_positive(measure)).count();

@@ -46,7 +46,6 @@ pub struct RunParts {
 
 impl RunParts {
     /// A run without rows.
-    #[must_use]
     pub fn new(judgments: &Arc<Judgments>) -> Self {
         Self {
             room: Room::default(),
@@ -62,7 +61,6 @@ impl RunParts {
     }
 
     /// A run without rows, for the same judgments.
-    #[must_use]
     pub fn begin_anew(&self) -> Self {
         Self::new(&self.judgments)
     }
@@ -249,7 +247,6 @@ impl RunParts {
     }
 
     /// How many rows were evaluated.
-    #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows
     }

@@ -42,7 +42,6 @@ pub struct Scored {
 
 impl Scored {
     /// Whether nothing was evaluated.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.seen.is_empty()
     }
@@ -64,13 +63,11 @@ pub struct Scorer<'a> {
 
 impl<'a> Scorer<'a> {
     /// A scorer that has seen nothing.
-    #[must_use]
     pub fn new(plan: &'a Plan, axis: &'a Axis) -> Self {
         Self::resume(plan, axis, Scored::default())
     }
 
     /// A scorer that goes on from what another one scored by this plan.
-    #[must_use]
     pub fn resume(plan: &'a Plan, axis: &'a Axis, mut made: Scored) -> Self {
         made.at_cutoffs.resize(plan.cutoffs.len(), (0, 0));
         Self {
@@ -87,7 +84,6 @@ impl<'a> Scorer<'a> {
     }
 
     /// What all lists came to.
-    #[must_use]
     pub fn finish(mut self) -> Scored {
         self.compute_batches(true);
         self.made

@@ -33,7 +33,6 @@ struct Partitioned {
 
 impl<'a> SpilledRun<'a> {
     /// A run without rows, which may hold so many.
-    #[must_use]
     pub fn new(room: Room<'a>) -> Self {
         Self { room, held: Run::default(), partitioned: None }
     }

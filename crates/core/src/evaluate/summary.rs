@@ -45,7 +45,6 @@ pub struct Summary {
 
 impl Evaluation {
     /// What all queries add.
-    #[must_use]
     pub fn summarize(&self, averaging: &Averaging) -> Summary {
         Summary {
             counts: self.counts.clone(),
@@ -57,7 +56,6 @@ impl Evaluation {
     }
 
     /// What some queries add to the aggregates, and how many they are, without other counts and notes.
-    #[must_use]
     pub fn summarize_values(
         &self,
         averaging: &Averaging,
@@ -152,14 +150,12 @@ impl Summary {
     }
 
     /// By measure, the aggregate, and how many queries it is over.
-    #[must_use]
     pub fn means(&self) -> Vec<(f64, u64)> {
         let measures = self.cells.iter().zip(&self.averaging.measures);
         measures.map(|(cell, &(_, how))| (cell.aggregate(how), cell.queries)).collect()
     }
 
     /// The bytes from which [`Summary::restore`] makes it again.
-    #[must_use]
     pub fn save(&self) -> Vec<u8> {
         saved::save(What::Summary, self)
     }

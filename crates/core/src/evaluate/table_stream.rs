@@ -56,7 +56,6 @@ impl TableStream {
 
     /// The evaluation of all, what the queries are called, and what is known of them besides, in another
     /// order where there is one; nothing if there was no row.
-    #[must_use]
     pub fn finish(
         self,
         plan: &Plan,

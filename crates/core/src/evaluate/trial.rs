@@ -26,7 +26,6 @@ pub struct Listed<'a> {
 
 impl<'a> Trial<'a> {
     /// Of this plan.
-    #[must_use]
     pub fn new(plan: &'a Plan) -> Self {
         Self { plan, ranked: Ranked::default(), views: Views::default() }
     }

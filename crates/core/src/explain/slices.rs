@@ -33,7 +33,6 @@ pub struct Queries {
 impl Queries {
     /// The queries of two windows, whose attributes have so many values, and which have so many units;
     /// none where they don't, or aren't sorted.
-    #[must_use]
     pub fn new(windows: [Window; 2], sizes: Vec<usize>, units: usize) -> Option<Self> {
         let is_below =
             |codes: &[u32], most: usize| codes.iter().all(|&code| (code as usize) < most);
@@ -50,7 +49,6 @@ impl Queries {
     }
 
     /// Whether a grid has these attributes and slices.
-    #[must_use]
     pub fn has(&self, grid: &Grid) -> bool {
         grid.axes.len() <= 2
             && grid.axes.iter().all(|&axis| axis < self.sizes.len())

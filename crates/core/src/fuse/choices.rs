@@ -34,7 +34,6 @@ pub enum Method {
 
 impl Method {
     /// Whether it goes by ranks alone.
-    #[must_use]
     pub fn is_of_ranks(self) -> bool {
         use Method::{
             Borda, Condorcet, InverseSquare, LogInverseSquare, RankBiased, ReciprocalRank,

@@ -12,7 +12,6 @@ pub fn hash_ids(column: &Column, hashes: &mut Vec<u64>) {
 }
 
 /// The hashes of a column of identifiers.
-#[must_use]
 pub fn hash_column(ids: &IdColumn<'_>) -> Vec<i64> {
     let hasher = IdHasher::default();
     match *ids {

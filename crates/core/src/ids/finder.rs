@@ -34,7 +34,6 @@ fn bit(code: u32) -> u64 {
 
 impl Finder {
     /// A finder of so many different documents.
-    #[must_use]
     pub fn new(docs: usize) -> Self {
         Self { docs, ..Self::default() }
     }
@@ -69,7 +68,6 @@ impl Finder {
     }
 
     /// The place of a document's judgment, those of the query beginning at `start`.
-    #[must_use]
     pub fn find_judged(&self, code: u32, judged: &[u32], start: usize) -> Option<usize> {
         if self.has_few {
             if self.judged & bit(code) == 0 {
@@ -82,7 +80,6 @@ impl Finder {
     }
 
     /// The place of a document among those of the query that were seen, which begin at `first`.
-    #[must_use]
     pub fn find_retrieved(&self, code: u32, seen: &[u32], first: usize) -> Option<usize> {
         if self.has_few {
             if self.retrieved & bit(code) == 0 {

@@ -28,7 +28,6 @@ impl Folded {
 
 impl Vocabulary {
     /// How many identifiers a person would take for an earlier one.
-    #[must_use]
     pub fn count_alike(&self) -> u64 {
         match self {
             Self::Texts(ids) if ids.texts().is_of_one_case() => 0,

@@ -24,7 +24,6 @@ impl Default for IdHasher {
 impl IdHasher {
     /// The hash of an identifier.
     #[inline]
-    #[must_use]
     pub fn hash(&self, id: &[u8]) -> u64 {
         let mut hasher = self.0.build_hasher();
         hasher.write(id);
@@ -33,7 +32,6 @@ impl IdHasher {
 
     /// The hash of an integer.
     #[inline]
-    #[must_use]
     pub fn hash_integer(&self, value: i64) -> u64 {
         self.0.hash_one(value)
     }
@@ -55,7 +53,6 @@ impl Arena {
     }
 
     /// Texts that lie end to end between offsets into these bytes, which fit them.
-    #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // they fit
     pub fn copied(offsets: &[i64], bytes: &[u8]) -> Self {
         let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else {
@@ -73,32 +70,27 @@ impl Arena {
 
     /// The text at an index.
     #[inline]
-    #[must_use]
     pub fn get(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.bytes[start..self.ends[index]]
     }
 
     /// How many texts there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// How many bytes all texts have.
-    #[must_use]
     pub fn size(&self) -> usize {
         self.bytes.len()
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
     /// Whether they are ASCII without letters of both cases, so that those that differ look different.
-    #[must_use]
     pub fn is_of_one_case(&self) -> bool {
         let has = |is: fn(&u8) -> bool| self.bytes.iter().fold(false, |any, byte| any | is(byte));
         self.bytes.is_ascii() && !(has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase))
@@ -121,7 +113,6 @@ const INDEX_MASK: u64 = u32::MAX as u64;
 
 impl Slots {
     /// How many slots to use for `count` texts: a power of two, at most half full.
-    #[must_use]
     pub fn size_for(count: usize) -> usize {
         (2 * count).next_power_of_two().max(2)
     }
@@ -134,7 +125,6 @@ impl Slots {
     }
 
     /// Whether another text still fits.
-    #[must_use]
     pub fn has_room(&self, count: usize) -> bool {
         2 * count <= self.slots.len()
     }
@@ -147,7 +137,6 @@ impl Slots {
 
 /// Looks a hash up; `is_same` compares the text at an index with the text sought.
 #[inline]
-#[must_use]
 pub fn find(slots: &[u64], hash: u64, mut is_same: impl FnMut(usize) -> bool) -> Option<usize> {
     let mask = slots.len() - 1;
     #[allow(clippy::cast_possible_truncation)] // the low bits are what is wanted
@@ -224,13 +213,11 @@ impl Ids {
     }
 
     /// Texts in the order in which they come, which may repeat and are seldom looked for.
-    #[must_use]
     pub fn listed(texts: Arena) -> Self {
         Self { texts, ..Self::default() }
     }
 
     /// The number of an identifier, if it was seen.
-    #[must_use]
     pub fn find(&self, id: &[u8]) -> Option<usize> {
         if self.slots.slots.is_empty() {
             return self.texts.iter().position(|text| text == id);
@@ -258,7 +245,6 @@ impl Ids {
     }
 
     /// The identifiers in order.
-    #[must_use]
     pub fn texts(&self) -> &Arena {
         &self.texts
     }

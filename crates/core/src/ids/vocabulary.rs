@@ -32,7 +32,6 @@ impl Default for Vocabulary {
 
 impl Vocabulary {
     /// How many identifiers there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         match self {
             Self::Texts(ids) => ids.texts().len(),
@@ -41,13 +40,11 @@ impl Vocabulary {
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The text of an identifier.
-    #[must_use]
     pub fn get(&self, number: usize) -> Cow<'_, [u8]> {
         match self {
             Self::Texts(ids) => Cow::Borrowed(ids.texts().get(number)),
@@ -56,7 +53,6 @@ impl Vocabulary {
     }
 
     /// The text of an identifier, which may need room to be written in.
-    #[must_use]
     pub fn write<'a>(&'a self, number: usize, room: &'a mut Decimal) -> &'a [u8] {
         match self {
             Self::Texts(ids) => ids.texts().get(number),
@@ -66,7 +62,6 @@ impl Vocabulary {
 
     /// The number of an identifier by its text.
     #[inline]
-    #[must_use]
     pub fn find(&self, id: &[u8]) -> Option<usize> {
         match self {
             Self::Texts(ids) => ids.find(id),
@@ -350,7 +345,6 @@ const SPREAD: usize = 4;
 
 impl Integers {
     /// No integers, but room for these.
-    #[must_use]
     #[allow(clippy::cast_possible_truncation)] // small enough where it is used
     pub fn for_values(values: &dyn Cells<i64>) -> Self {
         let count = values.len();
@@ -373,7 +367,6 @@ impl Integers {
 
     /// The number of an integer, if it was seen.
     #[inline]
-    #[must_use]
     pub fn find(&self, value: i64) -> Option<usize> {
         let next = match &self.places {
             Places::Direct { least, numbers } => *numbers.get(distance(value, *least))?,

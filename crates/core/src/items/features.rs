@@ -47,13 +47,11 @@ pub enum Features {
 
 impl Features {
     /// Vectors of so many numbers.
-    #[must_use]
     pub fn of_vectors(size: usize, values: Vec<f64>) -> Self {
         Self::Vectors { size, values, rows: Vec::new() }
     }
 
     /// Categories by where those of each row begin and end.
-    #[must_use]
     pub fn of_categories(offsets: Vec<usize>, codes: Vec<u32>) -> Self {
         let count = codes.iter().max().map_or(0, |&code| code as usize + 1);
         Self::Categories { offsets, codes, is_known: Vec::new(), count }
@@ -101,7 +99,6 @@ impl Features {
     }
 
     /// By item, whether it is described.
-    #[must_use]
     pub(super) fn known(&self, all: usize) -> Vec<bool> {
         let mut is_known: Vec<bool> = match self {
             Self::Vectors { rows, .. } => rows.iter().map(|&row| row != UNKNOWN).collect(),
@@ -112,13 +109,11 @@ impl Features {
     }
 
     /// Whether there are categories.
-    #[must_use]
     pub fn are_categories(&self) -> bool {
         matches!(self, Self::Categories { .. })
     }
 
     /// Whether an item is described: it has a vector, or a category.
-    #[must_use]
     pub fn knows(&self, item: u32) -> bool {
         match self {
             Self::Vectors { .. } => self.vector(item).is_some(),
@@ -133,7 +128,6 @@ impl Features {
     }
 
     /// The categories of an item, ascending.
-    #[must_use]
     pub fn categories(&self, item: u32) -> &[u32] {
         match self {
             Self::Categories { offsets, codes, .. } if (item as usize) + 1 < offsets.len() => {
@@ -144,7 +138,6 @@ impl Features {
     }
 
     /// How many groups there are: categories, or numbers in a vector.
-    #[must_use]
     pub fn groups(&self) -> usize {
         match self {
             Self::Vectors { size, .. } => *size,
@@ -153,7 +146,6 @@ impl Features {
     }
 
     /// Whether a number is below 0, which no share of a group is.
-    #[must_use]
     pub fn has_negative(&self) -> bool {
         match self {
             Self::Vectors { values, .. } => values.iter().any(|&value| value < 0.0),
@@ -180,7 +172,6 @@ impl Features {
 
     /// The mean share that items have of each group; nothing if none of them has any. It does not depend
     /// on the order of the items.
-    #[must_use]
     pub fn mean_shares(&self, items: impl Iterator<Item = u32>) -> Option<Vec<f64>> {
         let mut sums = vec![ExactSum::default(); self.groups()];
         let known = items.filter(|&item| self.share(item, |group, share| sums[group].add(share)));
@@ -189,7 +180,6 @@ impl Features {
     }
 
     /// How far two items are apart; nothing if one is not described.
-    #[must_use]
     pub fn distance(&self, one: u32, other: u32, distance: Distance) -> Option<f64> {
         if !self.knows(one) || !self.knows(other) {
             return None;

@@ -79,52 +79,44 @@ impl Items {
     }
 
     /// The number of an item, or [`UNKNOWN`].
-    #[must_use]
     #[allow(clippy::cast_possible_truncation)] // identifiers are counted in 32 bits
     pub fn find(&self, id: &[u8]) -> u32 {
         self.ids.find(id).map_or(UNKNOWN, |item| item as u32)
     }
 
     /// The number of a user in the history.
-    #[must_use]
     pub fn find_user(&self, user: &[u8]) -> Option<usize> {
         self.history.as_ref()?.interactions.find_query(user)
     }
 
     /// How many items the catalogue has.
-    #[must_use]
     pub fn offered(&self) -> usize {
         self.offered
     }
 
     /// Whether an item is in the catalogue.
-    #[must_use]
     pub fn is_offered(&self, item: u32) -> bool {
         self.is_offered.get(item as usize).copied().unwrap_or(false)
     }
 
     /// How many users had an item before.
-    #[must_use]
     pub fn users(&self, item: u32) -> usize {
         let users = self.history.as_ref().and_then(|history| history.users.get(item as usize));
         users.map_or(0, |&users| users as usize)
     }
 
     /// The place of an item by popularity, 1 for the most popular ones; none for what nobody had.
-    #[must_use]
     pub fn place(&self, item: u32) -> Option<usize> {
         let place = *self.history.as_ref()?.places.get(item as usize)?;
         (place > 0).then_some(place as usize)
     }
 
     /// How many users had any item before.
-    #[must_use]
     pub fn all_users(&self) -> usize {
         self.history.as_ref().map_or(0, |history| history.count)
     }
 
     /// How many pairs of user and item there were before.
-    #[must_use]
     pub fn interactions(&self) -> usize {
         self.history.as_ref().map_or(0, |history| history.interactions.axis().judged())
     }
@@ -140,14 +132,12 @@ impl Items {
     }
 
     /// Some users of the history, for messages.
-    #[must_use]
     pub fn some_users(&self) -> Vec<String> {
         let names = self.history.iter().flat_map(|history| history.interactions.axis().names());
         names.take(3).map(|name| format!("`{}`", show(&name))).collect()
     }
 
     /// Some items of a kind, for messages.
-    #[must_use]
     #[allow(clippy::cast_possible_truncation)] // identifiers are counted in 32 bits
     pub fn some(&self, is_wanted: &dyn Fn(u32) -> bool) -> Vec<String> {
         let items = (0..self.ids.len()).filter(|&item| is_wanted(item as u32));
@@ -155,7 +145,6 @@ impl Items {
     }
 
     /// The mean share that items of the catalogue have of each group; nothing if none has any.
-    #[must_use]
     #[allow(clippy::cast_possible_truncation)] // identifiers are counted in 32 bits
     pub fn offered_groups(&self) -> Option<&[f64]> {
         let made = self.groups.get_or_init(|| {
@@ -166,7 +155,6 @@ impl Items {
     }
 
     /// What items are like, if it is known of any.
-    #[must_use]
     pub fn features(&self) -> Option<&Features> {
         self.features.as_ref()
     }

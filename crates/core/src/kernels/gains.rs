@@ -45,34 +45,29 @@ impl Gains {
     }
 
     /// The gain of a document, judged or not; NaN is unjudged.
-    #[must_use]
     pub fn of_document(&self, grade: f64) -> f64 {
         if grade.is_nan() { self.unjudged_gain } else { self.of(grade) }
     }
 
     /// The gain of a grade.
-    #[must_use]
     pub fn of(&self, grade: f64) -> f64 {
         if grade < 0.0 && !self.negative_gain { 0.0 } else { self.gain.of(grade) }
     }
 
     /// What a gain is worth at a rank.
     #[inline]
-    #[must_use]
     pub fn discount(&self, gain: f64, rank: usize) -> f64 {
         self.discounts.apply(gain, rank)
     }
 
     /// The least grade that is its own gain, as all above are; those below have none. Nothing where gains
     /// are not grades.
-    #[must_use]
     pub fn least_grade(&self) -> Option<f64> {
         let least = if self.negative_gain { f64::NEG_INFINITY } else { 0.0 };
         matches!(self.gain, Gain::Linear).then_some(least)
     }
 
     /// Whether the gains are those of a table, in which a higher grade may have a lower gain.
-    #[must_use]
     pub fn are_of_table(&self) -> bool {
         matches!(self.gain, Gain::Table(_))
     }
@@ -87,20 +82,17 @@ impl Gains {
     }
 
     /// How many ranks count.
-    #[must_use]
     pub fn k(&self) -> usize {
         self.k
     }
 
     /// How many ranks of the ideal order count.
-    #[must_use]
     pub fn ideal_depth(&self) -> usize {
         self.ideal_k
     }
 
     /// How many of the best judged grades the value depends on; none where it depends on the retrieved
     /// ones in the same way.
-    #[must_use]
     pub fn best_depth(&self) -> Option<usize> {
         match self.ideal {
             Ideal::Retrieved => None,
@@ -111,7 +103,6 @@ impl Gains {
     }
 
     /// What a gain of 1 is worth at a rank; below the cutoff, nothing.
-    #[must_use]
     pub fn weight(&self, rank: usize) -> f64 {
         if rank > self.k { 0.0 } else { self.discount(1.0, rank) }
     }

@@ -31,13 +31,11 @@ impl Lists {
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
     /// How many numbers they hold.
-    #[must_use]
     pub fn size(&self) -> usize {
         self.ends.len() + self.gains.len() + self.ideal.len()
     }

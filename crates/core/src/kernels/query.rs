@@ -121,7 +121,6 @@ impl<'a> Query<'a> {
     };
 
     /// The same with the first `depth` documents only.
-    #[must_use]
     pub fn first(&self, depth: usize) -> Self {
         if depth >= self.retrieved {
             return *self;
@@ -212,7 +211,6 @@ impl<'a> Query<'a> {
     }
 
     /// How many judged documents are expected among the first `k`, as a whole number.
-    #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the ranks there are
     pub fn judged_within(&self, k: usize) -> usize {
         if self.ties.is_empty() {

@@ -33,7 +33,6 @@ pub struct Seen<'a> {
 
 impl<'a> Seen<'a> {
     /// The list as a measure sees it.
-    #[must_use]
     pub fn by(&self, view: View) -> &Query<'a> {
         let View { condenses, positive } = view;
         if positive && let Some(query) = &self.positive[usize::from(condenses)] {
@@ -153,7 +152,6 @@ impl Condensed {
     }
 
     /// The list as measures see it, with the ideal of the whole one.
-    #[must_use]
     pub fn view<'a>(&'a self, ideal: &'a [f64], subtopics: Option<Ranking<'a>>) -> Query<'a> {
         let Self { ranks, grades, ties, judged } = self;
         let subtopics = subtopics.map(|Ranking { of, .. }| Ranking { judged, of });

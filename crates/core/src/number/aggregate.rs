@@ -19,13 +19,11 @@ pub struct Part {
 
 impl Aggregate {
     /// Whether queries may count for more or less than one.
-    #[must_use]
     pub fn takes_weights(self) -> bool {
         !matches!(self, Self::Median | Self::Quantile(_))
     }
 
     /// Brings values together; NaN where there are none, and where one of them is NaN.
-    #[must_use]
     pub fn of(self, parts: &[Part]) -> f64 {
         if parts.iter().any(|part| part.value.is_nan()) && self != Self::RatioOfSums {
             return f64::NAN;
@@ -34,13 +32,11 @@ impl Aggregate {
     }
 
     /// The same to within rounding, and faster, for resampling.
-    #[must_use]
     pub fn nearly(self, parts: &[Part]) -> f64 {
         self.combine::<RoundedSum>(parts)
     }
 
     /// The aggregate by the two sums that [`crate::resample::units::Units::terms`] names for it.
-    #[must_use]
     pub fn of_sums(self, numerator: f64, denominator: f64) -> f64 {
         match self {
             Self::Sum => numerator,

@@ -8,7 +8,6 @@ use statrs::function::erf::erfc;
 use statrs::function::gamma::ln_gamma;
 
 /// The probability that Student's t is at least this far from 0; NaN without degrees of freedom.
-#[must_use]
 pub fn student_tails(statistic: f64, degrees: f64) -> f64 {
     // Written so that neither NaN passes.
     if statistic.is_nan() || degrees.is_nan() || degrees <= 0.0 {
@@ -73,7 +72,6 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
 const MANY_DEGREES: f64 = 2000.0;
 
 /// How many standard errors wide half of Student's interval is; NaN without degrees of freedom.
-#[must_use]
 pub fn t_quantile(level: f64, degrees: f64) -> f64 {
     let share = f64::midpoint(1.0, level);
     if degrees > MANY_DEGREES {
@@ -92,19 +90,16 @@ fn expand(share: f64, degrees: f64) -> f64 {
 }
 
 /// The probability that a standard normal number is at least this far from 0.
-#[must_use]
 pub fn normal_tails(statistic: f64) -> f64 {
     erfc(statistic.abs() / SQRT_2)
 }
 
 /// The probability that a standard normal number is at most so large.
-#[must_use]
 pub fn normal_lower(number: f64) -> f64 {
     erfc(-number / SQRT_2) / 2.0
 }
 
 /// The probability of at most so many successes in trials that succeed half of the time.
-#[must_use]
 #[allow(clippy::cast_precision_loss)] // counts stay far below 2^53
 pub fn fair_lower(successes: u64, trials: u64) -> f64 {
     if successes >= trials {
@@ -126,7 +121,6 @@ const MOST_STEPS: f64 = 200_000.0;
 /// It is the mean of Φ(statistic · S - shift) over S. The trapezoidal rule in log S converges
 /// geometrically, as the integrand is analytic and vanishes at both ends (Trefethen and Weideman, *The
 /// exponentially convergent trapezoidal rule*, 2014).
-#[must_use]
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a count of steps
 pub fn noncentral_t_lower(statistic: f64, degrees: f64, shift: f64) -> f64 {
     let is_known = degrees > 0.0 && degrees.is_finite() && shift.is_finite();

@@ -81,7 +81,6 @@ impl<const N: usize> Decimals<N> {
 
     /// The numbers, each rounded to the nearest double; nothing where one of them has another form.
     #[inline(always)]
-    #[must_use]
     pub fn parse(&self) -> Option<[f64; N]> {
         // All are taken as if they had the point where the first one has it; the others are
         // divided by a power of ten that is exact, so that this rounds correctly (Clinger, 1990).
@@ -137,7 +136,6 @@ impl<const N: usize> Digits<N> {
 
     /// The numbers; nothing where one is none.
     #[inline(always)]
-    #[must_use]
     pub fn parse(&self) -> Option<[u32; N]> {
         let (mut wrong, mut numbers) = (0, [0; N]);
         for at in 0..N {

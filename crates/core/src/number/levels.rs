@@ -46,13 +46,11 @@ impl Grade for Level {
 impl Level {
     /// The level of a grade that is one.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // it is small and positive
-    #[must_use]
     pub fn of(grade: f64) -> Self {
         if grade.is_nan() { UNJUDGED } else { Self(grade as u8) }
     }
 
     /// Reads grades; nothing if one of them is none.
-    #[must_use]
     pub fn read_all(grades: &[f64], levels: &mut [Self]) -> Option<()> {
         let mut are_levels = true;
         for (level, &grade) in levels.iter_mut().zip(grades) {
@@ -69,7 +67,6 @@ pub struct Levels([u32; LEVELS]);
 
 impl Levels {
     /// Counts grades, 0.0 and -0.0 as one; nothing if one of them is negative, large or not whole.
-    #[must_use]
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation)] // levels are small
     pub fn count(grades: &[f64]) -> Option<Self> {

@@ -16,7 +16,6 @@ const TABLED: usize = 19;
 /// assert_eq!(rankscope_core::number::log2::log2(8), 3.0);
 /// assert_eq!(rankscope_core::number::log2::log2(3), 1.584962500721156);
 /// ```
-#[must_use]
 pub fn log2(integer: usize) -> f64 {
     let power = (usize::BITS - 1 - integer.max(1).leading_zeros()) as usize;
     if power >= TABLED {

@@ -106,7 +106,6 @@ impl Network {
 /// Among how many groups the largest `k` of some numbers are searched: half as many again, so that few others
 /// are above the `k`-th of the largest numbers of the groups. Nothing where all are better sorted.
 #[inline(always)]
-#[must_use]
 pub fn groups_for(k: usize, numbers: usize) -> Option<usize> {
     let groups = k.saturating_add(k / 2).max(FEWEST_GROUPS).checked_next_power_of_two()?;
     (groups <= MOST.min(numbers / 2)).then_some(groups)

@@ -8,14 +8,12 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Random {
     /// A sequence of its own for each seed and number.
-    #[must_use]
     pub fn new(seed: u64, number: u64) -> Self {
         let mut of_seed = Self(seed);
         Self(of_seed.draw() ^ Self(number).draw())
     }
 
     /// The one sequence of a seed, from a place on. Python's `scatter` gives the same numbers.
-    #[must_use]
     pub fn from_place(seed: u64, place: u64) -> Self {
         let start = Self(seed.wrapping_mul(STEP)).draw();
         Self(start.wrapping_add(place.wrapping_mul(STEP)))

@@ -222,7 +222,6 @@ fn key(row: u32, score: &impl Fn(usize) -> f64) -> (u64, u32) {
 }
 
 /// Integers that ascend where scores descend; 0.0 and -0.0 are one score.
-#[must_use]
 pub fn descending_bits(score: f64) -> u64 {
     let bits = (score + 0.0).to_bits();
     if bits >> 63 == 0 { !bits & !(1 << 63) } else { bits }

@@ -173,7 +173,6 @@ impl ExactSum {
     }
 
     /// Takes a sum from the front of bytes; none where they are not what [`ExactSum::pack`] gives.
-    #[must_use]
     pub fn unpack(bytes: &mut &[u8]) -> Option<Self> {
         let (&[first, count], rest) = bytes.split_first_chunk()?;
         let (negative, count) = (count & SIGN != 0, usize::from(count & !SIGN));
@@ -204,7 +203,6 @@ impl ExactSum {
     }
 
     /// The sum, rounded once to the nearest double, ties to even.
-    #[must_use]
     pub fn value(&self) -> f64 {
         if self.nan != 0 || (self.positive_infinity > 0 && self.negative_infinity > 0) {
             return f64::NAN;

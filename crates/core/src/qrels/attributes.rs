@@ -26,7 +26,6 @@ pub struct Attribute {
 }
 
 /// Some identifiers or values, each once, numbered in this order; integers become texts.
-#[must_use]
 pub fn pick(ids: &Vocabulary, order: &[u32]) -> Vocabulary {
     let (mut picked, mut room) = (Ids::default(), Decimal::default());
     for &number in order {
@@ -46,7 +45,6 @@ impl IntoIterator for Attributes {
 
 impl Attributes {
     /// The attribute of a name.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&Attribute> {
         self.0.iter().find(|attribute| attribute.name == name)
     }

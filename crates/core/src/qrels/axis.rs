@@ -41,7 +41,6 @@ pub enum Names {
 
 impl Names {
     /// How many queries there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         match self {
             Self::Known(ids) => ids.len(),
@@ -50,13 +49,11 @@ impl Names {
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// What a query is called.
-    #[must_use]
     pub fn get(&self, query: usize) -> Cow<'_, [u8]> {
         match self {
             Self::Known(ids) => ids.get(query),
@@ -124,14 +121,12 @@ fn sort_each<T: Grade>(
 
 impl Axis {
     /// An axis of these queries; `grades` are all judged grades of each, in any order.
-    #[must_use]
     pub fn new(names: Names, offsets: Vec<usize>, mut grades: Vec<f64>, threads: usize) -> Self {
         let different = sort_each(&offsets, &mut grades, threads, |_, _| {});
         Self::of_sorted(names, offsets, Grades::Doubles(grades), different)
     }
 
     /// An axis of these queries, of which the judged ones of rows are all that is judged.
-    #[must_use]
     pub fn of_rows(names: Names, offsets: &[usize], rows: &Grades, threads: usize) -> Self {
         match rows {
             Grades::Levels(rows) => Self::of_judged(names, offsets, rows, threads, Grades::Levels),
@@ -170,7 +165,6 @@ impl Axis {
 
     /// The same, with the grades of rows among those that are known: an ideal that is given beside a
     /// list may lack some of its grades.
-    #[must_use]
     pub fn knowing(self, rows: &Grades) -> Self {
         let mut different = Different { grades: self.grades };
         let grades = (0..rows.len()).map(|row| rows.get(row)).filter(|grade| !grade.is_nan());
@@ -194,7 +188,6 @@ impl Axis {
     }
 
     /// Whether a grade is among the different ones.
-    #[must_use]
     pub fn knows(&self, grade: f64) -> bool {
         let at = self.grades.partition_point(|&known| known < grade);
         self.grades.get(at) == Some(&grade)
@@ -210,38 +203,32 @@ impl Axis {
     }
 
     /// The subtopics of the judged documents, where the judgments have any.
-    #[must_use]
     pub fn subtopics(&self) -> Option<&Subtopics> {
         self.subtopics.as_ref()
     }
 
     /// The subtopics of the judged documents of a query.
-    #[must_use]
     pub fn subtopics_of(&self, query: usize) -> Option<subtopics::OfQuery<'_>> {
         let docs = self.offsets[query]..self.offsets[query + 1];
         self.subtopics.as_ref().map(|subtopics| subtopics.of_query(query, docs))
     }
 
     /// How many queries there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// What a query is called.
-    #[must_use]
     pub fn name(&self, query: usize) -> Cow<'_, [u8]> {
         self.names.get(query)
     }
 
     /// What the queries are called.
-    #[must_use]
     pub fn names_of(&self) -> &Names {
         &self.names
     }
@@ -252,7 +239,6 @@ impl Axis {
     }
 
     /// The identifiers of the queries; none where they are numbered.
-    #[must_use]
     pub fn ids(&self) -> Option<&Vocabulary> {
         match &self.names {
             Names::Known(ids) => Some(ids),
@@ -262,7 +248,6 @@ impl Axis {
 
     /// The number of a query by its name.
     #[inline]
-    #[must_use]
     pub fn find(&self, query: &[u8]) -> Option<usize> {
         match &self.names {
             Names::Known(ids) => ids.find(query),
@@ -275,38 +260,32 @@ impl Axis {
 
     /// All grades of a query, largest first, which may need room.
     #[inline]
-    #[must_use]
     pub fn ideal<'a>(&'a self, query: usize, room: &'a mut Vec<f64>) -> &'a [f64] {
         self.ideal.slice(self.offsets[query]..self.offsets[query + 1], room)
     }
 
     /// The largest grade of a query, if it has one.
-    #[must_use]
     pub fn best(&self, query: usize) -> Option<f64> {
         let start = self.offsets[query];
         (start < self.offsets[query + 1]).then(|| self.ideal.get(start))
     }
 
     /// How many grades all queries have together.
-    #[must_use]
     pub fn judged(&self) -> usize {
         self.ideal.len()
     }
 
     /// Where the grades of each query begin, and the last ones end, in [`Axis::all_ideals`].
-    #[must_use]
     pub fn offsets(&self) -> &[usize] {
         &self.offsets
     }
 
     /// The grades of all queries, each query's largest first.
-    #[must_use]
     pub fn all_ideals(&self) -> &[f64] {
         self.ideal.doubles(&self.doubles)
     }
 
     /// The different grades, ascending.
-    #[must_use]
     pub fn grades(&self) -> &[f64] {
         &self.grades
     }

@@ -54,7 +54,6 @@ fn class_of(hash: u64, words: usize) -> (usize, u64) {
 impl JudgedQuery<'_> {
     /// Whether a document with this [`IdHasher`] hash may be judged: one bit rules out most others.
     #[inline]
-    #[must_use]
     pub fn may_have(&self, hash: u64) -> bool {
         let (word, bit) = class_of(hash, self.classes.len());
         self.classes[word] & bit != 0
@@ -62,7 +61,6 @@ impl JudgedQuery<'_> {
 
     /// Which of the judged documents a document with its [`IdHasher`] hash is, and its grade, if it is
     /// judged; ask [`JudgedQuery::may_have`] first.
-    #[must_use]
     #[allow(clippy::cast_possible_truncation)] // judgments are counted in 32 bits
     pub fn find_document(&self, doc: &[u8], hash: u64) -> Option<(u32, f64)> {
         let is_same =

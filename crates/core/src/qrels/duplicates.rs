@@ -48,7 +48,6 @@ pub(crate) fn judged_twice(
 }
 
 /// The error for a document that occurs again in a query.
-#[must_use]
 pub fn occurs_again(doc: &[u8], query: &[u8], row: u64) -> Error {
     let message = format!(
         "expected each document once, found `{}` of query `{}` again",

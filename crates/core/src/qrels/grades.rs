@@ -26,7 +26,6 @@ impl Default for Grades {
 
 impl Grades {
     /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         match self {
             Self::Levels(levels) => levels.len(),
@@ -35,13 +34,11 @@ impl Grades {
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// One grade, NaN where unjudged.
-    #[must_use]
     pub fn get(&self, row: usize) -> f64 {
         match self {
             Self::Levels(levels) => levels[row].value(),
@@ -51,7 +48,6 @@ impl Grades {
 
     /// Grades of adjacent rows, which may need room.
     #[inline]
-    #[must_use]
     pub fn slice<'a>(&'a self, rows: Range<usize>, room: &'a mut Vec<f64>) -> &'a [f64] {
         match self {
             Self::Levels(levels) => {
@@ -64,7 +60,6 @@ impl Grades {
     }
 
     /// All grades, which may have to be kept once more.
-    #[must_use]
     pub fn doubles<'a>(&'a self, kept: &'a OnceLock<Vec<f64>>) -> &'a [f64] {
         match self {
             Self::Levels(levels) => {

@@ -128,7 +128,6 @@ impl Judgments {
     }
 
     /// The same judgments, beside which there are subtopics.
-    #[must_use]
     pub fn with_subtopics(mut self, subtopics: Subtopics) -> Self {
         // They were just made, so nobody else has them.
         if let Some(axis) = Arc::get_mut(&mut self.axis) {
@@ -138,21 +137,18 @@ impl Judgments {
     }
 
     /// The judged queries, in first-seen order, and the grades of each.
-    #[must_use]
     pub fn axis(&self) -> &Arc<Axis> {
         &self.axis
     }
 
     /// The number of a query, if it is judged.
     #[inline]
-    #[must_use]
     pub fn find_query(&self, query: &[u8]) -> Option<usize> {
         self.axis.find(query)
     }
 
     /// The judged documents of one query, ready for many look-ups.
     #[inline]
-    #[must_use]
     pub fn of_query(&self, query: usize) -> JudgedQuery<'_> {
         let offsets = self.axis.offsets();
         let made = self.by_text();
@@ -180,7 +176,6 @@ impl Judgments {
     }
 
     /// The bytes from which [`Judgments::restore`] makes them again.
-    #[must_use]
     pub fn save(&self) -> Vec<u8> {
         let numbered = match (self.by_number.get(), self.by_text.get()) {
             (Some(numbered), _) => Cow::Borrowed(numbered),
@@ -225,7 +220,6 @@ impl Judgments {
     }
 
     /// The judged documents of one query and their grades, in no order.
-    #[must_use]
     pub fn documents(&self, query: usize) -> Vec<(Cow<'_, [u8]>, f64)> {
         let range = self.axis.offsets()[query]..self.axis.offsets()[query + 1];
         if let Some(ByText { entries, texts, .. }) = self.by_text.get() {
@@ -238,7 +232,6 @@ impl Judgments {
     }
 
     /// What was suspicious but legal.
-    #[must_use]
     pub fn notes(&self) -> &Notes {
         &self.notes
     }
@@ -381,7 +374,6 @@ impl Judgments {
     }
 
     /// No judgments, which a part of the queries may have.
-    #[must_use]
     pub fn none() -> Self {
         let names = Names::Known(Vocabulary::default());
         let axis = Axis::new(names, vec![0], Vec::new(), 1);

@@ -162,7 +162,6 @@ impl Source<'_> {
 }
 
 /// The error for judgments that are none.
-#[must_use]
 pub fn no_judgments() -> Error {
     Error::new(Kind::Empty, "empty_input", "expected judgments, found none")
         .hint("is the file empty, or the download cut off?")

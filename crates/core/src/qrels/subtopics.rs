@@ -55,14 +55,12 @@ impl<'a> OfQuery<'a> {
     }
 
     /// The stratum of a document, and its grade.
-    #[must_use]
     pub fn stratum(&self, doc: usize) -> (usize, f64) {
         let row = self.offsets[doc];
         (self.numbers[row] as usize, self.grades[row])
     }
 
     /// How many documents are judged.
-    #[must_use]
     pub fn documents(&self) -> usize {
         self.order.len()
     }
@@ -70,19 +68,16 @@ impl<'a> OfQuery<'a> {
 
 impl Subtopics {
     /// What they are.
-    #[must_use]
     pub fn second(&self) -> Second {
         self.second
     }
 
     /// How many judgments there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.numbers.len()
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
@@ -104,7 +99,6 @@ impl Subtopics {
     }
 
     /// Those of one query, whose judged documents are these of the axis.
-    #[must_use]
     pub fn of_query(&self, query: usize, docs: Range<usize>) -> OfQuery<'_> {
         OfQuery {
             count: self.counts[query] as usize,

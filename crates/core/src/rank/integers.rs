@@ -8,14 +8,12 @@ use crate::rank::ranked::Hit;
 use crate::text::list::Row;
 
 /// Whether the policy orders equal scores by identifiers alone.
-#[must_use]
 pub fn is_by_doc(ties: Ties) -> bool {
     matches!(ties, Ties::DocId | Ties::DocIdAscending)
 }
 
 /// Whether grades stand at other ranks than if tied documents were ordered as numbers; `tied` has
 /// number and grade of each in the order of the texts.
-#[must_use]
 pub fn moves_grades(tied: &[(i64, f64)], ties: Ties) -> bool {
     let (Some(first), true) = (tied.first(), is_by_doc(ties)) else { return false };
     if tied.iter().all(|one| one.1.to_bits() == first.1.to_bits()) {
@@ -34,7 +32,6 @@ pub fn moves_grades(tied: &[(i64, f64)], ties: Ties) -> bool {
 }
 
 /// The same for the ties of a list whose identifiers came as integers.
-#[must_use]
 pub fn moves_grades_of_list(rows: &[Row<'_>], hits: &[Hit], ties: Ties) -> bool {
     if !is_by_doc(ties) {
         return false;

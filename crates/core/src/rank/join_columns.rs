@@ -114,7 +114,6 @@ impl Part {
     }
 
     /// What a query of the part is called.
-    #[must_use]
     pub fn name(&self, judgments: &Judgments, group: usize) -> Vec<u8> {
         let query = self.queries[group] as usize;
         match query.checked_sub(judgments.axis().len()) {

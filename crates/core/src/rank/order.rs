@@ -49,25 +49,21 @@ impl From<Vocabulary> for Docs {
 
 impl Docs {
     /// Documents of judgments, and others; whether those of the rows came as integers.
-    #[must_use]
     pub fn new(judged: Option<Arc<Judgments>>, others: Vocabulary, are_integers: bool) -> Self {
         Self { judged, others, are_integers }
     }
 
     /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.judged.as_ref().map_or(0, |judged| judged.by_number().docs.len()) + self.others.len()
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// What a document is called.
-    #[must_use]
     pub fn get(&self, code: u32) -> Cow<'_, [u8]> {
         let (vocabulary, number) = self.place(code);
         vocabulary.get(number)
@@ -131,7 +127,6 @@ impl Add for Tied {
 }
 
 /// Puts the rows of each query in rank order; says how many have ties of some kinds.
-#[must_use]
 pub fn rank_rows<T: Grade>(rows: Rows<'_, T>, docs: &Docs, ties: Ties, threads: usize) -> Tied {
     let queries = rows.offsets.len() - 1;
     if threads < 2 || queries < 2 || rows.scores.len() < FEW_ROWS {

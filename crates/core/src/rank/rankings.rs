@@ -257,7 +257,6 @@ impl Rankings {
     }
 
     /// The bytes from which [`Rankings::restore`] makes them again, with their name.
-    #[must_use]
     pub fn save(&self, name: &str) -> Vec<u8> {
         saved::save(What::Rankings, &(name, self))
     }
@@ -373,99 +372,83 @@ impl Rankings {
     }
 
     /// What decides between equal scores.
-    #[must_use]
     pub fn ties(&self) -> Ties {
         self.ties
     }
 
     /// The grades and scores of a query's list in rank order, which may need room; both are empty where
     /// it is not in the run.
-    #[must_use]
     pub fn list<'a>(&'a self, query: usize, room: &'a mut Vec<f64>) -> (&'a [f64], &'a [f64]) {
         let rows = self.offsets[query]..self.offsets[query + 1];
         (self.relevance.slice(rows.clone(), room), &self.scores[rows])
     }
 
     /// How many queries are judged.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.is_present.len()
     }
 
     /// Whether none is.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.is_present.is_empty()
     }
 
     /// The queries of the run that are not judged.
-    #[must_use]
     pub fn run_only(&self) -> &Vocabulary {
         &self.run_only
     }
 
     /// What was suspicious but legal.
-    #[must_use]
     pub fn notes(&self) -> &Notes {
         &self.notes
     }
 
     /// How many queries have two or more documents that all have one score.
-    #[must_use]
     pub fn flat(&self) -> u64 {
         self.flat
     }
 
     /// Whether a query is in the run.
-    #[must_use]
     pub fn is_present(&self, query: usize) -> bool {
         self.is_present[query]
     }
 
     /// The queries, and the grades of each.
-    #[must_use]
     pub fn axis(&self) -> &Axis {
         &self.axis
     }
 
     /// Where each query's rows begin, and the last one's end.
-    #[must_use]
     pub fn offsets(&self) -> &[usize] {
         &self.offsets
     }
 
     /// The grade of each row, NaN where unjudged.
-    #[must_use]
     pub fn relevance(&self) -> &[f64] {
         self.relevance.doubles(&self.doubles)
     }
 
     /// The score of each row.
-    #[must_use]
     pub fn scores(&self) -> &[f64] {
         &self.scores
     }
 
     /// The identifier of each row's document, as an index into [`Rankings::docs`].
-    #[must_use]
     pub fn codes(&self) -> &[u32] {
         &self.codes
     }
 
     /// The different documents.
-    #[must_use]
     pub fn docs(&self) -> &Docs {
         &self.docs
     }
 
     /// Whether the rows of each query were together when they came.
-    #[must_use]
     pub fn is_grouped(&self) -> bool {
         self.is_grouped
     }
 
     /// What is known of each query besides.
-    #[must_use]
     pub fn attributes(&self) -> &Attributes {
         &self.attributes
     }

@@ -146,31 +146,26 @@ impl Run {
     }
 
     /// The identifiers of the queries, in first-seen order.
-    #[must_use]
     pub fn queries(&self) -> &Arena {
         self.queries.texts()
     }
 
     /// Whether the queries' rows were adjacent.
-    #[must_use]
     pub fn is_grouped(&self) -> bool {
         self.stretches.len() == self.queries().len()
     }
 
     /// What was seen while reading.
-    #[must_use]
     pub fn notes(&self) -> &Notes {
         &self.notes
     }
 
     /// How many rows there are.
-    #[must_use]
     pub fn rows(&self) -> usize {
         self.scores.len()
     }
 
     /// About how many bytes of memory it takes.
-    #[must_use]
     pub fn size(&self) -> usize {
         let row = size_of::<usize>() + size_of::<f64>() + size_of::<u64>();
         let stretches = self.stretches.len() * size_of::<Stretch>();
@@ -202,7 +197,6 @@ impl Run {
     }
 
     /// Whether a query has no documents.
-    #[must_use]
     pub fn is_blank(&self, query: usize) -> bool {
         let stretches = &self.stretches[self.offsets[query]..self.offsets[query + 1]];
         stretches.iter().all(|stretch| stretch.start == stretch.end)
@@ -227,7 +221,6 @@ impl Run {
     }
 
     /// The document of a row, and its score.
-    #[must_use]
     pub fn row(&self, row: usize) -> (&[u8], f64) {
         (self.docs.get(row), self.scores[row])
     }
@@ -283,7 +276,6 @@ pub fn each_list(
 }
 
 /// The error for a run without rows.
-#[must_use]
 pub fn no_rows() -> Error {
     Error::new(Kind::Empty, "empty_input", "expected retrieved documents, found none")
         .hint("is the file empty, or the run cut off?")

@@ -29,7 +29,6 @@ pub struct SpilledLists {
 
 impl SpilledLists {
     /// No rows, with the memory that they may take.
-    #[must_use]
     pub fn new(room: Spill) -> Self {
         let texts = Column::Texts { offsets: vec![0], bytes: Vec::new() };
         let ints = || Column::Ints(Vec::new());
@@ -63,13 +62,11 @@ impl SpilledLists {
     }
 
     /// The queries in first-seen order.
-    #[must_use]
     pub fn queries(&self) -> &Ids {
         &self.queries
     }
 
     /// How many bytes were written to files.
-    #[must_use]
     pub fn written(&self) -> u64 {
         self.queue.written() + self.partitions.as_ref().map_or(0, Partitions::written)
     }

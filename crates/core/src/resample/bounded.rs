@@ -119,7 +119,6 @@ impl Sample {
 
 /// A lower bound of the mean of all values from 0 to 1, which is above it with a probability of at most
 /// `error`, which is below a half; 0 without units.
-#[must_use]
 pub fn bound_below(units: &[Unit], error: f64) -> f64 {
     if units.is_empty() {
         return 0.0;
@@ -130,7 +129,6 @@ pub fn bound_below(units: &[Unit], error: f64) -> f64 {
 
 /// The largest probability with which a sample shows means as high as these units if the mean of all
 /// values is at most `mean`: a bound with this error is there.
-#[must_use]
 pub fn p_above(units: &[Unit], mean: f64) -> f64 {
     let sample = Sample::new(units);
     if units.is_empty() || mean >= sample.middle() {
@@ -142,7 +140,6 @@ pub fn p_above(units: &[Unit], mean: f64) -> f64 {
 /// How many units have a lower bound of at least `limit` with a probability of `power`, if they vary
 /// `times` as much as these around a mean of `truth`, which is above it; none if more than a billion are
 /// needed.
-#[must_use]
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub fn units_needed(
     units: &[Unit],
@@ -232,7 +229,6 @@ fn search(sample: &Sample, wanted: f64) -> f64 {
 
 /// The ends of the interval of a mean of values from 0 to 1: two bounds, each of which may be wrong
 /// with half the probability. Both ends are NaN without units.
-#[must_use]
 pub fn interval(units: &[Unit], level: f64) -> (f64, f64) {
     if units.is_empty() {
         return (f64::NAN, f64::NAN);
@@ -242,7 +238,6 @@ pub fn interval(units: &[Unit], level: f64) -> (f64, f64) {
 }
 
 /// The same units, with values counted from the other limit.
-#[must_use]
 pub fn mirror(units: &[Unit]) -> Vec<Unit> {
     let mirrored = |unit: &Unit| Unit { sum: (unit.count - unit.sum).max(0.0), count: unit.count };
     units.iter().map(mirrored).collect()

@@ -44,7 +44,6 @@ pub struct Family {
 
 impl Family {
     /// A family; none where the numbers don't fit.
-    #[must_use]
     pub fn new(
         units: Vec<usize>,
         values: Vec<f64>,

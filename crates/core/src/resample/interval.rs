@@ -45,7 +45,6 @@ pub enum Reason {
 
 impl Reason {
     /// The name by which Python knows it.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Undefined => "undefined",
@@ -160,7 +159,6 @@ pub fn estimate(
 
 /// The p-values of two hypotheses about a mean, for every distribution within the range: that it is at most
 /// `limit`, and that it is at least `limit`. None where values have no range, or are outside it.
-#[must_use]
 pub fn bounded_tails(
     parts: &[Part],
     clusters: Option<&[i64]>,
@@ -177,7 +175,6 @@ pub fn bounded_tails(
 /// How many units have a lower bound of at least `limit` with a probability of `power`, if they vary
 /// `times` as much as these around a mean of `truth`; none where values have no range, or are outside it,
 /// and where there is no such number.
-#[must_use]
 pub fn bounded_units_needed(
     parts: &[Part],
     clusters: Option<&[i64]>,

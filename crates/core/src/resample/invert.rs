@@ -51,7 +51,6 @@ pub struct Inverted {
 impl Inverted {
     /// The ends of the interval of a mean: what the test doesn't reject at the level. They are infinite
     /// where there are too few units for the test to reject anything.
-    #[must_use]
     pub fn interval(&self, level: f64) -> (f64, f64) {
         let rank = rank(self.total, level);
         // A flip that isn't listed turns nothing, and is as large for every difference.
@@ -66,7 +65,6 @@ impl Inverted {
     }
 
     /// The p-value of a mean: the share of flips that are as large.
-    #[must_use]
     #[allow(clippy::cast_precision_loss)] // counts stay far below 2^53
     pub fn p_value(&self, mean: f64) -> f64 {
         let is_between = |means: &&(f64, f64)| means.0 <= mean && mean <= means.1;
@@ -81,7 +79,6 @@ impl Inverted {
 }
 
 /// Whether the test of so many units can reject anything.
-#[must_use]
 pub fn may_reject(units: usize, level: f64) -> bool {
     #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // few units
     let smallest = 0.5_f64.powi(units.min(64) as i32 - 1);

@@ -40,7 +40,6 @@ impl Reassignments {
     ///
     /// # Panics
     /// Where the units of both sides aren't as many.
-    #[must_use]
     #[allow(clippy::cast_precision_loss)] // there are far fewer units than 2^53
     pub fn draw(is_first: &[bool], is_second: &[bool], permutations: usize, seed: u64) -> Self {
         assert_eq!(is_first.len(), is_second.len(), "a unit has two sides");
@@ -80,19 +79,16 @@ impl Reassignments {
     }
 
     /// The number of units.
-    #[must_use]
     pub fn units(&self) -> usize {
         self.is_paired.len()
     }
 
     /// The number of reassignments; the first is what was observed.
-    #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
     /// Which units have values on both sides.
-    #[must_use]
     pub fn is_paired(&self) -> &[bool] {
         &self.is_paired
     }
@@ -249,7 +245,6 @@ pub struct Sparse {
 impl Sparse {
     /// Effects whose entries from `starts[column]` up to the next start are those of a column; none
     /// where they don't fit, or a unit isn't below `units`.
-    #[must_use]
     pub fn new(
         starts: Vec<usize>,
         places: Vec<usize>,
@@ -265,7 +260,6 @@ impl Sparse {
     }
 
     /// The number of columns.
-    #[must_use]
     pub fn columns(&self) -> usize {
         self.starts.len() - 1
     }
@@ -283,7 +277,6 @@ impl Effects for Sparse {
 }
 
 /// The statistics of all columns: one row per reassignment.
-#[must_use]
 pub fn standardize(draws: &Reassignments, effects: &Sparse) -> Vec<f64> {
     let columns: Vec<usize> = (0..effects.columns()).collect();
     let mut made = vec![0.0; draws.rows() * columns.len()];

@@ -25,7 +25,6 @@ pub struct Shifted {
 
 impl Shifted {
     /// Shifted differences; none where the numbers don't fit.
-    #[must_use]
     pub fn new(sizes: Vec<f64>, residuals: Vec<f64>, squares: Vec<f64>) -> Option<Self> {
         let fits = residuals.len() == sizes.len().checked_mul(squares.len())?;
         fits.then_some(Self { sizes, residuals, squares })

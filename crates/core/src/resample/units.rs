@@ -25,7 +25,6 @@ pub struct Terms {
 
 impl Terms {
     /// Whether all units add the same to the second sum.
-    #[must_use]
     pub fn has_one_denominator(&self) -> bool {
         self.denominators.windows(2).all(|pair| pair[0] == pair[1])
     }
@@ -33,25 +32,21 @@ impl Terms {
 
 impl<'a> Units<'a> {
     /// Groups parts into units: by code, in the order of the first part of each, or each part by itself.
-    #[must_use]
     pub fn new(parts: &'a [Part], codes: Option<&[i64]>) -> Self {
         Self { parts, clusters: codes.map(Clusters::new) }
     }
 
     /// The number of units.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.clusters.as_ref().map_or(self.parts.len(), |clusters| clusters.starts.len() - 1)
     }
 
     /// The weight of all parts.
-    #[must_use]
     pub fn weight(&self) -> f64 {
         self.parts.iter().map(|part| part.weight).sum()
     }
 
     /// Whether units are parts that all count the same.
-    #[must_use]
     pub fn are_single(&self, terms: &Terms) -> bool {
         self.clusters.is_none() && terms.has_one_denominator()
     }
@@ -75,7 +70,6 @@ impl<'a> Units<'a> {
     }
 
     /// The sums that an aggregate is made of; none for quantiles, and for means of them.
-    #[must_use]
     pub fn terms(&self, aggregate: Aggregate) -> Option<Terms> {
         let weights = || self.sum(|part| part.weight);
         let (numerators, denominators) = match aggregate {
@@ -95,7 +89,6 @@ impl<'a> Units<'a> {
     }
 
     /// How much each unit moves the aggregate, up to a common factor: the infinitesimal jackknife.
-    #[must_use]
     pub fn influences(&self, aggregate: Aggregate, value: f64) -> Vec<f64> {
         match aggregate {
             Aggregate::Mean | Aggregate::Sum => {

@@ -24,7 +24,6 @@ pub enum IdColumn<'a> {
 
 impl IdColumn<'_> {
     /// How many rows there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         match self {
             Self::Ints(values) => values.len(),
@@ -33,13 +32,11 @@ impl IdColumn<'_> {
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Whether they are integers.
-    #[must_use]
     pub fn are_integers(&self) -> bool {
         matches!(self, Self::Ints(_))
     }
@@ -120,7 +117,6 @@ pub fn slice(bytes: &[u8], start: i64, end: i64) -> Result<&[u8]> {
 }
 
 /// The error of a text that begins or ends outside of the bytes.
-#[must_use]
 pub fn outside_of_text() -> Error {
     Error::new(Kind::Format, "column_damaged", "expected offsets within the text")
 }
@@ -138,7 +134,6 @@ pub fn check_text(text: &[u8]) -> Result<()> {
 }
 
 /// The texts that integers are as identifiers: their offsets and bytes.
-#[must_use]
 pub fn write_texts(values: &dyn Cells<i64>) -> (Vec<i64>, Vec<u8>) {
     let (mut offsets, mut bytes) = (Vec::with_capacity(values.len() + 1), Vec::new());
     let mut room = Decimal::default();

@@ -23,7 +23,6 @@ pub type Frame = Vec<Column>;
 
 impl Column {
     /// A column of the same kind without rows.
-    #[must_use]
     pub fn empty(&self) -> Self {
         match self {
             Self::Ints(_) => Self::Ints(Vec::new()),
@@ -33,7 +32,6 @@ impl Column {
     }
 
     /// How many rows there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         match self {
             Self::Ints(values) => values.len(),
@@ -43,25 +41,21 @@ impl Column {
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The integers, which are the only ones that a column of rows has.
-    #[must_use]
     pub fn ints(&self) -> &[i64] {
         if let Self::Ints(values) = self { values } else { &[] }
     }
 
     /// The numbers.
-    #[must_use]
     pub fn doubles(&self) -> &[f64] {
         if let Self::Doubles(values) = self { values } else { &[] }
     }
 
     /// The bytes of memory that the values of some of the rows take.
-    #[must_use]
     pub fn size_of(&self, rows: &[u32]) -> usize {
         match self {
             Self::Ints(_) | Self::Doubles(_) => 8 * rows.len(),
@@ -157,7 +151,6 @@ impl Column {
 
     /// Appends so many rows from what was written; nothing if that is damaged.
     #[allow(clippy::cast_possible_wrap)] // lengths of what is in memory
-    #[must_use]
     pub fn read_from(&mut self, rows: usize, from: &mut &[u8]) -> Option<()> {
         match self {
             Self::Ints(values) => read_ints(rows, from, |value| values.push(value)),

@@ -20,7 +20,6 @@ pub struct Grouped {
 const ROWS_TO_COUNT: usize = 4;
 
 /// Brings the rows of each of `groups` groups together.
-#[must_use]
 #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
 pub fn group(codes: Vec<u32>, groups: usize, threads: usize) -> Grouped {
     let is_sorted = codes.is_sorted();
@@ -64,7 +63,6 @@ pub fn group(codes: Vec<u32>, groups: usize, threads: usize) -> Grouped {
 
 impl Grouped {
     /// Whether the rows of each group were together, in the order of the groups.
-    #[must_use]
     pub fn is_grouped(&self) -> bool {
         self.places.is_none()
     }
@@ -98,7 +96,6 @@ impl Grouped {
     }
 
     /// A column in the order of the groups, as it is.
-    #[must_use]
     pub fn arrange_all<T: Copy + Default>(&self, column: &dyn Cells<T>) -> Vec<T> {
         let copied = self.arrange(column, |_, block, out| {
             out.copy_from_slice(block);
@@ -110,7 +107,6 @@ impl Grouped {
     }
 
     /// The row of the table at each place.
-    #[must_use]
     #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
     pub fn all_rows(&self) -> Vec<u32> {
         let places = 0..self.offsets.last().copied().unwrap_or(0);
@@ -118,7 +114,6 @@ impl Grouped {
     }
 
     /// The row of the table that stands at a place.
-    #[must_use]
     #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
     pub fn row(&self, place: usize) -> usize {
         let Some(places) = &self.places else { return place };

@@ -26,19 +26,16 @@ pub struct Spill {
 
 impl Spill {
     /// Partitions without rows.
-    #[must_use]
     pub fn open(&self) -> Partitions {
         Partitions::new(USUAL_COUNT, &self.folder, self.most_held())
     }
 
     /// How many bytes of rows may be in memory before they are written.
-    #[must_use]
     pub fn most_held(&self) -> usize {
         usize::try_from(self.memory / SHARE_HELD).unwrap_or(usize::MAX)
     }
 
     /// How many bytes of memory the evaluation of partitions may take.
-    #[must_use]
     pub fn room(&self) -> u64 {
         self.memory / SHARE_EVALUATED
     }
@@ -65,13 +62,11 @@ pub struct Room<'a> {
 
 impl<'a> Room<'a> {
     /// Room that is looked up once rows take more than so many bytes.
-    #[must_use]
     pub fn new(unasked: usize, find: FindRoom<'a>) -> Self {
         Self { find, unasked, found: None }
     }
 
     /// Room for all rows.
-    #[must_use]
     pub fn unlimited() -> Self {
         Self::new(usize::MAX, Box::new(|| Err(Error::out_of_memory())))
     }
@@ -121,7 +116,6 @@ impl Queue {
     }
 
     /// How many bytes these partitions wrote to files.
-    #[must_use]
     pub fn written(&self) -> u64 {
         self.written
     }

@@ -44,20 +44,17 @@ pub struct Partition {
 
 impl Partition {
     /// How many rows it has.
-    #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
     /// How many bytes its evaluation takes, if that takes so many for a row besides its values.
-    #[must_use]
     pub fn needed(&self, row: u64) -> u64 {
         // Texts are there twice: as they came, and each different one once.
         2 * self.size + row * self.rows
     }
 
     /// Whether the rows belong to more than one query.
-    #[must_use]
     pub fn has_several(&self) -> bool {
         self.has_several
     }
@@ -197,7 +194,6 @@ pub struct Partitions {
 impl Partitions {
     /// So many partitions without rows, which write files into a folder once they hold more bytes
     /// than they may.
-    #[must_use]
     pub fn new(count: usize, folder: &Path, most_held: usize) -> Self {
         Self::at_level(0, count, folder, most_held)
     }
@@ -282,13 +278,11 @@ impl Partitions {
     }
 
     /// How many bytes were written to files.
-    #[must_use]
     pub fn written(&self) -> u64 {
         self.written
     }
 
     /// The partitions that have rows, without memory for more of them.
-    #[must_use]
     pub fn into_partitions(self) -> impl DoubleEndedIterator<Item = Partition> {
         let mut room = Vec::new();
         self.all.into_iter().filter(|partition| partition.rows > 0).map(move |mut partition| {
@@ -306,7 +300,6 @@ fn changed(folder: &Path) -> Error {
 }
 
 /// The error for a folder that can't hold temporary files.
-#[must_use]
 pub fn refuse_folder(folder: &Path, error: &io::Error) -> Error {
     let shown = folder.to_string_lossy();
     match error.kind() {

@@ -28,7 +28,6 @@ pub struct Block {
 
 impl Block {
     /// The lines, all ended by a newline but perhaps the last of the stream.
-    #[must_use]
     pub fn text(&self) -> &[u8] {
         &self.buffer[..self.length]
     }
@@ -71,19 +70,16 @@ impl Blocks {
     }
 
     /// The name to use in messages.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.source.name()
     }
 
     /// How many bytes of the file have been read.
-    #[must_use]
     pub fn consumed(&self) -> u64 {
         self.source.consumed()
     }
 
     /// How many blocks were handed out.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.next
     }

@@ -9,7 +9,6 @@ pub(crate) const MAX_ID: usize = 4096;
 /// Whether two identifiers are the same. Most have fewer than 16 bytes, for which calling the C
 /// library costs more than comparing them.
 #[inline]
-#[must_use]
 pub fn is_same(left: &[u8], right: &[u8]) -> bool {
     if left.len() != right.len() {
         return false;
@@ -29,14 +28,12 @@ fn both_ends<const N: usize>(left: &[u8], right: &[u8]) -> bool {
 }
 
 /// The error for a NUL byte, wherever it stands.
-#[must_use]
 pub fn nul_byte() -> Error {
     Error::new(Kind::Format, "nul_byte", "expected text, found a NUL byte")
         .hint("the input is damaged or not text")
 }
 
 /// The error for a carriage return that no newline follows.
-#[must_use]
 pub fn lone_cr() -> Error {
     let message = "expected lines ended by LF or CRLF, found a lone CR";
     Error::new(Kind::Format, "line_ending", message).hint("convert the line ends: tr '\\r' '\\n'")
@@ -85,7 +82,6 @@ pub fn check_id(id: &[u8]) -> Result<()> {
 }
 
 /// The error for a field that is not a number; `code` and `what` name the field.
-#[must_use]
 pub fn name_number_mistake(code: &str, what: &str, mistake: NotANumber, field: &[u8]) -> Error {
     let is_score = code == "score";
     let shown = show(field);

@@ -43,7 +43,6 @@ impl<'a> List<'a> {
 
     /// The score of the last row; that of a list without rows is infinite.
     #[inline]
-    #[must_use]
     pub fn last_score(&self) -> f64 {
         self.rows.last().map_or(f64::INFINITY, |last| last.score)
     }
@@ -58,7 +57,6 @@ impl<'a> List<'a> {
     }
 
     /// Whether all of several documents have one score.
-    #[must_use]
     pub fn is_flat(&self) -> bool {
         match (self.rows.first(), self.rows.last()) {
             (Some(first), Some(last)) => {
@@ -71,13 +69,11 @@ impl<'a> List<'a> {
 
 /// Whether a list has more documents than the limit.
 #[inline]
-#[must_use]
 pub fn is_too_long(rows: usize) -> bool {
     rows > MAX_GROUP
 }
 
 /// The error for more documents of one query than the limit.
-#[must_use]
 pub fn too_many_rows() -> Error {
     Error::new(
         Kind::Limit,
@@ -119,7 +115,6 @@ impl Ranks {
 
     /// Whether ranks are the ones that follow the last.
     #[inline]
-    #[must_use]
     pub fn are_next(&self, ranks: &[u32]) -> bool {
         let mut are_next = true;
         for (rank, next) in ranks.iter().zip(self.last + 1..) {

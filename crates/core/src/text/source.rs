@@ -62,7 +62,6 @@ pub struct Input {
 
 impl Input {
     /// The name to use in messages.
-    #[must_use]
     pub fn name(&self) -> String {
         match &self.origin {
             Origin::Path(path) | Origin::Opened(path, _) => {
@@ -74,7 +73,6 @@ impl Input {
     }
 
     /// Whether it can be read again from the start.
-    #[must_use]
     pub fn is_rereadable(&self) -> bool {
         match &self.origin {
             Origin::Path(path) => std::fs::metadata(path).is_ok_and(|facts| facts.is_file()),
@@ -84,7 +82,6 @@ impl Input {
     }
 
     /// The size of the file, where it has one.
-    #[must_use]
     pub fn size(&self) -> Option<u64> {
         match &self.origin {
             Origin::Path(path) => {
@@ -199,13 +196,11 @@ pub struct Source {
 
 impl Source {
     /// The name to use in messages.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// How many bytes of the file itself have been read.
-    #[must_use]
     pub fn consumed(&self) -> u64 {
         self.counter.load(Ordering::Relaxed)
     }

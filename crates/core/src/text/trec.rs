@@ -29,7 +29,6 @@ impl RunNotes {
     }
 
     /// All notes, once the whole run was seen, with lines of the stream.
-    #[must_use]
     pub fn finish(mut self, lines: &Lines) -> Notes {
         let tags = &mut self.tags.seen;
         tags.sort_unstable_by_key(|&(_, place)| place);

@@ -9,7 +9,6 @@ pub struct RunLines<'a> {
 
 impl<'a> RunLines<'a> {
     /// Lines that end with this tag.
-    #[must_use]
     pub fn new(tag: &'a str) -> Self {
         Self { tag, rank: itoa::Buffer::new(), score: zmij::Buffer::new() }
     }

@@ -41,26 +41,22 @@ impl Batch {
     ///
     /// # Panics
     /// Never, for its lengths are known.
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         postcard::to_allocvec(self).expect("its lengths are known")
     }
 
     /// Reads what another process has written; none where it is something else.
-    #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (batch, rest) = postcard::take_from_bytes(bytes).ok()?;
         rest.is_empty().then_some(batch)
     }
 
     /// How many events there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.kinds.len()
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty()
     }
@@ -93,7 +89,6 @@ impl Batch {
     }
 
     /// The events of some batches, one batch after another.
-    #[must_use]
     pub fn join(parts: &[&Self]) -> Self {
         let mut contexts = Contexts::default();
         let mut codes = Vec::with_capacity(parts.iter().map(|part| part.rankings.len()).sum());
@@ -115,7 +110,6 @@ impl Batch {
     }
 
     /// Some events, in the order of these; all of them are of one object.
-    #[must_use]
     pub fn take(&self, events: &[usize]) -> Self {
         let rows: Vec<Event> = self.events().collect();
         let (mut rankings, mut labels) = (Vec::new(), Vec::new());
@@ -141,7 +135,6 @@ impl Batch {
 
     /// Puts the objects of others at some places, which ascend, between those of this batch; none where
     /// they are not as many.
-    #[must_use]
     pub fn merge(&self, others: &Self, places: &[usize]) -> Option<Self> {
         if places.len() != others.counts.len() {
             return None;
@@ -176,7 +169,6 @@ impl Batch {
     }
 
     /// How many rankings each context has.
-    #[must_use]
     pub fn count_contexts(&self) -> Vec<i64> {
         let mut counts = vec![0; self.contexts.len()];
         self.rankings.contexts.iter().for_each(|&code| counts[at(code)] += 1);

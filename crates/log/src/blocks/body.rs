@@ -127,7 +127,6 @@ pub struct Writer {
 
 impl Writer {
     /// Begins the body of a kind of block with so many rows.
-    #[must_use]
     pub fn new(kind: u8, rows: usize) -> Self {
         let body = vec![VERSION, kind, 0, 0, 0, 0];
         let mut writer = Self { body, piece: Vec::new(), room: Vec::new() };
@@ -234,7 +233,6 @@ impl Writer {
     }
 
     /// Ends the body.
-    #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
         mend(&mut self.body);
         self.body
@@ -306,7 +304,6 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether nothing is left.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         self.rest.is_empty()
     }
@@ -366,7 +363,6 @@ impl<'a> Reader<'a> {
     }
 
     /// Repeats texts; none where they are more than a column has.
-    #[must_use]
     pub fn repeat(&self, texts: &Texts, rows: &[usize]) -> Option<Texts> {
         fits(rows.iter().map(|&row| texts.place(row).len()).sum(), 1)?;
         Some(texts.take(rows))

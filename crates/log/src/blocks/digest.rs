@@ -7,13 +7,11 @@ use std::io::Write as _;
 pub type Digest = [u8; 16];
 
 /// The digest of a text.
-#[must_use]
 pub fn of(text: &[u8]) -> Digest {
     first(Params::new().hash_length(16).hash(text).as_bytes())
 }
 
 /// A number for a text that is the same in every process: 8 bytes of `BLAKE2b`, the first the highest.
-#[must_use]
 pub fn number(text: &[u8]) -> i64 {
     i64::from_be_bytes(first(Params::new().hash_length(8).hash(text).as_bytes()))
 }
@@ -26,7 +24,6 @@ pub(super) fn first<const N: usize>(hash: &[u8]) -> [u8; N] {
 }
 
 /// An id made of parts, which NUL separates, in hexadecimal.
-#[must_use]
 pub fn make_id<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 32] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = Vec::with_capacity(128);

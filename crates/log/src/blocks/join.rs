@@ -8,7 +8,6 @@ use super::texts::count;
 
 /// The rows of labels whose ranking is there, and before them the rows of their rankings. Both blocks are
 /// sorted; so is what is found.
-#[must_use]
 pub fn join(rankings: &Rankings, labels: &Labels) -> (Vec<i64>, Vec<i64>) {
     let (mut positions, mut rows) = (Vec::new(), Vec::new());
     let mut position = 0;

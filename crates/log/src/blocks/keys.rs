@@ -4,13 +4,11 @@ use super::digest::first;
 use blake2b_simd::Params;
 
 /// The key of an id in a project: 16 bytes of `BLAKE2b` as two numbers.
-#[must_use]
 pub fn key(project: i64, text: &[u8]) -> (i64, i64) {
     hash(project, [text, b""])
 }
 
 /// Another key of an id. No id contains NUL, so that it is the key of no other id.
-#[must_use]
 pub fn other_key(project: i64, text: &[u8]) -> (i64, i64) {
     hash(project, [text, b"\0"])
 }

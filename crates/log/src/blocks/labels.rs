@@ -55,13 +55,11 @@ pub struct Row<'a> {
 
 impl Labels {
     /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.seqs.len()
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.seqs.is_empty()
     }
@@ -80,7 +78,6 @@ impl Labels {
     }
 
     /// The labels of some rows, in the order of these.
-    #[must_use]
     pub fn take(&self, rows: &[usize]) -> Self {
         Self {
             seqs: take(&self.seqs, rows),
@@ -96,7 +93,6 @@ impl Labels {
     }
 
     /// The labels of some blocks, one block after another.
-    #[must_use]
     pub fn join(parts: &[&Self]) -> Self {
         let parts = parts.iter().copied();
         Self {
@@ -113,7 +109,6 @@ impl Labels {
     }
 
     /// About how many bytes they take.
-    #[must_use]
     pub fn size(&self) -> usize {
         let Self { seqs, shown, times, kinds, ranking_ids, event_ids, doc_ids, names, values } =
             self;
@@ -132,13 +127,11 @@ impl Labels {
     }
 
     /// Whether they are in the order of their rankings, and of their times and ids at one ranking.
-    #[must_use]
     pub fn is_sorted(&self) -> bool {
         (1..self.len()).all(|row| self.key(row - 1) <= self.key(row))
     }
 
     /// Sorts them by their rankings, times and ids; those that have all in common stay in their order.
-    #[must_use]
     pub fn sort(self) -> Self {
         if self.is_sorted() {
             return self;
@@ -152,7 +145,6 @@ impl Labels {
 
     /// Every different list of names once, in the order in which they are first seen, and the place of
     /// each label's list among them.
-    #[must_use]
     pub fn codes(&self) -> (Texts, Vec<i64>) {
         let (mut ids, mut different) = (Ids::default(), Texts::default());
         let mut codes = Vec::with_capacity(self.len());
@@ -168,7 +160,6 @@ impl Labels {
     }
 
     /// Writes them; none where they have more than a block may have.
-    #[must_use]
     pub fn encode(&self) -> Option<Vec<u8>> {
         let mut writer = Writer::new(LABELS, self.len());
         let kinds: Vec<i64> = self.kinds.iter().map(|&kind| kind.into()).collect();

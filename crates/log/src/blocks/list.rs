@@ -60,20 +60,17 @@ pub struct Limits {
 
 impl Limits {
     /// Whether bytes are an id: some, but not too many, and none of them NUL.
-    #[must_use]
     pub fn is_id(&self, text: &[u8]) -> bool {
         !text.is_empty() && is_text(text, self.id_bytes)
     }
 
     /// Whether bytes are a name, likewise.
-    #[must_use]
     pub fn is_name(&self, text: &[u8]) -> bool {
         !text.is_empty() && is_text(text, self.name_bytes)
     }
 }
 
 /// Whether bytes are no more than some, and none of them NUL.
-#[must_use]
 pub fn is_text(text: &[u8], most: usize) -> bool {
     text.len() <= most && memchr::memchr(0, text).is_none()
 }
@@ -104,19 +101,16 @@ impl List {
     }
 
     /// The number of documents.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// Whether there are no documents.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
     /// The id of a document.
-    #[must_use]
     pub fn id(&self, place: usize) -> &[u8] {
         let start = if place == 0 { 0 } else { self.ends[place - 1] };
         &self.ids[start..self.ends[place]]

@@ -75,13 +75,11 @@ impl Default for Rankings {
 
 impl Rankings {
     /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.seqs.len()
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.seqs.is_empty()
     }
@@ -116,14 +114,12 @@ impl Rankings {
     }
 
     /// What a ranking is known by when it is sent again.
-    #[must_use]
     pub fn event_id(&self, row: usize) -> &[u8] {
         let own = self.event_ids.get(row);
         if own.is_empty() { self.ranking_ids.get(row) } else { own }
     }
 
     /// The rankings of some rows, in the order of these.
-    #[must_use]
     pub fn take(&self, rows: &[usize]) -> Self {
         let items = rows.iter().map(|&row| place(&self.offsets, row).len()).sum();
         let mut taken = Self {
@@ -153,7 +149,6 @@ impl Rankings {
     }
 
     /// The rankings of some blocks, one block after another.
-    #[must_use]
     pub fn join(parts: &[&Self]) -> Self {
         let parts = parts.iter().copied();
         let mut offsets = Vec::with_capacity(parts.clone().map(Self::len).sum::<usize>() + 1);
@@ -184,13 +179,11 @@ impl Rankings {
     }
 
     /// Whether they are in the order of their times, and of their ids at one time.
-    #[must_use]
     pub fn is_sorted(&self) -> bool {
         (1..self.len()).all(|row| self.key(row - 1) <= self.key(row))
     }
 
     /// Sorts them by their times and ids; those that have both in common stay in their order.
-    #[must_use]
     pub fn sort(self) -> Self {
         if self.is_sorted() {
             return self;
@@ -203,13 +196,11 @@ impl Rankings {
     }
 
     /// The number of rankings of each context, and their first and last times.
-    #[must_use]
     pub fn spans(&self) -> Vec<(i64, i64, i64, i64)> {
         spans(self.contexts.iter().copied().zip(self.times.iter().copied()))
     }
 
     /// Writes them; none where they have more than a block may have.
-    #[must_use]
     pub fn encode(&self) -> Option<Vec<u8>> {
         let mut writer = Writer::new(RANKINGS, self.len());
         for integers in [&self.seqs, &self.times, &self.contexts] {
@@ -260,7 +251,6 @@ impl Rankings {
 }
 
 /// The number of rankings of each context, and their first and last times, from contexts and times.
-#[must_use]
 pub fn spans(rows: impl Iterator<Item = (i64, i64)>) -> Vec<(i64, i64, i64, i64)> {
     let mut rows: Vec<(i64, i64)> = rows.collect();
     rows.sort_unstable();

@@ -22,27 +22,23 @@ impl Default for Texts {
 
 impl Texts {
     /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Where the text of a row is.
     #[inline]
-    #[must_use]
     pub fn place(&self, row: usize) -> Range<usize> {
         place(&self.offsets, row)
     }
 
     /// The text of a row.
     #[inline]
-    #[must_use]
     pub fn get(&self, row: usize) -> &[u8] {
         &self.bytes[self.place(row)]
     }
@@ -64,7 +60,6 @@ impl Texts {
     }
 
     /// The texts of some rows, in the order of these.
-    #[must_use]
     pub fn take(&self, rows: &[usize]) -> Self {
         let mut taken = Self::default();
         taken.bytes.reserve(rows.iter().map(|&row| self.place(row).len()).sum());
@@ -76,7 +71,6 @@ impl Texts {
     }
 
     /// The texts of some columns, one column after another.
-    #[must_use]
     pub fn join<'a>(parts: impl Iterator<Item = &'a Self> + Clone) -> Self {
         let mut joined = Self::default();
         joined.bytes.reserve_exact(parts.clone().map(|part| part.bytes.len()).sum());
@@ -90,7 +84,6 @@ impl Texts {
 
 /// What lies between two offsets.
 #[inline]
-#[must_use]
 pub fn place(offsets: &[i64], row: usize) -> Range<usize> {
     let at = |offset: i64| usize::try_from(offset).unwrap_or(usize::MAX);
     at(offsets[row])..at(offsets[row + 1])
@@ -98,19 +91,16 @@ pub fn place(offsets: &[i64], row: usize) -> Range<usize> {
 
 /// A number of what is in memory, as an offset.
 #[inline]
-#[must_use]
 pub(super) fn count(size: usize) -> i64 {
     size.cast_signed() as i64
 }
 
 /// The values of some rows, in the order of these.
-#[must_use]
 pub(super) fn take<T: Copy>(values: &[T], rows: &[usize]) -> Vec<T> {
     rows.iter().map(|&row| values[row]).collect()
 }
 
 /// The values of some columns, one column after another.
-#[must_use]
 pub(super) fn join<'a, T: Copy + 'a>(parts: impl Iterator<Item = &'a Vec<T>> + Clone) -> Vec<T> {
     let mut joined = Vec::with_capacity(parts.clone().map(Vec::len).sum());
     for part in parts {

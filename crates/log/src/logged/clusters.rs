@@ -18,7 +18,6 @@ pub type Moments = [f64; 4];
 
 impl CellClusters {
     /// A cell without rankings.
-    #[must_use]
     pub fn new(measures: usize) -> Self {
         Self { clusters: Ids::default(), totals: Vec::new(), measures }
     }
@@ -33,7 +32,6 @@ impl CellClusters {
     }
 
     /// The sums over its clusters for each measure, each rounded once.
-    #[must_use]
     pub fn moments(&self) -> Vec<Moments> {
         let mut sums = vec![<[ExactSum; 4]>::default(); self.measures];
         for cluster in self.totals.chunks_exact(self.measures.max(1)) {

@@ -20,7 +20,6 @@ pub struct Texts<'a> {
 
 impl<'a> Texts<'a> {
     /// Texts by their offsets; none where they are not UTF-8.
-    #[must_use]
     pub fn new(offsets: &'a [i64], bytes: &'a [u8], has: &'a [u8]) -> Option<Self> {
         Some(Self { offsets, text: std::str::from_utf8(bytes).ok()?, has })
     }
@@ -123,7 +122,6 @@ pub struct Columns<'a> {
 
 impl<'a> Columns<'a> {
     /// Reads the rankings.
-    #[must_use]
     pub fn read(&self, limits: &Limits, span: Span) -> Decoded {
         let (mut decoded, mut list) = (Decoded::default(), List::default());
         for (row, at) in (0..self.plain.len()).zip(0..) {

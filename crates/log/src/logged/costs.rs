@@ -34,7 +34,6 @@ struct Doc {
 
 impl Costs {
     /// The costs of the documents of all rankings.
-    #[must_use]
     pub fn measure(items: &Items<'_>, gains: &Gains, depth: usize) -> Self {
         let mut made = Self::default();
         let (mut relevance, mut ranks, mut docs) = (Vec::new(), Vec::new(), Vec::new());

@@ -109,7 +109,6 @@ pub struct Span {
 
 impl Span {
     /// Returns a time if an event may have it.
-    #[must_use]
     pub fn check(self, time: i64) -> Option<i64> {
         (YEARS.contains(&time) && (self.from..=self.to).contains(&time)).then_some(time)
     }
@@ -234,7 +233,6 @@ fn write_names(names: &[Text<'_>]) -> Vec<u8> {
 }
 
 /// An integer as an id.
-#[must_use]
 pub fn integer_id(integer: i64) -> Vec<u8> {
     let mut text = Vec::default();
     write_integer(integer, &mut text);
@@ -242,19 +240,16 @@ pub fn integer_id(integer: i64) -> Vec<u8> {
 }
 
 /// What a label does, by its word.
-#[must_use]
 pub fn find_kind(word: &[u8]) -> Option<u8> {
     (0..).zip(KINDS).find(|(_, known)| known.as_bytes() == word).map(|(kind, _)| kind)
 }
 
 /// Whether a label takes others away, and says nothing itself.
-#[must_use]
 pub fn is_retraction(kind: u8) -> bool {
     KINDS[usize::from(kind)] == "retraction"
 }
 
 /// The place of a word among some, whatever its case.
-#[must_use]
 pub fn find_environment(word: &[u8]) -> Option<usize> {
     if word.is_empty() {
         return Some(0);

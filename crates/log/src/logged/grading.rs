@@ -82,7 +82,6 @@ pub struct Items<'a> {
 
 impl Items<'_> {
     /// Whether the columns have a value for each row.
-    #[must_use]
     pub fn fit(&self) -> bool {
         let Some(&rows) = self.offsets.last() else { return false };
         self.offsets.is_sorted()
@@ -131,7 +130,6 @@ pub struct Grader<'a> {
 
 impl<'a> Grader<'a> {
     /// A grader of all rankings; none where columns don't fit each other.
-    #[must_use]
     pub fn new(
         rule: &'a Rule,
         times: &'a [i64],

@@ -23,7 +23,6 @@ pub struct IdSet {
 
 impl IdSet {
     /// The hash of an identifier.
-    #[must_use]
     pub fn key(&self, id: &[u8]) -> u128 {
         let [high, low] = self.keys.each_ref().map(|key| {
             let mut hasher = key.build_hasher();
@@ -34,7 +33,6 @@ impl IdSet {
     }
 
     /// Whether it has the identifier of a hash.
-    #[must_use]
     pub fn has(&self, key: u128) -> bool {
         !self.slots.is_empty() && self.slots[self.find(key)] == key
     }

@@ -10,7 +10,6 @@ use crate::blocks::texts::place;
 use super::events::{ENVIRONMENTS, KINDS};
 
 /// The digest of an event of a batch.
-#[must_use]
 pub fn identify(batch: &Batch, event: Event) -> Digest {
     match event {
         Event::Ranking(row) => {

@@ -59,7 +59,6 @@ pub struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     /// The start of a text; none where it is not UTF-8.
-    #[must_use]
     pub fn new(text: &'a [u8]) -> Option<Self> {
         std::str::from_utf8(text).ok()?;
         Some(Self { text, at: 0 })
@@ -339,7 +338,6 @@ const DEEPEST: usize = 100;
 /// assert_eq!(texts, [&br#"{"a": "]"}"#[..], b"[1, 2]", b"3"]);
 /// assert!(split(b"[1, ]").is_none());
 /// ```
-#[must_use]
 pub fn split(text: &[u8]) -> Option<Vec<&[u8]>> {
     let mut cursor = Cursor::new(text)?;
     let mut texts = Vec::default();

@@ -31,7 +31,6 @@ pub struct Entry {
 
 impl Entry {
     /// The checksum of a row.
-    #[must_use]
     pub fn checksum(&self, (high, low): Key) -> u32 {
         let mut row = [0; 41];
         let numbers = [high, low, self.seq, self.digest, self.time];
@@ -46,7 +45,6 @@ impl Entry {
 }
 
 /// The 8 bytes of a digest that are stored.
-#[must_use]
 pub fn shorten(digest: &Digest) -> i64 {
     digest.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes))
 }

@@ -70,7 +70,6 @@ pub struct LabelColumns<'a> {
 
 impl LabelColumns<'_> {
     /// Reads the labels.
-    #[must_use]
     pub fn read(&self, limits: &Limits, span: Span) -> Decoded {
         let mut decoded = Decoded::default();
         for (row, at) in (0..self.plain.len()).zip(0..) {

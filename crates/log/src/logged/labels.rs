@@ -13,26 +13,22 @@ pub struct Texts<'a> {
 
 impl<'a> Texts<'a> {
     /// Texts by their offsets; none where those are not ascending, or end beyond the bytes.
-    #[must_use]
     pub fn new(offsets: &'a [usize], bytes: &'a [u8]) -> Option<Self> {
         let is_whole = offsets.is_sorted() && *offsets.last()? <= bytes.len();
         is_whole.then_some(Self { offsets, bytes })
     }
 
     /// How many texts there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The text at a position.
-    #[must_use]
     pub fn get(&self, place: usize) -> &'a [u8] {
         &self.bytes[self.offsets[place]..self.offsets[place + 1]]
     }
@@ -94,7 +90,6 @@ impl Shown {
     }
 
     /// The first row with an ID.
-    #[must_use]
     pub fn find(&self, id: &[u8]) -> Option<usize> {
         let get = |row: usize| {
             slice(&self.bytes, self.offsets[0], self.offsets[row], self.offsets[row + 1])

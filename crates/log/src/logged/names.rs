@@ -54,7 +54,6 @@ pub struct Names(Vec<(Vec<u8>, Role)>);
 
 impl Names {
     /// The names of fields, each with its role; none where a role is not known.
-    #[must_use]
     pub fn new<'a>(names: impl IntoIterator<Item = (&'a str, &'a str)>) -> Option<Self> {
         let find = |role: &str| ROLES.iter().find(|(word, _)| *word == role).map(|&(_, role)| role);
         let pairs =
@@ -65,7 +64,6 @@ impl Names {
     }
 
     /// What a field holds.
-    #[must_use]
     pub fn find(&self, name: &[u8]) -> Option<Role> {
         let place = self.0.binary_search_by(|(known, _)| (**known).cmp(name)).ok()?;
         Some(self.0[place].1)

@@ -132,7 +132,6 @@ impl<'a> Fields<'a> {
 
 impl Decoder {
     /// Reads rankings, a text of JSON each.
-    #[must_use]
     pub fn read_rankings(&self, texts: &[&[u8]], span: Span) -> Decoded {
         let (mut decoded, mut shown) = (Decoded::default(), Shown::default());
         for (at, text) in (0..).zip(texts) {
@@ -144,7 +143,6 @@ impl Decoder {
     }
 
     /// Reads labels, a text of JSON each.
-    #[must_use]
     pub fn read_labels(&self, texts: &[&[u8]], span: Span) -> Decoded {
         let mut decoded = Decoded::default();
         for (at, text) in (0..).zip(texts) {

@@ -34,7 +34,6 @@ pub struct Keys {
 
 impl Keys {
     /// The keys of the ids in a batch of a project.
-    #[must_use]
     pub fn of(batch: &Batch, project: i64) -> Self {
         let mut keys = Self {
             project,
@@ -55,14 +54,12 @@ impl Keys {
     }
 
     /// The higher halves of all keys, each once.
-    #[must_use]
     pub fn highs(&self) -> Vec<i64> {
         distinct(self.own.iter().chain(&*self.rankings).map(|key| key.0).collect())
     }
 
     /// The higher halves of the other keys that are to be asked for, too: of texts that are there, but
     /// not in the role in which the batch has them.
-    #[must_use]
     pub fn more_highs(&self, batch: &Batch, known: &Known) -> Vec<i64> {
         let mut highs = Vec::new();
         let mut ask = |key: Key, role: u8, text: &[u8]| {
@@ -135,7 +132,6 @@ pub struct Told {
 
 impl Settled {
     /// Tells which events are new, and gives them numbers from the first on.
-    #[must_use]
     pub fn of(batch: &Batch, keys: &Keys, known: Known, first: i64) -> Self {
         let mut settled = Self {
             project: keys.project,
@@ -204,7 +200,6 @@ impl Settled {
     }
 
     /// The ids that are new, by their keys.
-    #[must_use]
     pub fn ids(&self, batch: &Batch) -> Vec<(Key, Entry)> {
         let rows = &self.known.rows;
         let new = rows.len() - self.owners.len()..rows.len();
@@ -219,7 +214,6 @@ impl Settled {
     }
 
     /// Whether there are new rankings.
-    #[must_use]
     pub fn has_rankings(&self) -> bool {
         !self.rankings.is_empty()
     }
@@ -230,7 +224,6 @@ impl Settled {
     }
 
     /// Whether each context of the batch has a new ranking.
-    #[must_use]
     pub fn uses(&self, batch: &Batch) -> Vec<bool> {
         let mut uses = vec![false; batch.contexts.len()];
         for &(row, _) in &self.rankings {
@@ -240,7 +233,6 @@ impl Settled {
     }
 
     /// The new rankings by hour and environment, with the numbers of their contexts.
-    #[must_use]
     pub fn rankings(&self, batch: &Batch, contexts: &[i64]) -> Vec<Group<Rankings>> {
         let all = &batch.rankings;
         let place = |&(row, _): &(usize, i64)| (hour(all.times[row]), environment(batch, row));
@@ -258,7 +250,6 @@ impl Settled {
     }
 
     /// The new labels, together with those that have waited for the new rankings.
-    #[must_use]
     pub fn labels(&self, batch: &Batch, keys: &Keys, waited: &Labels, theirs: &[Digest]) -> Told {
         let rows: Vec<usize> = self.labels.iter().map(|&(row, ..)| row).collect();
         let mut own = batch.labels.take(&rows);

@@ -14,7 +14,6 @@ const DAY: i64 = 86_400;
 /// assert_eq!(read_text(b"1970-01-01T01:00:00.000001+01:00"), Some(1));
 /// assert_eq!(read_text(b"1970-01-01T00:00:60Z"), None);
 /// ```
-#[must_use]
 pub fn read_text(text: &[u8]) -> Option<i64> {
     let (head, rest) = text.split_first_chunk::<19>().filter(|_| text.len() <= LONGEST)?;
     let number = |range: std::ops::Range<usize>| {
@@ -85,7 +84,6 @@ fn count_days(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// Reads milliseconds since 1970; none where they are too far from it.
-#[must_use]
 pub fn read_integer(milliseconds: i64) -> Option<i64> {
     (-FAR < milliseconds && milliseconds < FAR).then(|| milliseconds * 1000)
 }
@@ -97,7 +95,6 @@ pub fn read_integer(milliseconds: i64) -> Option<i64> {
 /// assert_eq!(read_number(1.5), Some(1500));
 /// assert_eq!(read_number(1e15), None);
 /// ```
-#[must_use]
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)] // they are below 10^18
 pub fn read_number(milliseconds: f64) -> Option<i64> {
     (milliseconds.abs() < FAR as f64).then(|| (milliseconds * 1000.0).round_ties_even() as i64)

@@ -81,7 +81,6 @@ const NOT_ZERO: usize = 1;
 
 impl<'a> Evaluator<'a> {
     /// An evaluator that has seen nothing.
-    #[must_use]
     pub fn new(choices: Choices<'a>, items: &'a Items<'a>) -> Self {
         let plan = choices.plan;
         let ignores_zeros: Vec<bool> = plan
