@@ -39,25 +39,16 @@ pub fn damaged() -> Error {
 }
 
 /// Refuses what a reader found.
-///
-/// # Errors
-/// Unless it holds.
 pub fn require(holds: bool) -> Result<()> {
     if holds { Ok(()) } else { Err(damaged()) }
 }
 
 /// Refuses offsets that are not where parts of a whole of this size begin, and the last one ends.
-///
-/// # Errors
-/// Where they are others.
 pub fn require_offsets(offsets: &[usize], size: usize) -> Result<()> {
     require(offsets.first() == Some(&0) && offsets.last() == Some(&size) && offsets.is_sorted())
 }
 
 /// Refuses codes of which one is not below a number.
-///
-/// # Errors
-/// Where there is one.
 pub fn require_codes(codes: &[u32], below: usize) -> Result<()> {
     require(codes.iter().all(|&code| (code as usize) < below))
 }
@@ -78,9 +69,6 @@ pub fn save(what: What, object: &impl Serialize) -> Vec<u8> {
 }
 
 /// Reads an object, whose type then refuses what could not have been saved.
-///
-/// # Errors
-/// Where the bytes are damaged, of another version, or of something else.
 pub fn restore<T: DeserializeOwned>(what: What, bytes: &[u8]) -> Result<T> {
     let rest = bytes.strip_prefix(MAGIC).ok_or_else(damaged)?;
     let (version, rest) = rest.split_first_chunk().ok_or_else(damaged)?;

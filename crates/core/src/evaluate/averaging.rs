@@ -21,9 +21,6 @@ pub struct Averaging {
 
 impl Averaging {
     /// The same with other weights of the queries.
-    ///
-    /// # Errors
-    /// Where an aggregate takes none.
     pub fn with_weights(&self, weights: Vec<f64>) -> Result<Self> {
         let mut measures = self.measures.iter();
         measures.try_for_each(|(name, aggregate)| check_weights(name, *aggregate))?;
@@ -51,9 +48,6 @@ impl Averaging {
 }
 
 /// Refuses weights for a measure whose aggregate takes none.
-///
-/// # Errors
-/// Where it is such a measure.
 pub fn check_weights(name: &str, aggregate: Aggregate) -> Result<()> {
     if aggregate.takes_weights() {
         return Ok(());

@@ -77,9 +77,6 @@ pub struct Evaluation {
 }
 
 /// Puts together what lists came to.
-///
-/// # Errors
-/// Where the policy refuses a query, or a value is beyond double precision.
 pub fn finish(plan: &Plan, axis: &Axis, mut parts: Vec<Scored>) -> Result<Evaluation> {
     if let Some(mistake) = parts.iter_mut().find_map(|part| part.mistake.take()) {
         return Err(mistake);
@@ -174,9 +171,6 @@ impl Evaluation {
     }
 
     /// Reads what was saved.
-    ///
-    /// # Errors
-    /// Where the bytes are damaged, or of another version.
     pub fn restore(bytes: &[u8]) -> Result<(Self, Averaging)> {
         let (made, averaging): (Self, Averaging) = saved::restore(What::Evaluation, bytes)?;
         let (queries, measures) = (made.is_present.len(), averaging.measures.len());

@@ -18,9 +18,6 @@ use crate::threads::{FEW_ROWS, on_threads};
 use crate::watch::{Event, Watch};
 
 /// Evaluates a run that is in memory.
-///
-/// # Errors
-/// Where the plan refuses it.
 pub fn evaluate_run(
     plan: &Plan,
     judgments: &Judgments,
@@ -78,9 +75,6 @@ pub(super) fn score_run(
 }
 
 /// Puts together what all lists came to.
-///
-/// # Errors
-/// As [`finish_run`].
 pub(super) fn finish_all(
     (plan, judgments): (&Plan, &Judgments),
     queries: &Arena,
@@ -99,9 +93,6 @@ pub(super) fn finish_all(
 }
 
 /// Puts together what lists came to, and refuses a run that has nothing to do with the judgments.
-///
-/// # Errors
-/// Where there is no query in common, or the policy refuses one.
 pub fn finish_run(
     plan: &Plan,
     axis: &Axis,

@@ -36,9 +36,6 @@ const AT_ONCE: usize = 64;
 
 /// The mean of the first measure of a plan; nothing where a row holds what is no number, what the
 /// policy refuses, or gains that overflow, about all of which others have more to say.
-///
-/// # Errors
-/// Where it is stopped.
 pub fn mean(
     plan: &Plan,
     matrices: &dyn Matrices,
@@ -63,9 +60,6 @@ pub fn mean(
 /// ascending, whose value is NaN because they hold what has none: an infinite grade, a score that is
 /// no number, what the policy or the measure refuses, or gains that overflow. A grade that is NaN is
 /// that of an unjudged document.
-///
-/// # Errors
-/// Where it is stopped.
 pub fn values(
     plan: &Plan,
     matrices: &dyn Matrices,

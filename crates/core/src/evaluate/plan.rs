@@ -121,17 +121,11 @@ impl Plan {
     }
 
     /// Refuses grades that a measure or the policy has no answer for.
-    ///
-    /// # Errors
-    /// Where there are such grades, or a measure needs more than grades.
     pub fn check(&self, axis: &Axis) -> Result<()> {
         self.check_grades(axis.grades())
     }
 
     /// The same for lists that are evaluated beside their judgments, which may have subtopics.
-    ///
-    /// # Errors
-    /// As [`Plan::check`], or where a measure needs subtopics that the judgments do not have.
     pub fn check_lists(&self, axis: &Axis) -> Result<()> {
         match self.of_items().next() {
             Some((measure, _)) => Err(needs_more(measure)),
@@ -148,9 +142,6 @@ impl Plan {
     }
 
     /// The same as [`Plan::check_lists`] for lists whose documents are known, which may be items.
-    ///
-    /// # Errors
-    /// As [`Plan::check_lists`], or where nothing is known of the items that a measure is of.
     pub fn check_rankings(&self, axis: &Axis) -> Result<()> {
         if let Some((measure, _)) = self.of_items().next() {
             if self.items.is_none() {
@@ -198,9 +189,6 @@ impl Plan {
     }
 
     /// Refuses grades, which ascend, as [`Plan::check`] does.
-    ///
-    /// # Errors
-    /// Where there are such grades.
     pub fn check_grades(&self, grades: &[f64]) -> Result<()> {
         let needs = |measure: &&Measure| measure.kernel.needs() != Needs::Grades;
         if let Some(measure) = self.measures.iter().find(needs) {

@@ -36,9 +36,6 @@ impl Judged<'_> {
 }
 
 /// The judged documents as items, where a measure needs to know.
-///
-/// # Errors
-/// Where it does, and they are not known.
 fn find_judged(plan: &Plan) -> Result<Option<Judged<'_>>> {
     let asks = |asked: &(&Measure, Wanted)| asked.1 == Wanted::GroupsOfRelevant;
     let (Some((measure, _)), Some(of)) = (plan.of_items().find(asks), plan.items.as_deref()) else {
@@ -62,9 +59,6 @@ fn find_judged(plan: &Plan) -> Result<Option<Judged<'_>>> {
 }
 
 /// Refuses numbers below 0 where they are shares of groups.
-///
-/// # Errors
-/// Where there are any.
 fn check_groups(plan: &Plan) -> Result<()> {
     let asks = |wants| matches!(wants, Wanted::Groups | Wanted::GroupsOfRelevant);
     let features = plan.items.as_deref().and_then(Items::features);
@@ -88,9 +82,6 @@ const AT_ONCE: usize = 256;
 
 impl Rankings {
     /// The values of a plan whose ties are those of the rankings.
-    ///
-    /// # Errors
-    /// Where the plan refuses the rankings.
     pub fn evaluate(&self, plan: &Plan, threads: usize) -> Result<Evaluation> {
         check_groups(plan)?;
         let items_of = self.find_items(plan);
@@ -136,10 +127,8 @@ impl Rankings {
         }
     }
 
-    /// Notes recommended items of which a measure does not know what it wants to.
-    ///
-    /// # Errors
-    /// Where it knows nothing of any of them, or of any user: then ids are probably written in two ways.
+    /// Notes recommended items of which a measure does not know what it wants to. It is an error to know
+    /// nothing of any of them, or of any user: then ids are probably written in two ways.
     fn note_items(
         &self,
         plan: &Plan,
@@ -210,9 +199,6 @@ impl Rankings {
     }
 
     /// The same for a part of the queries, in which none may be both judged and in the run.
-    ///
-    /// # Errors
-    /// Where the plan refuses the rankings.
     pub fn evaluate_part(&self, plan: &Plan, threads: usize) -> Result<Evaluation> {
         let mut evaluation = finish(plan, self.axis(), self.score(plan, (&[], None), threads)?)?;
         evaluation.counts.run_only = self.run_only().len() as u64;
@@ -279,9 +265,6 @@ impl Rankings {
 
     /// The values of the first measure of a plan at each of several cutoffs, which ascend up to its own:
     /// those of a query one after another, NaN where undefined. Nothing where the measure has none.
-    ///
-    /// # Errors
-    /// Where the plan refuses the rankings.
     pub fn values_at(&self, plan: &Plan, cutoffs: &[usize]) -> Result<Option<Vec<f64>>> {
         plan.check(self.axis())?;
         let kernel = &plan.measures[0].kernel;

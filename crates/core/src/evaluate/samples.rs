@@ -24,9 +24,6 @@ const AT_ONCE: usize = 64;
 
 /// The values of several rankings of the same judged queries. A measure of all rankings of a query
 /// together gets them all; of other measures, it is the mean of the values of each.
-///
-/// # Errors
-/// Where the plan refuses them, or there are none.
 pub fn evaluate_samples(samples: &[&Rankings], plan: &Plan, threads: usize) -> Result<Evaluation> {
     check(samples, plan)?;
     let axis = samples[0].axis();

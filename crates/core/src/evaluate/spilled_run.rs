@@ -38,9 +38,6 @@ impl<'a> SpilledRun<'a> {
     }
 
     /// Adds adjacent rows of one query, whose lines follow `lines_before` others.
-    ///
-    /// # Errors
-    /// Where a file can't be written.
     pub fn add(&mut self, list: &List<'_>, lines_before: u64) -> Result<()> {
         if let Some(partitioned) = &mut self.partitioned {
             return partitioned.add(list, lines_before);
@@ -56,10 +53,6 @@ impl<'a> SpilledRun<'a> {
     }
 
     /// Evaluates all rows, and tells how many bytes were written to files.
-    ///
-    /// # Errors
-    /// As [`evaluate_run`], or where a file can't be read, or a
-    /// single query takes more memory than there may be used.
     pub fn evaluate(
         self,
         plan: &Plan,

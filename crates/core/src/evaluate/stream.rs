@@ -32,9 +32,6 @@ const SMALL: u64 = 1 << 20;
 
 /// Evaluates a run from a source, and tells how many bytes of its rows were written to files because
 /// they exceed the room.
-///
-/// # Errors
-/// Where the source cannot be read, is not a run, or the plan refuses it.
 pub fn evaluate(
     plan: &Plan,
     judgments: &Judgments,

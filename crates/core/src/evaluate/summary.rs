@@ -131,9 +131,6 @@ impl Cell {
 
 impl Summary {
     /// Adds the summary of other queries.
-    ///
-    /// # Errors
-    /// Where it is of other measures, or of another policy.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         let is_same = self.averaging.measures == other.averaging.measures
             && self.averaging.empty == other.averaging.empty
@@ -161,9 +158,6 @@ impl Summary {
     }
 
     /// Reads what was saved.
-    ///
-    /// # Errors
-    /// Where the bytes are damaged, or of another version.
     pub fn restore(bytes: &[u8]) -> Result<Self> {
         let made: Self = saved::restore(What::Summary, bytes)?;
         made.averaging.validate(0)?;

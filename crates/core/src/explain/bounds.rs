@@ -54,9 +54,6 @@ impl Bounds {
 }
 
 /// The bounds of the first measure of a plan for each query, on a scale of grades.
-///
-/// # Errors
-/// Where the plan refuses a grade, or nothing is known of the measure's bounds.
 pub fn bounds(
     rankings: &Rankings,
     plan: &Plan,
@@ -86,9 +83,6 @@ pub fn bounds(
 }
 
 /// The bounds of the difference of two rankings of the same judgments, the second minus the first.
-///
-/// # Errors
-/// As [`bounds`], where nothing is known of the measure's differences, and where its ideals differ.
 pub fn bounds_of_difference(
     (one, other): (&Rankings, &Rankings),
     plan: &Plan,

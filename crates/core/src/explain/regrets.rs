@@ -33,9 +33,6 @@ pub struct Row {
 }
 
 /// The regrets of the documents of every query under the first measure of a plan.
-///
-/// # Errors
-/// Where the plan refuses the grades, or the measure's loss is not that of documents.
 pub fn regrets(rankings: &Rankings, plan: &Plan) -> Result<Regrets> {
     plan.check(rankings.axis())?;
     let kernel = &plan.measures[0].kernel;
@@ -64,9 +61,6 @@ pub fn regrets(rankings: &Rankings, plan: &Plan) -> Result<Regrets> {
 }
 
 /// The gains of the first measure of a plan.
-///
-/// # Errors
-/// Where its loss is not that of documents.
 pub fn find_gains(plan: &Plan) -> Result<&Gains> {
     let kernel = &plan.measures[0].kernel;
     match (kernel.unknown(), kernel.gains()) {

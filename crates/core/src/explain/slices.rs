@@ -266,9 +266,6 @@ impl Effects for Slices<'_> {
 
 /// The largest strength of any slice under each reassignment, the first being what was observed, and
 /// the slice that stands out most. The first of equally strong ones counts.
-///
-/// # Errors
-/// Where it is stopped.
 pub fn find_strongest(
     queries: &Queries,
     draws: &Reassignments,

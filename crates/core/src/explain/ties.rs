@@ -25,9 +25,6 @@ pub struct Spread {
 
 /// The spread of the first measure of a plan for each query; `scores`, where given, take the place of
 /// those of the rankings, and are in the same order.
-///
-/// # Errors
-/// Where the plan refuses the grades.
 pub fn audit(
     rankings: &Rankings,
     plan: &Plan,

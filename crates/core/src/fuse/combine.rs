@@ -18,9 +18,6 @@ pub(super) struct Combiner {
 
 impl Combiner {
     /// The fused score of each document.
-    ///
-    /// # Errors
-    /// Where the scores of a list do not fit the scale.
     pub(super) fn combine(
         &mut self,
         query: &Query,

@@ -6,9 +6,6 @@ use crate::error::{Error, Kind, Result};
 
 /// Writes the points of a list's documents, in rank order, into `points`; returns those of documents
 /// that the list does not have, if they get any.
-///
-/// # Errors
-/// Where the scores do not fit the scale.
 #[allow(clippy::cast_precision_loss)] // lists are shorter than 2^53
 pub(super) fn of_list(
     list: &[Entry],

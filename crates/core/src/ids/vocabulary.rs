@@ -87,9 +87,6 @@ impl Vocabulary {
     }
 
     /// Numbers the rows of a column of whatever texts.
-    ///
-    /// # Errors
-    /// Where the column is damaged.
     pub fn number_values(column: &IdColumn<'_>) -> Result<(Vec<u32>, Self)> {
         Self::default().extend_checked(column, |_| Ok(()), 1)
     }

@@ -57,10 +57,8 @@ impl Features {
         Self::Categories { offsets, codes, is_known: Vec::new(), count }
     }
 
-    /// The same by the numbers of items, of which the rows are these.
-    ///
-    /// # Errors
-    /// Where an item has two vectors. Its categories are brought together.
+    /// The same by the numbers of items, of which the rows are these. The categories of an item that is
+    /// there twice are brought together; two vectors are an error.
     #[allow(clippy::cast_possible_truncation)] // rows are counted in 32 bits
     pub(super) fn by_item(self, items: &[u32], all: usize) -> Result<Self> {
         match self {

@@ -214,9 +214,6 @@ pub trait Kernel: Send + Sync {
     }
 
     /// Refuses grades that the parameters have no answer for; `grades` ascend.
-    ///
-    /// # Errors
-    /// Where there is such a grade.
     fn check(&self, _grades: &[f64]) -> Result<()> {
         Ok(())
     }

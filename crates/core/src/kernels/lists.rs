@@ -47,8 +47,5 @@ pub trait Batched: Send + Sync {
     fn add(&self, query: &Query<'_>, lists: &mut Lists);
 
     /// The value of each list, NaN where it is undefined.
-    ///
-    /// # Errors
-    /// Where the measure fails.
     fn values(&self, lists: Lists) -> Result<Vec<f64>>;
 }

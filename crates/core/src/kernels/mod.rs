@@ -62,9 +62,6 @@ pub fn kernels() -> impl Iterator<Item = (&'static str, Make)> {
 }
 
 /// Makes a kernel.
-///
-/// # Errors
-/// Where there is none of that name.
 pub fn make(name: &str, params: &Params) -> Result<Box<dyn Kernel>> {
     let texts = std::iter::once(relstring::TEXT);
     match kernels().chain(texts).find(|(known, _)| *known == name) {

@@ -23,9 +23,6 @@ pub enum NotANumber {
 const EXACT: u64 = 1 << 53;
 
 /// Reads a decimal number, rounded to the nearest double.
-///
-/// # Errors
-/// Says what the text is, where it is no finite decimal number.
 #[inline]
 pub fn parse(text: &[u8]) -> Result<f64, NotANumber> {
     if let Some(value) = parse_at_once(text) {

@@ -153,9 +153,6 @@ impl ExactSum {
     /// Appends the sum as bytes: the place of the lowest digit that is not 0, how many there are from
     /// it on, with the sign as highest bit, and the digits, little-endian. Equal sums give equal
     /// bytes.
-    ///
-    /// # Errors
-    /// Where something that was added is not finite.
     pub fn pack(&self, out: &mut Vec<u8>) -> Result<(), NotFinite> {
         if (self.nan, self.positive_infinity, self.negative_infinity) != (0, 0, 0) {
             return Err(NotFinite);

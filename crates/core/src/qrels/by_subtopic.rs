@@ -50,9 +50,6 @@ impl Builder {
     }
 
     /// Adds a judgment that was found at a line.
-    ///
-    /// # Errors
-    /// Where there are more than 2^32 judgments.
     pub fn add(
         &mut self,
         (query, subtopic, doc): (&[u8], &[u8], &[u8]),
@@ -82,9 +79,6 @@ impl Builder {
 
 /// Reads qrels whose second field is the subtopic, or those of five fields whose fourth one is the
 /// stratum; `watch` learns how far the reading is.
-///
-/// # Errors
-/// Where the input cannot be read or is not qrels.
 pub fn read(
     input: &Input,
     (second, duplicates): (Second, Duplicates),

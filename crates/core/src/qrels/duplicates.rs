@@ -5,9 +5,6 @@ use crate::notes::{Note, Notes};
 use crate::policy::Duplicates;
 
 /// The grade that stands of one given before and one given again; an error where that is refused.
-///
-/// # Errors
-/// Where two grades differ and are not to be resolved.
 pub(crate) fn resolve(
     duplicates: Duplicates,
     (earlier, later): (f64, f64),

@@ -94,9 +94,6 @@ fn of_subtopics() -> Error {
 
 impl Judgments {
     /// Reads qrels; `watch` learns how far the reading is, and may stop it.
-    ///
-    /// # Errors
-    /// Where the input cannot be read or is not qrels.
     pub fn read(input: &Input, duplicates: Duplicates, watch: Watch<'_>) -> Result<Self> {
         let name = input.name();
         let mut blocks = Blocks::new(input.open(watch)?, watch)?;
@@ -193,9 +190,6 @@ impl Judgments {
     }
 
     /// Reads judgments that were saved.
-    ///
-    /// # Errors
-    /// Where the bytes are damaged, or of another version.
     pub fn restore(bytes: &[u8], threads: usize) -> Result<Self> {
         let saved: Saved<'_> = saved::restore(What::Judgments, bytes)?;
         let (names, numbered) = (saved.names.into_owned(), saved.numbered.into_owned());
@@ -262,9 +256,6 @@ impl Builder {
     }
 
     /// Adds a judgment that was found at a line.
-    ///
-    /// # Errors
-    /// Where there are more than 2^32 judgments.
     pub fn add(&mut self, query: &[u8], doc: &[u8], grade: f64, line: u64) -> Result<()> {
         let is_last = self.queries.texts().len() > self.last_query
             && self.queries.texts().get(self.last_query) == query;
@@ -321,9 +312,6 @@ fn assemble(
 
 impl Judgments {
     /// Judgments from columns of queries, documents and grades.
-    ///
-    /// # Errors
-    /// As [`numbered::from_columns`].
     pub fn from_columns(
         queries: IdColumn<'_>,
         docs: IdColumn<'_>,

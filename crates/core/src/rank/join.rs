@@ -59,9 +59,6 @@ impl Joiner {
     }
 
     /// Refuses a list with a document that occurs twice.
-    ///
-    /// # Errors
-    /// Where there is one.
     pub fn check_distinct(&mut self, list: &List<'_>) -> Result<()> {
         self.repeats.see(&list.rows, &self.hasher);
         match self.repeats.find(&list.rows) {

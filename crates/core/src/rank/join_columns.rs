@@ -129,9 +129,6 @@ impl Part {
     }
 
     /// Joins the part by the numbers of documents.
-    ///
-    /// # Errors
-    /// As [`join`].
     pub fn join(
         self,
         judgments: &Arc<Judgments>,

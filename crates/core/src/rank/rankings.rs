@@ -179,9 +179,6 @@ impl Rankings {
 
     /// Brings the rows of each query together, and ranks them. What only asks for the values of measures
     /// needs no numbers of documents.
-    ///
-    /// # Errors
-    /// As [`Columns::collect`] and [`Rankings::from_columns`].
     pub fn from_table(
         table: &Table<'_>,
         (ties, duplicates): (Ties, Duplicates),
@@ -262,9 +259,6 @@ impl Rankings {
     }
 
     /// Reads rankings that were saved, and their name.
-    ///
-    /// # Errors
-    /// Where the bytes are damaged, or of another version.
     pub fn restore(bytes: &[u8]) -> Result<(String, Self)> {
         let (name, made): (String, Self) = saved::restore(What::Rankings, bytes)?;
         made.validate()?;

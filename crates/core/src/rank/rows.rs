@@ -320,9 +320,6 @@ pub fn check_values(relevance: &Grades, scores: &[f64]) -> Result<()> {
 }
 
 /// Refuses a grade that is no number.
-///
-/// # Errors
-/// Where it is none.
 pub fn check_grade(grade: f64) -> Result<()> {
     check_finite(grade, "rel", "grade")
 }

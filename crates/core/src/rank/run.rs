@@ -44,9 +44,6 @@ struct Stretch {
 
 impl Run {
     /// Reads a run; `watch` learns how far the reading is, and may stop it.
-    ///
-    /// # Errors
-    /// Where the input cannot be read or is not a run.
     pub fn read(
         input: &Input,
         score_type: ScoreType,
@@ -123,9 +120,6 @@ impl Run {
     }
 
     /// Brings the rows of each query together.
-    ///
-    /// # Errors
-    /// Where there are no queries.
     pub fn finish(mut self, mut notes: Notes) -> Result<Self> {
         if self.stretches.is_empty() {
             return Err(no_rows());
@@ -174,9 +168,6 @@ impl Run {
 
     /// Gives each stretch of rows of one query to `each`, in the order in which they came; the lines
     /// of the rows are those of the input.
-    ///
-    /// # Errors
-    /// As `each`.
     pub fn each_stretch(&self, mut each: impl FnMut(&List<'_>) -> Result<()>) -> Result<()> {
         let mut list = List::default();
         self.stretches.iter().try_for_each(|stretch| {
@@ -239,9 +230,6 @@ impl Run {
 
 /// Reads a run, and gives each stretch of rows of one query to `each`, with the number of lines before
 /// the block that it is in.
-///
-/// # Errors
-/// Where the input cannot be read or is not a run, or `each` refuses a stretch.
 pub fn each_list(
     input: &Input,
     score_type: ScoreType,

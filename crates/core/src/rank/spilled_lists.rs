@@ -39,9 +39,6 @@ impl SpilledLists {
 
     /// Adds adjacent rows of one query, whose lines follow `lines_before` others; gives the
     /// number of the query.
-    ///
-    /// # Errors
-    /// Where a file can't be written.
     pub fn add(&mut self, list: &List<'_>, lines_before: u64) -> Result<usize> {
         let query = self.queries.number(list.query);
         for row in &list.rows {
@@ -73,9 +70,6 @@ impl SpilledLists {
 
     /// All rows of some more queries; nothing once all rows came back. Rows and queries are in the order
     /// in which they were added.
-    ///
-    /// # Errors
-    /// Where a file can't be read, or a single query takes more memory than there may be used.
     pub fn take_next(&mut self) -> Result<Option<Run>> {
         self.partition()?;
         if let Some(partitions) = self.partitions.take() {

@@ -25,9 +25,6 @@ pub struct Draws {
 }
 
 /// The ends of the interval of an aggregate over two or more units.
-///
-/// # Errors
-/// Where it is stopped.
 pub fn interval(
     aggregate: Aggregate,
     units: &Units<'_>,

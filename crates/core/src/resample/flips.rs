@@ -110,9 +110,6 @@ struct Pair {
 
 /// Counts the flips with sums as large as those observed, for all pairs of all families. Flips are drawn
 /// for all units there are, so that those of a pair don't depend on the other pairs and families.
-///
-/// # Errors
-/// Where it is stopped.
 pub fn count_flips(
     families: &[Family],
     units: usize,

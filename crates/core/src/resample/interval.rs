@@ -95,9 +95,6 @@ const FEWEST_DRAWN: usize = 20;
 
 /// Estimates an aggregate with its interval, over units that are parts, or clusters of parts with the
 /// same code.
-///
-/// # Errors
-/// Where a t interval is wanted of another aggregate than a mean, or it is stopped.
 pub fn estimate(
     aggregate: Aggregate,
     parts: &[Part],

@@ -96,9 +96,6 @@ fn rank(total: u64, level: f64) -> usize {
 }
 
 /// Inverts the test of a mean of sums over weights.
-///
-/// # Errors
-/// Where it is stopped.
 pub fn invert(given: Weighed<'_>, draws: Draws, watch: Watch<'_>) -> Result<Inverted> {
     let own: Vec<usize> = (0..given.units.len()).collect();
     let is_all = own.len() <= MOST_ENUMERATED;
@@ -153,9 +150,6 @@ fn is_one_side(weight: f64, total: f64) -> bool {
 }
 
 /// The inverted tests of the differences of all pairs of a family, by the sizes of its units.
-///
-/// # Errors
-/// Where it is stopped.
 pub fn invert_pairs(
     family: &Family,
     sizes: &[f64],

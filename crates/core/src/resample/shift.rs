@@ -41,9 +41,6 @@ struct Sums {
 }
 
 /// How many resamples have a statistic as large as the one observed, for each pair.
-///
-/// # Errors
-/// Where it is stopped.
 #[allow(clippy::cast_precision_loss)] // counts stay far below 2^53
 pub fn count_shifted(
     shifted: &Shifted,

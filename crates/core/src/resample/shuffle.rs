@@ -24,9 +24,6 @@ const MOST_ENUMERATED: usize = 1 << 16;
 /// these are all that there are. The one that changes nothing is included.
 ///
 /// `values` has one row of `systems` values per unit.
-///
-/// # Errors
-/// Where it is stopped.
 pub fn count_ranges(
     values: &[f64],
     systems: usize,

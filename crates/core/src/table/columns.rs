@@ -63,9 +63,6 @@ impl IdColumn<'_> {
 }
 
 /// Refuses columns of different lengths.
-///
-/// # Errors
-/// Where they differ.
 pub fn check_lengths(lengths: &[usize]) -> Result<()> {
     if lengths.windows(2).all(|pair| pair[0] == pair[1]) {
         return Ok(());
@@ -77,9 +74,6 @@ pub fn check_lengths(lengths: &[usize]) -> Result<()> {
 }
 
 /// Refuses a number that is not finite; `code` and `what` name the column.
-///
-/// # Errors
-/// Where it is not.
 pub fn check_finite(value: f64, code: &str, what: &str) -> Result<()> {
     if value.is_finite() {
         return Ok(());
@@ -108,9 +102,6 @@ pub fn check_all_finite(
 }
 
 /// A text by where it begins and ends.
-///
-/// # Errors
-/// Where that is outside of the bytes.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // out of range is refused
 pub fn slice(bytes: &[u8], start: i64, end: i64) -> Result<&[u8]> {
     bytes.get(start as usize..end as usize).ok_or_else(outside_of_text)
@@ -122,9 +113,6 @@ pub fn outside_of_text() -> Error {
 }
 
 /// Refuses a text that is no identifier.
-///
-/// # Errors
-/// Where it is none.
 pub fn check_text(text: &[u8]) -> Result<()> {
     check_id(text)?;
     if std::str::from_utf8(text).is_err() {

@@ -69,9 +69,6 @@ impl Grouped {
 
     /// A column in the order of the groups; `read` makes what is kept of a block of rows, of which it
     /// is given the first.
-    ///
-    /// # Errors
-    /// Where `read` refuses a block.
     pub fn arrange<T: Copy + Default, U: Copy + Default, E>(
         &self,
         column: &dyn Cells<T>,

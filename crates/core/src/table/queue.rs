@@ -72,9 +72,6 @@ impl<'a> Room<'a> {
     }
 
     /// Where rows go that take so many bytes in memory, if that is too much.
-    ///
-    /// # Errors
-    /// Where it can't be found out.
     pub fn spill(&mut self, size: usize) -> Result<Option<&Spill>> {
         if size <= self.unasked {
             return Ok(None);
@@ -123,9 +120,6 @@ impl Queue {
     /// Loads the next partition, or splits it if its evaluation, which takes as many bytes as
     /// `needed` says, is too large; `hash` hashes queries, and `name` gives the name of one that is
     /// shown by its text or integer.
-    ///
-    /// # Errors
-    /// Where a query is too large, or a file can't be read.
     pub fn next(
         &mut self,
         spill: &Spill,

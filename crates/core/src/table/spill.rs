@@ -60,9 +60,6 @@ impl Partition {
     }
 
     /// Gives all rows to `each`, block by block.
-    ///
-    /// # Errors
-    /// Where the file can't be read, or `each` refuses a block.
     fn read(&mut self, folder: &Path, mut each: impl FnMut(&Frame) -> Result<()>) -> Result<()> {
         let mut frame: Frame = self.held.iter().map(Column::empty).collect();
         self.read_blocks(folder, |rows, mut written| {
@@ -99,9 +96,6 @@ impl Partition {
     }
 
     /// The first integer of the first column, as text.
-    ///
-    /// # Errors
-    /// Where the file can't be read.
     pub fn first_query(&mut self, folder: &Path) -> Result<String> {
         let mut found = None;
         self.blocks.truncate(1);
@@ -115,9 +109,6 @@ impl Partition {
     }
 
     /// All rows.
-    ///
-    /// # Errors
-    /// Where the file can't be read.
     pub fn load(mut self, folder: &Path) -> Result<Frame> {
         let mut all: Frame = self.held.iter().map(Column::empty).collect();
         let count = usize::try_from(self.rows).unwrap_or(0);
@@ -210,9 +201,6 @@ impl Partitions {
     }
 
     /// The partitions that a partition falls into.
-    ///
-    /// # Errors
-    /// Where files can't be read or written.
     pub fn split(
         mut from: Partition,
         count: usize,
@@ -230,9 +218,6 @@ impl Partitions {
     }
 
     /// Adds rows, whose queries have these hashes.
-    ///
-    /// # Errors
-    /// Where a file can't be written.
     #[allow(clippy::cast_possible_truncation)] // a batch has fewer rows
     pub fn push(&mut self, frame: &Frame, hashes: &[u64]) -> Result<()> {
         let count = self.all.len();

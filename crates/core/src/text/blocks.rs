@@ -46,17 +46,11 @@ pub struct Blocks {
 
 impl Blocks {
     /// Starts to cut a source.
-    ///
-    /// # Errors
-    /// Where the source cannot be read, or its first bytes are not text.
     pub fn new(source: Source, watch: Watch<'_>) -> Result<Self> {
         Self::with_size(source, BLOCK, watch)
     }
 
     /// As [`Blocks::new`], with blocks of about `size` bytes.
-    ///
-    /// # Errors
-    /// As there.
     pub fn with_size(mut source: Source, size: usize, watch: Watch<'_>) -> Result<Self> {
         let mut head = vec![0; 512];
         let count = source.fill(&mut head, watch)?;

@@ -67,9 +67,6 @@ fn id_too_long(id: &[u8]) -> Error {
 }
 
 /// The error for an identifier that no format could hold, if it is one.
-///
-/// # Errors
-/// Where the identifier is empty, too long or has a NUL byte.
 pub fn check_id(id: &[u8]) -> Result<()> {
     if id.is_empty() {
         return Err(Error::new(Kind::Format, "missing_id", "expected an id, found empty text")

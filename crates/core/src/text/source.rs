@@ -93,9 +93,6 @@ impl Input {
     }
 
     /// Opens it, looks at its first bytes, and unpacks what is packed.
-    ///
-    /// # Errors
-    /// Where the operating system refuses, or the watcher stops it.
     pub fn open(&self, watch: Watch<'_>) -> Result<Source> {
         let name = self.name();
         self.open_named(&name, watch).map_err(|error| error.file(&name))
@@ -206,9 +203,6 @@ impl Source {
     }
 
     /// Fills as much of the buffer as there is; less only at the end.
-    ///
-    /// # Errors
-    /// Where reading or unpacking fails, the file changed meanwhile, or the watcher stops it.
     pub fn fill(&mut self, buffer: &mut [u8], watch: Watch<'_>) -> Result<usize> {
         let filled = fill_from(&mut self.reader, buffer, &mut || watch(Event::Signal))
             .map_err(|outcome| outcome.unwrap_or_else(|error| self.refuse_reading(&error)))?;

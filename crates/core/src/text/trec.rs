@@ -90,9 +90,6 @@ pub fn read_qrels<'a>(
 }
 
 /// Reads a block of sampled qrels; calls `each` with query, stratum, document, grade and line.
-///
-/// # Errors
-/// As [`read_qrels`].
 pub fn read_sampled_qrels<'a>(
     text: &'a [u8],
     block: u64,

@@ -287,9 +287,6 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Checks a body, and returns how many rows it has.
-    ///
-    /// # Errors
-    /// It is damaged, of another kind, or of another version.
     pub fn open(body: &'a [u8], kind: u8) -> Result<(Self, usize), Fault> {
         let rest = body.get(CHECKSUM.end..).ok_or(Fault::Damaged)?;
         if body[CHECKSUM] != checksum(body).to_le_bytes() {

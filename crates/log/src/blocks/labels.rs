@@ -178,9 +178,6 @@ impl Labels {
     }
 
     /// Reads what was written.
-    ///
-    /// # Errors
-    /// It is damaged, or a later version wrote it.
     pub fn decode(body: &[u8]) -> Result<Self, Fault> {
         let (mut reader, rows) = Reader::open(body, LABELS)?;
         Self::read(&mut reader, rows).filter(|_| reader.is_done()).ok_or(Fault::Damaged)

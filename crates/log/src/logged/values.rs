@@ -112,9 +112,6 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Evaluates a ranking by the grades of its documents, NaN where there is none.
-    ///
-    /// # Errors
-    /// Where gains overflow.
     pub fn evaluate(&mut self, ranking: usize, relevance: &[f64]) -> Result<()> {
         let start = self.items.offsets[ranking];
         self.ranks.resize(relevance.len(), 0);
@@ -216,9 +213,6 @@ impl<'a> Evaluator<'a> {
     }
 
     /// What was found.
-    ///
-    /// # Errors
-    /// Where a measure or the policy has no answer for a grade.
     pub fn finish(self) -> Result<Values> {
         self.choices.plan.check_grades(&self.different.finish())?;
         Ok(self.found)
