@@ -32,24 +32,6 @@ pub enum Method {
     Condorcet,
 }
 
-impl Method {
-    /// Whether it goes by ranks alone.
-    pub fn is_of_ranks(self) -> bool {
-        use Method::{
-            Borda, Condorcet, InverseSquare, LogInverseSquare, RankBiased, ReciprocalRank,
-        };
-        matches!(
-            self,
-            ReciprocalRank(_)
-                | InverseSquare
-                | LogInverseSquare(_)
-                | RankBiased(_)
-                | Borda
-                | Condorcet
-        )
-    }
-}
-
 /// How the scores of a list are brought to a scale that lists share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {

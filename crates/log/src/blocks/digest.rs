@@ -1,7 +1,9 @@
 //! Texts and digests that identify what an event says, as stores have them.
 
-use blake2b_simd::Params;
+use std::fmt::Arguments;
 use std::io::Write as _;
+
+use blake2b_simd::Params;
 
 /// 16 bytes of `BLAKE2b`.
 pub type Digest = [u8; 16];
@@ -115,12 +117,6 @@ pub fn write_number(number: f64, text: &mut Vec<u8>) {
     text.extend_from_slice(&digits);
 }
 
-fn write(text: &mut Vec<u8>, shown: std::fmt::Arguments<'_>) {
-    // A number has 25 characters at most.
-    let mut room = [0; 40];
-    let mut rest = &mut room[..];
-    let is_written = rest.write_fmt(shown).is_ok();
-    let left = rest.len();
-    debug_assert!(is_written);
-    text.extend_from_slice(&room[..room.len() - left]);
+fn write(text: &mut Vec<u8>, shown: Arguments<'_>) {
+    text.write_fmt(shown).unwrap_or_else(|_| unreachable!("memory takes what is written"));
 }

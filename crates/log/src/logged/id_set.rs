@@ -1,5 +1,6 @@
 //! A set of identifiers that are only asked whether they are in it.
 
+use std::collections::HashSet;
 use std::hash::{BuildHasher, Hasher};
 
 /// Identifiers by hashes of 128 bits, two of 64 with keys of their own, which are drawn anew for each
@@ -15,9 +16,7 @@ use std::hash::{BuildHasher, Hasher};
 /// ```
 #[derive(Debug, Default)]
 pub struct IdSet {
-    /// An open-addressing table; 0 is an empty slot.
-    slots: Vec<u128>,
-    count: usize,
+    hashes: HashSet<u128, foldhash::fast::RandomState>,
     keys: [foldhash::quality::RandomState; 2],
 }
 
@@ -29,44 +28,17 @@ impl IdSet {
             hasher.write(id);
             hasher.finish()
         });
-        (u128::from(high) << 64 | u128::from(low)).max(1)
+        u128::from(high) << 64 | u128::from(low)
     }
 
     /// Whether it has the identifier of a hash.
     pub fn has(&self, key: u128) -> bool {
-        !self.slots.is_empty() && self.slots[self.find(key)] == key
+        self.hashes.contains(&key)
     }
 
     /// Adds the identifier of a hash.
     pub fn add(&mut self, key: u128) {
-        if 2 * (self.count + 1) > self.slots.len() {
-            self.grow();
-        }
-        let at = self.find(key);
-        if self.slots[at] == 0 {
-            self.slots[at] = key;
-            self.count += 1;
-        }
-    }
-
-    /// The slot of a hash, or the empty one where it belongs.
-    #[allow(clippy::cast_possible_truncation)] // the low bits are what is wanted
-    fn find(&self, key: u128) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut at = key as usize & mask;
-        while self.slots[at] != 0 && self.slots[at] != key {
-            at = (at + 1) & mask;
-        }
-        at
-    }
-
-    fn grow(&mut self) {
-        let size = (4 * (self.count + 1)).next_power_of_two();
-        let before = std::mem::replace(&mut self.slots, vec![0; size]);
-        for key in before.into_iter().filter(|&key| key != 0) {
-            let at = self.find(key);
-            self.slots[at] = key;
-        }
+        self.hashes.insert(key);
     }
 }
 

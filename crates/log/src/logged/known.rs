@@ -1,7 +1,8 @@
 //! What is known of ids: the rows that a store has of them, and those that a batch adds.
 
+use std::collections::HashMap;
+
 use flate2::Crc;
-use rankscope_core::ids::interner::IdHasher;
 
 use crate::blocks::digest::Digest;
 use crate::blocks::keys::other_key;
@@ -52,10 +53,8 @@ pub fn shorten(digest: &Digest) -> i64 {
 /// Rows by their keys.
 #[derive(Debug, Default)]
 pub struct Known {
-    /// An open-addressing table of the places of rows, from 1; 0 is empty.
-    slots: Vec<u32>,
+    places: HashMap<Key, usize, foldhash::fast::RandomState>,
     pub(super) rows: Vec<(Key, Entry)>,
-    hasher: IdHasher,
 }
 
 impl Known {
@@ -72,10 +71,7 @@ impl Known {
 
     /// The place of the row of a key.
     pub(super) fn get(&self, key: Key) -> Option<usize> {
-        if self.slots.is_empty() {
-            return None;
-        }
-        (self.slots[self.slot(key)] as usize).checked_sub(1)
+        self.places.get(&key).copied()
     }
 
     /// The place of the row of a text in a role.
@@ -92,30 +88,9 @@ impl Known {
     }
 
     /// Adds a row whose key is not there.
-    #[allow(clippy::cast_possible_truncation)] // so many rows don't fit into memory
     pub(super) fn push(&mut self, key: Key, entry: Entry) {
-        if 2 * (self.rows.len() + 1) > self.slots.len() {
-            let size = (4 * (self.rows.len() + 1)).next_power_of_two();
-            self.slots = vec![0; size];
-            for row in 0..self.rows.len() {
-                let at = self.slot(self.rows[row].0);
-                self.slots[at] = row as u32 + 1;
-            }
-        }
-        let at = self.slot(key);
+        self.places.insert(key, self.rows.len());
         self.rows.push((key, entry));
-        self.slots[at] = self.rows.len() as u32;
-    }
-
-    /// The slot of a key, or the empty one where it belongs.
-    #[allow(clippy::cast_possible_truncation)] // the low bits are what is wanted
-    fn slot(&self, key: Key) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut at = self.hasher.hash_integer(key.0) as usize & mask;
-        while self.slots[at] != 0 && self.rows[self.slots[at] as usize - 1].0 != key {
-            at = (at + 1) & mask;
-        }
-        at
     }
 }
 

@@ -213,11 +213,6 @@ impl Settled {
         ids
     }
 
-    /// Whether there are new rankings.
-    pub fn has_rankings(&self) -> bool {
-        !self.rankings.is_empty()
-    }
-
     /// The ids of the new rankings.
     pub fn ranking_ids<'a>(&'a self, batch: &'a Batch) -> impl Iterator<Item = &'a [u8]> {
         self.rankings.iter().map(|&(row, _)| batch.rankings.ranking_ids.get(row))
