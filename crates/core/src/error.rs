@@ -71,6 +71,16 @@ pub struct Error(Box<Fields>);
 /// The result of anything that can be refused.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// So many copies of a value, where a caller says how many: more than the system has room for are an
+/// error, while elsewhere they end the process.
+pub fn fill<T: Clone>(value: T, count: Option<usize>) -> Result<Vec<T>> {
+    let mut made = Vec::new();
+    let reserved = count.map(|count| made.try_reserve_exact(count).map(|()| count));
+    let Some(Ok(count)) = reserved else { return Err(Error::out_of_memory()) };
+    made.resize(count, value);
+    Ok(made)
+}
+
 impl Error {
     /// An error of a kind, with its stable code and what was expected and found.
     pub fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> Self {
@@ -199,6 +209,14 @@ fn is_plain(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_than_there_is_room_for_is_an_error() {
+        assert_eq!(fill(1, Some(2)).unwrap(), [1, 1]);
+        for count in [None, Some(usize::MAX / 8), Some(usize::MAX)] {
+            assert_eq!(fill(1u64, count).unwrap_err().code(), "memory");
+        }
+    }
 
     #[test]
     fn shown_values_are_escaped_and_cut() {

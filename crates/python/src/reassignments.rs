@@ -7,6 +7,7 @@ use pyo3::types::PyBytes;
 use rankscope_core::explain::slices::{self, Choices, Grid, Queries, Window};
 use rankscope_core::resample::reassign;
 
+use super::errors::to_python;
 use super::watch::Watch;
 
 /// Random reassignments of units.
@@ -35,13 +36,14 @@ impl Reassignments {
             return Err(refuse());
         }
         let draw = || reassign::Reassignments::draw(&first, &second, permutations, seed);
-        Ok(Self(py.detach(draw)))
+        py.detach(draw).map(Self).map_err(|error| to_python(py, &error))
     }
 
     /// The statistics of all columns as doubles, one row per reassignment.
     fn standardize<'py>(&self, py: Python<'py>, effects: Effects) -> PyResult<Bound<'py, PyBytes>> {
         let effects = self.read(py, &effects)?;
         let made = py.detach(|| reassign::standardize(&self.0, &effects));
+        let made = made.map_err(|error| to_python(py, &error))?;
         bytes_of_doubles(py, &made)
     }
 

@@ -440,7 +440,7 @@ mod tests {
                 _ => std::cmp::Ordering::Equal,
             };
             order.sort_by(|a, b| b.1.partial_cmp(&a.1).unwrap().then_with(|| by_grade(a, b)));
-            let (grades, scores): (std::vec::Vec<f64>, std::vec::Vec<f64>) = order.iter().copied().unzip();
+            let (grades, scores): (Vec<f64>, Vec<f64>) = order.iter().copied().unzip();
             let mut ranked = Ranked::default();
             ranked.take_in_order(&grades, &scores, ties);
             let mut ideal = rows.grades.clone();

@@ -361,7 +361,7 @@ mod tests {
 
     fn find(threads: usize, fall: f64) -> (Vec<f64>, Option<Strongest>) {
         let is_there = vec![true; 150];
-        let draws = Reassignments::draw(&is_there, &is_there, 1999, 1);
+        let draws = Reassignments::draw(&is_there, &is_there, 1999, 1).unwrap();
         let grid = |axes: &[usize], count: u8| Grid {
             axes: axes.to_vec(),
             cells: (0..usize::from(count)).collect(),

@@ -500,7 +500,7 @@ mod tests {
             2..=most,
         );
         known.prop_flat_map(|known| {
-            let all: std::vec::Vec<usize> = (0..known.len()).collect();
+            let all: Vec<usize> = (0..known.len()).collect();
             let order = Just(all).prop_shuffle();
             let lengths = (1..=known.len(), 1..=known.len(), 1..=known.len());
             (Just(known), order.clone(), order, lengths).prop_map(

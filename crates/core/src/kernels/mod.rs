@@ -81,7 +81,6 @@ mod tests {
     use crate::policy::Ties;
     use crate::rank::ranked::Ranked;
     use proptest::prelude::*;
-    use std::vec::Vec;
 
     /// Every order of these documents in which no score is above the one before it.
     fn orders(docs: &[(i8, f64)]) -> Vec<Vec<(i8, f64)>> {

@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn a_repeated_document_is_found_among_few_and_many_suspects() {
         // 100 documents, and some of them again from the last one on.
-        let names: std::vec::Vec<String> = (0..100).map(|at| format!("d{at}")).collect();
+        let names: Vec<String> = (0..100).map(|at| format!("d{at}")).collect();
         for count in [63, 64, 65] {
             let docs = names.iter().chain(names.iter().rev().take(count));
             let rows: Vec<Row<'_>> =

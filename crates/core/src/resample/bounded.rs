@@ -256,7 +256,7 @@ mod tests {
     #[allow(clippy::cast_precision_loss)] // small counts
     fn of_zeros_and_ones_it_is_the_bound_of_clopper_and_pearson() {
         for (ones, zeros) in [(1, 0), (2, 0), (5, 0), (30, 0), (5, 5), (3, 17), (97, 3), (1, 49)] {
-            let values: std::vec::Vec<f64> =
+            let values: Vec<f64> =
                 std::iter::repeat_n(1.0, ones).chain(std::iter::repeat_n(0.0, zeros)).collect();
             let exact = Beta::new(ones as f64, zeros as f64 + 1.0).unwrap();
             for error in [0.25, 0.05, 0.025, 0.001] {
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_p_value_is_the_error_of_the_bound_there() {
-        let values: std::vec::Vec<f64> = (0..40).map(|at| f64::from(at * 7 % 11) / 11.0).collect();
+        let values: Vec<f64> = (0..40).map(|at| f64::from(at * 7 % 11) / 11.0).collect();
         for error in [0.3, 0.05, 1e-4] {
             let bound = bound_below(&units(&values), error);
             let found = p_above(&units(&values), bound);
@@ -309,11 +309,11 @@ mod tests {
         let bound = |count| bound_below(&units(&vec![0.5; count]), 0.025);
         assert!(bound(needed) >= 0.48 && bound(needed - 1) < 0.48, "{needed}");
         // With variance, more than a t test needs: (1.96 + 0.84)^2 / 0.2^2 for a fifth of a deviation.
-        let values: std::vec::Vec<f64> = (0..50).map(|at| 0.4 + 0.2 * f64::from(at % 2)).collect();
+        let values: Vec<f64> = (0..50).map(|at| 0.4 + 0.2 * f64::from(at % 2)).collect();
         let needed = units_needed(&units(&values), 0.48, 0.5, 1.0, (0.025, 0.8)).unwrap();
         assert!((197..400).contains(&needed), "{needed}");
         // Half as much variation is that of values half as far from their mean.
-        let nearer: std::vec::Vec<f64> = (0..50).map(|at| 0.45 + 0.1 * f64::from(at % 2)).collect();
+        let nearer: Vec<f64> = (0..50).map(|at| 0.45 + 0.1 * f64::from(at % 2)).collect();
         assert_eq!(
             units_needed(&units(&values), 0.48, 0.5, 0.5, (0.025, 0.8)),
             units_needed(&units(&nearer), 0.48, 0.5, 1.0, (0.025, 0.8))

@@ -469,7 +469,7 @@ mod tests {
         count_flips(families, 70, flips, seed, threads, &mut |_| Ok(())).unwrap()
     }
 
-    fn numbers(count: usize, seed: u64) -> std::vec::Vec<f64> {
+    fn numbers(count: usize, seed: u64) -> Vec<f64> {
         let mut random = Random::new(seed, 3);
         (0..count).map(|_| f64::from(u32::try_from(random.below(1000)).unwrap()) / 1000.0).collect()
     }
@@ -477,7 +477,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_transform_is_its_definition(values in prop::collection::vec(-9i8..9, 16)) {
-            let mut found: std::vec::Vec<f64> = values.iter().map(|&value| value.into()).collect();
+            let mut found: Vec<f64> = values.iter().map(|&value| value.into()).collect();
             transform(&mut found);
             for (at, found) in found.iter().enumerate() {
                 let is_odd = |place: usize| (place & at).count_ones() % 2 == 1;
@@ -490,7 +490,7 @@ mod tests {
 
         #[test]
         fn few_units_are_enumerated(values in prop::collection::vec(-4i8..5, 1..11)) {
-            let other: std::vec::Vec<f64> = values.iter().map(|&value| value.into()).collect();
+            let other: Vec<f64> = values.iter().map(|&value| value.into()).collect();
             let zero = vec![0.0; other.len()];
             let found = count(&[family(&[&zero, &other], &[(0, 1)])], 10, 0, 1);
             let observed: f64 = other.iter().sum::<f64>().abs();
@@ -519,10 +519,9 @@ mod tests {
 
     #[test]
     fn counts_do_not_depend_on_threads() {
-        let rows: std::vec::Vec<_> = (0..6).map(|seed| numbers(70, seed)).collect();
-        let rows: std::vec::Vec<&[f64]> = rows.iter().map(|row| &row[..]).collect();
-        let pairs: std::vec::Vec<_> =
-            (0..6).flat_map(|one| (0..one).map(move |at| (at, one))).collect();
+        let rows: Vec<_> = (0..6).map(|seed| numbers(70, seed)).collect();
+        let rows: Vec<&[f64]> = rows.iter().map(|row| &row[..]).collect();
+        let pairs: Vec<_> = (0..6).flat_map(|one| (0..one).map(move |at| (at, one))).collect();
         let made = [family(&rows, &pairs), family(&rows[1..4], &[(0, 2)])];
         let one = count(&made, 300_000, 5, 1);
         assert_eq!(one, count(&made, 300_000, 5, 3));
@@ -534,7 +533,7 @@ mod tests {
     #[test]
     fn a_pair_has_the_same_flips_in_any_company() {
         let [one, other, third] = [numbers(70, 1), numbers(70, 2), numbers(70, 3)];
-        let [narrow, close]: [std::vec::Vec<f64>; 2] = [[5, 2], [3, 9]].map(|[start, step]| {
+        let [narrow, close]: [Vec<f64>; 2] = [[5, 2], [3, 9]].map(|[start, step]| {
             let moves = |at: &usize| *at >= start && at.is_multiple_of(step);
             one.iter()
                 .enumerate()

@@ -445,7 +445,7 @@ mod tests {
         let outcome = |sizes: &[usize]| {
             let codes = sizes.iter().enumerate();
             #[allow(clippy::cast_possible_wrap)] // small numbers
-            let codes: std::vec::Vec<i64> =
+            let codes: Vec<i64> =
                 codes.flat_map(|(code, &size)| std::iter::repeat_n(code as i64, size)).collect();
             let values = parts(&spread(codes.len()));
             let settings = settings(Some(Method::Student));

@@ -175,18 +175,18 @@ mod tests {
     }
 
     fn find(sums: &[f64], weights: &[f64], level: f64) -> (f64, f64) {
-        let units: std::vec::Vec<usize> = (0..sums.len()).collect();
+        let units: Vec<usize> = (0..sums.len()).collect();
         let given = Weighed { units: &units, sums, weights };
         invert(given, draws(sums.len()), &mut |_| Ok(())).unwrap().interval(level)
     }
 
     fn p_at(sums: &[f64], weights: &[f64], mean: f64) -> f64 {
-        let units: std::vec::Vec<usize> = (0..sums.len()).collect();
+        let units: Vec<usize> = (0..sums.len()).collect();
         let given = Weighed { units: &units, sums, weights };
         invert(given, draws(sums.len()), &mut |_| Ok(())).unwrap().p_value(mean)
     }
 
-    fn numbers(count: usize) -> std::vec::Vec<f64> {
+    fn numbers(count: usize) -> Vec<f64> {
         let mut random = Random::new(5, 3);
         (0..count)
             .map(|_| f64::from(u32::try_from(random.below(1000)).unwrap()) / 500.0 - 0.7)
@@ -197,7 +197,7 @@ mod tests {
     fn the_ends_are_where_the_test_begins_to_reject() {
         for count in [6, 9, 16, 17, 60] {
             let sums = numbers(count);
-            let weights: std::vec::Vec<f64> =
+            let weights: Vec<f64> =
                 (0_u8..60).take(count).map(|at| f64::from(1 + at % 4)).collect();
             for weights in [vec![1.0; count], weights] {
                 let (lower, upper) = find(&sums, &weights, 0.95);

@@ -9,6 +9,7 @@
 
 use std::ops::Range;
 
+use crate::error::{self, Result};
 use crate::number::random::Random;
 
 /// How many columns are added up at a time: they stay close to the processor.
@@ -41,16 +42,21 @@ impl Reassignments {
     /// # Panics
     /// Where the units of both sides aren't as many.
     #[allow(clippy::cast_precision_loss)] // there are far fewer units than 2^53
-    pub fn draw(is_first: &[bool], is_second: &[bool], permutations: usize, seed: u64) -> Self {
+    pub fn draw(
+        is_first: &[bool],
+        is_second: &[bool],
+        permutations: usize,
+        seed: u64,
+    ) -> Result<Self> {
         assert_eq!(is_first.len(), is_second.len(), "a unit has two sides");
         let units = is_first.len();
         let is_paired: Vec<bool> =
             is_first.iter().zip(is_second).map(|(&first, &second)| first && second).collect();
         let singles: Vec<usize> = (0..units).filter(|&unit| !is_paired[unit]).collect();
         let second = singles.iter().filter(|&&unit| is_second[unit]).count();
-        let rows = permutations + 1;
+        let rows = permutations.saturating_add(1);
         let groups = units.div_ceil(GROUP);
-        let mut sides: Vec<u8> = vec![0; rows * groups];
+        let mut sides: Vec<u8> = error::fill(0, rows.checked_mul(groups))?;
         let mut drawn: Vec<(u64, usize)> = Vec::with_capacity(singles.len());
         for (row, sides) in sides.chunks_exact_mut(groups.max(1)).enumerate() {
             let mut put = |unit: usize| sides[unit / GROUP] |= 1 << (unit % GROUP);
@@ -75,7 +81,7 @@ impl Reassignments {
             drawn[..second].iter().for_each(|&(_, unit)| put(unit));
         }
         let surplus = second as f64 - (singles.len() - second) as f64;
-        Self { is_paired, singles: singles.len(), surplus, sides, rows }
+        Ok(Self { is_paired, singles: singles.len(), surplus, sides, rows })
     }
 
     /// The number of units.
@@ -277,9 +283,9 @@ impl Effects for Sparse {
 }
 
 /// The statistics of all columns: one row per reassignment.
-pub fn standardize(draws: &Reassignments, effects: &Sparse) -> Vec<f64> {
+pub fn standardize(draws: &Reassignments, effects: &Sparse) -> Result<Vec<f64>> {
     let columns: Vec<usize> = (0..effects.columns()).collect();
-    let mut made = vec![0.0; draws.rows() * columns.len()];
+    let mut made = error::fill(0.0, draws.rows().checked_mul(columns.len()))?;
     let mut tile = Tile::default();
     for chosen in columns.chunks(TILE) {
         let found = tile.standardize(draws, 0..draws.rows(), effects, chosen);
@@ -287,7 +293,7 @@ pub fn standardize(draws: &Reassignments, effects: &Sparse) -> Vec<f64> {
             made[chosen[0]..chosen[0] + chosen.len()].copy_from_slice(&row[..chosen.len()]);
         }
     }
-    made
+    Ok(made)
 }
 
 #[cfg(test)]
@@ -295,7 +301,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn sides(draws: &Reassignments, row: usize) -> std::vec::Vec<bool> {
+    fn sides(draws: &Reassignments, row: usize) -> Vec<bool> {
         let groups = draws.units().div_ceil(GROUP);
         let is_second =
             |unit: usize| draws.sides[row * groups + unit / GROUP] >> (unit % GROUP) & 1 == 1;
@@ -309,7 +315,7 @@ mod tests {
         ) {
             let first: Vec<bool> = units.iter().map(|&(first, second)| first || !second).collect();
             let second: Vec<bool> = units.iter().map(|unit| unit.1).collect();
-            let draws = Reassignments::draw(&first, &second, 20, seed);
+            let draws = Reassignments::draw(&first, &second, 20, seed).unwrap();
             let count = |row| {
                 let sides = sides(&draws, row);
                 (0..units.len()).filter(|&unit| !draws.is_paired[unit] && sides[unit]).count()
@@ -324,7 +330,7 @@ mod tests {
         ) {
             let units = values.len();
             let is_there = vec![true; units];
-            let draws = Reassignments::draw(&is_there, &is_there, 9, seed);
+            let draws = Reassignments::draw(&is_there, &is_there, 9, seed).unwrap();
             let columns = 0..40;
             let effects = Sparse::new(
                 columns.clone().map(|column| column * units).chain([40 * units]).collect(),
@@ -332,7 +338,7 @@ mod tests {
                 columns.flat_map(|at| values.iter().map(move |row| f64::from(row[at]))).collect(),
                 units,
             ).unwrap();
-            let found = standardize(&draws, &effects);
+            let found = standardize(&draws, &effects).unwrap();
             for row in 0..10 {
                 let sides = sides(&draws, row);
                 for column in 0..40 {

@@ -412,7 +412,7 @@ mod tests {
     #[test]
     fn a_plain_object_has_256_names_at_most() {
         for count in [255, 256, 257] {
-            let names: std::vec::Vec<_> = (0..count).map(|name| format!("\"{name}\":1")).collect();
+            let names: Vec<_> = (0..count).map(|name| format!("\"{name}\":1")).collect();
             let text = format!("{{{}}}", names.join(","));
             let read = Cursor::new(text.as_bytes()).unwrap().skip(1);
             assert_eq!(read.is_some(), count <= 256);
@@ -438,7 +438,7 @@ mod tests {
         for count in [2, 8, 9, 10, 20] {
             for (first, last) in [(0, count - 1), (count - 2, count - 1)] {
                 let name = |place| if place == last { first } else { place };
-                let texts: std::vec::Vec<_> =
+                let texts: Vec<_> =
                     (0..count).map(|place| format!("\"{}\":1", name(place))).collect();
                 let text = format!("{{{}}}", texts.join(","));
                 assert!(Cursor::new(text.as_bytes()).unwrap().skip(1).is_none());

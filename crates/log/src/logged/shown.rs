@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn the_objects_of_a_plain_list_have_64_names_together_at_most() {
         for count in [63, 64, 65] {
-            let texts: std::vec::Vec<_> = (0..count).map(|name: u8| name.to_string()).collect();
+            let texts: Vec<_> = (0..count).map(|name: u8| name.to_string()).collect();
             let (mut shown, names) = (Shown::default(), Names::new([]).unwrap());
             let mut places = (0..).zip(&texts);
             let found = places.all(|(at, name)| shown.find(&names, at, name.as_bytes()).is_some());
