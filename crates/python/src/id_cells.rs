@@ -55,7 +55,7 @@ pub(super) struct Copied {
 impl Ids {
     pub(super) fn cells(&self) -> PyResult<IdCells<'_>> {
         Ok(match self {
-            Self::Texts(texts) => IdCells::Texts([texts.cells()?].into_iter().collect()),
+            Self::Texts(texts) => IdCells::Texts(vec![texts.cells()?]),
             Self::Pieces(pieces) => {
                 IdCells::Texts(pieces.iter().map(Texts::cells).collect::<PyResult<_>>()?)
             }

@@ -288,7 +288,7 @@ mod tests {
 
     /// The vectors that the processor at hand has, and narrower ones.
     fn levels() -> Vec<Level> {
-        let mut levels = Vec::from([Level::new()]);
+        let mut levels = vec![Level::new()];
         #[cfg(target_arch = "x86_64")]
         levels.extend(Level::new().as_sse4_2().map(Level::Sse4_2));
         levels
