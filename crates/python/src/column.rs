@@ -8,8 +8,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use rankscope_core::rank::rankings;
-use rankscope_log::blocks;
+use rankscope_log::blocks::texts::Texts;
 
 /// The memory of a column, as the buffer protocol wants it.
 pub(super) struct Raw {
@@ -33,21 +32,36 @@ pub(super) enum Data {
     Counts(Vec<u32>),
     Places(Vec<i64>),
     Bytes(Vec<u8>),
-    OfRankings(Arc<rankings::Rankings>, fn(&rankings::Rankings) -> Raw),
-    OfRankingBlock(Arc<blocks::rankings::Rankings>, fn(&blocks::rankings::Rankings) -> Raw),
-    OfLabelBlock(Arc<blocks::labels::Labels>, fn(&blocks::labels::Labels) -> Raw),
+    /// Those of an object that others have, too, and which lives as long as the column.
+    Shared(Box<dyn Fn() -> Raw + Send + Sync>),
 }
 
 impl Column {
+    /// Numbers of an object that others have, too.
+    pub(super) fn of<T: Send + Sync + 'static>(owner: &Arc<T>, find: fn(&T) -> Raw) -> Self {
+        let owner = Arc::clone(owner);
+        Self(Data::Shared(Box::new(move || find(&owner))))
+    }
+
+    /// The offsets and the bytes of texts of such an object.
+    pub(super) fn of_texts<T: Send + Sync + 'static>(
+        owner: &Arc<T>,
+        find: fn(&T) -> &Texts,
+    ) -> (Self, Self) {
+        let (one, other) = (Arc::clone(owner), Arc::clone(owner));
+        (
+            Self(Data::Shared(Box::new(move || Raw::of(&find(&one).offsets, "q")))),
+            Self(Data::Shared(Box::new(move || Raw::of(&find(&other).bytes, "B")))),
+        )
+    }
+
     fn raw(&self) -> Raw {
         match &self.0 {
             Data::Values(values) => Raw::of(values, "d"),
             Data::Counts(counts) => Raw::of(counts, "I"),
             Data::Places(places) => Raw::of(places, "q"),
             Data::Bytes(bytes) => Raw::of(bytes, "B"),
-            Data::OfRankings(rankings, of) => of(rankings),
-            Data::OfRankingBlock(rankings, of) => of(rankings),
-            Data::OfLabelBlock(labels, of) => of(labels),
+            Data::Shared(find) => find(),
         }
     }
 }

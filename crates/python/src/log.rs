@@ -59,32 +59,18 @@ fn keys_of<'a>(project: i64, ids: impl ExactSizeIterator<Item = &'a [u8]>) -> [V
 }
 
 impl RankingBlock {
-    fn column(&self, of: fn(&Rankings) -> Raw) -> Column {
-        Column(Data::OfRankingBlock(Arc::clone(&self.0), of))
-    }
-
     /// The ids of events, with those that are the same as those of rankings.
     fn real_event_ids(&self) -> TextColumns {
         let (own, block) = (&self.0.event_ids, &self.0);
         if own.bytes.is_empty() {
-            return self.texts_of_rankings();
+            return self.ranking_ids();
         }
         if own.offsets.windows(2).all(|ends| ends[0] < ends[1]) {
-            return (
-                self.column(|block| Raw::of(&block.event_ids.offsets, "q")),
-                self.column(|block| Raw::of(&block.event_ids.bytes, "B")),
-            );
+            return Column::of_texts(&self.0, |block| &block.event_ids);
         }
         let mut ids = Texts::default();
         (0..block.len()).for_each(|row| ids.push(block.event_id(row)));
         (Column(Data::Places(ids.offsets)), Column(Data::Bytes(ids.bytes)))
-    }
-
-    fn texts_of_rankings(&self) -> TextColumns {
-        (
-            self.column(|block| Raw::of(&block.ranking_ids.offsets, "q")),
-            self.column(|block| Raw::of(&block.ranking_ids.bytes, "B")),
-        )
     }
 }
 
@@ -129,7 +115,10 @@ impl RankingBlock {
     /// All columns.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let (event_offsets, event_ids) = py.detach(|| self.real_event_ids());
-        let (ranking_offsets, ranking_ids) = self.texts_of_rankings();
+        let (ranking_offsets, ranking_ids) = self.ranking_ids();
+        let query_keys = Column::of_texts(&self.0, |block| &block.query_keys);
+        let doc_ids = Column::of_texts(&self.0, |block| &block.doc_ids);
+        let user_ids = self.user_ids();
         let columns = [
             self.seqs(),
             self.times(),
@@ -138,16 +127,16 @@ impl RankingBlock {
             ranking_ids,
             event_offsets,
             event_ids,
-            self.column(|block| Raw::of(&block.query_keys.offsets, "q")),
-            self.column(|block| Raw::of(&block.query_keys.bytes, "B")),
-            self.column(|block| Raw::of(&block.user_ids.offsets, "q")),
-            self.column(|block| Raw::of(&block.user_ids.bytes, "B")),
-            self.column(|block| Raw::of(&block.offsets, "q")),
-            self.column(|block| Raw::of(&block.doc_ids.offsets, "q")),
-            self.column(|block| Raw::of(&block.doc_ids.bytes, "B")),
-            self.column(|block| Raw::of(&block.ranks, "q")),
-            self.column(|block| Raw::of(&block.scores, "d")),
-            self.column(|block| Raw::of(&block.relevance, "d")),
+            query_keys.0,
+            query_keys.1,
+            user_ids.0,
+            user_ids.1,
+            Column::of(&self.0, |block| Raw::of(&block.offsets, "q")),
+            doc_ids.0,
+            doc_ids.1,
+            Column::of(&self.0, |block| Raw::of(&block.ranks, "q")),
+            Column::of(&self.0, |block| Raw::of(&block.scores, "d")),
+            Column::of(&self.0, |block| Raw::of(&block.relevance, "d")),
         ];
         PyTuple::new(py, columns)
     }
@@ -163,19 +152,19 @@ impl RankingBlock {
     }
 
     fn seqs(&self) -> Column {
-        self.column(|block| Raw::of(&block.seqs, "q"))
+        Column::of(&self.0, |block| Raw::of(&block.seqs, "q"))
     }
 
     fn times(&self) -> Column {
-        self.column(|block| Raw::of(&block.times, "q"))
+        Column::of(&self.0, |block| Raw::of(&block.times, "q"))
     }
 
     fn contexts(&self) -> Column {
-        self.column(|block| Raw::of(&block.contexts, "q"))
+        Column::of(&self.0, |block| Raw::of(&block.contexts, "q"))
     }
 
     fn ranking_ids(&self) -> TextColumns {
-        self.texts_of_rankings()
+        Column::of_texts(&self.0, |block| &block.ranking_ids)
     }
 
     fn event_ids(&self, py: Python<'_>) -> TextColumns {
@@ -183,10 +172,7 @@ impl RankingBlock {
     }
 
     fn user_ids(&self) -> TextColumns {
-        (
-            self.column(|block| Raw::of(&block.user_ids.offsets, "q")),
-            self.column(|block| Raw::of(&block.user_ids.bytes, "B")),
-        )
+        Column::of_texts(&self.0, |block| &block.user_ids)
     }
 
     /// The halves of the keys of rankings, and of events.
@@ -205,12 +191,6 @@ impl RankingBlock {
             [high, low, event_high, event_low].map(|half| Column(Data::Places(half)))
         });
         (high, low, event_high, event_low)
-    }
-}
-
-impl LabelBlock {
-    fn column(&self, of: fn(&Labels) -> Raw) -> Column {
-        Column(Data::OfLabelBlock(Arc::clone(&self.0), of))
     }
 }
 
@@ -259,19 +239,21 @@ impl LabelBlock {
         let names = PyTuple::new(py, names.collect::<PyResult<Vec<_>>>()?)?;
         let (ranking_offsets, ranking_ids) = self.ranking_ids();
         let (event_offsets, event_ids) = self.event_ids();
+        let doc_ids = Column::of_texts(&self.0, |block| &block.doc_ids);
         let before = [
             self.seqs(),
             self.shown(),
             self.times(),
-            self.column(|block| Raw::of(&block.kinds, "b")),
+            Column::of(&self.0, |block| Raw::of(&block.kinds, "b")),
             ranking_offsets,
             ranking_ids,
             event_offsets,
             event_ids,
-            self.column(|block| Raw::of(&block.doc_ids.offsets, "q")),
-            self.column(|block| Raw::of(&block.doc_ids.bytes, "B")),
+            doc_ids.0,
+            doc_ids.1,
         ];
-        let after = [Column(Data::Places(codes)), self.column(|block| Raw::of(&block.values, "d"))];
+        let after =
+            [Column(Data::Places(codes)), Column::of(&self.0, |block| Raw::of(&block.values, "d"))];
         let mut columns = Vec::new();
         for column in before {
             columns.push(Bound::new(py, column)?.into_any());
@@ -289,29 +271,23 @@ impl LabelBlock {
     }
 
     fn seqs(&self) -> Column {
-        self.column(|block| Raw::of(&block.seqs, "q"))
+        Column::of(&self.0, |block| Raw::of(&block.seqs, "q"))
     }
 
     fn shown(&self) -> Column {
-        self.column(|block| Raw::of(&block.shown, "q"))
+        Column::of(&self.0, |block| Raw::of(&block.shown, "q"))
     }
 
     fn times(&self) -> Column {
-        self.column(|block| Raw::of(&block.times, "q"))
+        Column::of(&self.0, |block| Raw::of(&block.times, "q"))
     }
 
     fn ranking_ids(&self) -> TextColumns {
-        (
-            self.column(|block| Raw::of(&block.ranking_ids.offsets, "q")),
-            self.column(|block| Raw::of(&block.ranking_ids.bytes, "B")),
-        )
+        Column::of_texts(&self.0, |block| &block.ranking_ids)
     }
 
     fn event_ids(&self) -> TextColumns {
-        (
-            self.column(|block| Raw::of(&block.event_ids.offsets, "q")),
-            self.column(|block| Raw::of(&block.event_ids.bytes, "B")),
-        )
+        Column::of_texts(&self.0, |block| &block.event_ids)
     }
 
     /// The halves of the keys of events.

@@ -178,7 +178,7 @@ impl Rankings {
             "ideal" => |made| Raw::of(made.axis().all_ideals(), "d"),
             other => return Err(PyKeyError::new_err(other.to_owned())),
         };
-        Ok(Column(Data::OfRankings(Arc::clone(&self.made), of)))
+        Ok(Column::of(&self.made, of))
     }
 
     /// What the documents of a query are called, in rank order.
