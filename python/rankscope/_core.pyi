@@ -33,6 +33,7 @@ __all__ = [
     "Reassignments",
     "Run",
     "RunParts",
+    "RunText",
     "Settled",
     "SliceQueries",
     "Summary",
@@ -58,7 +59,6 @@ __all__ = [
     "evaluate_dict",
     "evaluate_items",
     "evaluate_part",
-    "evaluate_path",
     "evaluate_run",
     "evaluate_samples",
     "fair_lower",
@@ -136,7 +136,6 @@ _TableColumns: TypeAlias = tuple[
 # Queries, documents, scores, and whether these are ranks below zero.
 _RunColumns: TypeAlias = tuple[_IdView, _IdView, _Numbers, bool]
 _Notes: TypeAlias = list[tuple[str, int, int]]
-_Room: TypeAlias = tuple[int, Callable[[], tuple[str, int]]]
 _Fusion: TypeAlias = tuple[tuple[str, float], str, Sequence[float], str, int | None]
 # The objects that are plain, the places of the others, and what is to be said: codes of notes,
 # names of unknown fields, and the number of objects.
@@ -450,6 +449,22 @@ class Reassignments:
     def standardize(self, effects: _Effects) -> bytes: ...
 
 @final
+class RunText:
+    """The text of a run, which is evaluated while it is read, or read as far as memory allows."""
+
+    def __init__(self, source: _Source, encoding: str, plan: Plan) -> None: ...
+    @property
+    def name(self) -> str: ...
+    def evaluate(
+        self, judgments: Judgments, threads: int, progress: _Progress
+    ) -> Evaluation | None: ...
+    def read(self, size: int, progress: _Progress) -> bool: ...
+    def take_rows(
+        self,
+    ) -> tuple[tuple[Column, Column], tuple[Column, Column], Column, Column]: ...
+    def finish(self) -> Run: ...
+
+@final
 class Run:
     """A run held in memory."""
 
@@ -462,7 +477,9 @@ class Run:
     @staticmethod
     def from_rows(rows: object, score_type: str) -> Run: ...
     @staticmethod
-    def from_columns(columns: _RunColumns, score_type: str) -> Run: ...
+    def from_columns(
+        columns: _RunColumns, score_type: str, lines: _Numbers | None = None
+    ) -> Run: ...
     def __len__(self) -> int: ...
     def rows(self) -> int: ...
     def columns(self) -> tuple[tuple[Column, Column], Column, tuple[Column, Column], Column]: ...
@@ -605,7 +622,7 @@ class RunParts:
         threads: int,
         numbers: NDArray[np.int64] | None,
     ) -> bool: ...
-    def finish(self, plan: Plan) -> Evaluation: ...
+    def finish(self, plan: Plan, text: RunText | None = None) -> Evaluation: ...
 
 @final
 class TableStream:
@@ -724,15 +741,6 @@ def fair_lower(successes: int, trials: int) -> float: ...
 def find_regrets(
     rankings: Rankings, plan: Plan
 ) -> tuple[Column, Column, Column, Column, Column]: ...
-def evaluate_path(
-    judgments: Judgments,
-    plan: Plan,
-    source: _Source,
-    encoding: str,
-    room: _Room,
-    threads: int,
-    progress: _Progress,
-) -> tuple[Evaluation, int]: ...
 def evaluate_part(
     judged: tuple[_IdColumn, _IdColumn, _Numbers],
     run: _RunColumns,

@@ -2,6 +2,10 @@
 
 #![allow(unsafe_code)] // dicts are read where they lie, as long as nothing changes them
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rankscope_core::error::Error;
@@ -13,6 +17,7 @@ use rankscope_core::notes::{Note, Notes};
 use rankscope_core::policy::ScoreType;
 use rankscope_core::rank::run;
 use rankscope_core::text::list::{List, Row};
+use rankscope_core::text::source::Input;
 use rankscope_core::watch;
 
 use super::choices;
@@ -23,13 +28,14 @@ use super::input::{Source, input};
 use super::judgments::Judgments;
 use super::objects::{Number, each_row, entries, read_query, with_list};
 use super::plan::Plan;
-use super::room::Room;
 use super::run_columns;
 use super::watch::Watch;
 
 /// Texts as their offsets and their bytes.
 type TextBuffers = (Column, Column);
 type Columns = (TextBuffers, Column, TextBuffers, Column);
+/// The queries, documents and scores of rows, and how many lines are before each.
+type Rows = (TextBuffers, TextBuffers, Column, Column);
 
 /// Texts end to end, for columns of Arrow.
 struct TextColumn {
@@ -97,16 +103,20 @@ impl Run {
         Self::finish(lists.py(), run, notes)
     }
 
-    /// From columns of queries, documents and scores; the scores may be ranks below zero.
+    /// From columns of queries, documents and scores, which may be ranks below zero, and how many lines
+    /// are before each row, if that isn't the number of the row.
     #[staticmethod]
+    #[pyo3(signature = (columns, score_type, lines=None))]
     fn from_columns(
         py: Python<'_>,
         columns: run_columns::RunColumns,
         score_type: &str,
+        lines: Option<PyBuffer<i64>>,
     ) -> PyResult<Self> {
         let view = columns.view(py)?;
         let score_type = choices::field(score_type)?;
-        let made = py.detach(|| run::Run::from_columns(&view.run(), score_type));
+        let lines = lines.map(|lines| lines.to_vec(py)).transpose()?;
+        let made = py.detach(|| run::Run::from_columns(&view.run(), score_type, lines.as_deref()));
         let name = "run".to_owned();
         let made = made.map(|run| Self { run, name });
         made.map_err(|error| to_python(py, &error.file("run")))
@@ -181,27 +191,98 @@ impl Run {
     }
 }
 
-/// Evaluates a run while reading it, and tells how many bytes of its rows were written to files because
-/// they exceed memory. `find_room` gives the folder for files and the bytes of memory; it is asked once
-/// rows take more than so many bytes.
-#[pyfunction]
-#[allow(clippy::too_many_arguments)] // how a run is read
-pub fn evaluate_path(
-    py: Python<'_>,
-    judgments: &Judgments,
-    plan: &Plan,
-    source: Source,
-    encoding: &str,
-    room: Room,
-    threads: usize,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<(Evaluation, u64)> {
-    let input = input(py, source, encoding)?;
-    let work = |watch: watch::Watch<'_>| {
-        stream::evaluate(&plan.0, &judgments.0, &input, room.look_up(), threads, watch)
-    };
-    let (made, written) = Watch::new(progress).run(py, work)?;
-    Ok((Evaluation::new(made, plan), written))
+/// The text of a run, which is evaluated while it is read, or read as far as memory allows.
+#[pyclass(frozen, module = "rankscope._core")]
+pub struct RunText {
+    input: Input,
+    plan: Py<Plan>,
+    reader: Mutex<Option<run::RunReader>>,
+}
+
+#[pymethods]
+impl RunText {
+    #[new]
+    fn new(py: Python<'_>, source: Source, encoding: &str, plan: Py<Plan>) -> PyResult<Self> {
+        let input = input(py, source, encoding)?;
+        Ok(Self { input, plan, reader: Mutex::new(None) })
+    }
+
+    /// What messages call it.
+    #[getter]
+    fn name(&self) -> String {
+        self.input.name()
+    }
+
+    /// The evaluation; nothing if the text can't be read twice, or a query's rows are apart.
+    fn evaluate(
+        &self,
+        py: Python<'_>,
+        judgments: &Judgments,
+        threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Option<Evaluation>> {
+        let plan = self.plan.get();
+        let work = |watch: watch::Watch<'_>| {
+            stream::evaluate(&plan.0, &judgments.0, &self.input, threads, watch)
+        };
+        let made = Watch::new(progress).run(py, work)?;
+        Ok(made.map(|made| Evaluation::new(made, plan)))
+    }
+
+    /// Reads on until the rows take more than so many bytes; says whether there may be others.
+    fn read(&self, py: Python<'_>, size: usize, progress: Option<Py<PyAny>>) -> PyResult<bool> {
+        let plan = &self.plan.get().0;
+        let work = |watch: watch::Watch<'_>| {
+            let mut reader = self.lock();
+            if reader.is_none() {
+                let opened =
+                    run::RunReader::open(&self.input, plan.score_type, plan.duplicates, watch)?;
+                *reader = Some(opened);
+            }
+            reader.as_mut().map_or(Ok(false), |reader| reader.read(size, watch))
+        };
+        Watch::new(progress).run(py, work)
+    }
+
+    /// Takes the rows that were read.
+    fn take_rows(&self, py: Python<'_>) -> PyResult<Rows> {
+        py.detach(|| self.lock().as_mut().map(|reader| rows_of(&mut reader.run))).ok_or_else(ended)
+    }
+
+    /// The rows that were read, as a run.
+    fn finish(&self, py: Python<'_>) -> PyResult<Run> {
+        let reader = self.lock().take().ok_or_else(ended)?;
+        let run = py.detach(|| reader.finish()).map_err(|error| to_python(py, &error))?;
+        Ok(Run { run, name: self.input.name() })
+    }
+}
+
+impl RunText {
+    /// What was seen while reading, once all rows were taken.
+    pub(super) fn notes(&self) -> PyResult<Notes> {
+        Ok(self.lock().take().ok_or_else(ended)?.into_notes())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<run::RunReader>> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn ended() -> PyErr {
+    PyRuntimeError::new_err("the run was not read, or taken")
+}
+
+fn rows_of(run: &mut run::Run) -> Rows {
+    let (mut queries, mut docs) = (TextColumn::default(), TextColumn::default());
+    let (mut scores, mut lines) = (Vec::new(), Vec::new());
+    run.drain_rows(|query, row| {
+        queries.push(query);
+        docs.push(row.doc);
+        scores.push(row.score);
+        lines.push(row.line.cast_signed() - 1);
+    });
+    let (scores, lines) = (Column(Data::Values(scores)), Column(Data::Places(lines)));
+    (queries.finish(), docs.finish(), scores, lines)
 }
 
 /// Evaluates a run held in memory.

@@ -16,6 +16,7 @@ use super::id_cells::Ids;
 use super::judgments::Judgments;
 use super::pieces::RunCells;
 use super::plan::Plan;
+use super::run::RunText;
 use super::table::IdView;
 
 /// The columns of a run: queries, documents, scores and whether they are ranks below zero.
@@ -92,8 +93,18 @@ impl RunParts {
             .map_err(|error| refuse(py, &error))
     }
 
-    fn finish(&self, py: Python<'_>, plan: &Plan) -> PyResult<Evaluation> {
-        let parts = self.0.lock().map_err(|_| ended())?.take().ok_or_else(ended)?;
+    /// The evaluation of all rows, which were those of a text if that is given.
+    #[pyo3(signature = (plan, text=None))]
+    fn finish(
+        &self,
+        py: Python<'_>,
+        plan: &Plan,
+        text: Option<&Bound<'_, RunText>>,
+    ) -> PyResult<Evaluation> {
+        let mut parts = self.0.lock().map_err(|_| ended())?.take().ok_or_else(ended)?;
+        if let Some(text) = text {
+            parts.note(&text.get().notes()?);
+        }
         let made = py.detach(|| parts.finish(&plan.0)).map_err(|error| refuse(py, &error))?;
         Ok(Evaluation::new(made, plan))
     }

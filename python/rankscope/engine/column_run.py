@@ -10,7 +10,7 @@ from rankscope._inputs.rows import columns_of, read_whole
 from rankscope._inputs.tabular import open_retrieved
 from rankscope.engine.batches import HELD, count_rows_at_once, read_ahead, whole_queries
 from rankscope.engine.memory import Room
-from rankscope.engine.partitions import NUMBER, evaluate_parts
+from rankscope.engine.partitions import NUMBER, evaluate_parts, number, rows_of_file
 from rankscope.errors import InputError, RankscopeError
 
 if TYPE_CHECKING:
@@ -112,10 +112,12 @@ class ColumnRun:
             to.push(self._plan, columns, self._reading.threads, numbers)
 
         def check(rows: Any) -> None:  # noqa: ANN401 - as above
-            push(rows, RunParts(self._judgments))
+            with rows_of_file(rows):
+                push(rows, RunParts(self._judgments))
 
         with opened as file:
-            evaluate_parts(file, memory, push, check, self._reading.progress)
+            progress = self._reading.progress
+            evaluate_parts(number(file), file, memory, push=push, check=check, progress=progress)
             self.notes += file.notes
         try:
             return parts.finish(self._plan)

@@ -25,6 +25,8 @@ LEAST = 1 << 20
 """Less memory than this is a mistake, such as `1` for `1GiB`."""
 HARMLESS = 1 << 26
 """Fewer bytes of rows are held without asking how much memory is free, which takes a while."""
+SHARE_HELD = 8
+"""Rows that take more than this part of the limit are partitioned by query, or written."""
 
 
 @record(frozen=True, slots=True)
@@ -106,15 +108,6 @@ class Room:
         if self._memory is None:
             self._memory = read_memory(*self._given)
         return self._memory
-
-    @property
-    def folder(self) -> str | None:
-        """The folder for temporary files, if one was given."""
-        return self._memory.folder if self._given[1] is not None and self._memory else None
-
-    def find(self) -> tuple[str, int]:
-        """Return the folder and the limit, for the core."""
-        return self.memory.folder, self.memory.limit
 
 
 def find_free() -> int:

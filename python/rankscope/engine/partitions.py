@@ -15,7 +15,7 @@ from rankscope._inputs.columns import texts_of
 from rankscope._inputs.table_files import BYTES_OF_ROW
 from rankscope.deferred import pa
 from rankscope.engine.batches import read_ahead
-from rankscope.engine.memory import SpillNotice, show_size
+from rankscope.engine.memory import SHARE_HELD, SpillNotice, show_size
 from rankscope.engine.progress import ProgressBar
 from rankscope.errors import FileError, OutOfMemoryError, RankscopeError
 from rankscope.output.text import show
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
     from rankscope._inputs.table_files import TableFile
     from rankscope.engine.memory import Memory
+    from rankscope.engine.text_run import TextRows
     from rankscope.typing import Progress
 
+    Table: TypeAlias = TableFile | TextRows
     Rows: TypeAlias = Any  # a table or a batch of PyArrow
 
 NUMBER = "\0number"
@@ -59,7 +61,7 @@ class Parts:
     def __init__(
         self,
         batches: Iterable[Rows],
-        file: TableFile,
+        file: Table,
         notice: SpillNotice,
         opened: ExitStack,
         *,
@@ -99,7 +101,7 @@ class Parts:
             self._bytes[at] += part.nbytes
             self._kept_bytes += part.nbytes
             first += count
-        if self._kept_bytes > self._limit // 8:
+        if self._kept_bytes > self._limit // SHARE_HELD:
             self._write()
 
     def _write(self) -> None:
@@ -156,7 +158,7 @@ class Parts:
             yield rows, _find_first_rows(rows, rows.column(self._file.columns["query"]))
 
 
-def _number(file: TableFile) -> Iterator[Rows]:
+def number(file: TableFile) -> Iterator[Rows]:
     """Yield the batches of a table with the numbers of their rows."""
     count = 0
     for batch in file:
@@ -197,8 +199,10 @@ def _find_first_rows(rows: Rows, queries: Rows) -> NDArray[np.int64]:
 
 
 def evaluate_parts(
-    file: TableFile,
+    numbered: Iterable[Rows],
+    file: Table,
     memory: Memory,
+    *,
     push: Callable[[Rows], object],
     check: Callable[[Rows], object],
     progress: Progress,
@@ -208,16 +212,17 @@ def evaluate_parts(
     The answer brings the queries into the order in which they come first in the table.
 
     Args:
-        file: The table.
+        numbered: All rows, with their numbers.
+        file: The table that they are of.
         memory: How much memory there is, and the folder for files.
         push: Evaluates all rows of some queries, beside those before.
-        check: Does so for these rows alone, to find the first mistake in them.
+        check: Does so for these rows alone, to find the first mistake in them and its line.
         progress: How progress is shown.
     """
     notice, firsts = SpillNotice(file.name, memory), [np.zeros(0, np.int64)]
     done, wrong = 0, None
     with ExitStack() as opened:
-        parts = Parts(_number(file), file, notice, opened, needed=file.estimate_memory())
+        parts = Parts(numbered, file, notice, opened, needed=file.estimate_memory())
         bar = opened.enter_context(_show_parts(progress))
         for rows, first in read_ahead(parts):
             bar(done, len(parts))
@@ -243,14 +248,23 @@ def _choose_first(one: Rows, other: Rows, check: Callable[[Rows], object]) -> Ro
 
 
 def _find_mistake(rows: Rows, check: Callable[[Rows], object]) -> RankscopeError:
-    """Return the first mistake in rows, with its row in the file as its line."""
+    """Return the first mistake in rows."""
     try:
         check(rows)
     except RankscopeError as error:
-        if error.line is not None:
-            error.line = rows.column(NUMBER)[error.line - 1].as_py() + 1
         return error
     raise AssertionError  # the rows were refused
+
+
+@contextmanager
+def rows_of_file(rows: Rows) -> Iterator[None]:
+    """Turn the line of an error, which is a row of these, into that of the file."""
+    try:
+        yield
+    except RankscopeError as error:
+        if error.line is not None:
+            error.line = rows.column(NUMBER)[error.line - 1].as_py() + 1
+        raise
 
 
 @contextmanager

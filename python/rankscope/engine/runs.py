@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rankscope._core import evaluate_dict, evaluate_path, evaluate_run
+from rankscope._core import evaluate_dict, evaluate_run
 from rankscope._inputs.reading import rank_run, read_run
 from rankscope._inputs.recognition import find_stream, recognise
-from rankscope.engine.memory import Room, SpillNotice
 from rankscope.engine.progress import watch
+from rankscope.engine.text_run import evaluate_text
 from rankscope.errors import UsageError
 
 TYPE_CHECKING = False
@@ -67,19 +67,4 @@ def evaluate_input(
             return evaluate_dict(judgments, plan, given.value), notes
         if not given.is_in_files:
             return evaluate_run(judgments, plan, read_run(given, reading), reading.threads), notes
-        room = Room(reading.memory, reading.spill_folder)
-        with given.opened() as source:
-            answer, written = evaluate_path(
-                judgments,
-                plan,
-                source,
-                reading.encoding,
-                (room.unasked, room.find),
-                reading.threads,
-                tell,
-            )
-        if written > 0:
-            notice = SpillNotice(given.name, room.memory)
-            notice.add(written)
-            notice.finish()
-        return answer, notes
+        return evaluate_text(judgments, plan, given, reading, tell), notes

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from array import array
 
-from rankscope._core import Lines, Plan, evaluate_dict, evaluate_path
+from rankscope._core import Lines, Plan, evaluate_dict
 from rankscope._inputs.recognition import recognise
-from rankscope.engine.memory import Room
+from rankscope.engine.text_run import evaluate_text
 from rankscope.errors import FormatError
 from rankscope.file import File
 from rankscope.records import record
 from rankscope.settings.policy import Policy
-from rankscope.settings.reading import count_threads
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,17 +137,8 @@ def _evaluate(
     qrels: Qrels, run: File, plan: Plan, count: int
 ) -> tuple[list[Doubles], Sequence[int]]:
     """Return the values of each kernel, and which queries are in the run."""
-    room = Room(None, None)
-    with recognise(run, "run").opened() as source:
-        answer, _ = evaluate_path(
-            qrels.judgments,
-            plan,
-            source,
-            "utf-8",
-            (room.unasked, room.find),
-            count_threads(None),
-            None,
-        )
+    given = recognise(run, "run")
+    answer = evaluate_text(qrels.judgments, plan, given, Reading.read(), None)
     values = [memoryview(answer.values(number)).cast("d") for number in range(count)]
     return list(values), answer.is_present()
 

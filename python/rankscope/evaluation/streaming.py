@@ -7,7 +7,7 @@ from rankscope._inputs.numbers import no_judgments, widen_scale
 from rankscope._inputs.qrels import Queries
 from rankscope._inputs.rows import columns_of
 from rankscope.engine.batches import HELD, count_rows_at_once, read_ahead, whole_queries
-from rankscope.engine.partitions import evaluate_parts
+from rankscope.engine.partitions import evaluate_parts, number, rows_of_file
 from rankscope.errors import EmptyError, FormatError, RankscopeError
 from rankscope.evaluation.evaluating import choose_ties, make_evaluation, make_plan
 from rankscope.evaluation.query_groups import (
@@ -106,10 +106,17 @@ def evaluate_stream(
 
 def _evaluate_spilled(opened: TableFile, asked: TableRequest, memory: Memory) -> Evaluation:
     """Evaluate a table whose rows come in any order, part by part."""
+
+    def check(rows: Any) -> None:  # noqa: ANN401 - of PyArrow
+        with rows_of_file(rows):
+            TableEvaluation(file, asked).push(rows)
+
     with opened as file:
         evaluated = TableEvaluation(file, asked)
-        check = lambda rows: TableEvaluation(file, asked).push(rows)  # noqa: E731
-        order = evaluate_parts(file, memory, evaluated.push, check, asked.reading.progress)
+        rows, progress = number(file), asked.reading.progress
+        order = evaluate_parts(
+            rows, file, memory, push=evaluated.push, check=check, progress=progress
+        )
     return evaluated.finish(order)
 
 

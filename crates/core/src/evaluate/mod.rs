@@ -12,7 +12,6 @@ pub mod rankings;
 pub mod run_parts;
 pub mod samples;
 pub mod scorer;
-pub mod spilled_run;
 pub mod stream;
 pub mod summary;
 pub mod table_stream;

@@ -246,6 +246,11 @@ impl RunParts {
         self.scored.extend(made);
     }
 
+    /// Adds what was seen while rows were read.
+    pub fn note(&mut self, notes: &Notes) {
+        self.notes.merge(notes);
+    }
+
     /// How many rows were evaluated.
     pub fn rows(&self) -> u64 {
         self.rows

@@ -1,8 +1,8 @@
 //! Evaluates a run while reading it, on several threads, with one block per thread in memory.
 //!
 //! Blocks end where the query changes, so a query is complete when its block is. If a query comes
-//! back in a later block, the run is read again, and its rows are brought together in memory or in
-//! files; all ways give the same values and the same errors.
+//! back in a later block, others read the run again and bring its rows together; all ways give the same
+//! values and the same errors.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -12,13 +12,10 @@ use crate::evaluate::evaluation::Evaluation;
 use crate::evaluate::held::finish_run;
 use crate::evaluate::plan::Plan;
 use crate::evaluate::scorer::Scorer;
-use crate::evaluate::spilled_run::SpilledRun;
 use crate::ids::interner::Ids;
 use crate::ids::vocabulary::Vocabulary;
 use crate::notes::{Lines, Note, Notes};
 use crate::qrels::judgments::Judgments;
-use crate::rank::run::each_list;
-use crate::table::queue::Room;
 use crate::text::blocks::{Block, Blocks};
 use crate::text::list::List;
 use crate::text::source::Input;
@@ -30,30 +27,21 @@ use crate::watch::{Event, Watch};
 /// Inputs smaller than this are not worth a thread.
 const SMALL: u64 = 1 << 20;
 
-/// Evaluates a run from a source, and tells how many bytes of its rows were written to files because
-/// they exceed the room.
+/// Evaluates a run from a source; nothing if that can't be read twice, or a query's rows are apart.
 pub fn evaluate(
     plan: &Plan,
     judgments: &Judgments,
     input: &Input,
-    room: Room<'_>,
     threads: usize,
     watch: Watch<'_>,
-) -> Result<(Evaluation, u64)> {
+) -> Result<Option<Evaluation>> {
     plan.check_lists(judgments.axis())?;
-    if input.is_rereadable() {
-        let threads = if input.size().is_some_and(|size| size < SMALL) { 1 } else { threads };
-        let blocks = Blocks::new(input.open(watch)?, watch)?;
-        if let Some(evaluation) = evaluate_grouped(plan, judgments, blocks, threads, watch)? {
-            return Ok((evaluation, 0));
-        }
+    if !input.is_rereadable() {
+        return Ok(None);
     }
-    let mut run = SpilledRun::new(room);
-    let notes = each_list(input, plan.score_type, plan.duplicates, watch, |list, lines_before| {
-        run.add(list, lines_before)
-    })?;
-    let made = run.evaluate(plan, judgments, notes, threads, watch);
-    made.map_err(|error| error.file(&input.name()))
+    let threads = if input.size().is_some_and(|size| size < SMALL) { 1 } else { threads };
+    let blocks = Blocks::new(input.open(watch)?, watch)?;
+    evaluate_grouped(plan, judgments, blocks, threads, watch)
 }
 
 /// What all threads share while a run streams past.
@@ -204,7 +192,6 @@ mod tests {
     use crate::kernels::{self, Params};
     use crate::policy::{Aggregate, Duplicates, Policy, ScoreType};
     use crate::rank::run::Run;
-    use crate::table::queue::Spill;
     use crate::text::source::{Encoding, Origin};
     use proptest::prelude::*;
 
@@ -268,17 +255,6 @@ mod tests {
         Ok(outcome.map(|evaluation| tell(&evaluation)))
     }
 
-    fn spilled(plan: &Plan, judgments: &Judgments, text: &str, memory: u64) -> Result<Told> {
-        let folder = std::env::temp_dir();
-        let room = move || Ok(Spill { folder: folder.clone(), memory });
-        let mut run = SpilledRun::new(Room::new(0, Box::new(room)));
-        let watch: Watch<'_> = &mut |_| Ok(());
-        let add = |list: &List<'_>, lines_before: u64| run.add(list, lines_before);
-        let notes = each_list(&bytes(text), plan.score_type, plan.duplicates, watch, add)?;
-        let outcome = run.evaluate(plan, judgments, notes, 2, watch);
-        outcome.map_err(|error| error.file("<bytes>")).map(|(evaluation, _)| tell(&evaluation))
-    }
-
     /// Lines of a run, most of them well-formed; queries may come back.
     fn run_text() -> impl Strategy<Value = String> {
         let line = prop_oneof![
@@ -299,16 +275,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn files_and_memory_tell_the_same(
-            text in run_text(), memory in 12_000u64..40_000, first in any::<bool>(),
-        ) {
-            let judgments = judge("q0 0 d1 2\nq1 0 d1 1\nq1 0 d2 0\nq2 0 d3 -1\nq4 0 d5 3\nq9 0 d1 1\n");
-            let plan = plan(if first { Duplicates::First } else { Duplicates::Error });
-            let expected = in_memory(&plan, &judgments, &text);
-            prop_assert_eq!(spilled(&plan, &judgments, &text, memory), expected);
-        }
-
         #[test]
         fn streams_and_memory_tell_the_same(
             text in run_text(), size in 1usize..400, threads in 1usize..5, first in any::<bool>(),

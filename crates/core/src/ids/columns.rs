@@ -2,14 +2,6 @@
 
 use crate::ids::interner::IdHasher;
 use crate::table::columns::{IdColumn, slice};
-use crate::table::frame::Column;
-
-/// Replaces `hashes` by those of numbers of queries.
-pub fn hash_ids(column: &Column, hashes: &mut Vec<u64>) {
-    let hasher = IdHasher::default();
-    hashes.clear();
-    hashes.extend(column.ints().iter().map(|&value| hasher.hash_integer(value)));
-}
 
 /// The hashes of a column of identifiers.
 pub fn hash_column(ids: &IdColumn<'_>) -> Vec<i64> {

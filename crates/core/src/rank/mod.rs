@@ -9,4 +9,3 @@ pub mod ranked;
 pub mod rankings;
 pub mod rows;
 pub mod run;
-pub mod spilled_lists;

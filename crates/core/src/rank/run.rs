@@ -12,7 +12,7 @@ use crate::rank::join_columns::RunColumns;
 use crate::table::cells::look_through;
 use crate::table::columns::{check_all_finite, check_lengths};
 use crate::text::blocks::{Block, Blocks};
-use crate::text::list::{List, Ranks, Row};
+use crate::text::list::{List, Ranks, Row, is_too_long, too_many_rows};
 use crate::text::source::Input;
 use crate::text::split::Tape;
 use crate::text::trec::{self, RunNotes};
@@ -23,6 +23,8 @@ use crate::watch::{Event, Watch};
 #[derive(Debug, Default)]
 pub struct Run {
     queries: Ids,
+    /// Of each query, what its ranks say, and its first line.
+    ranks: Vec<(Ranks, u64)>,
     docs: Arena,
     scores: Vec<f64>,
     lines: Vec<u64>,
@@ -39,7 +41,6 @@ struct Stretch {
     query: usize,
     start: usize,
     end: usize,
-    ranks: Ranks,
 }
 
 impl Run {
@@ -50,22 +51,20 @@ impl Run {
         duplicates: Duplicates,
         watch: Watch<'_>,
     ) -> Result<Self> {
-        let mut run = Self::default();
-        let notes = each_list(input, score_type, duplicates, watch, |list, lines_before| {
-            run.add(list, lines_before);
-            Ok(())
-        })?;
-        run.finish(notes).map_err(|error| error.file(&input.name()))
+        let mut reader = RunReader::open(input, score_type, duplicates, watch)?;
+        reader.read(usize::MAX, watch)?;
+        reader.finish()
     }
 
     /// From columns, whose rows may be in any order.
-    ///
-    /// # Errors
-    /// Where the columns do not fit, there are no rows, or a cell is no identifier or score; lines are
-    /// 1-based rows.
-    pub fn from_columns(columns: &RunColumns<'_>, score_type: ScoreType) -> Result<Self> {
+    pub fn from_columns(
+        columns: &RunColumns<'_>,
+        score_type: ScoreType,
+        lines: Option<&[i64]>,
+    ) -> Result<Self> {
         let RunColumns { queries, docs, scores, .. } = columns;
-        check_lengths(&[queries.len(), docs.len(), scores.len()])?;
+        let given = lines.map_or(scores.len(), <[_]>::len);
+        check_lengths(&[queries.len(), docs.len(), scores.len(), given])?;
         let mut run = Self::default();
         let (mut of_query, mut of_doc) = (Decimal::default(), Decimal::default());
         let refused = look_through(*scores, 0..scores.len(), |start, block| {
@@ -75,7 +74,8 @@ impl Run {
                 for (row, score) in (start..).zip(rounded) {
                     let query = queries.get(row, &mut of_query)?;
                     let doc = docs.get(row, &mut of_doc)?;
-                    run.add_row(query, &Row { doc, score, line: row as u64 + 1 });
+                    let before = lines.map_or(row as u64, |lines| lines[row].cast_unsigned());
+                    run.add_row(query, &Row { doc, score, line: before + 1 });
                 }
                 Ok(())
             };
@@ -84,9 +84,16 @@ impl Run {
         refused.map_or_else(|| run.finish(Notes::default()), Err)
     }
 
-    /// Adds adjacent rows of one query, whose lines follow `lines_before` others.
-    pub fn add(&mut self, list: &List<'_>, lines_before: u64) {
-        self.add_query(list.query);
+    /// Adds adjacent rows of one query, whose lines follow `lines_before` others; says how many rows the
+    /// query has then.
+    pub fn add(&mut self, list: &List<'_>, lines_before: u64) -> usize {
+        let query = self.add_query(list.query);
+        let (ranks, first_line) = &mut self.ranks[query];
+        if *first_line == 0 {
+            *first_line = list.rows.first().map_or(0, |row| lines_before + row.line);
+        }
+        ranks.merge(&list.ranks);
+        let count = ranks.count();
         for row in &list.rows {
             self.docs.push(row.doc);
             self.scores.push(row.score);
@@ -94,8 +101,8 @@ impl Run {
         }
         if let Some(last) = self.stretches.last_mut() {
             last.end = self.scores.len();
-            last.ranks = list.ranks;
         }
+        count
     }
 
     /// Adds one row; those of one query are best added one after another.
@@ -112,15 +119,19 @@ impl Run {
         }
     }
 
-    /// Names a query, so that it is known even if nothing was retrieved for it.
-    pub fn add_query(&mut self, query: &[u8]) {
+    /// Names a query, so that it is known even if nothing was retrieved for it; gives its number.
+    pub fn add_query(&mut self, query: &[u8]) -> usize {
         let query = self.queries.number(query);
+        if query == self.ranks.len() {
+            self.ranks.push((Ranks::default(), 0));
+        }
         let start = self.scores.len();
-        self.stretches.push(Stretch { query, start, end: start, ranks: Ranks::default() });
+        self.stretches.push(Stretch { query, start, end: start });
+        query
     }
 
     /// Brings the rows of each query together.
-    pub fn finish(mut self, mut notes: Notes) -> Result<Self> {
+    pub fn finish(mut self, notes: Notes) -> Result<Self> {
         if self.stretches.is_empty() {
             return Err(no_rows());
         }
@@ -128,15 +139,16 @@ impl Run {
         self.offsets = vec![0];
         for stretches in self.stretches.chunk_by(|a, b| a.query == b.query) {
             self.offsets.push(self.offsets.last().map_or(0, |last| last + stretches.len()));
-            let mut ranks = stretches[0].ranks;
-            for pair in stretches.windows(2) {
-                ranks.merge(&pair[1].ranks);
-            }
-            let first_line = self.lines.get(stretches[0].start).copied().unwrap_or(0);
-            ranks.note(&mut notes, (0, first_line));
         }
         self.notes = notes;
+        self.note_ranks();
         Ok(self)
+    }
+
+    fn note_ranks(&mut self) {
+        for (ranks, first_line) in &self.ranks {
+            ranks.note(&mut self.notes, (0, *first_line));
+        }
     }
 
     /// The identifiers of the queries, in first-seen order.
@@ -166,17 +178,16 @@ impl Run {
         self.docs.size() + row * self.rows() + stretches
     }
 
-    /// Gives each stretch of rows of one query to `each`, in the order in which they came; the lines
-    /// of the rows are those of the input.
-    pub fn each_stretch(&self, mut each: impl FnMut(&List<'_>) -> Result<()>) -> Result<()> {
-        let mut list = List::default();
-        self.stretches.iter().try_for_each(|stretch| {
-            list.query = self.queries().get(stretch.query);
-            list.ranks = stretch.ranks;
-            list.rows.clear();
-            list.rows.extend(self.stretch_rows(stretch));
-            each(&list)
-        })
+    /// Gives each row and its query to `each`, in the order in which they came, and forgets the rows.
+    pub fn drain_rows(&mut self, mut each: impl FnMut(&[u8], Row<'_>)) {
+        for stretch in &self.stretches {
+            let query = self.queries().get(stretch.query);
+            self.stretch_rows(stretch).for_each(|row| each(query, row));
+        }
+        self.docs.clear();
+        self.scores.clear();
+        self.lines.clear();
+        self.stretches.clear();
     }
 
     fn stretch_rows(&self, stretch: &Stretch) -> impl Iterator<Item = Row<'_>> {
@@ -228,39 +239,86 @@ impl Run {
     }
 }
 
-/// Reads a run, and gives each stretch of rows of one query to `each`, with the number of lines before
-/// the block that it is in.
-pub fn each_list(
-    input: &Input,
+/// Reads the text of a run, which may take more memory than there is: rows can be taken on the way.
+pub struct RunReader {
+    blocks: Blocks,
     score_type: ScoreType,
     duplicates: Duplicates,
-    watch: Watch<'_>,
-    mut each: impl FnMut(&List<'_>, u64) -> Result<()>,
-) -> Result<Notes> {
-    let name = input.name();
-    let mut blocks = Blocks::new(input.open(watch)?, watch)?;
-    let mut notes = RunNotes::default();
-    let mut lines = Lines::default();
-    let (mut block, mut tape, mut joiner) = (Block::default(), Tape::default(), Joiner::default());
-    let mut before = 0;
-    if blocks.had_bom {
-        notes.notes.add(Note::Bom, (0, 1));
+    notes: RunNotes,
+    lines: Lines,
+    /// How many lines are before the next block.
+    before: u64,
+    block: Block,
+    tape: Tape,
+    joiner: Joiner,
+    /// The rows that were not taken yet.
+    pub run: Run,
+}
+
+impl RunReader {
+    /// Begins to read a run.
+    pub fn open(
+        input: &Input,
+        score_type: ScoreType,
+        duplicates: Duplicates,
+        watch: Watch<'_>,
+    ) -> Result<Self> {
+        let blocks = Blocks::new(input.open(watch)?, watch)?;
+        let mut notes = RunNotes::default();
+        if blocks.had_bom {
+            notes.notes.add(Note::Bom, (0, 1));
+        }
+        Ok(Self {
+            blocks,
+            score_type,
+            duplicates,
+            notes,
+            lines: Lines::default(),
+            before: 0,
+            block: Block::default(),
+            tape: Tape::default(),
+            joiner: Joiner::default(),
+            run: Run::default(),
+        })
     }
-    while blocks.next(&mut block, watch).map_err(|error| error.after_lines(before))? {
-        let add = |list: &mut List<'_>| {
-            if duplicates == Duplicates::Error {
-                joiner.check_distinct(list)?;
+
+    /// Reads on until the rows take more than so many bytes; says whether there may be others.
+    pub fn read(&mut self, size: usize, watch: Watch<'_>) -> Result<bool> {
+        let Self { blocks, notes, before, block, tape, joiner, run, .. } = self;
+        while run.size() <= size {
+            if !blocks.next(block, watch).map_err(|error| error.after_lines(*before))? {
+                return Ok(false);
             }
-            each(list, before)
-        };
-        let count =
-            trec::read_run(block.text(), block.number, &mut tape, score_type, &mut notes, add)
-                .map_err(|error| error.after_lines(before).file(&name))?;
-        lines.set(block.number, count);
-        before += count;
-        watch(Event::Read(blocks.consumed()))?;
+            let add = |list: &mut List<'_>| {
+                if self.duplicates == Duplicates::Error {
+                    joiner.check_distinct(list)?;
+                }
+                let is_too_long = is_too_long(run.add(list, *before));
+                if is_too_long { Err(too_many_rows()) } else { Ok(()) }
+            };
+            let count =
+                trec::read_run(block.text(), block.number, tape, self.score_type, notes, add)
+                    .map_err(|error| error.after_lines(*before).file(blocks.name()))?;
+            self.lines.set(block.number, count);
+            *before += count;
+            watch(Event::Read(blocks.consumed()))?;
+        }
+        Ok(true)
     }
-    Ok(notes.finish(&lines))
+
+    /// The rows that were not taken, as a run.
+    pub fn finish(self) -> Result<Run> {
+        let name = self.blocks.name().to_owned();
+        self.run.finish(self.notes.finish(&self.lines)).map_err(|error| error.file(&name))
+    }
+
+    /// What was seen while reading, once all rows were taken.
+    pub fn into_notes(self) -> Notes {
+        let mut run = self.run;
+        run.notes = self.notes.finish(&self.lines);
+        run.note_ranks();
+        run.notes
+    }
 }
 
 /// The error for a run without rows.

@@ -2,7 +2,4 @@
 
 pub mod cells;
 pub mod columns;
-pub mod frame;
 pub mod group;
-pub mod queue;
-pub mod spill;

@@ -132,6 +132,12 @@ impl Ranks {
         self.largest = self.largest.max(self.last);
     }
 
+    /// How many rows there were.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        usize::try_from(self.count).unwrap_or(usize::MAX)
+    }
+
     /// Takes in what another stretch of the same query says.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
