@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import rankscope as rs
+import rankscope as rs
 
 
 def bits(evaluation: rs.Evaluation) -> str:

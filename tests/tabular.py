@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 from pyarrow import feather
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def write_table(columns: Any, path: Path) -> Path:  # noqa: ANN401 - of any library

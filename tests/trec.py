@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    Lists = Mapping[str, Mapping[str, float]]
+Lists = Mapping[str, Mapping[str, float]]
 
 
 def write_qrels(path: Path, qrels: Lists) -> str:

@@ -6,7 +6,8 @@ import itertools
 import json
 import math
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import pytest
 import rankscope as rs
@@ -16,12 +17,7 @@ from tests.parity.real import find
 from tests.refusals import refuses
 from tests.trec import write_run
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    Groups = list[list[str]]
-    from pathlib import Path
-
+Groups = list[list[str]]
 
 FORMS = ("extrapolated", "min", "max", "residual")
 

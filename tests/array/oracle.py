@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import rankscope as rs
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from rankscope.array import evaluate_batch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
 
 MEASURES = (
     "nDCG",

@@ -6,8 +6,10 @@ import copy
 import itertools
 import math
 import pickle
+from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import Any
 
 import array_api_strict
 import jax
@@ -23,11 +25,6 @@ from rankscope.errors import EmptyError, FormatError, PolicyError, UsageError
 
 from tests.array.oracle import Lists, batches, check, large
 from tests.generated import examples
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from random import Random
-
 
 TIES = ("average", "input", "best", "worst")
 NEGATIVE = ("nonrelevant", "gain")

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import random
+import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.program import start_program
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Mapping
 
 PROGRAM = str(Path(sys.executable).with_name("rankscope"))
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import subprocess
+from pathlib import Path
+from typing import Any
 
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
-
-    from tests.program import Program
+from tests.program import Program
 
 DAY = 86_400_000
 START = 1_788_220_800_000  # 2026-09-01

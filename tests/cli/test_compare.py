@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import rankscope as rs
 
 from tests.cli.command import check_error, run, write_files, write_runs
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 NAMES = (
     "measure",

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import rankscope as rs
 
 from tests.cli.command import check_error, write_files
 from tests.interpreter import run_python
+from tests.program import Program
 from tests.tabular import write_table
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.program import Program
 
 GRADES = ["--grades", "4", "2", "5", "3", "5", "--k", "3"]
 

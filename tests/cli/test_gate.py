@@ -7,19 +7,16 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
 
 from tests.cli.command import PROGRAM, check_error, run
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tests.program import Program
+from tests.program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
 COUNT = 60

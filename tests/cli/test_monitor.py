@@ -8,7 +8,7 @@ import re
 from contextlib import closing
 from pathlib import Path
 from shutil import copytree
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 import rankscope as rs
@@ -21,12 +21,7 @@ from rankscope.records import replace
 
 from tests.cli.command import check_error
 from tests.cli.monitored import CONFIGURED, START, Project, make_events, write_lines
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from tests.program import Program
-
+from tests.program import Program
 
 READING = ("status", "doctor", "export", "backup", "configuration", "key list")
 WRITING = ("evaluate", "ingest", "label", "delete", "retain", "key make")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import time
 from datetime import datetime
+from pathlib import Path
 from shutil import copytree
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from rankscope.monitor.ask.trace import Span
@@ -17,13 +18,8 @@ from tests.cli.command import check_error
 from tests.cli.monitored import CONFIGURED, LIMIT, Project, make_events, write_lines
 from tests.monitor import served as service
 from tests.monitor.notify.listener import listening
+from tests.program import Program
 from tests.tabular import write_table
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.program import Program
-
 
 FALLEN, ENDED = "2026-09-08", "2026-09-11"
 """Days after the fall, and after the last ranking."""

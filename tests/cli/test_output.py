@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.cli.command import check_error, run
 from tests.inputs.entry import RUN, lines
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.program import Program
+from tests.program import Program
 
 PLACES = {
     "C": {"LC_ALL": "C"},

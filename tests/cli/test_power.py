@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +13,6 @@ from rankscope.errors import UsageError
 from statsmodels.stats.power import TTestPower
 
 from tests.cli.command import check_error, run, write_files
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DEVIATION = math.sqrt(2 / 3 * (1 / 2) ** 2 * 3 / 2)
 """Of RR differences 0, 1/2 and -1/2."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import rankscope as rs
@@ -14,11 +14,7 @@ from rankscope.report.render import make_pages
 
 from tests.cli.command import check_error
 from tests.inputs.entry import QRELS, RUN
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.program import Program
+from tests.program import Program
 
 COLUMNS = b"qid,doc,label,score,events,weight,country\n"
 LOG = COLUMNS + b"".join(

@@ -15,10 +15,11 @@ import subprocess
 import sys
 import termios
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import pytest
 import rankscope as rs
@@ -27,13 +28,9 @@ from tests.cli.command import PROGRAM, check_error
 from tests.cli.command import run as start
 from tests.inputs.carriers import pipe_of
 from tests.inputs.entry import QRELS, RUN, lines
+from tests.program import Program
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.program import Program
-
-    Process = subprocess.Popen[bytes]
+Process = subprocess.Popen[bytes]
 
 
 def test_values_have_four_places_and_tabs_between(program: Program, qrels: str, run: str) -> None:

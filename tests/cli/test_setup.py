@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import jsonschema
@@ -19,13 +20,7 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.cli.command import PROGRAM, check_error, run
 from tests.cli.monitored import CONFIGURED, LIMIT, Project, make_events, write_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.program import Program
-
+from tests.program import Program
 
 FILE = """
 [projects.music]

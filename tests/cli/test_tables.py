@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -13,13 +13,8 @@ import rankscope as rs
 from tests.cli.command import check_error, run
 from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS, lines
 from tests.parity.real import find
+from tests.program import Program
 from tests.tabular import write_table
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.program import Program
-
 
 LOG: dict[str, list[object]] = {
     "search_group_id": ["7", "7", "7", "8", "8", "9"],

@@ -7,8 +7,9 @@ import math
 import subprocess
 import sys
 from argparse import ArgumentTypeError, Namespace
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 import rankscope
@@ -23,12 +24,7 @@ from rankscope.trec_eval.command import _read_count
 from rankscope.trec_eval.requests import Requested, _read_number, rbp_kernel
 
 from tests.cli.command import check_error, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any
-
-    from tests.program import Program
+from tests.program import Program
 
 
 def test_the_module_is_the_command() -> None:

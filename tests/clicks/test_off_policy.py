@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import rankscope as rs
+from numpy.typing import NDArray
 from rankscope.clicks.estimators import Estimator, Strata, Weighted, conclude, evaluate
 from rankscope.clicks.off_policy import _read_mapping
 from rankscope.clicks.reliability import Reliability
@@ -21,13 +24,6 @@ from dev.simulate.clicks.worlds import make_bandit
 from tests.parity.real import find
 from tests.refusals import refuses, refuses_if
 from tests.tabular import write_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
 
 LOGGED = {"a": 0.5, "b": 0.3, "c": 0.2}
 TARGET = {"a": 0.1, "b": 0.2, "c": 0.7}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from itertools import combinations
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,10 +15,6 @@ from scipy import stats
 
 from tests.invariance import shuffled
 from tests.parity.real import find
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 QUERIES = [f"q{number}" for number in range(40)]
 QRELS = {query: {"a": 2, "b": 1, "c": 0} for query in QUERIES}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,10 +13,6 @@ import rankscope
 from rankscope.array import evaluate_batch
 
 from tests.cli.command import run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 DRAW = random.Random(5)
 ITEMS = [f"i{number}" for number in range(12)]

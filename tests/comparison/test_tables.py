@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
 import rankscope as rs
 from rankscope.comparison.layout import name_letters
 from rankscope.comparison.notes import format_p
+from rankscope.comparison.pair import Compared
 from rankscope.comparison.ranges import UnjudgedRange
 from rankscope.comparison.result import Comparison, Settings
 from rankscope.comparison.verdict import decide
 
 from tests.comparison.pairs import make_pair
-
-if TYPE_CHECKING:
-    from rankscope.comparison.pair import Compared
 
 RUNS = ("old", "new", "a|b<c>&_%")
 

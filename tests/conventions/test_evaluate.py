@@ -10,11 +10,10 @@ from collections import Counter
 from importlib.resources import files
 from math import log2
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
-from rankscope import AP, DCG, ERR, RR, P, R, Rankings, RankscopeError, nDCG
+from rankscope import AP, DCG, ERR, RR, Evaluation, P, R, Rankings, RankscopeError, nDCG
 from rankscope.conventions import TABLE, Convention, find
 from rankscope.errors import UsageError
 from rankscope.measures import TABLE as MEASURES
@@ -24,17 +23,11 @@ from rankscope.settings.policy import FIELDS, Policy
 
 from tests.conventions.test_reconcile import command
 from tests.interpreter import run_python
-from tests.parity.cases import make
+from tests.parity.cases import Case, make
 from tests.parity.peers import of_pytrec_eval
 from tests.refusals import refuses
 from tests.tabular import write_table
 from tests.trec import write_qrels, write_run
-
-if TYPE_CHECKING:
-    from rankscope import Evaluation
-
-    from tests.parity.cases import Case
-
 
 QRELS = {"q1": {"a": 3, "b": 2, "c": 1, "d": 0}, "q2": {"x": 0, "y": 0}, "q3": {"m": 1}}
 RUN = {"q1": {"c": 3.0, "d": 2.0, "a": 1.0, "e": 0.2}, "q2": {"x": 2.0, "y": 1.0}}

@@ -6,9 +6,10 @@ import io
 import json
 import math
 import shlex
+from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -18,17 +19,11 @@ from rankscope.cli import main
 from rankscope.conventions import TABLE, Convention, adapt
 from rankscope.conventions.rules import Rules, write
 from rankscope.reconciliation.causes import list_cutoffs, list_levels
+from rankscope.reconciliation.result import Cause, Reconciliation
 from rankscope.reconciliation.target import TargetNumber
 
 from tests.refusals import refuses
 from tests.trec import write_qrels, write_run
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from rankscope.reconciliation.result import Cause, Reconciliation
-
 
 QRELS = {"q1": {"a": 3, "b": 2, "c": 1, "d": 0}, "q2": {"x": 0, "y": 0}, "q3": {"m": 1}}
 RUN = {

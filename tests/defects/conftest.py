@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.defects.ways import Ways
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.program import Program
+from tests.program import Program
 
 
 @pytest.fixture

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import rankscope as rs
@@ -12,13 +13,8 @@ from rankscope import AP, DCG, ERR, IDCG, RBP, RR, Bpref, Judged, P, Rankings, R
 from rankscope.errors import UsageError
 from scipy.stats import tukey_hsd
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.defects.ways import Ways
-    from tests.program import Program
-
+from tests.defects.ways import Ways
+from tests.program import Program
 
 QRELS = {"q": {"a": 1, "b": 2, "c": 3}}
 RUN = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}

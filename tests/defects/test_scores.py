@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
@@ -13,11 +12,8 @@ from hypothesis import strategies as st
 from rankscope import AP, DCG, RR, P, R, Rankings, nDCG
 from rankscope.errors import RankscopeError
 
+from tests.defects.ways import Ways
 from tests.interpreter import run_python
-
-if TYPE_CHECKING:
-    from tests.defects.ways import Ways
-
 
 TIES = ("doc_id", "doc_id_asc", "input", "best", "worst", "average")
 

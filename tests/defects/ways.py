@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import rankscope as rs
+from rankscope import Measure
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+from tests.program import Program
 
-    from rankscope import Measure
-
-    from tests.program import Program
-
-    Qrels = dict[str, dict[str, float]]
-    Run = dict[str, dict[str, float]]
+Qrels = dict[str, dict[str, float]]
+Run = dict[str, dict[str, float]]
 
 
 class Ways:

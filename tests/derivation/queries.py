@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import math
 from array import array
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from hypothesis import assume, reject
 from hypothesis import strategies as st
-from rankscope import Policy, Rankings, RankscopeError
+from rankscope import Measure, Policy, Rankings, RankscopeError
 from rankscope.derivation.explanation import Derivation
 
 from tests.invariance.lists import Judged, judged_queries
 from tests.invariance.variants import VARIANTS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rankscope import Measure
 
 RELEVANCE = [one for one in VARIANTS if one.row.name in {"AP", "RR", "P", "R"}]
 EXPLAINED = [one for one in VARIANTS if one.row.name in {"nDCG", "DCG", "IDCG", "CG"}]

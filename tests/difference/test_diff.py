@@ -5,25 +5,19 @@ from __future__ import annotations
 import json
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope import nDCG
+from rankscope import Measure, RunDifference, nDCG
 from rankscope.comparison.ranges import range_despite_ties, range_despite_unjudged
 
 from tests.cli.command import run
 from tests.refusals import refuses
 from tests.trec import write_qrels, write_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankscope import Measure, RunDifference
-
 
 QRELS = {"q1": {"a": 3, "b": 1, "c": 2}, "q2": {"f": 2, "g": 1}, "empty": {"x": 0}}
 OLD = {

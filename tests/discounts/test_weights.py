@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import math
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 import rankscope as rs
 from rankscope import nDCG
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rankscope.discounts.result import Curve, Discounts
+from rankscope.discounts.result import Curve, Discounts
 
 RANKS = 300
 FORMULAS: dict[str, tuple[float, Callable[[int], float]]] = {

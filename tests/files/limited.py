@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import Any
 
 from hypothesis import strategies as st
-
-if TYPE_CHECKING:
-    from random import Random
-
-    from rankscope import Evaluation
+from rankscope import Evaluation
 
 SMALL = 40_000
 """A limit of so many bytes makes a dozen rows a part of their own."""

@@ -7,8 +7,9 @@ import gzip
 import io
 import tarfile
 import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import fsspec
 import pytest
@@ -17,10 +18,6 @@ from rankscope.monitor.intake.files import EventFile
 
 from tests.inputs.carriers import pack_zstd
 from tests.refusals import refused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 QRELS = b"q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 2\n"
 RUN = b"q1 Q0 d2 1 2.0 t\nq1 Q0 d1 2 1.0 t\nq2 Q0 d3 1 1.0 t\n"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import math
+from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, get_args
+from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -21,11 +23,6 @@ from tests.inputs.entry import lines
 from tests.parity.real import find
 from tests.refusals import refused
 from tests.tabular import write_table
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
 
 WRITTEN = {"ndjson": "jsonl", "feather": "arrow", "ipc": "arrow"}
 

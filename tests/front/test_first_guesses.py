@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,12 +15,6 @@ import rankscope as rs
 from rankscope import AP, nDCG
 
 from tests.trec import write_qrels, write_run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import Any
-
 
 QRELS = {"q1": {"d1": 2, "d2": 0, "d3": 1}, "q2": {"d1": 1, "d4": 0}}
 OLD = {"q1": {"d2": 3.0, "d1": 2.0, "d3": 1.0}, "q2": {"d4": 2.0, "d1": 1.0}}

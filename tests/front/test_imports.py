@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 import jedi  # type: ignore[import-untyped]  # it has none
 import pytest
@@ -15,9 +15,6 @@ from rankscope.cli.commands import COMMANDS, Group
 from rankscope.measures import OBJECTS
 
 from tests.interpreter import run_python
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def modules_after(statement: str) -> set[str]:

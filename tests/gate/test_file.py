@@ -6,7 +6,8 @@ import html
 import json
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -18,10 +19,6 @@ from rankscope.gate.summary import MOST_ROWS
 from tests.cli.command import run, write_files
 from tests.refusals import refused
 from tests.trec import write_qrels, write_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 WHOLE = """
 qrels = "data/qrels.txt"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 import rankscope as rs
 from rankscope.comparison.estimates import MeasureValues
 from rankscope.gate.checks import Settings, check_budgets
-from rankscope.gate.result import decide, parse_budget
+from rankscope.gate.result import Check, decide, parse_budget
 from rankscope.settings.interval import Interval, of_measure
 from rankscope.stats.estimate.interval import estimate_mean
 from rankscope.stats.estimate.power import queries_needed
@@ -19,11 +19,6 @@ from rankscope.testing import assert_not_worse
 from scipy.stats import beta
 
 from tests.refusals import refuses, refuses_if
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rankscope.gate.result import Check
 
 QUERIES = [f"q{number}" for number in range(120)]
 QRELS = {query: {"a": 3, "b": 1, "c": 0} for query in QUERIES}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from rankscope.cli.commands import COMMANDS, Group
 from rankscope.cli.parser import Parser
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Command(NamedTuple):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.monitor.server.conftest import make_service as make_service  # noqa: PLC0414 - fixtures
 from tests.monitor.server.conftest import service as service  # noqa: PLC0414
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -10,8 +10,11 @@ import json
 import os
 import shutil
 import socket
+import subprocess
 import threading
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from rankscope.cli import read_options
@@ -22,11 +25,6 @@ from tests.cli.test_setup import FILE as SETUP
 from tests.hostile.commands import Command, list_commands, takes_value
 from tests.hostile.examples import EXAMPLES, Example
 from tests.program import start_program
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Iterator
-    from pathlib import Path
 
 COMMANDS = {command.name: command for command in list_commands()}
 STRIDE = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 16

@@ -9,7 +9,7 @@ import socket
 import threading
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from rankscope.monitor.server.access.rates import ConcurrencyLimiter
@@ -19,9 +19,6 @@ from rankscope.monitor.server.run.connections import READ_BYTES, BoundedProtocol
 
 from tests.monitor.server.listening import HEALTH, Listening, post_head, read_answer, serve
 from tests.monitor.server.service import make_ranking
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_answers_are_sent_without_delay_on_kept_connections(tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any, get_args, get_type_hints
 
+import httpx
 import pytest
 from jsonschema import Draft202012Validator
 from rankscope.monitor.events.rejection import RefusedError
@@ -12,20 +14,13 @@ from rankscope.monitor.server import app as application
 from rankscope.monitor.server.api.openapi import NAMED, describe
 from rankscope.monitor.server.api.project import ConfigurationFields
 from rankscope.monitor.server.routing import static
+from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.shapes import validate
 
 from tests.monitor.server.music import open_monitor
+from tests.monitor.server.service import MakeService, Service
 from tests.monitor.server.test_routes import FORM, list_endpoints
 from tests.monitor.server.test_sweep import BODIES, World, address_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import httpx
-    from rankscope.monitor.server.routing.endpoint import Endpoint
-
-    from tests.monitor.server.service import MakeService, Service
 
 DESCRIBED = describe(list_endpoints())
 ROUTES = [one for one in list_endpoints() if one.kind != "file"]

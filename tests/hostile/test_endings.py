@@ -8,8 +8,8 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
@@ -19,9 +19,6 @@ from rankscope.writing import replacing, write_text
 from tests.cli.command import PROGRAM
 from tests.cli.monitored import CONFIGURED, make_events, write_lines
 from tests.program import start_program
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SMALL = 4096
 """How many bytes a file may have where the disk is said to be full."""

@@ -8,9 +8,11 @@ import subprocess
 import sys
 import tracemalloc
 import urllib.parse
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import httpx
 import pytest
 import rankscope as rs
 from hypothesis import given
@@ -23,14 +25,8 @@ from rankscope.monitor.events.times import read_duration
 from rankscope.names import LONGEST_NAME, MOST_NAMES, find_closest, quote
 
 from tests.monitor.server.music import MUSIC, log_music
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import httpx
-
-    from tests.monitor.server.service import Service
-    from tests.program import Program
+from tests.monitor.server.service import Service
+from tests.program import Program
 
 PACKAGE = Path(rs.__file__).parent
 LONG = 60_000

@@ -13,8 +13,10 @@ import signal
 import struct
 import subprocess
 import sys
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,10 +29,6 @@ from rankscope.cli import main
 
 from dev.fuzz.targets import SEEDS, TARGETS
 from tests.inputs.carriers import pack_zstd
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
 
 def outcomes_of(acts: Iterable[Callable[[], object]]) -> list[str]:

@@ -6,8 +6,10 @@ import decimal
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +21,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rankscope._inputs.buckets import hide_secrets
 from rankscope.engine.memory import read_size
-from rankscope.errors import FormatError, InputError, MeasureError, UsageError
+from rankscope.errors import FormatError, InputError, MeasureError, RankscopeError, UsageError
 from rankscope.gate.file import read_gate_file
 from rankscope.measures.parse import LONGEST_LIST, split_measures
 from rankscope.monitor.client.http import Mismatches
@@ -33,13 +35,6 @@ from rankscope.trec_eval.evaluating import FEW_RANKS
 from rankscope.trec_eval.requests import read_parameters
 
 from tests.cli.command import check_error, run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from rankscope.errors import RankscopeError
-
 
 LONG = 1_000_000
 """Squared, this many steps take hours."""

@@ -8,8 +8,9 @@ import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from rankscope import UsageError
@@ -22,8 +23,10 @@ from rankscope.monitor.store.keys import AuditEntry, Secret
 from rankscope.monitor.store.records import NoticeRow, Webhook
 from rankscope.monitor.store.sqlite.secrets import SecretFile
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
+from rankscope.monitor.store.store import Store
 from rankscope.monitor.store.tables import outbox as outbox_rows
 from rankscope.monitor.store.tables.rules import save_rules
+from rankscope.monitor.store.transaction import Transaction
 
 from tests.cli.command import run
 from tests.hostile.test_store_integrity import (
@@ -36,13 +39,6 @@ from tests.hostile.test_store_integrity import (
 from tests.monitor.store.conformance.samples import make_label, make_ranking
 from tests.monitor.store.copies import copy_store
 from tests.refusals import refused, refuses
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.transaction import Transaction
 
 __all__ = ["windows", "windows_once"]  # fixtures
 

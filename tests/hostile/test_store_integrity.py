@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -27,21 +28,16 @@ from rankscope.monitor.store.sqlite import startup as opening
 from rankscope.monitor.store.sqlite.high_water import HighWater, Mark
 from rankscope.monitor.store.sqlite.lock import InodeLock
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
+from rankscope.monitor.store.store import Store
 from rankscope.monitor.store.tables.outbox import set_webhook
 from rankscope.monitor.store.tables.rules import save_rules
 from rankscope.monitor.store.tables.windows import CELLS, HOURS, checksum_of
+from sqlalchemy import Connection
 
 from tests.monitor.store.conformance.samples import make_label, make_ranking
 from tests.monitor.store.copies import copy_store
 from tests.monitor.test_refreshing import make_events
 from tests.refusals import refused, refuses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from rankscope.monitor.store.store import Store
-    from sqlalchemy import Connection
 
 MUSIC = Configuration(
     definition=define(

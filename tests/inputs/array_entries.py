@@ -6,15 +6,13 @@ import array
 import decimal
 import enum
 import fractions
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 Numbers = list[int]
 PLAIN = [3, 0, 2]

@@ -7,16 +7,13 @@ import fcntl
 import gzip
 import os
 import threading
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow as pa
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-
-    Pack = Callable[[bytes], bytes]
+Pack = Callable[[bytes], bytes]
 
 
 def pack_zstd(text: bytes) -> bytes:

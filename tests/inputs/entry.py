@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    Row = tuple[object, object, object]
+Row = tuple[object, object, object]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.inputs.entry import QRELS_ROWS, RUN_ROWS, Entry, lines
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tests.inputs.entry import Row
+from tests.inputs.entry import QRELS_ROWS, RUN_ROWS, Entry, Row, lines
 
 HEADERS = {"qrels": ("query_id", "doc_id", "relevance"), "run": ("query_id", "doc_id", "score")}
 COUNT = len(RUN_ROWS)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import decimal
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Row = tuple[str, str, str, Callable[[Any, Any], Any]]
+Row = tuple[str, str, str, Callable[[Any, Any], Any]]
 
 IN_PLACE = "in place"
 COPIED = "copied"

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from subprocess import CompletedProcess
 
 import rankscope as rs
 from rankscope.measures import parse
 
-from tests.inputs.entry import QRELS_ROWS, RUN_ROWS
+from tests.inputs.entry import QRELS_ROWS, RUN_ROWS, Entry, Row
 from tests.reference import Retrieved, rank, value
 from tests.refusals import refused
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from subprocess import CompletedProcess
-
-    from tests.inputs.entry import Entry, Row
-
-    Values = dict[str, dict[str, float]]
+Values = dict[str, dict[str, float]]
 
 is_refused = partial(refused, message="expected")
 """Hold a refusal against what all of an input have in common."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import narwhals
 import numpy as np
@@ -15,11 +16,8 @@ import pyarrow.compute as pc
 
 from tests.inputs.array_entries import CUDA, Tensor
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    Columns = Mapping[str, object]
-    Form = Callable[[Columns], object]
+Columns = Mapping[str, object]
+Form = Callable[[Columns], object]
 
 PLAIN: dict[str, list] = {
     "qid": ["q1", "q1", "q2", "q1", "q2"],

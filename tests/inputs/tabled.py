@@ -5,17 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import rankscope as rs
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tests.inputs.entry import Row
+from tests.inputs.entry import Row
 
 NAMES = {"qrels": ("query_id", "doc_id", "relevance"), "run": ("query_id", "doc_id", "score")}
 Columns = dict[str, list[object]]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import pickle
 import threading
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,16 +26,11 @@ from tests.inputs.array_entries import (
     TRUTHS,
     OnlyCuda,
     OnlyDLPack,
+    Refused,
 )
 from tests.inputs.entry import QRELS, RUN
 from tests.inputs.measured import measure
 from tests.inputs.outcome import is_refused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.inputs.array_entries import Refused
 
 SCORES = [2, 3, 1]
 

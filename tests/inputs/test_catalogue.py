@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import rankscope as rs
 
 from tests.inputs import file_entries, trec_entries
 from tests.inputs.carriers import PACKINGS, pipe_of
-from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS, nested
+from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS, Entry, Row, nested
 from tests.inputs.outcome import (
     MEASURES,
     ONLY_IN_TEXT,
@@ -25,13 +27,7 @@ from tests.inputs.outcome import (
     values_of,
 )
 from tests.inputs.tabled import WRITERS, tabled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from tests.inputs.entry import Entry, Row
-    from tests.program import Program
+from tests.program import Program
 
 TREC = (*trec_entries.JUDGMENTS, *trec_entries.RUNS)
 TEXTS = ("", "csv", "tsv", "jsonl")

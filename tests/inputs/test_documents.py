@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import array
 import collections
+from collections.abc import Callable
 from itertools import permutations
+from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -19,11 +21,6 @@ from hypothesis import strategies as st
 
 from tests.interpreter import run_python
 from tests.refusals import refused, refuses
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
 
 MEASURES = ["nDCG@10", "AP", "RR", "P@2", "R@1"]
 RELEVANT = {"q1": ["d1", "d3"], "q2": ["d4"], "q3": ["d1"]}

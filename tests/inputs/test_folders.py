@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,10 +13,6 @@ import rankscope as rs
 from rankscope.errors import FileError, FormatError
 
 from tests.refusals import refused, refuses
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 CURRENT: dict[str, list[Any]] = {
     "query_id": ["q1", "q1"],

@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import sqlite3
 import types
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,11 +24,7 @@ from hypothesis import strategies as st
 from tests.generated import examples
 from tests.refusals import refused
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-    Row = tuple[str, str, float]
+Row = tuple[str, str, float]
 
 MEASURES = ["nDCG@1,3,10", "AP", "RR", "P(rel=2)@5", "Bpref", "nDCG"]
 QRELS = [("q1", "d1", 3), ("q1", "d2", 0), ("q1", "d3", 1), ("q2", "d4", 1), ("q2", "d1", 2)]

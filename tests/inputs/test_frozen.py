@@ -10,10 +10,11 @@ import json
 import re
 import tomllib
 from collections import defaultdict
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -26,11 +27,8 @@ from tests.inputs.entry import nested
 from tests.inputs.tabled import WRITERS
 from tests.inputs.test_kinds import RUNS, SEVERAL, read_example, write_files
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Columns = dict[str, Any]
-    Outcomes = dict[tuple[str, str], str]  # by form and role
+Columns = dict[str, Any]
+Outcomes = dict[tuple[str, str], str]  # by form and role
 
 FROZEN = tomllib.loads(Path(__file__).with_name("frozen.toml").read_text(encoding="utf-8"))
 QRELS: Columns = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,6 @@ import pytest
 import rankscope
 
 from tests.cli.command import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAIRS = [(user, 1 + (user * step) % 30) for user in range(1, 25) for step in (1, 2, 3, 5)]
 PAIRS = [*dict.fromkeys(PAIRS)]

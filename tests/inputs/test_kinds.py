@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,10 +19,6 @@ from rankscope._inputs.numbers import to_numbers
 
 from tests.generated import examples
 from tests.inputs.kinds import KINDS, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 COLUMNS = {
     "query_id": ["q", "q", "q"],

@@ -8,7 +8,9 @@ import decimal
 import os
 import types
 import uuid
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,11 +26,6 @@ from tests.generated import examples
 from tests.inputs.entry import QRELS_ROWS, RUN_ROWS, nested
 from tests.inputs.outcome import MEASURES, Outcome, expected_values, outcome_of
 from tests.refusals import refused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
 
 JUDGED = nested(QRELS_ROWS)
 LISTS = nested(RUN_ROWS)

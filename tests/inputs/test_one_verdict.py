@@ -6,7 +6,9 @@ import datetime as dt
 import decimal
 import fractions
 import struct
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,11 +23,7 @@ from tests.inputs.entry import nested
 from tests.inputs.tabled import columns_of
 from tests.tabular import write_table
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    Rows = list[tuple[object, object, object]]
+Rows = list[tuple[object, object, object]]
 
 
 PLAIN: dict[str, Rows] = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import fractions
 import os
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -20,10 +20,6 @@ from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS
 from tests.inputs.measured import MEGABYTE, measure
 from tests.inputs.outcome import MEASURES, expected_values
 from tests.interpreter import run_python
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 EXPECTED = expected_values(QRELS_ROWS, RUN_ROWS)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from itertools import chain, islice, repeat
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,13 +14,7 @@ import pytest
 
 from tests.inputs.carriers import pipe_of
 from tests.inputs.entry import QRELS, RUN, lines
-from tests.inputs.measured import MEGABYTE, SLACK, measure, measure_each
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from tests.inputs.measured import Measured
+from tests.inputs.measured import MEGABYTE, SLACK, Measured, measure, measure_each
 
 CHUNK = 64 << 10
 

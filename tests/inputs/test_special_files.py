@@ -6,8 +6,10 @@ import gzip
 import os
 import socket
 import threading
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,11 +22,6 @@ from tests.inputs.entry import QRELS, RUN
 from tests.inputs.measured import MEGABYTE, SLACK, measure_each
 from tests.inputs.outcome import MEASURES, Outcome, outcome_of
 from tests.interpreter import run_python
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
 
 ROLES = ("qrels", "run")
 FILES = {"qrels": QRELS, "run": RUN, "table": b"qid,doc,label,score\n"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,9 +18,6 @@ from rankscope.errors import FormatError
 
 from tests.inputs.outcome import MEASURES, expected_values, is_refused
 from tests.inputs.table_entries import NUMBERS, OK, PLAIN, REFUSED, TEXTS, Refused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROWS = list(zip(*PLAIN.values(), strict=True))
 EXPECTED = expected_values(

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS, Entry, lines
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.inputs.entry import Row
-
+from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS, Entry, Row, lines
 
 LONG_ID = "x" * 1_000_000
 HUGE = "9" * 40

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +14,6 @@ from rankscope.integrations.catboost import make_eval_metric
 
 from tests.integrations.ranked import PARTS, Part, made_up
 from tests.refusals import refuses
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 catboost = pytest.importorskip(
     "catboost", reason="catboost is not installed; it is in make test-integrations"

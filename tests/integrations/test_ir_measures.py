@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,8 +18,6 @@ from tests.refusals import refuses
 
 ir_measures = pytest.importorskip("ir_measures")
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 from ir_measures import (  # noqa: E402 - only where it is installed
     AP,

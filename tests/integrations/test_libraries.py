@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import rankscope as rs
@@ -12,9 +13,6 @@ from rankscope.errors import UsageError
 from rankscope.integrations.libraries import require
 
 from tests.refusals import refused, refuses
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +14,6 @@ from rankscope.integrations.lightgbm import make_feval
 
 from tests.integrations.ranked import PARTS, Part, made_up
 from tests.refusals import refuses
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 lgb = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
 

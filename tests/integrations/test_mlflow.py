@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 import rankscope as rs
@@ -14,9 +16,6 @@ from rankscope.integrations.mlflow import log_result, make_scorer
 
 mlflow = pytest.importorskip("mlflow")
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 # MLflow and what it is built on warn about each other.
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 import rankscope as rs
 from rankscope.errors import UsageError
 from rankscope.integrations.optuna import record_means, report_queries
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 optuna = pytest.importorskip(
     "optuna", reason="optuna is not installed; it is in make test-integrations"

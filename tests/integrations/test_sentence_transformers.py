@@ -8,7 +8,8 @@ from __future__ import annotations
 import csv
 import math
 import random
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import rankscope as rs
@@ -23,9 +24,6 @@ from sentence_transformers.sentence_transformer.evaluation import (  # noqa: E40
     InformationRetrievalEvaluator,
 )
 from tokenizers import Tokenizer, models, pre_tokenizers  # noqa: E402
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # PyTorch, Transformers and datasets warn about each other.
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +14,6 @@ from rankscope.array import RunningMeans, evaluate_batch, ndcg
 from rankscope.errors import EmptyError, FormatError, UsageError
 
 from tests.array.oracle import MEASURES, check, large
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 torch = pytest.importorskip("torch", reason="PyTorch is in `make test-integrations`")
 pytest.importorskip("torchmetrics", reason="torchmetrics is in `make test-integrations`")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +12,6 @@ from rankscope.integrations.xgboost import make_callback, make_train_arguments
 
 from tests.integrations.ranked import PARTS, Part, made_up
 from tests.refusals import refuses
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 xgb = pytest.importorskip("xgboost", reason="xgboost is not installed")
 

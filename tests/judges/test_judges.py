@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain, combinations
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,10 +19,6 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from tests.parity.real import find
 from tests.refusals import refuses_if
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 NAN = float("nan")
 KRIPPENDORFF = {

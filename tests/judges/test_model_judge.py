@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
+from numpy.typing import ArrayLike, NDArray
 from rankscope.judges.powered import Items, estimate_powered, rescale, split_strata
 from rankscope.stats.estimate.interval import estimate_mean
 from scipy import stats
 
 from tests.refusals import refuses
 from tests.trec import write_qrels, write_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import ArrayLike, NDArray
-
 
 DISCOUNTS = 1 / np.log2(np.arange(2, 7))
 

@@ -9,19 +9,15 @@ import json
 import math
 import pickle
 import random
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 import rankscope as rs
 from rankscope.comparison.estimates import Choices
 from rankscope.leaderboard.compute import _choose_permutations
+from rankscope.leaderboard.result import Leaderboard
 from statsmodels.stats.multitest import multipletests
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankscope.leaderboard.result import Leaderboard
 
 QUERIES = [f"q{number}" for number in range(12)]
 QRELS = {query: {f"d{grade}": grade for grade in range(4)} for query in QUERIES}

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope import DCG, IDCG, Policy, Rankings, nDCG
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from rankscope import Losses, Measure
-
+from rankscope import DCG, IDCG, Losses, Measure, Policy, Rankings, nDCG
 
 QRELS = {
     "q1": {"a": 1, "b": 3, "c": 2, "e": 3},

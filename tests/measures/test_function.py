@@ -6,24 +6,20 @@ import math
 import pickle
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 import rankscope
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
+from rankscope import RankedLists
 from rankscope.errors import MeasureError, PolicyError, UsageError
 from rankscope.monitor import define
 
 from tests.generated import examples
 from tests.trec import write_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-    from rankscope import RankedLists
 
 
 def discounted(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import rankscope as rs
@@ -13,10 +13,6 @@ from rankscope.measures import nDCG, parse
 from rankscope.measures.parse import split_measures
 
 from tests.refusals import refused
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 ABOVE_3 = "0: 0, 1: 0, 2: 0, 3: 3, 4: 4, 5: 5, 6: 6, 7: 7, 8: 8, 9: 9, 10: 10"
 """What `-l3` of ranx leaves of the grades."""

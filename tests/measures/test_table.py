@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import pickle
 import re
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import pytest
 import rankscope
@@ -31,10 +31,6 @@ from rankscope.measures.table import measure
 
 from tests.interpreter import run_python
 from tests.invariance.variants import values_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 ROWS = list(TABLE.values())
 

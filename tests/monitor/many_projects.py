@@ -8,18 +8,14 @@ from rankscope.monitor.definition.configuration import BaselineChoice, Configura
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.incidents.incident import write_incident
+from rankscope.monitor.incidents.incident import Incident, write_incident
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.store.store import Store
 from rankscope.records import replace
 
 from tests.monitor.notify.notices import make_incident
 from tests.monitor.server.service import NOW
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.incidents.incident import Incident
-    from rankscope.monitor.store.store import Store
 
 TODAY = NOW // DAY * DAY
 SEARCH = Configuration(

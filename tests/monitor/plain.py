@@ -5,23 +5,19 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from itertools import combinations, pairwise
+from typing import TypeAlias
 
 from rankscope.measures import IDCG, OrderingLoss, TruncationLoss
+from rankscope.monitor.definition.definition import Definition
 from rankscope.monitor.evaluate.windows import Key
+from rankscope.monitor.events.event import Label, Ranking
 from rankscope.monitor.events.limits import SECOND
 from rankscope.records import replace
 
 from tests import reference
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.events.event import Label, Ranking
-
-    Rule: TypeAlias = tuple[Definition, int | None]
-    Where: TypeAlias = tuple[tuple[str, str], ...]
+Rule: TypeAlias = tuple[Definition, int | None]
+Where: TypeAlias = tuple[tuple[str, str], ...]
 
 OTHER = ("<missing>", "<other>")
 MAKE = {"truncation": TruncationLoss, "ordering": OrderingLoss, "ideal": IDCG}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
@@ -11,9 +11,6 @@ from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 START = 1_788_220_800_000_000  # 2026-09-01
 WINDOW = DAY

@@ -8,9 +8,9 @@ import shutil
 import signal
 import sqlite3
 import stat
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from rankscope.errors import FileError, UsageError
@@ -37,9 +37,6 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 from tests.monitor.store.conformance import make_label, make_ranking, read_back
 from tests.monitor.store.processes import run_python
 from tests.refusals import refused, refuses
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 NOW = 20_780 * DAY
 CLICKS = Configuration(definition=define(positive="click", window="1h"), baseline=None)

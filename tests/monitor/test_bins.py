@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,12 +19,6 @@ from rankscope.monitor.events.bins import find_bin, name_bins, read_number
 from rankscope.monitor.setup.file import read_setup
 
 from tests.refusals import refuses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import Any
 
 FIRST = datetime(2026, 11, 1, tzinfo=UTC)
 CLICKS = define(measures=["nDCG@3"], positive="click", window="1h")

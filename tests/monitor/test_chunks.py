@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import _core
 from rankscope.errors import MeasureError
-from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.definition import Definition, define
 from rankscope.monitor.evaluate.clusters import SpreadSums
 from rankscope.monitor.evaluate.grades import Graded, grade_chunk, list_columns, list_items
 from rankscope.monitor.evaluate.values import (
@@ -25,18 +26,12 @@ from rankscope.monitor.evaluate.windows import Grouping
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR, SECOND
 from rankscope.monitor.store.ahead import map_ahead
+from rankscope.monitor.store.records import Chunk, Context
 from rankscope.records import replace
 
 from tests.generated import examples
 from tests.monitor import chunk_twin
 from tests.monitor.chunks import integers, make_chunk, texts
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.store.records import Chunk, Context
 
 WEIGHTS = {"click": 1, "buy": 5.5, "return": -2, "odd": 0.1}
 DEFINITIONS = (

@@ -10,13 +10,10 @@ from hypothesis import strategies as st
 from rankscope.monitor.ask.growing import GrowingColumn
 from rankscope.monitor.evaluate.clusters import ClusterCodes, number_clusters
 from rankscope.monitor.events.event import Items, Ranking
+from rankscope.monitor.store.records import Chunk
 
 from tests.generated import examples
 from tests.monitor.chunks import make_chunk
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.store.records import Chunk
 
 NAMES = st.lists(st.tuples(st.sampled_from(["", "a", "é"]), st.sampled_from(["", "a", "b"])))
 

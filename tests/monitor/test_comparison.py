@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 import rankscope
 from rankscope.errors import EmptyError, LimitError, UsageError
 from rankscope.monitor.ask import compared_lists
 from rankscope.monitor.ask.compared_lists import ListDistance, compare_lists
-from rankscope.monitor.ask.shared_fall import add_comparison, compare_fall
+from rankscope.monitor.ask.shared_fall import FallComparison, add_comparison, compare_fall
 from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime, to_micros
@@ -22,13 +24,6 @@ from rankscope.records import replace
 
 from tests.monitor.served import DAYS, FALL, RELEASE, START, make_served, open_served
 from tests.refusals import refuses
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import Any
-
-    from rankscope.monitor.ask.shared_fall import FallComparison
 
 # What a swap of two documents loses, of which the first is relevant.
 LOSS = 1 - 1 / math.log2(3)

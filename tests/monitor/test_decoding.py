@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -13,17 +15,12 @@ from rankscope.monitor.events.decoding import EventDecoder
 from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.events.names import COLUMN_NAMES, ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
 from rankscope.monitor.events.reader import EventReader
+from rankscope.monitor.events.rejection import Decoded
 from rankscope.monitor.server.http.body import parse_events
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.records import replace
 
 from tests.monitor.collecting import ingest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from rankscope.monitor.events.rejection import Decoded
 
 NOW = 1_795_284_000_000_000
 MOST = 30

@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import FormatError, Interval
-from rankscope.measures import nDCG
+from rankscope.measures import Measure, nDCG
 from rankscope.monitor.ask.document_costs import BUILT_IN, CostCollector, read_catalogue
 from rankscope.monitor.ask.queries import QueryCollector
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.why.compute import TraceChoices, trace
+from rankscope.monitor.why.query_columns import QueryColumns
+from rankscope.monitor.why.result import Trace
 
 from tests.generated import examples
 from tests.monitor.chunks import make_chunk
 from tests.refusals import refuses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rankscope.measures import Measure
-    from rankscope.monitor.why.query_columns import QueryColumns
-    from rankscope.monitor.why.result import Trace
 
 QUICK = TraceChoices(support=1, interval=Interval(resamples=100))
 GENRES = {"doc_id": ["a", "b", "c", "d"], "genre": ["jazz", "jazz", "pop", None]}

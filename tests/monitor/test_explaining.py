@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import UsageError
 from rankscope.monitor.ask.explanation import explain_logged, explain_ranking
-from rankscope.monitor.definition.definition import define
+from rankscope.monitor.ask.logged_explanation import LoggedExplanation
+from rankscope.monitor.definition.definition import Definition, define
 from rankscope.monitor.evaluate.grades import grade_chunk, judge_labels
 from rankscope.monitor.evaluate.values import evaluate_chunk
 from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
@@ -23,13 +25,6 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 from tests.monitor import plain
 from tests.monitor.chunks import make_chunk
 from tests.refusals import refuses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankscope.monitor.ask.logged_explanation import LoggedExplanation
-    from rankscope.monitor.definition.definition import Definition
 
 MEASURES = ["nDCG@1", "nDCG@3", "nDCG(gain='exp2')@6", "nDCG(ideal='retrieved')@4"]
 MEASURES += ["DCG@3", "AP@4", "RR@3", "P@2", "R@3", "ERR@3"]

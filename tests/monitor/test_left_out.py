@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from rankscope.errors import UsageError
@@ -12,10 +13,6 @@ from rankscope.monitor.definition.definition import MOST_LEFT_OUT, Definition, d
 from rankscope.monitor.definition.document import read_configuration, write_configuration
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NIGHT = datetime(2026, 11, 2, tzinfo=UTC)
 BOTS = ("bot 1", "bot <2>")

@@ -6,7 +6,9 @@ import math
 import shutil
 from datetime import timedelta
 from itertools import product
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,11 +31,6 @@ from rankscope.monitor.events.times import read_duration, read_time, to_datetime
 from rankscope.monitor.store.folding import choose_versions
 from rankscope.monitor.store.records import Context, OpenHour, Version
 from rankscope.monitor.store.tables.versions import RankingSpan, _fold
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any
 
 NOW = 20_000 * DAY
 CLICKS = define(measures=["nDCG@5"], positive="click", window="1h")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from types import SimpleNamespace
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -18,10 +19,6 @@ from rankscope.monitor.events.times import read_time, to_datetime
 from rankscope.monitor.intake import files
 from rankscope.monitor.intake.files import EventFile, _split_lines
 from rankscope.monitor.intake.sets import SetSink
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 MIB = 1 << 20
 

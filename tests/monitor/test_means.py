@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from random import Random
 
 import numpy as np
 import pytest
@@ -13,9 +13,6 @@ from hypothesis import strategies as st
 from rankscope.monitor.evaluate.means import average_by_cluster, estimate_mean
 from rankscope.settings.interval import Interval
 from scipy.stats import t
-
-if TYPE_CHECKING:
-    from random import Random
 
 VALUES = np.array([0.1, 0.9, 0.4, math.nan, 0.4, 0.7, 0.2, 1.0, 0.3, 0.0])
 USERS = np.array(["a", "b", "a", "a", "c", "b", "d", "e", "e", "e"])

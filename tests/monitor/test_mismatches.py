@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
 from rankscope.monitor import Configuration, define
@@ -11,17 +14,10 @@ from rankscope.monitor.client.client import Client
 from rankscope.monitor.client.http import Answer
 from rankscope.monitor.doctor import examine
 from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.mismatch import Mismatch
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.pages.overview import view_overview
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import Any
-
-    from rankscope.monitor.events.mismatch import Mismatch
 
 START = 20_003 * DAY
 CONFIGURATION = Configuration(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import pytest
 from rankscope import FileError, FormatError, UsageError
@@ -14,12 +17,6 @@ from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.times import to_datetime
 
 from tests.refusals import refuses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import Any
 
 NOW = 20_000 * DAY
 LATER = "2026-11-21T18:00:00Z"

@@ -6,17 +6,14 @@ import importlib
 import inspect
 import pkgutil
 import re
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 from rankscope import UsageError
 from rankscope.monitor import BaselineChoice, Configuration, Monitor, Span, define
 from rankscope.monitor.events.times import to_datetime
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 FOLDERS = ("definition", "evaluate", "ask", "incidents")
 STORED = {"ProjectReader", "Ranking", "Label", "Items", "Item", "Store", "Calendar", "Period"}

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope import DCG, Policy, Rankings, nDCG
+from rankscope import DCG, Measure, Policy, Rankings, nDCG
 from rankscope.monitor.ask.regrets import find_regrets
 
 from tests.refusals import refuses
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rankscope import Measure
 
 QRELS = {"q1": {"a": 3, "b": 1, "c": 1, "d": 2}, "q2": {"f": 1, "g": 1}, "empty": {"x": 0}}
 RUN = {"q1": {"b": 4.0, "x": 3.0, "a": 2.0, "c": 1.0}, "q2": {"g": 1.0}, "empty": {"x": 1.0}}

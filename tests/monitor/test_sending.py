@@ -7,6 +7,7 @@ import json
 import random
 import threading
 from collections import Counter
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
@@ -16,10 +17,6 @@ from rankscope.monitor.client.http import Answer
 from rankscope.monitor.events.outcome import STATUSES
 
 from tests.generated import examples
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 DOWN = OSError("refused")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 import pytest
 import rankscope as rs
@@ -20,9 +20,6 @@ from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Rejection
 from rankscope.monitor.monitor import Monitor
 from rankscope.records import replace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 END = 20_778 * DAY
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from hashlib import blake2b
+from pathlib import Path
+from typing import Any
 
 import pytest
 from rankscope import EmptyError, Interval, MeasureError, UsageError
@@ -17,17 +20,10 @@ from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.why.compute import TraceChoices
+from rankscope.monitor.why.result import Trace
 
 from tests.monitor.stories import BAD, COUNT, GOOD, RULE, WEEK, search
 from tests.refusals import refuses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import Any
-
-    from rankscope.monitor.why.result import Trace
 
 NOW = 10 * WEEK
 EVENTS = [

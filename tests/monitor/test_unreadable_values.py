@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -17,12 +19,8 @@ from rankscope.monitor import Monitor
 
 from tests.monitor.server.service import NOW, Service
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    Rejected = dict[int, tuple[str, str]]
-    """By the place of a row, from 1: the code and the hint."""
+Rejected = dict[int, tuple[str, str]]
+"""By the place of a row, from 1: the code and the hint."""
 
 MINUTE, DAY = 60 * 10**6, 86_400 * 10**6
 AHEAD, AGE = 5 * MINUTE, 3653 * DAY

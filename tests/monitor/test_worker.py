@@ -8,8 +8,10 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from functools import partial
 from operator import methodcaller
+from pathlib import Path
 
 import pytest
 from rankscope import FileError, UsageError
@@ -21,6 +23,7 @@ from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.round import evaluate_project
 from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.monitor.store.store import Store
 
 from tests.monitor.test_refreshing import MUSIC, NOW, make_events, open_monitor, spell_out
 from tests.monitor.works import (
@@ -32,13 +35,6 @@ from tests.monitor.works import (
     wait_for_ever,
 )
 from tests.refusals import refuses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from rankscope.monitor.store.store import Store
 
 PARENT = """
 import sys

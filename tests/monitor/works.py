@@ -7,10 +7,7 @@ import signal
 import sys
 
 from rankscope import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.store.store import Store
+from rankscope.monitor.store.store import Store
 
 
 def tell_process(_store: Store) -> int:

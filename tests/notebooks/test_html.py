@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 import rankscope as rs
@@ -14,9 +14,6 @@ from rankscope.output.table import Table
 from tests.notebooks.results import SHOWN, Runs
 from tests.report.page import Element, read_page
 from tests.report.test_page import HOSTILE
-
-if TYPE_CHECKING:
-    from typing import Any
 
 ALLOWED = {
     "class": r"[\w -]+",

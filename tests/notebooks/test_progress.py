@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 from io import StringIO
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
@@ -15,9 +15,6 @@ from rankscope.engine.progress import ProgressBar
 from tests.notebooks.results import Runs
 from tests.refusals import refuses
 from tests.trec import write_qrels, write_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Terminal(StringIO):

@@ -20,16 +20,13 @@ import re
 import subprocess
 import sysconfig
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from docs.hooks.blocks import Block, read_blocks
 from tests.parity.real import find
 from tests.program import start_program
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def run_page(page: str, text: str, folder: Path) -> None:

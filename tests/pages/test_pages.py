@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import tomllib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import rankscope
@@ -17,9 +17,6 @@ from dev.tables import PLACE, ROOT, write_measures
 from docs.hooks.blocks import read_blocks
 from docs.hooks.install import fill_in, write_steps
 from tests.pages.pages import run_console, run_page, run_python
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOOKS = ROOT / "docs" / "hooks"
 WRITTEN = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

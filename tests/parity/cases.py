@@ -6,10 +6,8 @@ import math
 import struct
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tests.parity.peers import Lists, Qrels, Rows
+from tests.parity.peers import Lists, Qrels, Rows
 
 QUERIES = 120
 MOST_DOCUMENTS = 60

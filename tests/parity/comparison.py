@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import rankscope
 
 from tests.parity.bugs import KNOWN_BUGS
-
-if TYPE_CHECKING:
-    from tests.parity.golden import Answer, Case, Golden
+from tests.parity.golden import Answer, Case, Golden
 
 # Peers add up in other orders than we do, and some in single precision.
 TOLERANCE = {"float64": 1e-12, "float32": 1e-6}

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from tests.parity.peers import Lists, Qrels, Rows
+from tests.parity.peers import Lists, Qrels, Rows
 
 ABSENT = "absent"
 """The query has no value."""

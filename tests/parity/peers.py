@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
 
 import ir_measures
 import pytrec_eval
 import rankscope
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-    from typing import Literal
-
-    from rankscope import Measure
+from rankscope import Measure
 
 Qrels = dict[str, dict[str, int]]
 Lists = dict[str, dict[str, float]]

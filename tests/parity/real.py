@@ -5,18 +5,16 @@ from __future__ import annotations
 import csv
 import os
 from collections import defaultdict
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from tests.parity.peers import Lists, Qrels
 
-    from tests.parity.peers import Lists, Qrels
-
-    Rows = Iterator[tuple[str, str, int, float]]
+Rows = Iterator[tuple[str, str, int, float]]
 
 Number = TypeVar("Number", int, float)
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from rankscope import Measure
 from rankscope.measures import parse
-
-if TYPE_CHECKING:
-    from rankscope import Measure
 
 CUTOFFS = (1, 2, 3, 5, 10, 100, 1000)
 LEVELS = (0.0, 0.1, 0.2, 0.25, 0.5, 0.75, 0.9, 1.0)

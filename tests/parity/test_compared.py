@@ -7,24 +7,20 @@ import math
 from dataclasses import dataclass
 from itertools import chain, combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import pytest
 import rankscope
+from rankscope import Compared
+from rankscope.evaluation.evaluation import Evaluation
 from rankscope.measures import parse
 from scipy.stats import tukey_hsd
 
 from dev.parity import every, items
 from tests.parity.counterparts import COUNTERPARTS, EVERY, Counterpart
 
-if TYPE_CHECKING:
-    from typing import Literal
-
-    from rankscope import Compared
-    from rankscope.evaluation.evaluation import Evaluation
-
-    Correction = Literal["holm", "bh", "none"]
-    Test = Literal["t", "permutation", "tukey", "wilcoxon"]
+Correction = Literal["holm", "bh", "none"]
+Test = Literal["t", "permutation", "tukey", "wilcoxon"]
 
 
 GOLDEN = Path(__file__).parent / "golden" / "compared"

@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import rankscope as rs
@@ -19,7 +19,7 @@ from dev.parity.answers import collect
 from dev.parity.cases import generate
 from dev.parity.fused import make_runs
 from tests.parity import peers
-from tests.parity.bugs import KNOWN_BUGS
+from tests.parity.bugs import KNOWN_BUGS, KnownBug
 from tests.parity.comparison import (
     by_query,
     compare,
@@ -28,13 +28,8 @@ from tests.parity.comparison import (
     is_close,
     is_touched,
 )
-from tests.parity.golden import Case, read_answers, read_cases, read_golden
+from tests.parity.golden import Case, Golden, read_answers, read_cases, read_golden
 from tests.parity.shared import SHARED
-
-if TYPE_CHECKING:
-    from tests.parity.bugs import KnownBug
-    from tests.parity.golden import Golden
-
 
 CASES = read_cases()
 GOLDEN = read_golden()

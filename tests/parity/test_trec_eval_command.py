@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import pytrec_eval
 
 from tests.parity import real
-
-if TYPE_CHECKING:
-    from tests.parity.conftest import Command
+from tests.parity.conftest import Command
 
 GOLDEN = Path(__file__).with_name("trec_eval")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from itertools import combinations, groupby, permutations, product
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import assume, given
@@ -13,9 +12,7 @@ from hypothesis import strategies as st
 from rankscope.trec_eval import preference_counts
 from rankscope.trec_eval.preference_counts import ConflictError, find_values
 
-if TYPE_CHECKING:
-    from tests.parity.conftest import Command
-
+from tests.parity.conftest import Command
 
 QRELS = "q1 0 a 3\nq1 0 b 0\nq1 0 c 1\nq2 0 x 1\nq2 0 y 2\n"
 ONE = QRELS[: QRELS.index("q2")]

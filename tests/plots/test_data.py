@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
 from rankscope import AP, IPrec, nDCG
+from rankscope.comparison.pair import Compared
 from rankscope.comparison.result import Comparison, Settings
 from rankscope.plots.data import (
     BoundsChart,
@@ -25,12 +26,6 @@ from scipy.stats import rankdata
 
 from tests.comparison import pairs
 from tests.refusals import refuses
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rankscope.comparison.pair import Compared
-
 
 QRELS = {f"q{number}": {"a": 1 + number % 3, "b": 1, "c": 0} for number in range(12)}
 RUN = {

@@ -7,8 +7,9 @@ import inspect
 import itertools
 import math
 import random
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -24,10 +25,6 @@ from rankscope.settings.policy import CHOICES, FIELDS
 from dev.tables import write_words
 from tests.generated import examples
 from tests.refusals import refused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 TABLE = {"qid": [1, 1, 2], "doc": ["a", "b", "a"], "rel": [2, 0, 1], "score": [1.0, 1.0, 2.0]}
 QRELS = {"1": {"a": 2, "b": 0}, "2": {"a": 1}}

@@ -6,8 +6,9 @@ import struct
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -27,10 +28,6 @@ from rankscope.errors import (
 from tests.generated import examples
 from tests.parity import cases, real
 from tests.refusals import refused
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 QRELS = {"q1": {"d1": 0, "d2": 1, "d3": 0}, "q2": {"d2": 1, "d3": 1}}
 RUN = {"q1": {"d1": 1.0, "d2": 0.0, "d3": 1.5}, "q2": {"d1": 1.5, "d2": 0.2, "d3": 0.5}}

@@ -5,7 +5,8 @@ The tests check that the core computes the same values, to the last bit.
 
 from __future__ import annotations
 
-from types import FunctionType
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType, ModuleType
 
 from tests.reference import (
     agreement,
@@ -31,11 +32,6 @@ from tests.reference.order import rank as rank
 from tests.reference.query import NO_SUBTOPICS, NOTHING_KNOWN
 from tests.reference.query import Known as Known
 from tests.reference.query import Query as Query
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from types import ModuleType
 
 FAMILIES = (
     gain,

@@ -6,10 +6,7 @@ import math
 from itertools import accumulate
 
 from tests.reference.logarithm import add
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from tests.reference.query import Query
+from tests.reference.query import Query
 
 
 def accuracy(query: Query, *, k: int | None, rel: float) -> float:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from tests.reference.logarithm import add
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.reference.query import Query
+from tests.reference.query import Query
 
 
 def ap(query: Query, *, k: int | None, rel: float, denominator: str) -> float:

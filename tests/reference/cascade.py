@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from tests.reference.query import Query
+from tests.reference.query import Query
 
 
 def err(query: Query, *, k: int | None, max_grade: float) -> float:

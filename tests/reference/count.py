@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from tests.reference.query import Query
+from tests.reference.query import Query
 
 
 def num_ret(query: Query, *, k: int | None, rel: float | None) -> float:

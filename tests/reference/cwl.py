@@ -7,28 +7,25 @@ the weights only depend on the rank, so they are added up at once.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from itertools import accumulate
+from typing import TypeAlias, TypedDict, Unpack
 
 from rankscope.records import record
 
 from tests.reference.logarithm import log2
+from tests.reference.query import Query
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeAlias, TypedDict, Unpack
+User: TypeAlias = Callable[[Sequence[float]], "Sums"]
 
-    from tests.reference.query import Query
 
-    User: TypeAlias = Callable[[Sequence[float]], "Sums"]
+class Scale(TypedDict):
+    """What all measures of this family take: the scale of the grades, and what to report."""
 
-    class Scale(TypedDict):
-        """What all measures of this family take: the scale of the grades, and what to report."""
-
-        min_rel: float
-        max_rel: float
-        value: str
-        residual: bool
+    min_rel: float
+    max_rel: float
+    value: str
+    residual: bool
 
 
 FEW = 16

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 
 from tests.reference.logarithm import add, log2
+from tests.reference.query import Query
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from tests.reference.query import Query
-
-    Covered = frozenset[str]
-    """The subtopics to which a document is relevant."""
+Covered = frozenset[str]
+"""The subtopics to which a document is relevant."""
 
 
 def alpha_ndcg(query: Query, *, k: int | None, alpha: float, rel: float) -> float:

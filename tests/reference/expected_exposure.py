@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
+from typing import TypedDict, Unpack
 
 from tests.reference.logarithm import add, log2
+from tests.reference.query import Query
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TypedDict, Unpack
 
-    from tests.reference.query import Query
+class Settings(TypedDict):
+    """How ranks get attention, and which documents are relevant."""
 
-    class Settings(TypedDict):
-        """How ranks get attention, and which documents are relevant."""
-
-        k: int | None
-        model: str
-        p: float
-        u: float
-        rel: float
-        complete: bool
+    k: int | None
+    model: str
+    p: float
+    u: float
+    rel: float
+    complete: bool
 
 
 def eel(query: Query, **settings: Unpack[Settings]) -> float:

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from tests.reference.gain import discounted, gain_of, ideal_gains
+from tests.reference.gain import Gain, discounted, gain_of, ideal_gains
 from tests.reference.logarithm import add, log2
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.reference.gain import Gain
-    from tests.reference.query import Query
+from tests.reference.query import Query
 
 LOG2 = {"kind": "log2"}
 

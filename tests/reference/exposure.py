@@ -6,10 +6,7 @@ import math
 from collections import Counter, defaultdict
 
 from tests.reference.logarithm import log2
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from tests.reference.query import Query
+from tests.reference.query import Query
 
 
 def coverage(query: Query, *, k: int | None, normalize: bool) -> float:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from tests.reference.logarithm import add, log2
+from tests.reference.query import Query
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import TypeAlias
-
-    from tests.reference.query import Query
-
-    Gain: TypeAlias = str | Sequence[Sequence[float]]
-    Discount: TypeAlias = Mapping[str, str | float | Sequence[float]]
+Gain: TypeAlias = str | Sequence[Sequence[float]]
+Discount: TypeAlias = Mapping[str, str | float | Sequence[float]]
 
 
 def cg(query: Query, *, k: int | None, gain: Gain) -> float:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from tests.reference.logarithm import add, log2
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from tests.reference.query import Query
+from tests.reference.query import Query
 
 
 def novelty(query: Query, *, k: int | None, share: str, normalize: bool) -> float:

@@ -6,10 +6,7 @@ As in trec_eval, a negative grade means that a document was pooled but not judge
 from __future__ import annotations
 
 from tests.reference.binary import share
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from tests.reference.query import Query
+from tests.reference.query import Query
 
 SMOOTHING = 0.000_01
 

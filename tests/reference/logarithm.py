@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from decimal import Decimal, localcontext
 from functools import lru_cache
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 @lru_cache(maxsize=65_536)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
+from typing import TypedDict, Unpack
 
-from tests.reference.gain import dcg, discounted, gain_of, idcg
+from tests.reference.gain import Discount, Gain, dcg, discounted, gain_of, idcg
 from tests.reference.logarithm import add
+from tests.reference.query import Query
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import TypedDict, Unpack
 
-    from tests.reference.gain import Discount, Gain
-    from tests.reference.query import Query
+class Settings(TypedDict):
+    """What nDCG takes, whose losses they are."""
 
-    class Settings(TypedDict):
-        """What nDCG takes, whose losses they are."""
-
-        k: int | None
-        gain: Gain
-        discount: Discount
-        ideal: str
+    k: int | None
+    gain: Gain
+    discount: Discount
+    ideal: str
 
 
 ROUNDING = 1e-15

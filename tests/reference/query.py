@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from types import MappingProxyType
 
 from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 NO_SUBTOPICS: Mapping[str, Mapping[str, float]] = MappingProxyType({})
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from typing import TypeAlias
 
 from tests.reference.logarithm import add, log2
+from tests.reference.query import Query
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from tests.reference.query import Query
-
-    Pool: TypeAlias = list[tuple[str, float]]
-    """The stratum and the grade of documents."""
+Pool: TypeAlias = list[tuple[str, float]]
+"""The stratum and the grade of documents."""
 
 
 def infndcg(query: Query, *, k: int | None) -> float:

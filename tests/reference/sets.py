@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 
 from tests.reference.binary import harmonic, share
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from tests.reference.query import Query
+from tests.reference.query import Query
 
 
 def set_precision(query: Query, *, k: int | None, rel: float, relative: bool) -> float:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import math
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import rankscope as rs
 from rankscope import _core
 from rankscope.comparison.verdict import decide
 from rankscope.report import gather
+from rankscope.report.comparison import RunComparison
 from rankscope.report.source import hold
 from rankscope.web.charts import choose_axis, stack
 
@@ -19,12 +20,6 @@ from tests.cli.command import run as start
 from tests.inputs.entry import QRELS, RUN, lines
 from tests.refusals import refuses
 from tests.report.page import Element, read_page
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankscope.report.comparison import RunComparison
-
 
 MEASURES = ["nDCG@10", "AP", "P@1"]
 LOG = {

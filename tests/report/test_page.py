@@ -7,8 +7,9 @@ import math
 import re
 from hashlib import sha256
 from itertools import pairwise
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 import rankscope as rs
@@ -16,11 +17,6 @@ from rankscope.report.gather import _choose_shown, _list, _read_slices
 from rankscope.web.templating import shorten
 
 from tests.report.page import Element, read_page
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any
-
 
 QRELS = {
     "q1": {"d1": 3, "d2": 0, "d3": 1},

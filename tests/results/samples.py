@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import rankscope as rs
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 QUERIES = [f"q{n}" for n in range(24)]
 QRELS = {query: {"a": 3, "b": 0, "c": 1 + n % 2} for n, query in enumerate(QUERIES)}

@@ -5,14 +5,12 @@ from __future__ import annotations
 import inspect
 import pickle
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import rankscope
 from rankscope.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 rs: Any = rankscope  # mypy knows these mistakes, too
 QRELS = {"q1": {"d1": 1}, "q2": {"d2": 1}}

@@ -6,7 +6,8 @@ import datetime as dt
 import json
 import pickle
 import uuid
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,10 +20,6 @@ from rankscope.cli import main
 from rankscope.errors import FormatError, UsageError
 
 from tests.tabular import write_table
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 LOG = pd.DataFrame(
     {

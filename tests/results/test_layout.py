@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -23,10 +23,6 @@ from rankscope.output.layout.writers import FORMATS, write
 from tests.cli.command import run as run_command
 from tests.report.page import read_page
 from tests.trec import write_qrels, write_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 NAN = float("nan")
 QRELS = {f"q{number}": {"a": 2, "b": 1, "c": 0} for number in range(12)}

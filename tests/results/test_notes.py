@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,11 +16,6 @@ from hypothesis import strategies as st
 from rankscope import AP, P, nDCG
 
 from tests.cli.command import run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
 
 QRELS = {f"q{at}": {"d1": 1} for at in range(4)}
 MISSING = [0, 1, 3, 1, 0, 2, 2, 1, 1, 1, 1, 0]

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.fs
 import pytest
 from rankscope._inputs.buckets import open_filesystem
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import TypeAlias
-
-    Foreign: TypeAlias = Any  # of PyArrow, which has no types
+Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
 
 @contextmanager

@@ -8,10 +8,7 @@ import subprocess
 import tempfile
 from itertools import count
 from pathlib import Path
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Self
+from typing import Self
 
 INSTALLED = Path("/usr/lib/postgresql")
 OWNER = "postgres"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 import yaml
+from rankscope.monitor.incidents.incident import Event, Incident
 from rankscope.monitor.notify.alertmanager import AlertSchedule
 from rankscope.monitor.notify.channels import Channel, Channels
 from rankscope.monitor.notify.delivery import Deliverer
@@ -24,12 +27,6 @@ from tests.monitor.notify.test_alertmanager import put, told_of
 from tests.monitor.notify.test_delivery import put_notice
 from tests.monitor.rules.world import PROJECT
 from tests.services.running import find_port, poll, start
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from rankscope.monitor.incidents.incident import Event, Incident
 
 
 @record(frozen=True, slots=True)

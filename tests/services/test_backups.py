@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -27,18 +29,12 @@ from rankscope.monitor.store.keys import make_key
 from rankscope.monitor.store.postgres.dump import restore_dump
 from rankscope.monitor.store.postgres.store import _count_key_changes
 from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.monitor.store.store import Store
 
 from tests.monitor.store.conformance import make_label, make_ranking, read_back
 from tests.refusals import refuses
 from tests.services.buckets import serve_bucket
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from rankscope.monitor.store.store import Store
-
-    from tests.services.postgres import Cluster
+from tests.services.postgres import Cluster
 
 NOW = 20_780 * DAY
 PLACE = "s3://kept/backups"

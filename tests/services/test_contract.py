@@ -6,9 +6,10 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import httpx
 import pytest
@@ -28,10 +29,6 @@ from tests.monitor.server.music import make_click, make_search
 from tests.monitor.server.service import find_token
 from tests.monitor.server.test_webhook import Recording
 from tests.services.production import serve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 pytestmark = pytest.mark.timeout(900)
 

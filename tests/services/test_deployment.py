@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import yaml
 from compose_spec import PyCompose
@@ -18,9 +18,6 @@ from rankscope.cli.commands import make_parser
 from rankscope.monitor.notify.channels import PUBLIC_URL
 
 from tests.services.running import run_service
-
-if TYPE_CHECKING:
-    from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import deltalake
 import pyarrow as pa
@@ -17,10 +18,7 @@ from rankscope.cli import main
 from tests.refusals import refused
 from tests.services.buckets import serve_bucket
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Put = Callable[[str, bytes], str]
+Put = Callable[[str, bytes], str]
 
 QRELS = b"q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 2\n"
 ONE = b"q1 Q0 d1 1 2.0 t\nq1 Q0 d2 2 1.0 t\nq2 Q0 d3 1 1.0 t\n"

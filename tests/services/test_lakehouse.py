@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import deltalake
 import pyarrow as pa
@@ -11,9 +11,6 @@ import rankscope as rs
 from pyiceberg.catalog.sql import SqlCatalog
 
 from tests.refusals import refuses
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SCHEMA = ("query_id", "doc_id", "relevance", "score")
 ROWS = [("q1", "d1", 1, 2.0), ("q1", "d2", 0, 1.0), ("q2", "d3", 0, 1.0)]

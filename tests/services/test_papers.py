@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 QRELS = {f"q{number}": {"a": 2, "b": 1, "c": 0} for number in range(12)}
 NAMES = (

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from rankscope.monitor.server.pages.projects import list_projects
 from rankscope.monitor.store import open_store
 from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.monitor.store.store import Store
 
 from tests.monitor.many_projects import (
     copy_project,
@@ -17,13 +18,7 @@ from tests.monitor.many_projects import (
     put_incidents,
 )
 from tests.monitor.server.service import NOW
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankscope.monitor.store.store import Store
-
-    from tests.services.postgres import Cluster
+from tests.services.postgres import Cluster
 
 
 def fill(store: Store) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 import yaml
@@ -21,10 +22,6 @@ from rankscope.records import record
 from tests.monitor.server.music import log_music
 from tests.monitor.server.service import Service
 from tests.services.running import Prometheus, command, poll, post, run_prometheus, run_service
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 RULES = DEPLOY / "prometheus" / "rankscope.rules.yml"

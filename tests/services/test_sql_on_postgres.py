@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import psycopg
 import pytest
 import rankscope as rs
+from rankscope import SqlStatements
 
+from tests.services.postgres import Cluster
 from tests.warehouse.test_values import IN_SQL, error_of_a_mean
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rankscope import SqlStatements
-
-    from tests.services.postgres import Cluster
-
-    Rows = list[dict[str, object]]
+Rows = list[dict[str, object]]
 
 QRELS = {
     "q1": {"a": 3.0, "B": 1.5, "b": 0.0, "é": 2.0, "zz": -1.0, "unseen": 1.0},

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -18,11 +20,6 @@ from rankscope.errors import UsageError
 from rankscope.monitor.server.run.tracing import find_endpoint, trace_requests
 
 from tests.services.running import command, poll, run_service
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import Any
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 MARK = "jabberwocky"

@@ -8,7 +8,8 @@ import sys
 import threading
 from collections import Counter
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -26,12 +27,8 @@ from rankscope.monitor.store.tables import revisions, schema, version
 from tests.monitor.store import next_release
 from tests.monitor.store.conformance import read_back
 from tests.monitor.store.processes import find_tests, run_python
+from tests.services.postgres import Cluster
 from tests.services.running import poll
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.services.postgres import Cluster
 
 pytestmark = pytest.mark.timeout(300)
 

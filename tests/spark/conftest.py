@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import random
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MEASURES = ["nDCG@10", "AP", "RR", "P@5", "GMAP", "Judged@10"]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import rankscope as rs
@@ -10,8 +11,6 @@ import rankscope as rs
 pytest.importorskip("pyarrow")
 pytest.importorskip("pyspark", reason="PySpark is not installed; it is in make test-integrations")
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MEASURES = ["nDCG@10", "AP", "RR"]
 WRITTEN = {

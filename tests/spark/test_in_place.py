@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import rankscope as rs
@@ -17,9 +18,6 @@ from rankscope.spark.packing import Rows  # noqa: E402 - as above
 from rankscope.spark.parquet import find_pieces  # noqa: E402 - as above
 
 from tests.merged import bits  # noqa: E402 - as above
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning")
 

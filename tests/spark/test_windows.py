@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import rankscope as rs
@@ -14,8 +15,6 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyspark", reason="PySpark is not installed; it is in make test-integrations")
 pytest.importorskip("sqlalchemy", reason="the monitor's libraries are not installed")
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
 from rankscope.monitor import Configuration, Monitor, define  # noqa: E402 - where it is installed
 

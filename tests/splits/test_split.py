@@ -7,7 +7,7 @@ import random
 from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -20,10 +20,6 @@ import rankscope as rs
 
 from dev.parity.splits import make_log
 from tests.refusals import refused
-
-if TYPE_CHECKING:
-    from typing import Any
-
 
 START = datetime(2026, 10, 1)  # noqa: DTZ001 - logs without a zone are usual
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import random
+from random import Random
 from statistics import NormalDist
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,10 +42,6 @@ from rankscope.stats.test.paired import _warn_of_floor
 from rankscope.stats.test.paired import test_pairs as compare_pairs
 from rankscope.stats.test.tested import Sampling
 from scipy.stats import binom, binomtest, norm
-
-if TYPE_CHECKING:
-    from random import Random
-    from typing import Any
 
 
 def make_recovery(*, log_evidence: float, gap: float) -> Recovery:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
+from dev.simulate.case import Case, Row
 from dev.simulate.compare import cases, corrections
 from dev.simulate.compare.chance import ENOUGH, RARE, find_error, is_above, is_below
 from dev.simulate.compare.gates import tilt
@@ -18,13 +18,10 @@ from dev.simulate.compare.worlds import (
     PAIRS,
     SINGLES,
     UNBOUNDED,
+    World,
     draw_sample,
     measure_coverage,
 )
-
-if TYPE_CHECKING:
-    from dev.simulate.case import Case, Row
-    from dev.simulate.compare.worlds import World
 
 RANDOM = 20261123
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, assert_type
+from pathlib import Path
+from typing import Literal, assert_type
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,6 @@ import pyarrow as pa
 import rankscope as rs
 from numpy.typing import NDArray
 from rankscope import RBP, P, nDCG
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def evaluate_everything(path: Path, rows: list[tuple[str, str, float]]) -> None:

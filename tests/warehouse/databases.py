@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 import duckdb
 import pandas as pd
+from rankscope import SqlStatements
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from rankscope import SqlStatements
-
-    Rows = list[dict[str, object]]
+Rows = list[dict[str, object]]
 
 QRELS = ("query_id", "doc_id", "relevance")
 RUN = ("query_id", "doc_id", "score")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
 import rankscope as rs
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from rankscope import Policy
+from rankscope import Measure, Policy, SqlStatements
 from rankscope.errors import RankscopeError
 from rankscope.measures.table import TABLE
 from rankscope.warehouse.kernels import KERNELS, write_value
@@ -22,9 +21,6 @@ from tests.invariance.lists import Judged, judged_queries
 from tests.invariance.variants import VARIANTS, choose_pairs
 from tests.parity.real import paths
 from tests.warehouse.databases import QRELS, RUN, evaluate, flatten, frame, read, run_duckdb
-
-if TYPE_CHECKING:
-    from rankscope import Measure, SqlStatements
 
 POLICIES = (
     "empty=nan",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,10 +37,6 @@ from rankscope.monitor.store.records import Version
 from rankscope.records import replace
 
 from tests.monitor.notify.notices import make_incident
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 DAYS, CAME, A_DAY = 17, 15, 96
 START = to_micros(datetime(2026, 11, 2, tzinfo=UTC))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from rankscope.demo.playback import Clock
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime, to_micros
+from rankscope.monitor.incidents.incident import Incident
 from rankscope.monitor.monitor import Monitor
 
 from tests.monitor.rules.world import (
@@ -17,12 +20,6 @@ from tests.monitor.rules.world import (
     make_day,
     make_rule,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankscope.monitor.incidents.incident import Incident
 
 DAYS = 4
 STEP = 2 * HOUR

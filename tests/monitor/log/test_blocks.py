@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
-from rankscope._core import LabelBlock, RankingBlock, hash_ids, hash_other_ids, join_labels
+from rankscope._core import Column, LabelBlock, RankingBlock, hash_ids, hash_other_ids, join_labels
 from rankscope.monitor.events.batch import pack_events
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.store.log.ids import RANKING, Entry, compute_checksum
 from rankscope.records import replace
-
-if TYPE_CHECKING:
-    from rankscope._core import Column
 
 ITEMS = Items(("a", "bé"), (1, 2), (0.1, None))
 RANKINGS = (

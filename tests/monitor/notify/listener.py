@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from rankscope.monitor.notify.http import Poster
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable, Iterator
-    from typing import Any
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
-from rankscope.monitor.incidents.incident import Incident, make_notice
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from rankscope.monitor.incidents.incident import Event, Notice
+from rankscope.monitor.incidents.incident import Event, Incident, Notice, make_notice
 
 NOW = datetime(2026, 11, 8, 15, 30, tzinfo=UTC)
 BEGAN = datetime(2026, 11, 6, 11, 30, tzinfo=UTC)

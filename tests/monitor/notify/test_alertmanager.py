@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.times import format_time, to_datetime
-from rankscope.monitor.incidents.incident import Notified, write_incident
+from rankscope.monitor.incidents.incident import Incident, Notified, write_incident
 from rankscope.monitor.notify.alertmanager import AGAIN, LASTS, AlertSchedule, write_alert
 from rankscope.monitor.notify.channels import Channel
 from rankscope.monitor.notify.http import PostError, Reply
 from rankscope.monitor.notify.message import LOST
 from rankscope.monitor.notify.sending import send_test
 from rankscope.monitor.store.keys import Secret
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables import incidents as table
 from rankscope.records import replace
 
@@ -24,13 +26,6 @@ from tests.monitor.notify.test_channel_delivery import URL, World
 from tests.monitor.notify.test_channels import TOKEN
 from tests.monitor.notify.test_delivery import Other, put_notice
 from tests.monitor.rules.world import PROJECT, START
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from rankscope.monitor.incidents.incident import Incident
-    from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 ADDRESS = "https://alerts.example/am"
 CHANGING = {"severity"}

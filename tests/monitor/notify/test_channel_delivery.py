@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import threading
+from collections.abc import Callable, Sequence
 from itertools import count
+from typing import Any
 
 import pytest
 from rankscope.monitor.events.limits import HOUR, SECOND
@@ -14,8 +16,10 @@ from rankscope.monitor.notify import delivery
 from rankscope.monitor.notify.attempt import Attempt
 from rankscope.monitor.notify.channels import Channel, Channels, list_channel_states
 from rankscope.monitor.notify.delivery import MOST_AGE
-from rankscope.monitor.notify.http import Reply
+from rankscope.monitor.notify.http import Poster, Reply
+from rankscope.monitor.notify.message import Message
 from rankscope.monitor.store.keys import Secret
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.notify.listener import listening, make_poster
 from tests.monitor.notify.notices import make, make_incident
@@ -24,15 +28,6 @@ from tests.monitor.rules.world import (
     PROJECT,
     START,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from rankscope.monitor.notify.http import Poster
-    from rankscope.monitor.notify.message import Message
-    from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 URL = "https://rankscope.example.com"
 PAGES = f"{URL}/projects/music"

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from rankscope import FileError, FormatError, RankscopeError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.incidents.incident import SEVERITIES
 from rankscope.monitor.notify.channels import Channels, is_service, read_channels, read_public_url
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankscope.monitor.notify.channels import Channels
 
 TOKEN = "T0KEN-of-the-team"  # noqa: S105 - of nobody
 SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

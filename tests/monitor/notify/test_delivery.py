@@ -6,7 +6,9 @@ import base64
 import hmac
 import io
 import json
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 import pytest
 from rankscope import UsageError
@@ -14,7 +16,7 @@ from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents.management import list_notifications
 from rankscope.monitor.notify.delivery import MOST_AGE, RETRIES, Deliverer, write_to_log
-from rankscope.monitor.notify.http import Poster, PostError, Reply
+from rankscope.monitor.notify.http import Poster, PostError, Reply, Target
 from rankscope.monitor.notify.webhook import (
     check_secret,
     find_webhook,
@@ -23,20 +25,13 @@ from rankscope.monitor.notify.webhook import (
 from rankscope.monitor.server.access_log import AccessLog
 from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.records import NoticeRow, OutboxRow
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables.outbox import insert_notifications
 from rankscope.records import replace
 
 from tests.monitor.notify.listener import listening, make_poster
 from tests.monitor.rules.world import BAD, GOOD, PROJECT, START, known_at, make_day, make_rule
 from tests.monitor.rules.world import World as Rules
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
-
-    from rankscope.monitor.notify.http import Poster, Target
-    from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 URL = "https://hook.example/in"
 KEY = base64.b64encode(bytes(range(32))).decode()

@@ -6,6 +6,7 @@ import json
 import re
 from functools import cache
 from html.parser import HTMLParser
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -30,18 +31,11 @@ from rankscope.monitor.notify.markup import (
     write_text,
     write_title,
 )
-from rankscope.monitor.notify.message import WORDS, write_message, write_test
+from rankscope.monitor.notify.message import WORDS, Message, write_message, write_test
 from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.records import replace
 
 from tests.monitor.notify.notices import BEGAN, HOSTILE, NOW, make, make_incident
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from rankscope.monitor.notify.message import Message
-
 
 URL = "https://rankscope.example.com"
 PAGES = f"{URL}/projects/music"

@@ -8,7 +8,10 @@ import socket
 import ssl
 import subprocess
 import threading
+from collections.abc import Callable
 from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
 
 import pytest
 from rankscope import UsageError
@@ -24,17 +27,8 @@ from rankscope.monitor.notify.http import (
     read_url,
 )
 
-from tests.monitor.notify.listener import OK, listening, make_poster
+from tests.monitor.notify.listener import OK, Listener, listening, make_poster
 from tests.refusals import refuses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import Any
-
-    from tests.monitor.notify.listener import Listener
-
 
 PRIVATE = [
     address

@@ -8,6 +8,7 @@ import subprocess
 from email import message_from_string
 from email.header import decode_header, make_header
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import requests
@@ -17,19 +18,13 @@ from rankscope.monitor.notify.channels import (
     Channel,
     Channels,
 )
-from rankscope.monitor.notify.message import write_message, write_test
+from rankscope.monitor.notify.message import Message, write_message, write_test
 from rankscope.monitor.notify.sending import AppriseSender, check_services
 from rankscope.monitor.store.keys import Secret
 
 from tests.monitor.notify.listener import listening
 from tests.monitor.notify.notices import HOSTILE, NOW, make, make_incident
 from tests.monitor.notify.test_posting import PRIVATE, PUBLIC
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from rankscope.monitor.notify.message import Message
 
 # Apprise imports it where it is still there, for a library that isn't installed here.
 pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")

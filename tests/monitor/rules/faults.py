@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import MISSING, Slicing
 from rankscope.monitor.evaluate.stored_windows import AGES
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.mismatch import NameCounts
+from rankscope.monitor.events.mismatch import Mismatch, NameCounts
 from rankscope.monitor.rules.data.counts import TOTAL, Counts, DayCounts, Segment
+from rankscope.monitor.rules.state import StreamKey
 from rankscope.monitor.store.records import Version
 from rankscope.records import record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any, TypeAlias
-
-    from rankscope.monitor.events.mismatch import Mismatch
-    from rankscope.monitor.rules.state import StreamKey
-
-    Change: TypeAlias = Callable[[int, "Shown"], "Iterable[Shown]"]
+Change: TypeAlias = Callable[[int, "Shown"], "Iterable[Shown]"]
 
 START = 20_003 * DAY
 """A Monday."""

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import TypeAlias
-
-    # Version, and device or nothing.
-    Key: TypeAlias = tuple[str, str]
-    # Device and value.
-    Seen: TypeAlias = list[tuple[str, float]]
+Key: TypeAlias = tuple[str, str]
+# Device and value.
+Seen: TypeAlias = list[tuple[str, float]]
 
 BETS = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 7 / 8)
 NEEDED = 20.0

@@ -10,12 +10,14 @@ import pytest
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.conclusion import conclude
+from rankscope.monitor.incidents.incident import Incident
 from rankscope.monitor.rules.data.check import DAILY, HOURLY, check_data
 from rankscope.monitor.rules.data.progress import DataProgress
 from rankscope.monitor.rules.data.rule import Watch
 from rankscope.monitor.rules.data.usual import FALLEN, RISEN
 from rankscope.monitor.rules.kinds import DEFAULTS, Rule
 from rankscope.monitor.rules.run import Check
+from rankscope.monitor.rules.state import StreamKey
 from rankscope.records import replace
 
 from tests.monitor.notify.notices import make_incident
@@ -28,11 +30,6 @@ from tests.monitor.rules.faults import (
     find_ratio,
     hides,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.incidents.incident import Incident
-    from rankscope.monitor.rules.state import StreamKey
 
 FIRST, SECOND = HISTORY * 24, (HISTORY + 2) * 24
 """The hours at which the first and the second fault begin."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
@@ -27,10 +29,6 @@ from tests.monitor.rules.world import (
     make_rule,
     show,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_period_is_looked_at_when_it_is_known_for_good(world: World) -> None:

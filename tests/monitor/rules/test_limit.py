@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,16 +18,11 @@ from rankscope.monitor.incidents.management import list_states, resolve_rule, se
 from rankscope.monitor.incidents.response import list_incidents
 from rankscope.monitor.notify.message import write_message
 from rankscope.monitor.rules.limit import RANKINGS, SHARES, LimitRule, read_values
+from rankscope.monitor.rules.state import RuleState
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
 from tests.monitor.rules.world import CLICKS, PROJECT, SLICING, START, World, show
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from rankscope.monitor.rules.state import RuleState
-    from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 CONFIGURATION = Configuration(definition=CLICKS, attributes=("device",), grace="1h")
 FINAL = 2 * HOUR

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from rankscope import UsageError
@@ -13,9 +14,6 @@ from rankscope.monitor.definition.definition import define
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.rules.limit import bound_mean
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FIRST = datetime(2026, 11, 1, tzinfo=UTC)
 CONFIGURATION = Configuration(definition=define(positive="click", window="30d"), baseline=None)

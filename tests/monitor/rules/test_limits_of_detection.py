@@ -6,6 +6,7 @@ import math
 from datetime import timedelta
 from statistics import NormalDist
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,10 +30,6 @@ from rankscope.monitor.store.records import Context, Version
 from rankscope.records import replace
 
 from tests.monitor.rules.world import CONFIGURATION, make_scene
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 WEEK = 7 * DAY
 START = 2857 * WEEK

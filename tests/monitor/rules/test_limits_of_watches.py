@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.mismatch import Mismatch
 from rankscope.monitor.rules.data import labels, watches
 from rankscope.monitor.rules.data.check import HourCheck, check_data
-from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Segment
+from rankscope.monitor.rules.data.counts import HOURS, TOTAL, DayCounts, Segment
 from rankscope.monitor.rules.data.progress import (
     Anomaly,
     DataProgress,
@@ -30,17 +32,10 @@ from rankscope.monitor.rules.data.watches import (
 )
 from rankscope.monitor.rules.data.words import code, name
 from rankscope.monitor.rules.kinds import DEFAULTS
+from rankscope.monitor.rules.state import Finding
 from rankscope.records import replace
 
 from dev.simulate.volumes import START, DrawnCounts
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from typing import Any
-
-    from rankscope.monitor.rules.data.counts import DayCounts
-    from rankscope.monitor.rules.state import Finding
 
 BEGIN = DataProgress.begin("", 0, 0)
 FAULT = 29 * HOURS

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from rankscope.monitor.definition.configuration import BASELINES
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.incidents.incident import Incident
 from rankscope.monitor.incidents.response import list_incidents
 from rankscope.monitor.rules.drop.feed import INHERIT
 from rankscope.monitor.rules.drop.progress import RuleProgress
@@ -23,12 +26,6 @@ from tests.monitor.rules.world import (
     make_day,
     make_rule,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rankscope.monitor.incidents.incident import Incident
 
 BY_VERSION = replace(CONFIGURATION, baseline=BASELINES["version"])
 WORSE = (2, 1, 2, 2)

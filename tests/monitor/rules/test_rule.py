@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import pytest
 from rankscope import UsageError
@@ -15,10 +16,6 @@ from rankscope.records import replace
 
 from tests.monitor.rules.world import CLICKS, CONFIGURATION, make_rule
 from tests.refusals import refuses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 RULES = [
     make_rule(),

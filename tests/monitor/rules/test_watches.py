@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TypeAlias
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.check import check_data, summarize
 from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Segment
 from rankscope.monitor.rules.data.progress import DataProgress
 from rankscope.monitor.rules.kinds import DEFAULTS, Rule
+from rankscope.monitor.rules.state import Finding
 
 from dev.simulate.volumes import START, DrawnCounts, Traffic, draw_hours
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from numpy.typing import NDArray
-    from rankscope.monitor.rules.state import Finding
-
-    Hours: TypeAlias = dict[Segment, NDArray[np.int64]]
+Hours: TypeAlias = dict[Segment, NDArray[np.int64]]
 
 BEGIN = DataProgress.begin("", 0, 0)
 DAYS, FAULT = 36, 29

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
@@ -10,13 +11,9 @@ from rankscope.monitor.evaluate.stored_windows import AGES
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.counts import TOTAL, DataReader, Segment
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.rules.world import PROJECT, START, make_day, make_scene, show
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import pytest
-    from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 CONFIGURATION = Configuration(
     definition=define(measures=["RR@3"], positive={"click": 1, "buy": 5}, window=3600),

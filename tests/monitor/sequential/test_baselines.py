@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.sequential.baseline import Baseline, find_gaps, fit_baseline
 from rankscope.monitor.sequential.detector import Detector, advance
@@ -18,11 +20,6 @@ from rankscope.monitor.sequential.observations import DAY, HOUR, Observations
 from rankscope.records import replace
 
 from tests.generated import examples
-
-if TYPE_CHECKING:
-    from random import Random
-
-    from numpy.typing import NDArray
 
 LEVEL = 1 / 40
 """All floors of a rule hold with a probability of 39 in 40."""

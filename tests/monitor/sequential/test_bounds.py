@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from random import Random
 
 import numpy as np
 import pytest
@@ -12,9 +12,6 @@ from hypothesis import strategies as st
 from rankscope.monitor.sequential.effects import bound_mean
 
 from tests.generated import examples
-
-if TYPE_CHECKING:
-    from random import Random
 
 LEVEL = 0.025
 

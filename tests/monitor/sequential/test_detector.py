@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from random import Random
 
 import numpy as np
 import pytest
@@ -15,10 +16,6 @@ from rankscope.monitor.sequential.detector import BETS, Detector, advance
 from rankscope.monitor.sequential.observations import below
 
 from tests.refusals import refuses
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from random import Random
 
 # Computed apart from this code: floor 0.7 and L = 1 + 0.8 (0.7 - x).
 OBSERVED = (0.8, 0.7, 0.75, 0.6, 0.4, 0.3, 0.35, 0.2, 0.5, 0.3)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from rankscope.errors import UsageError
 from rankscope.monitor.sequential.baseline import Anchor, choose_anchor, find_gaps, fit_baseline
 from rankscope.monitor.sequential.comparison import compare_versions, follow_difference
@@ -23,13 +24,8 @@ from rankscope.monitor.sequential.lanes import Lane, fit_lane, judge_lane
 from rankscope.monitor.sequential.observations import DAY, Observations, below
 from rankscope.monitor.sequential.reach import find_reach
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from numpy.typing import NDArray
-
-    Numbers: TypeAlias = NDArray[np.float64]
-    Lists: TypeAlias = tuple[Observations, Numbers, Numbers]
+Numbers: TypeAlias = NDArray[np.float64]
+Lists: TypeAlias = tuple[Observations, Numbers, Numbers]
 
 FLOOR = 0.68
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from rankscope.monitor.server.http.settings import Settings
 
-from tests.monitor.server.service import Service
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.monitor.server.service import MakeService
+from tests.monitor.server.service import MakeService, Service
 
 
 @pytest.fixture

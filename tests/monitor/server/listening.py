@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
 
 from rankscope.monitor.server.app import make_app
 from rankscope.monitor.server.http.settings import Settings
@@ -11,13 +14,7 @@ from rankscope.monitor.server.run.service import make_server
 from rankscope.monitor.store.keys import make_key
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-    from typing import Any, TypeVar
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 NOW = 1_795_284_000_000_000
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"

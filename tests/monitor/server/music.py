@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.limits import HOUR
@@ -9,10 +11,6 @@ from rankscope.monitor.events.times import format_time
 from rankscope.monitor.monitor import Monitor
 
 from tests.monitor.server.service import NOW, Service
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 START = NOW - 48 * HOUR
 MUSIC = Configuration(

@@ -6,25 +6,22 @@ import asyncio
 import json
 import re
 import secrets
+from collections.abc import AsyncIterable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 import httpx
 from rankscope.monitor.server.app import make_app
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.keys import AuditEntry, make_key
 from rankscope.monitor.store.people import BrowserSession, Person, hash_secret
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Callable, Mapping, Sequence
-    from pathlib import Path
-    from typing import TypeAlias
+MakeService: TypeAlias = Callable[..., "Service"]
 
-    MakeService: TypeAlias = Callable[..., "Service"]
-
-    from rankscope.monitor.server.http.settings import Settings
 
 NOW = 1_795_284_000_000_000
 TIME = "2026-11-21T17:00:00Z"

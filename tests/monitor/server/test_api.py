@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from datetime import timedelta
 from itertools import cycle
+from typing import Any
 from urllib.parse import quote, urlencode
 
+import httpx
 import pytest
 from jsonschema import Draft202012Validator
 from rankscope.monitor.ask.trace import Span
@@ -23,13 +26,6 @@ from rankscope.records import replace
 from tests.monitor.server.music import MUSIC, START, log_music, make_search, open_monitor
 from tests.monitor.server.service import NOW, Service
 from tests.monitor.server.test_routes import list_endpoints, path_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    import httpx
 
 HOSTILE = (
     "<script>alert(1)</script>",

@@ -8,6 +8,8 @@ import io
 import json
 import random
 import zlib
+from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -17,15 +19,7 @@ from rankscope.monitor.server.http.body import gunzip
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.settings import Settings
 
-from tests.monitor.server.service import Service, make_label, make_ranking
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from typing import Any
-
-    from tests.monitor.server.service import MakeService
-
+from tests.monitor.server.service import MakeService, Service, make_label, make_ranking
 
 PACKED = {"content-encoding": "gzip"}
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from datetime import UTC, datetime
+from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -27,10 +28,6 @@ from tests.monitor.server.service import Service, make_label, make_ranking
 from tests.monitor.server.test_listening import Listener
 from tests.monitor.test_read_events import DIALECTS, LABEL, REFUSED, REFUSED_LABELS, SHOWN
 from tests.refusals import refuses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
 
 URL = "http://127.0.0.1:9"
 NOW = Sizes(linger_seconds=0.0)

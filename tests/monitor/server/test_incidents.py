@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import httpx
 import pytest
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time
@@ -13,13 +14,7 @@ from rankscope.monitor.rules.kinds import Rule
 
 from tests.monitor.server.music import MUSIC
 from tests.monitor.server.pages.incidents import BEGAN, make_incident, put_incidents
-from tests.monitor.server.service import NOW
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import httpx
-
-    from tests.monitor.server.service import Service
+from tests.monitor.server.service import NOW, Service
 
 RULE = Rule(name="quality", measure="nDCG@5")
 HOSTILE = "<script>alert(1)</script>"

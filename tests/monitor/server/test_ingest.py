@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,19 +14,19 @@ from rankscope.monitor import Configuration, define
 from rankscope.monitor.server.api import ingest
 from rankscope.monitor.server.api.ingest import LARGE_BYTES, SMALL_BYTES
 from rankscope.monitor.server.http.settings import Settings
+from rankscope.monitor.store.store import Store
 from rankscope.monitor.store.tables.schema import bodies
 from sqlalchemy import update
 
-from tests.monitor.server.service import NOW, Refusing, Service, make_label, make_ranking
+from tests.monitor.server.service import (
+    NOW,
+    MakeService,
+    Refusing,
+    Service,
+    make_label,
+    make_ranking,
+)
 from tests.monitor.test_read_events import LINES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rankscope.monitor.store.store import Store
-
-    from tests.monitor.server.service import MakeService
 
 
 def statuses(service: Service, path: str, events: object) -> list[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from httptools import HttpParserError
@@ -21,11 +23,6 @@ from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.metrics import find_windows
 from rankscope.monitor.server.run.connections import BoundedProtocol, Connections
 from rankscope.monitor.shapes import _check_texts
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 MIB = 1 << 20
 NOW = 20_000 * DAY

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,10 +20,6 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.server.listening import HEALTH, Listening, post_head, read_answer, serve
 from tests.monitor.server.service import make_ranking
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SERVER = Path(__file__).with_name("server.py")
 

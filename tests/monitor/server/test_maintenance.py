@@ -8,13 +8,10 @@ from typing import Any
 import pytest
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time
+from rankscope.monitor.monitor import Monitor
 
 from tests.monitor.server.music import START, log_music
 from tests.monitor.server.service import NOW, Service
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.monitor import Monitor
 
 
 def ask(service: Service, path: str, body: dict[str, Any], *scopes: str) -> Any:  # noqa: ANN401 - JSON

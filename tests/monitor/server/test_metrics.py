@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 from rankscope.monitor.backups import BackupPlan, BackupSchedule
@@ -13,10 +14,6 @@ from rankscope.monitor.server.telemetry import Telemetry
 
 from tests.monitor.server.music import START, log_music, make_click, make_search
 from tests.monitor.server.service import NOW, Service
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LABELS = {
     *("measure", "k", "model", "version", "window", "baseline", "rule", "state", "kind"),

@@ -13,11 +13,7 @@ from rankscope.monitor.store.keys import make_key
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
-from tests.monitor.server.service import NOW, Refusing, Service, make_ranking
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from tests.monitor.server.service import MakeService
+from tests.monitor.server.service import NOW, MakeService, Refusing, Service, make_ranking
 
 
 def test_whatever_is_wrong_with_a_key_is_told_alike(service: Service) -> None:

@@ -8,11 +8,7 @@ import httpx
 import pytest
 from rankscope.monitor.server.http.settings import Settings
 
-from tests.monitor.server.service import NOW, Service, make_ranking
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from tests.monitor.server.service import MakeService
+from tests.monitor.server.service import NOW, MakeService, Service, make_ranking
 
 
 @pytest.fixture(scope="module")

@@ -14,10 +14,6 @@ from rankscope.monitor.server.api.openapi import NAMED, describe
 from tests.monitor.server.service import Service, make_label, make_ranking
 from tests.monitor.server.test_routes import list_endpoints
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from tests.monitor.server.service import Service
-
 
 def test_it_is_openapi(service: Service) -> None:
     answer = service.ask("GET", "/openapi.json", key=service.make_key("music", "read"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
 import argon2
@@ -19,12 +19,7 @@ from rankscope.monitor.store.people import LINK_LIFE, SESSION_IDLE, SESSION_LIFE
 
 from tests.monitor.server.music import MUSIC, open_monitor
 from tests.monitor.server.pages.test_rules import FIELDS
-from tests.monitor.server.service import NOW, Browser, Service, find_token
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from tests.monitor.server.service import MakeService
+from tests.monitor.server.service import NOW, Browser, MakeService, Service, find_token
 
 ANN, PASSWORD = "ann@example.com", "correct horse battery staple"
 COOKIE = "rankscope-session"

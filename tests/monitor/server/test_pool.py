@@ -8,6 +8,7 @@ import threading
 import pytest
 from rankscope import UsageError
 from rankscope.monitor.links import Links
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.access.authenticator import Principal
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.settings import Settings
@@ -16,13 +17,7 @@ from rankscope.monitor.server.routing.pool import MonitorPool
 from rankscope.monitor.store.keys import SCOPES
 from starlette.requests import Request
 
-from tests.monitor.server.service import NOW
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.monitor import Monitor
-
-    from tests.monitor.server.service import Service
+from tests.monitor.server.service import NOW, Service
 
 PRINCIPAL = Principal({"music": SCOPES}, "test", project="music")
 

@@ -7,9 +7,11 @@ import base64
 import hmac
 import json
 import threading
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -25,14 +27,8 @@ from rankscope.monitor.server.pages.sign_in import DENIED
 from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.people import hash_secret
 
-from tests.monitor.server.service import NOW, Browser, Service
+from tests.monitor.server.service import NOW, Browser, MakeService, Service
 from tests.monitor.store.processes import run_python
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from tests.monitor.server.service import MakeService
 
 CLIENT, SECRET = "rankscope", "the secret of the client"
 BASE = "http://localhost:8000"

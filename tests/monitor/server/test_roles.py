@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import Any, cast
 from urllib.parse import urlencode
 
 import pytest
@@ -12,18 +13,13 @@ from rankscope.monitor.notify.channels import Channels
 from rankscope.monitor.server.app import Service as Application
 from rankscope.monitor.server.http.provider import Provider
 from rankscope.monitor.server.http.settings import Settings
+from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.store.store import Store
 
 from tests.monitor.server.music import log_music
 from tests.monitor.server.service import Browser, Service
 from tests.monitor.server.test_routes import FORM
 from tests.monitor.server.test_webhook import Recording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from rankscope.monitor.server.routing.endpoint import Endpoint
-    from rankscope.monitor.store.store import Store
 
 MAY = {
     "nobody": set(),

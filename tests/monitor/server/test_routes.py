@@ -11,19 +11,14 @@ from urllib.parse import quote
 import pytest
 from rankscope.monitor.server.app import Service as Application
 from rankscope.monitor.server.http.settings import Settings
+from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.server.routing.middleware import HEADERS, PAGE_POLICY
 from rankscope.monitor.server.routing.static import KEPT
 from rankscope.monitor.store.keys import SCOPES
+from rankscope.monitor.store.store import Store
 
 from tests.monitor.server.music import MUSIC, open_monitor
-from tests.monitor.server.service import Service, make_label, make_ranking
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.server.routing.endpoint import Endpoint
-    from rankscope.monitor.store.store import Store
-
-    from tests.monitor.server.service import MakeService
+from tests.monitor.server.service import MakeService, Service, make_label, make_ranking
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "BREW")
 OPEN = {

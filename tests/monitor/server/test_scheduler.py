@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Mapping
 
 from rankscope import FileError, UsageError
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.server.run.schedule import Repeater, Scheduler
 from rankscope.monitor.server.telemetry import Telemetry
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class World:

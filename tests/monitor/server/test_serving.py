@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -24,14 +25,8 @@ from rankscope.monitor.store.keys import make_key
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.server.music import MUSIC, make_click, make_search
-from tests.monitor.server.service import NOW, Refusing, Service, make_ranking
+from tests.monitor.server.service import NOW, MakeService, Refusing, Service, make_ranking
 from tests.refusals import refuses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.monitor.server.service import MakeService
 
 SERVER = Path(__file__).with_name("server.py")
 

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.server.http.settings import Settings
+from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.store.keys import make_key
 from rankscope.records import replace
 
 from tests.monitor.server.music import MUSIC, START, log_music, make_click, make_search
-from tests.monitor.server.service import NOW, Service, find_token, make_ranking
+from tests.monitor.server.service import NOW, MakeService, Service, find_token, make_ranking
 from tests.monitor.server.test_routes import FORM, list_endpoints, path_of
 from tests.monitor.server.test_webhook import SECRET, Recording
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import Any
-
-    from rankscope.monitor.server.routing.endpoint import Endpoint
-
-    from tests.monitor.server.service import MakeService
 
 MARK = "jabberwocky"
 """In all that the one project has, and nowhere else."""

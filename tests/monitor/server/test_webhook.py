@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from unittest.mock import Mock
 
+import httpx
 import pytest
 from rankscope.monitor.notify.channels import Channel, Channels
-from rankscope.monitor.notify.http import Poster, PostError, Reply
+from rankscope.monitor.notify.http import Poster, PostError, Reply, Target
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.keys import Secret
 
 from tests.monitor.notify.test_channel_delivery import Services
 from tests.monitor.server.service import Service
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    import httpx
-    from rankscope.monitor.notify.http import Target
-
 
 SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 URL = "https://example.com/hook/of/the/team?token=abc"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from rankscope.errors import FileError, UsageError
@@ -18,9 +19,6 @@ from rankscope.monitor.store.records import ProjectChange
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.refusals import refuses
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NOW = 1_788_220_800_000_000
 FIELDS: dict[str, Any] = {

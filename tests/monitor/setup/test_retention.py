@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from rankscope.errors import UsageError
@@ -26,15 +27,10 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.outbox import list_secret_ids
 from rankscope.records import replace
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from tests.monitor.store.conformance import make_label, make_ranking, read_back
 from tests.refusals import refuses
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from sqlalchemy import Connection
 
 NOW = 20_780 * DAY
 FIELDS: dict[str, Any] = {

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import pytest
 from rankscope.monitor.setup.file import read_setup
 from rankscope.monitor.setup.plan import apply_projects, find_plan
-from rankscope.monitor.setup.project import find_project
+from rankscope.monitor.setup.project import Project, find_project
 from rankscope.monitor.setup.toml import write_setup
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-    from rankscope.monitor.setup.project import Project
-    from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 NOW = 1_795_284_000_000_000
 FILE = """

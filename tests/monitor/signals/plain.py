@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
 import rankscope
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rankscope.monitor.events.event import Ranking
+from rankscope.monitor.events.event import Ranking
 
 Slice = tuple[str, ...]
 NAN = math.nan

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import count, pairwise
+from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.evaluate.refresh import refresh
-from rankscope.monitor.evaluate.stored_windows import unpack_cell
+from rankscope.monitor.evaluate.stored_windows import StoredCell, unpack_cell
 from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
@@ -25,15 +28,7 @@ from rankscope.records import replace
 
 from tests.monitor.signals.plain import measure, place
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-    from typing import TypeAlias
-
-    from rankscope.monitor.evaluate.stored_windows import StoredCell
-
-    Opener: TypeAlias = Callable[..., Monitor]
+Opener: TypeAlias = Callable[..., Monitor]
 
 CONFIGURATION = Configuration(
     definition=define(measures=["nDCG@3"], positive="click", window="1h"),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +17,6 @@ from rankscope.monitor.definition.definition import define
 from rankscope.monitor.evaluate.means import estimate_mean
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.signals.kinds import NAMES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 FIRST = datetime(2026, 11, 1, tzinfo=UTC)
 DAYS, A_DAY = 10, 8

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rankscope.monitor.backups import make_backup, restore_backup
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankscope.monitor.store.store import StoreReader
+from rankscope.monitor.store.store import StoreReader
 
 
 def copy_store(store: StoreReader, path: Path) -> int:

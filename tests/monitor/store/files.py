@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from rankscope import FileError
 from rankscope.monitor.store import open_store
 from rankscope.monitor.store.keys import make_key
 
-from tests.monitor.store.conformance import make_label, make_ranking, read_back
+from tests.monitor.store.conformance import Open, make_label, make_ranking, read_back
 from tests.monitor.store.conformance.events import statuses
 from tests.monitor.store.copies import copy_store
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.monitor.store.conformance import Open
 
 
 class StoredFiles:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,13 +28,6 @@ from tests.monitor.store.conformance.samples import make_label, make_ranking, re
 from tests.monitor.store.copies import copy_store
 from tests.monitor.test_refreshing import NOW, make_events, open_monitor, spell_out
 from tests.refusals import refuses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-    from typing import Any
-
 
 FULL = Ranking(
     "an event of its own",

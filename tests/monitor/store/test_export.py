@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -15,11 +16,6 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.store.test_deleting import EVENTS
 from tests.refusals import refuses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 EXPORTED = [*EVENTS[:3], EVENTS[4], EVENTS[3], *EVENTS[5:7]]
 """In the order of files; the last label waits for its ranking."""

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -32,10 +33,6 @@ from tests.monitor.store.copies import copy_store
 from tests.monitor.store.processes import run_python
 from tests.monitor.store.sender import BATCH
 from tests.refusals import refuses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 SENDER = Path(__file__).with_name("sender.py")
 STRACE = shutil.which("strace")

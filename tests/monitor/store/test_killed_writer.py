@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import pytest
 from rankscope.monitor.evaluate.stored_windows import unpack_cells
+from rankscope.monitor.evaluate.windows import Key
+from rankscope.monitor.events.event import Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
@@ -25,11 +27,6 @@ from tests.monitor.store.killed_writer import (
 )
 from tests.monitor.store.processes import run_python
 from tests.monitor.test_windows import spell_out
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.evaluate.windows import Key
-    from rankscope.monitor.events.event import Label, Ranking
 
 KILLER = Path(__file__).with_name("killed_writer.py")
 

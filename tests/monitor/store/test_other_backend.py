@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from rankscope import FileError
+from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.store import Store
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.projects import read_last_seq
 from rankscope.monitor.store.transaction import NumberCache, Transaction
 from sqlalchemy import create_engine, event, insert, update
 
-from tests.monitor.store.conformance import StoreConformance
+from tests.monitor.store.conformance import Open, StoreConformance
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import TypeVar
-
-    from rankscope.monitor.store.keys import Secret
-
-    from tests.monitor.store.conformance import Open
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 
 class OtherStore(Store):

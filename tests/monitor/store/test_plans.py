@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 
 import pytest
 from rankscope.monitor.store.records import Chosen
@@ -13,12 +16,6 @@ from rankscope.monitor.store.tables.outbox import list_due
 from sqlalchemy import event
 
 from tests.monitor.store.conformance.samples import make_label, make_ranking
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 ASKED: dict[str, Callable[[SQLiteStore], object]] = {
     "a window": lambda store: list(store.read("music", 10, 20)),

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Generator
 
 import pytest
 from rankscope.monitor.store.ahead import read_ahead
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 
 def count(made: list[int], until: int) -> Generator[int]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import signal
 import sqlite3
+from collections.abc import Iterator, Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -17,17 +19,12 @@ from rankscope.errors import FileError
 from rankscope.monitor.store import open_reader, open_store
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables import revisions, schema, version
+from sqlalchemy import Connection
 
 from tests.monitor.store.conformance import make_ranking
 from tests.monitor.store.next_release import FOLDER
 from tests.monitor.store.processes import run_python
 from tests.refusals import refuses
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from sqlalchemy import Connection
 
 RELEASE = FOLDER.with_name("next_release.py")
 

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import pytest
 from rankscope import UsageError
 from rankscope.monitor.store import open_store
 from rankscope.monitor.store.sqlite.store import BorrowedStore, SQLiteStore
 
-from tests.monitor.store.conformance import StoreConformance, make_ranking
+from tests.monitor.store.conformance import Open, StoreConformance, make_ranking
 from tests.monitor.store.files import StoredFiles
 from tests.refusals import refuses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-    from typing import Any
-
-    from tests.monitor.store.conformance import Open
 
 
 def test_a_store_is_opened_by_its_url(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from rankscope.errors import DeadlineError, FileError
@@ -15,9 +15,6 @@ from sqlalchemy import text
 
 from tests.monitor.store.conformance.samples import make_ranking
 from tests.refusals import refuses
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ENDLESS = Prepared(
     text("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n")

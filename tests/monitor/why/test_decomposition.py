@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -12,12 +11,10 @@ from hypothesis import strategies as st
 from rankscope.errors import UsageError
 from rankscope.monitor.why.compute import trace
 from rankscope.monitor.why.decomposition_result import LOSSES, Decomposition
+from rankscope.monitor.why.query_columns import QueryColumns
 
 from tests.monitor.why.windows import WINDOWS, decompose, make_window
 from tests.refusals import refuses
-
-if TYPE_CHECKING:
-    from rankscope.monitor.why.query_columns import QueryColumns
 
 
 def mean(values: list[float]) -> Fraction:

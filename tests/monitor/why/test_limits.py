@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from rankscope.errors import FormatError, LimitError, UsageError
 from rankscope.monitor.why import compute as tracing
 from rankscope.monitor.why.additive_effects import fit_effects
@@ -23,11 +23,8 @@ from rankscope.records import replace
 
 from tests.monitor.why.windows import decompose, make_window
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[np.float64]
-    Codes = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+Codes = NDArray[np.int64]
 
 
 @pytest.mark.parametrize("name", ["most_values", "most_found", "most_queries", "permutations"])

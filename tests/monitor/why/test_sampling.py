@@ -6,14 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from rankscope import Interval
 from rankscope.monitor.why.compute import TraceChoices, trace
 from rankscope.monitor.why.query_columns import QueryColumns, TextColumn
 from rankscope.monitor.why.sampling import Sampled
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 USERS = 1200
 RATE = 0.25

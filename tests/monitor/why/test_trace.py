@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -17,16 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.errors import DeadlineError, EmptyError, PolicyError, UsageError
 from rankscope.monitor.why.compute import TraceChoices, trace
+from rankscope.monitor.why.query_columns import QueryColumns
+from rankscope.monitor.why.result import Trace
 from rankscope.records import replace
 from rankscope.settings.interval import Interval
 
 from tests.generated import examples
 from tests.monitor.why.windows import GOOD, SWAPPED, WINDOWS, draw_window, make_window
 from tests.refusals import refuses
-
-if TYPE_CHECKING:
-    from rankscope.monitor.why.query_columns import QueryColumns
-    from rankscope.monitor.why.result import Trace
 
 ROOT = Path(__file__).resolve().parents[3]
 QUICK = TraceChoices(interval=Interval(resamples=299))

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import rankscope as rs
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from rankscope.monitor.why.decomposition import decompose_groups
+from rankscope.monitor.why.decomposition_result import Decomposition
 from rankscope.monitor.why.query_columns import QueryColumns, TextColumn
 from rankscope.monitor.why.shared_slices import share_attribute
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-    from rankscope.monitor.why.decomposition_result import Decomposition
 
 GOOD = [6, 5, 1, 2, 0]
 SWAPPED = [0, 5, 1, 2, 6]

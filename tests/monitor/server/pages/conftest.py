@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 
 import pytest
 from rankscope.monitor.server.http.settings import Settings
@@ -12,16 +14,8 @@ from rankscope.records import replace
 
 from tests.monitor.notify.test_channel_delivery import Services
 from tests.monitor.server.pages.site import log_story, open_monitor, watch_story
-from tests.monitor.server.service import Service
+from tests.monitor.server.service import MakeService, Service
 from tests.monitor.server.test_webhook import CHANNELS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from tests.monitor.server.service import MakeService
-
 
 OPEN = Settings(open_project="default")
 

@@ -9,11 +9,7 @@ from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.incident import Change, Incident, write_change, write_incident
 
-from tests.monitor.server.service import NOW
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from tests.monitor.server.service import Service
+from tests.monitor.server.service import NOW, Service
 
 BEGAN = to_datetime(NOW // DAY * DAY - 3 * DAY)
 

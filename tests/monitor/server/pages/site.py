@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
 
+import httpx
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import DEFAULTS, Rule
+from rankscope.monitor.store.store import Store
 
-from tests.monitor.server.service import NOW, find_token
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import httpx
-    from rankscope.monitor.store.store import Store
-
-    from tests.monitor.server.service import Service
+from tests.monitor.server.service import NOW, Service, find_token
 
 WINDOW = 24 * HOUR
 DEFINITION = define(

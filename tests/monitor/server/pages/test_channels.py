@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from tests.monitor.notify.test_channel_delivery import Services
 from tests.monitor.server.pages.site import check_page, find_links, get, open_monitor, send
+from tests.monitor.server.service import Service
 from tests.monitor.server.test_webhook import TOKEN
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from tests.monitor.notify.test_channel_delivery import Services
-    from tests.monitor.server.service import Service
 
 
 def test_without_channels_it_says_how_to_define_one(site: Service) -> None:

@@ -6,12 +6,7 @@ from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import format_time
 
 from tests.monitor.server.pages.site import check_page, get, open_monitor, send
-from tests.monitor.server.service import NOW
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from tests.monitor.server.service import Service
-
+from tests.monitor.server.service import NOW, Service
 
 PATH = "/deletion"
 

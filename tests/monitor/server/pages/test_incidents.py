@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from datetime import timedelta
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -12,6 +13,7 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents.incident import STATUSES, Change, Notified
 from rankscope.monitor.rules.kinds import PROBLEMS, Rule
+from rankscope.monitor.rules.state import Kind
 from rankscope.monitor.server.pages.groups import (
     describe_evidence,
     group_incidents,
@@ -35,16 +37,7 @@ from tests.monitor.server.pages.site import (
     open_monitor,
     send,
 )
-from tests.monitor.server.service import NOW
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from rankscope.monitor.rules.state import Kind
-
-    from tests.monitor.server.service import Service
-
+from tests.monitor.server.service import NOW, Service
 
 PATH = "/incidents/incident_1"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from rankscope import UsageError
@@ -37,12 +38,7 @@ from tests.monitor.notify.notices import make_incident
 from tests.monitor.server.pages.incidents import make_incident as make_one
 from tests.monitor.server.pages.incidents import put_incidents
 from tests.monitor.server.pages.site import check_page, get, open_monitor
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from tests.monitor.server.service import Service
+from tests.monitor.server.service import Service
 
 NOW = 20_000 * DAY
 

@@ -9,11 +9,13 @@ from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.pages.overview import view_overview
 from rankscope.monitor.server.pages.overview_range import Choice
 from rankscope.monitor.store.keys import TESTED, AuditEntry
 
+from tests.monitor.notify.test_channel_delivery import Services
 from tests.monitor.server.pages.site import (
     DEFINITION,
     WINDOW,
@@ -24,14 +26,7 @@ from tests.monitor.server.pages.site import (
     open_monitor,
     send,
 )
-from tests.monitor.server.service import NOW
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.monitor import Monitor
-
-    from tests.monitor.notify.test_channel_delivery import Services
-    from tests.monitor.server.service import Service
+from tests.monitor.server.service import NOW, Service
 
 NEEDED = {"Rankings", "Labels that count", "First final hour", "Baseline", "Rule", "Channel"}
 RECOMMENDED = {"Versions", "Users", "Attributes"}

@@ -5,7 +5,7 @@ When it began, the values before and after, and the cause are each decided in on
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rankscope.monitor.commands.incidents import describe_incident
 from rankscope.monitor.events.times import format_time, to_datetime
@@ -18,10 +18,7 @@ from rankscope.monitor.rules.state import Finding
 
 from tests.monitor.server.pages.incidents import BEGAN, make_incident, put_incidents
 from tests.monitor.server.pages.site import as_json, check_page, get, open_monitor
-from tests.monitor.server.service import NOW
-
-if TYPE_CHECKING:
-    from tests.monitor.server.service import Service
+from tests.monitor.server.service import NOW, Service
 
 CAUSE = {
     "sentence": "device=tv, version=4 fell by ordering, which explains 87% of the drop.",

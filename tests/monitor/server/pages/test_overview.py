@@ -23,11 +23,7 @@ from tests.monitor.server.pages.site import (
     log_story,
     open_monitor,
 )
-from tests.monitor.server.service import NOW, find_token, make_ranking
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from tests.monitor.server.service import Service
+from tests.monitor.server.service import NOW, Service, find_token, make_ranking
 
 
 def test_without_rankings_it_says_how_to_send_them(site: Service) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from rankscope.monitor.monitor import Monitor
@@ -21,11 +23,6 @@ from tests.monitor.many_projects import (
 )
 from tests.monitor.server.pages.site import check_page, find_links
 from tests.monitor.server.service import NOW, Service
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture(scope="module")

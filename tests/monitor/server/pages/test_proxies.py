@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import pytest
@@ -12,15 +13,9 @@ from rankscope.monitor.server.http.proxies import read_prefix, read_proxies
 from rankscope.monitor.server.http.settings import Settings
 
 from tests.monitor.server.pages.site import Reader
-from tests.monitor.server.service import Service, find_token
+from tests.monitor.server.service import MakeService, Service, find_token
 from tests.monitor.server.test_people import ANN, PASSWORD, invite, set_password
 from tests.monitor.server.test_routes import list_endpoints
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.monitor.server.service import MakeService
 
 PROXY = "10.1.2.3"
 """The address that a service of the tests sees, unless told otherwise."""

@@ -8,8 +8,10 @@ from urllib.parse import quote
 import pytest
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.data.rule import DataRule
 from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.rules.state import RuleState
 from rankscope.monitor.server.pages.groups import write_multiple
 from rankscope.monitor.server.pages.incidents import _name_chart
 from rankscope.monitor.server.pages.rules import fill_form, read_form
@@ -24,14 +26,7 @@ from tests.monitor.server.pages.site import (
     send,
     watch_story,
 )
-from tests.monitor.server.service import NOW
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.rules.state import RuleState
-
-    from tests.monitor.server.service import Service
+from tests.monitor.server.service import NOW, Service
 
 FIELDS = {
     "name": "quality",

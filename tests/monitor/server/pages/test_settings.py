@@ -22,6 +22,7 @@ from tests.monitor.server.pages.site import (
     CONFIGURATION,
     HOSTILE,
     PROJECT,
+    Reader,
     as_json,
     check_page,
     check_texts,
@@ -31,10 +32,6 @@ from tests.monitor.server.pages.site import (
     send,
 )
 from tests.monitor.server.service import NOW, Service
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from tests.monitor.server.pages.site import Reader
 
 PATH = "/settings"
 FIELDS = {

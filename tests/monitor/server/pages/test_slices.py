@@ -18,10 +18,7 @@ from tests.monitor.server.pages.site import (
     get,
     open_monitor,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from tests.monitor.server.service import Service
+from tests.monitor.server.service import Service
 
 PAIRED = Configuration(definition=DEFINITION, attributes=("device", "country"), baseline=None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from datetime import timedelta
 from urllib.parse import quote, urlencode
 
@@ -28,10 +29,6 @@ from tests.monitor.server.pages.site import (
     open_monitor,
 )
 from tests.monitor.server.service import NOW, Service
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def test_without_rankings_nothing_can_be_compared(site: Service) -> None:

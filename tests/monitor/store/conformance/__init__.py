@@ -18,22 +18,18 @@ backups and what happens in a crash, needs tests of its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+from rankscope.monitor.store.store import Store
 
 from tests.monitor.store.conformance.alerts import AlertConformance
 from tests.monitor.store.conformance.deletion import DeletionConformance
 from tests.monitor.store.conformance.events import EventConformance
+from tests.monitor.store.conformance.events import Open as Open
 from tests.monitor.store.conformance.people import PeopleConformance
 from tests.monitor.store.conformance.projects import ProjectConformance
 from tests.monitor.store.conformance.samples import make_label, make_ranking, read_back
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rankscope.monitor.store.store import Store
-
-    from tests.monitor.store.conformance.events import Open as Open
 
 __all__ = ["StoreConformance", "make_label", "make_ranking", "read_back"]
 

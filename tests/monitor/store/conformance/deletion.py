@@ -10,17 +10,14 @@ from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.log.blocks import RANKINGS as RANKINGS_KIND
 from rankscope.monitor.store.log.tally import check_tally
 from rankscope.monitor.store.records import Chosen, Deleted
+from rankscope.monitor.store.store import Store
 from rankscope.monitor.store.tables.schema import blocks
+from rankscope.monitor.store.transaction import Transaction
 from rankscope.records import replace
 from sqlalchemy import delete, update
 
 from tests.monitor.store.conformance.samples import make_label, make_ranking, read_back
 from tests.refusals import refuses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.transaction import Transaction
 
 COUNT = 60
 RANKINGS = [

@@ -5,12 +5,18 @@ from __future__ import annotations
 import random
 import threading
 from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
+from typing import Any, TypeAlias
 
 import pytest
 from rankscope.errors import FileError
 from rankscope.monitor.events.event import Items, Label, Ranking
+from rankscope.monitor.events.outcome import Outcome
 from rankscope.monitor.store.records import Deleted, Version
+from rankscope.monitor.store.store import Store
+from rankscope.monitor.store.transaction import Transaction
 from rankscope.records import replace
 
 from tests.monitor.store.conformance.samples import make_label, make_ranking, read_back
@@ -18,16 +24,9 @@ from tests.refusals import refuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
-    from typing import Any, TypeAlias
-
     from rankscope.monitor.events.event import Environment, Event
-    from rankscope.monitor.events.outcome import Outcome
-    from rankscope.monitor.store.store import Store
-    from rankscope.monitor.store.transaction import Transaction
 
-    Open: TypeAlias = Callable[[], AbstractContextManager[Store]]
+Open: TypeAlias = Callable[[], AbstractContextManager[Store]]
 
 
 def statuses(store: Store, *events: Event, project: str = "music") -> list[str]:

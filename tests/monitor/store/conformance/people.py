@@ -7,16 +7,12 @@ from rankscope.errors import UsageError
 from rankscope.monitor.store.keys import AuditEntry, Secret, authenticate, make_key
 from rankscope.monitor.store.methods import fold
 from rankscope.monitor.store.people import SESSION_IDLE, SESSION_LIFE, BrowserSession, Person
+from rankscope.monitor.store.store import Store
 from rankscope.monitor.store.tables.keys import touch_key
 from rankscope.records import replace
 
+from tests.monitor.store.conformance.events import Open
 from tests.refusals import refuses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.store.store import Store
-
-    from tests.monitor.store.conformance.events import Open
 
 ANN = Person(person_id=0, email="ann@example.com", name="Ann", created=5)
 

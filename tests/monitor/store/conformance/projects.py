@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.keys import AuditEntry, authenticate, make_key
 from rankscope.monitor.store.records import CellRow, HourRow, OpenHour, Progress
+from rankscope.monitor.store.store import Store
 from rankscope.records import replace
 
+from tests.monitor.store.conformance.events import Open
 from tests.refusals import refuses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rankscope.monitor.store.store import Store
-
-    from tests.monitor.store.conformance.events import Open
 
 
 class ProjectConformance:

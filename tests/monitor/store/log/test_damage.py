@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from rankscope import FileError
@@ -14,13 +15,9 @@ from rankscope.monitor.store.records import Chosen
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables.schema import blocks, bodies, ids, pending
 from rankscope.records import replace
+from sqlalchemy import Table
 
 from tests.monitor.store.conformance.samples import make_label, make_ranking
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from sqlalchemy import Table
 
 TABLES = {table.name: table for table in (blocks, bodies, ids, pending)}
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,9 +11,6 @@ from rankscope.monitor.store.log.blocks import RANKINGS, Block
 from rankscope.monitor.store.log.spans import AT_ONCE, PARTS, divide
 
 from tests.generated import examples
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def block_of(first: int, last: int, rankings: int) -> Block:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.log import writer
 from rankscope.monitor.store.log.blocks import list_blocks
 from rankscope.monitor.store.log.writer import ALIKE, SIZES
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
 from tests.monitor.store.conformance.samples import make_label, make_ranking, read_back
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 SMALL, LARGE = SIZES
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 from unittest import mock
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rankscope.monitor.events.event import Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.log import spans, writer
 from rankscope.monitor.store.sqlite.store import SQLiteStore
@@ -14,12 +16,6 @@ from rankscope.records import replace
 
 from tests.generated import examples
 from tests.monitor.store.conformance.samples import make_label, make_ranking, texts_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pytest
-    from rankscope.monitor.events.event import Label, Ranking
 
 TIMES = st.integers(0, 3) | st.integers(HOUR - 2, HOUR + 2) | st.integers(2 * HOUR, 2 * HOUR + 9)
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.store.log.tally import DELETED, Tally, read_tally
 from rankscope.monitor.store.records import Chosen
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COUNT = 40
 SECRET = "zQ7-the-user-who-left-4rT"  # noqa: S105 - a name to search for
