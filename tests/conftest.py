@@ -27,7 +27,6 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 @pytest.fixture(scope="session")
 def program() -> Program:
-    """The program, ready to be run many times."""
     return start_program()
 
 

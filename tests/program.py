@@ -83,7 +83,6 @@ class Program:
             return subprocess.CompletedProcess(words, status, stdout.read(), stderr.read())
 
     def close(self) -> None:
-        """End the process."""
         self._process.kill()
         self._process.communicate()
         shutil.rmtree(self.folder)
@@ -139,7 +138,6 @@ def serve(address: str) -> NoReturn:
 
 
 def load(reader: int) -> None:
-    """Import what children had to load."""
     try:
         names = os.read(reader, 1 << 16).decode().split()
     except BlockingIOError:
@@ -149,7 +147,6 @@ def load(reader: int) -> None:
 
 
 def reap() -> None:
-    """Forget children that have ended."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

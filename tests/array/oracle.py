@@ -134,7 +134,6 @@ def batches(draw: st.DrawFn) -> Lists:
 
 
 def large(rows: int, columns: int, *, levels: int, seed: int) -> Lists:
-    """Make a large batch with as many different scores."""
     random = np.random.default_rng(seed)
     return Lists(
         random.integers(0, 4, (rows, columns)).astype(float),

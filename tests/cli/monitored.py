@@ -61,7 +61,6 @@ class Project:
         self._program = program
 
     def run(self, command: str, *words: str) -> subprocess.CompletedProcess[bytes]:
-        """Run a command of the monitor on the store."""
         head, *action = command.split()
         return self._program.run("monitor", head, *action, self.store, *words)
 

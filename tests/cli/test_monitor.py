@@ -29,7 +29,6 @@ WRITING = ("evaluate", "ingest", "label", "delete", "retain", "key make")
 
 @pytest.fixture
 def project(program: Program, tmp_path: Path) -> Project:
-    """A project without anything."""
     return Project(program, tmp_path)
 
 

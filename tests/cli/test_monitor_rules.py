@@ -40,7 +40,6 @@ def made_once(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @pytest.fixture
 def project(made_once: Path, program: Program, tmp_path: Path) -> Project:
-    """That project, to be changed."""
     copytree(made_once, tmp_path, dirs_exist_ok=True)
     return Project(program, tmp_path)
 

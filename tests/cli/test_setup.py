@@ -45,7 +45,6 @@ class Folder(Project):
         self.file.write_text(FILE, encoding="utf-8")
 
     def apply(self, text: str | None = None) -> str:
-        """Apply the file, changed or not, and give what is said."""
         if text is not None:
             self.file.write_text(text, encoding="utf-8")
         done = self.run("apply", str(self.file))
@@ -53,7 +52,6 @@ class Folder(Project):
         return done.stdout.decode()
 
     def make_key(self, *words: str) -> dict[str, str]:
-        """The environment with a key for a service."""
         return {"RANKSCOPE_KEY": self.say("key make", "ci", "--scope", *words)["key"]}
 
 
@@ -192,7 +190,6 @@ def test_a_service_reads_its_channels_from_the_same_file(folder: Folder) -> None
 
 @contextmanager
 def serving(store: str, *words: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Run the service, and give its address and process."""
     process = subprocess.Popen(
         [PROGRAM, "serve", store, "--port", "0", *words],
         stdout=subprocess.PIPE,

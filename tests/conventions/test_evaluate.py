@@ -417,7 +417,6 @@ SHARED = {
 
 
 def values(evaluation: Evaluation, measure: str) -> dict[str, float]:
-    """The value of each query that has one."""
     by_query = zip(evaluation.query_ids, evaluation.per_query_list(measure), strict=True)
     return {query: value for query, value in by_query if not math.isnan(value)}
 

@@ -129,7 +129,6 @@ def test_ties_go_to_the_larger_id_as_in_trec_eval() -> None:
 
 
 def dcg(ranks: range) -> float:
-    """DCG of relevant documents at these ranks."""
     return sum(1 / math.log2(rank + 1) for rank in ranks)
 
 

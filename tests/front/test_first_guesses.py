@@ -34,7 +34,6 @@ LOG = pd.DataFrame(ROWS, columns=NAMES)
 
 
 def write_trec(folder: Path) -> Path:
-    """Write the judgments and both runs as TREC files."""
     write_qrels(folder / "qrels.txt", QRELS)
     (folder / "runs").mkdir()
     for name, run in RUNS.items():

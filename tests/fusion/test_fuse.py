@@ -528,7 +528,6 @@ def make_noise(queries: int, runs: int, seed: int) -> tuple[dict[str, Any], dict
 
 
 def split(queries: list[str]) -> list[list[str]]:
-    """The parts that the IDs of the queries say."""
     mixed = sorted(queries, key=lambda query: blake2b(query.encode(), digest_size=8).digest())
     count = min(5, len(queries))
     return [mixed[fold::count] for fold in range(count)]

@@ -27,12 +27,10 @@ class Command(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The words as one."""
         return " ".join(self.words)
 
 
 def list_commands() -> list[Command]:
-    """List every command that can be run."""
     return [*_walk((), COMMANDS)]
 
 

@@ -92,7 +92,6 @@ class Place:
         self._fill()
 
     def close(self) -> None:
-        """Let go of the port."""
         self.busy.close()
 
     def _fill(self) -> None:

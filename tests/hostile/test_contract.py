@@ -30,7 +30,6 @@ TOO_LONG = "a" * 20_000
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """A service with two projects."""
     made = World(tmp_path_factory.mktemp("contract"))
     yield made
     made.service.store.close()

@@ -75,7 +75,6 @@ def test_a_full_disk_leaves_no_part_of_a_file(
 
 
 def fill_store(folder: Path) -> None:
-    """Make a store with some events."""
     events = make_events()
     rankings = write_lines(folder / "rankings.jsonl", events["rankings"])
     for words in (("configure", "events.db", *CONFIGURED), ("ingest", "events.db", rankings)):

@@ -200,7 +200,6 @@ CALLS: dict[str, Callable[[], object]] = {
 
 
 def nest(depth: int) -> list[Any]:
-    """Lists in lists."""
     nested: list[Any] = []
     for _ in range(depth):
         nested = [nested]
@@ -341,5 +340,4 @@ def test_the_service_refuses_hostile_measures(name: str, service: Service) -> No
 
 
 def escape(text: str) -> str:
-    """Write a text as the query of an address has it."""
     return urllib.parse.quote(text, safe="")

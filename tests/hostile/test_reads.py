@@ -122,7 +122,6 @@ def write_metrics(monitor: Monitor) -> bytes:
 
 
 def open_monitor(folder: Path, events: list[Event], name: str = "events") -> Monitor:
-    """A monitor that has evaluated some events."""
     monitor = Monitor.open(f"{folder}/{name}.db", PROJECT, now=lambda: to_datetime(NOW), threads=1)
     monitor.configure(MUSIC)
     for at in range(0, len(events), 5000):

@@ -64,7 +64,6 @@ class Accepting:
         """Judge an address."""
 
     def post(self, *_: object) -> None:
-        """Post nothing."""
         raise AssertionError("it was to be posted")
 
 
@@ -74,7 +73,6 @@ def hook(store: Store, secret: str = SECRET, project: str = "music") -> None:
 
 
 def modes_of(folder: Path) -> dict[str, int]:
-    """The modes of all files and folders in a folder."""
     return {
         str(path.relative_to(folder)): stat.S_IMODE(path.stat().st_mode)
         for path in folder.rglob("*")

@@ -112,7 +112,6 @@ def copy_files(source: Path, target: Path, *endings: str) -> Path:
 
 
 def cut(path: Path, count: int = 1) -> None:
-    """Cut bytes off the end of a file."""
     path.write_bytes(path.read_bytes()[:-count])
 
 
@@ -265,12 +264,10 @@ def windows(windows_once: Path, tmp_path: Path) -> Iterator[Monitor]:
 
 
 def open_windows(folder: Path) -> Monitor:
-    """Open the store in a folder."""
     return Monitor.open(f"{folder}/windows.db", now=lambda: to_datetime(NOW), threads=1)
 
 
 def read_windows(monitor: Monitor) -> list[object]:
-    """All windows that are stored."""
     digest = MUSIC.digest
     store = monitor.store
     return [
@@ -281,7 +278,6 @@ def read_windows(monitor: Monitor) -> list[object]:
 
 
 def path_of(monitor: Monitor) -> Path:
-    """The file of its store."""
     return Path(monitor.store.url.removeprefix("sqlite:///"))
 
 

@@ -129,7 +129,6 @@ FORBIDDEN = {
 
 
 def tracked_texts() -> dict[str, str]:
-    """Every tracked file that is text, by its path."""
     listed = subprocess.run(
         ["git", "ls-files", "-z"],  # noqa: S607 - whichever git made the checkout
         cwd=ROOT,
@@ -254,7 +253,6 @@ TODAY = dt.date(2026, 11, 22)
 
 
 def load_audit() -> ModuleType:
-    """The program behind `make audit`."""
     spec = spec_from_file_location("audit", ROOT / ".ci" / "audit.py")
     assert spec is not None
     assert spec.loader is not None

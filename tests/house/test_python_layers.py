@@ -89,7 +89,6 @@ def read_imports(root: Path) -> list[Import]:
 
 @cache
 def read_package() -> list[Import]:
-    """Return every import between the modules of the package."""
     return read_imports(ROOT)
 
 

@@ -17,7 +17,6 @@ Pack = Callable[[bytes], bytes]
 
 
 def pack_zstd(text: bytes) -> bytes:
-    """Pack as one zstd frame."""
     packed: bytes = pa.Codec("zstd").compress(text, asbytes=True)
     return packed
 

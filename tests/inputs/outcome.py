@@ -89,7 +89,6 @@ def expected_values(qrels: Iterable[Row], run: Iterable[Row]) -> Values:
 
 @cache
 def values_of(entry: Entry) -> Values | None:
-    """Return the values expected of an entry."""
     if entry.code:
         return None
     assert entry.rows is not None

@@ -281,8 +281,6 @@ def test_generated_rankings_have_the_same_values_in_every_form(
 
 
 def make_dataset(**parts: Sequence[Row]) -> object:
-    """Make what looks like a dataset of `ir_datasets`."""
-
     def iterate(rows: Sequence[Row], kind: type) -> Callable[[], Iterator[object]]:
         return lambda: (kind(*row, *(["0"] if kind is TrecQrel else [])) for row in rows)
 

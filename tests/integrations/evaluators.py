@@ -79,7 +79,6 @@ def evaluate_with_mteb() -> Any:
         )
 
         def load_data(self, **_: Any) -> None:
-            """Make the data."""
             texts = [{"id": doc, "title": "", "text": f"text {doc}"} for doc in DOCUMENTS]
             queries = [{"id": query, "text": f"query {query}"} for query in QUERIES]
             split = {
@@ -97,11 +96,9 @@ def evaluate_with_mteb() -> Any:
         mteb_model_meta = ModelMeta.create_empty({"name": "rankscope/run", "revision": "1"})
 
         def index(self, corpus: Any, **_: Any) -> None:
-            """Take the documents."""
             assert corpus["id"] == DOCUMENTS
 
         def search(self, queries: Any, **_: Any) -> Any:
-            """Return the run."""
             return {query: dict(run[query]) for query in queries["id"]}
 
     result = mteb.evaluate(Model(), Task(), cache=None, show_progress_bar=False)

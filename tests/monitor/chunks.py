@@ -15,14 +15,12 @@ if TYPE_CHECKING:
 
 
 def texts(values: list[str]) -> Texts:
-    """Texts end to end."""
     encoded = [value.encode() for value in values]
     sizes = np.array([len(one) for one in encoded], dtype=np.int64)
     return offsets_of(sizes), np.frombuffer(b"".join(encoded), np.uint8)
 
 
 def integers(values: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """An array of whole numbers, which may be empty."""
     return np.array(values, dtype=np.int64)
 
 

@@ -67,11 +67,9 @@ def copy_project(store: Store, source: str, project: str) -> None:
 
 
 def put_incidents(store: Store, project: str, *incidents: Incident) -> None:
-    """Store incidents of a project."""
     rows = [write_incident(replace(each, project=project)) for each in incidents]
     store.save_rules(project, (), incidents=rows)
 
 
 def make_fall(number: int) -> Incident:
-    """An incident about a measure that fell."""
     return make_incident(incident_id=f"incident_{number:020x}", model="m0", version="1", slice=())

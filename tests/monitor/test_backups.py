@@ -61,12 +61,10 @@ def place(tmp_path: Path) -> Path:
 
 
 def make(store: SQLiteStore, place: Path, now: int = NOW) -> backups.Backup:
-    """Make a backup."""
     return make_backup(store, str(place), now=now)
 
 
 def restore(place: Path) -> backups.Backup:
-    """Restore the newest backup beside its place."""
     return restore_backup(str(place), place.with_name("restored.db"))
 
 
@@ -146,7 +144,6 @@ def test_a_place_belongs_to_one_store(store: SQLiteStore, place: Path, tmp_path:
 
 
 def damage(path: Path) -> None:
-    """Change one bit of a file."""
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
@@ -168,7 +165,6 @@ def test_a_damaged_backup_is_refused_and_leaves_nothing(
 
 
 def truncate(path: Path) -> None:
-    """Cut off the second half of a file."""
     os.truncate(path, path.stat().st_size // 2)
 
 

@@ -50,14 +50,12 @@ EVENTS = [
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SQLiteStore]:
-    """A store with all events."""
     with SQLiteStore(tmp_path / "events.db") as opened:
         opened.append("music", EVENTS)
         yield opened
 
 
 def find(store: SQLiteStore, now: int = NOW, **chosen: Any) -> Baseline | None:  # noqa: ANN401 - as a choice has them
-    """The baseline of the project after an evaluation."""
     monitor = Monitor(store, "music", clock=lambda: now, threads=1)
     choice = BaselineChoice(**chosen)
     monitor.configure(Configuration(definition=CLICKS, baseline=choice))

@@ -109,7 +109,6 @@ def chunks(draw: st.DrawFn) -> tuple[Chunk, dict[int, Context]]:
 
 
 def same(one: Graded | ChunkValues, other: Graded) -> None:
-    """Assert that columns are the same, to the bit."""
     for name in Graded.__slots__:
         found, expected = getattr(one, name), getattr(other, name)
         assert found.dtype == expected.dtype, name
@@ -118,7 +117,6 @@ def same(one: Graded | ChunkValues, other: Graded) -> None:
 
 
 def show(name: str, time: int = 0, docs: Sequence[str] = ("a", "b")) -> Ranking:
-    """A ranking of some documents."""
     return Ranking(name, name, time, Items(tuple(docs), tuple(range(1, len(docs) + 1))))
 
 

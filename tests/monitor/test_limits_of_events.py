@@ -31,7 +31,6 @@ class Text:
         self._letter = letter
 
     def read(self, most: int) -> bytes:
-        """The next piece."""
         size = min(self._left, most)
         self._left -= size
         return self._letter * size

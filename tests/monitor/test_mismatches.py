@@ -40,7 +40,6 @@ class Logged:
         self.monitor.evaluate()
 
     def now(self) -> Any:  # noqa: ANN401 - a datetime
-        """The time at the start of the hour."""
         return to_datetime(START + self.hour * HOUR) + timedelta(minutes=1)
 
     def log(
@@ -188,7 +187,6 @@ class Telling:
     """A service that names a mismatch each time."""
 
     def post(self, path: str, body: bytes) -> Answer:
-        """Answer a batch."""
         assert path == "/v1/labels"
         told = {"message": f"{LABEL} ({len(body)} of 99 labels)"}
         return Answer(200, {"accepted": 1, "mismatches": [told]})

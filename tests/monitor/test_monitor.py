@@ -25,7 +25,6 @@ CONFIGURE = partial(Configuration, definition=CLICKS.definition)
 
 
 def open_monitor(path: Path, *, writes: bool = True) -> Monitor:
-    """A monitor whose clock stands still."""
     return Monitor.open(str(path), now=lambda: to_datetime(NOW), threads=1, writes=writes)
 
 
@@ -41,7 +40,6 @@ def show(number: int, **more: object) -> dict[str, object]:
 
 
 def click(number: int, doc: str) -> dict[str, object]:
-    """A click, as it is sent."""
     return {
         "ranking_id": f"r{number}",
         "doc_id": doc,

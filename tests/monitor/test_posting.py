@@ -123,7 +123,6 @@ def shown(at: int, **more: object) -> dict[str, object]:
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[FakeService]:
-    """A service with an empty store."""
     with SQLiteStore(tmp_path / "there.db") as there:
         yield FakeService(there)
 

@@ -44,7 +44,6 @@ def find_classes() -> dict[str, type]:
 
 
 def list_functions(cls: type) -> Iterator[Callable[..., object]]:
-    """The public methods and properties of a class."""
     for name, member in inspect.getmembers(cls):
         if not name.startswith("_") and name != "cells":
             found = getattr(member, "fget", None) or getattr(member, "func", None) or member

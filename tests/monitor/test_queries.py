@@ -43,7 +43,6 @@ def collect(*labels: Label, version: str = "", measure: str = "nDCG@2", **rule: 
 
 
 def texts(column: Any) -> list[str | None]:  # noqa: ANN401 - a column of texts
-    """The text of each query."""
     return [None if code < 0 else column.texts[code] for code in column.codes]
 
 

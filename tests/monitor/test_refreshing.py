@@ -71,7 +71,6 @@ def open_monitor(folder: Path, name: str, times: list[int]) -> Monitor:
 
 
 def spell_out(monitor: Monitor) -> object:
-    """All that is stored of windows."""
     digest = MUSIC.digest
     return (
         monitor.store.cells("default", digest),

@@ -52,7 +52,6 @@ SEARCHES = st.lists(
 
 
 def log(searches: list[Search]) -> list[Event]:
-    """The events of searches."""
     events: list[Event] = []
     for number, (version, device, user, docs, ranks, labels) in enumerate(searches):
         name = f"r{number}"

@@ -38,14 +38,12 @@ FIRST, MIXED, LAST = (Span(to_datetime(at * WEEK), to_datetime((at + 1) * WEEK))
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SQLiteStore]:
-    """A store with all events."""
     with SQLiteStore(tmp_path_factory.mktemp("trace") / "events.db") as opened:
         opened.append("music", EVENTS)
         yield opened
 
 
 def trace(store: SQLiteStore, before: Span, after: Span, **given: Any) -> Trace:  # noqa: ANN401 - of `trace_spans`
-    """The trace of two spans by nDCG@5."""
     chosen: dict[str, Any] = {"measure": "nDCG@5", "now": NOW, "choices": QUICK, "threads": 1}
     return trace_spans(store, "music", RULE, before, after, **chosen | given)
 

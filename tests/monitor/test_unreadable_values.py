@@ -32,7 +32,6 @@ YEAR_1000, YEAR_9000 = (
 
 
 def log(path: Path, kind: str, given: Any) -> Rejected:  # noqa: ANN401 - whatever is logged
-    """Log events in a new store."""
     with Monitor.open(
         str(path.with_suffix(".db")), now=lambda: datetime.fromtimestamp(NOW / 1e6, UTC)
     ) as monitor:

@@ -52,7 +52,6 @@ def sum_store(
     slicing: Slicing,
     **span: Any,  # noqa: ANN401 - as `read` takes it
 ) -> dict[Key, Cell]:
-    """The cells of the events of a store."""
     chunks = store.read("music", **span)
     evaluated = evaluate_chunks(chunks, definition, now=now, threads=1)
     return sum_cells(evaluated, store.contexts("music"), slicing)
@@ -69,7 +68,6 @@ def spell_out(cells: dict[Key, Cell], definition: Definition) -> dict[Any, Any]:
 
 
 def merge(one: dict[Key, Cell], other: dict[Key, Cell]) -> dict[Key, Cell]:
-    """The cells of both."""
     both = {key: cell.merge(other[key]) for key, cell in one.items() if key in other}
     return one | other | both
 

@@ -26,7 +26,6 @@ class Case:
 
 
 def single(value: float) -> float:
-    """A number rounded to single precision."""
     return float(struct.unpack("f", struct.pack("f", value))[0])
 
 

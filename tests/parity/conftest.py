@@ -20,13 +20,11 @@ class Command:
             path.write_text(text)
 
     def print(self, *words: object, status: int = 0) -> str:
-        """Return what is printed for files among the words."""
         assert main(["trec_eval", *map(str, words)]) == status
         printed, self.said = self.capfd.readouterr()
         return printed
 
     def values(self, *words: object, status: int = 0) -> dict[str, dict[str, str]]:
-        """Return what is printed for the two files, by query and measure."""
         found: dict[str, dict[str, str]] = {}
         for line in self.print(*words, *self.files, status=status).splitlines():
             name, query, value = line.split("\t")

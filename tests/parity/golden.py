@@ -58,7 +58,6 @@ class Golden:
 
     @property
     def said(self) -> str:
-        """The name of its file."""
         return "-".join(filter(None, (self.convention, self.variant)))
 
     def refuses(self, case: str, measure: str, query: str) -> bool:

@@ -31,7 +31,6 @@ def of_pytrec_eval(
 
 
 def of_ir_measures(qrels: Qrels, run: Lists | Rows, names: Iterable[str]) -> Values:
-    """The values of ir_measures, under the names that it was given."""
     asked = {ir_measures.parse_measure(name): name for name in names}
     values: Values = {name: {} for name in asked.values()}
     scored = [ir_measures.ScoredDoc(*row) for row in run] if isinstance(run, list) else run

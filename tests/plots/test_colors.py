@@ -64,7 +64,6 @@ def multiply(matrix: tuple[Channels, Channels, Channels], channels: Channels) ->
 
 
 def linear(color: str) -> Channels:
-    """The channels of a color without gamma, from 0 to 1."""
     red, green, blue = (
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
         for part in (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
@@ -73,7 +72,6 @@ def linear(color: str) -> Channels:
 
 
 def luminance(color: str) -> float:
-    """The relative luminance, 0 for black and 1 for white."""
     return multiply(TO_XYZ, linear(color))[1]
 
 
@@ -93,7 +91,6 @@ def lightness(color: str) -> float:
 
 
 def hue(color: str) -> float:
-    """The angle of the hue, in degrees."""
     _, a, b = lab(linear(color))
     return math.degrees(math.atan2(b, a)) % 360
 

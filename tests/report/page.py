@@ -29,7 +29,6 @@ class Element:
         return found
 
     def every(self) -> list[Element]:
-        """All elements below."""
         return [each for child in self.children for each in (child, *child.every())]
 
 

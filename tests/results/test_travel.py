@@ -220,12 +220,10 @@ def test_an_evaluation_travels_without_the_documents() -> None:
 
 
 def evaluate_in_worker(qrels: rs.Qrels) -> rs.Evaluation:
-    """What a worker does."""
     return rs.evaluate(qrels, OLD, ["nDCG@2"], interval=0.9)
 
 
 def fail_in_worker(measure: str) -> None:
-    """A mistake in a worker."""
     rs.evaluate(QRELS, OLD, measure)
 
 

@@ -34,7 +34,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Chromium, as the system has it."""
     program = shutil.which("chromium")
     assert program is not None, "expected the browser chromium in PATH"
     with sync_playwright() as playwright:
@@ -46,7 +45,6 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
-    """A server of PostgreSQL."""
     with Cluster() as running:
         yield running
 

@@ -64,7 +64,6 @@ class Cluster:
         shutil.rmtree(self.folder)
 
     def start(self) -> None:
-        """Start the server, and wait until it answers."""
         log = self.folder / "log"
         self._run("pg_ctl", "-D", self.folder / "data", "-l", log, "-w", "start")
 

@@ -37,7 +37,6 @@ def poll(look: Callable[[], T | None], expected: str) -> T:
 
 
 def find_port() -> int:
-    """Return a port that is free now."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         return int(listening.getsockname()[1])
 
@@ -58,7 +57,6 @@ def start(command: list[str], log: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def command(*arguments: str) -> str:
-    """Run `rankscope`, and return what it prints."""
     done = subprocess.run(
         [sys.executable, "-m", "rankscope", *arguments],
         capture_output=True,
@@ -71,7 +69,6 @@ def command(*arguments: str) -> str:
 
 @contextmanager
 def run_service(store: Path, *options: str, port: int = 0) -> Iterator[str]:
-    """Run `rankscope serve`, and give its address."""
     arguments = ("serve", str(store), "--port", str(port), *options)
     with start(
         [sys.executable, "-m", "rankscope", *arguments], store.with_suffix(".log")
@@ -93,20 +90,17 @@ class Prometheus:
     url: str
 
     def ask(self, path: str, **query: str) -> Any:  # noqa: ANN401 - JSON
-        """Return the data of an answer of its API."""
         answer = httpx.get(f"{self.url}/api/v1/{path}", params=query, timeout=60)
         assert answer.status_code == 200, answer.text
         return answer.json()["data"]
 
     def query(self, expression: str) -> list[dict[str, Any]]:
-        """Return what an expression has now."""
         found: list[dict[str, Any]] = self.ask("query", query=expression)["result"]
         return found
 
 
 @contextmanager
 def run_prometheus(folder: Path, configuration: dict[str, Any]) -> Iterator[Prometheus]:
-    """Run Prometheus with a configuration."""
     file = folder / "prometheus.yml"
     file.write_text(yaml.safe_dump(configuration))
     port = find_port()
@@ -126,7 +120,6 @@ def run_prometheus(folder: Path, configuration: dict[str, Any]) -> Iterator[Prom
 
 
 def post(url: str, key: str, path: str, events: object) -> httpx.Response:
-    """Send events to a service."""
     return httpx.post(
         f"{url}{path}",
         content=json.dumps(events),

@@ -53,7 +53,6 @@ class World:
         assert (row.status, row.problem) == ("delivered", "")
 
     def alerts(self) -> list[dict[str, Any]]:
-        """The alerts that are active, as Alertmanager has them."""
         answer = httpx.get(f"{self.url}/api/v2/alerts", timeout=60)
         assert answer.status_code == 200
         found: list[dict[str, Any]] = answer.json()
@@ -62,7 +61,6 @@ class World:
 
 @contextmanager
 def run_alertmanager(folder: Path, port: int) -> Iterator[str]:
-    """Run an Alertmanager that notifies nobody."""
     folder.mkdir(exist_ok=True)
     file = folder / "alertmanager.yml"
     file.write_text(

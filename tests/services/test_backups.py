@@ -48,7 +48,6 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def fill(store: Store) -> None:
-    """A project with values of final hours."""
     monitor = Monitor(store, "music", clock=lambda: NOW)
     monitor.configure(CLICKS)
     store.append("music", [make_ranking(number) for number in range(20)])

@@ -34,7 +34,6 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
 
 
 def services() -> dict[str, Any]:
-    """The services of the Compose file."""
     found: dict[str, Any] = yaml.safe_load(COMPOSE)["services"]
     return found
 

@@ -139,7 +139,6 @@ def find_row(page: Page, region: str, first: str) -> list[str]:
 
 
 def signed(amount: float) -> str:
-    """A change as pages write it."""
     return f"{amount:+.4f}".replace("-", "−")
 
 

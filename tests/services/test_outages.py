@@ -83,7 +83,6 @@ class Month:
 
 
 def key(incident: Incident) -> tuple[object, ...]:
-    """What an incident is about."""
     return incident.kind, incident.model, incident.slice
 
 

@@ -40,7 +40,6 @@ DRAWN = str.maketrans({"_": " ", "~": "˜", "^": "ˆ"})
 
 
 def make_tables() -> dict[str, Callable[[str], str]]:
-    """Return what writes the table of each result in a format."""
     found = rs.evaluate(QRELS, RUNS, MEASURES)
     results = {
         "evaluation": rs.evaluate(QRELS, RUNS[NAMES[0]], MEASURES, interval=0.95),

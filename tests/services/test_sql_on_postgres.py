@@ -45,7 +45,6 @@ def server(cluster: Cluster) -> Iterator[psycopg.Connection]:
 
 
 def query(server: psycopg.Connection, statement: str) -> Rows:
-    """The rows of a statement by column."""
     cursor = server.execute(statement.encode())
     names = [column.name for column in cursor.description or ()]
     return [dict(zip(names, row, strict=True)) for row in cursor]

@@ -37,7 +37,6 @@ class Collector:
         self.url = ""
 
     def spans(self) -> list[Any]:
-        """All spans."""
         exported = [ExportTraceServiceRequest.FromString(one) for one in self.bodies["/v1/traces"]]
         return [
             span
@@ -48,7 +47,6 @@ class Collector:
         ]
 
     def metrics(self) -> set[str]:
-        """The names of all metrics."""
         exported = self.bodies["/v1/metrics"]
         return {
             metric.name
@@ -61,7 +59,6 @@ class Collector:
 
 @contextmanager
 def collecting() -> Iterator[Collector]:
-    """Run a collector."""
     collector = Collector()
 
     class Handler(BaseHTTPRequestHandler):
@@ -87,7 +84,6 @@ def collecting() -> Iterator[Collector]:
 
 
 def read(span: Any) -> dict[str, Any]:  # noqa: ANN401 - generated
-    """The attributes of a span."""
     return {one.key: getattr(one.value, one.value.WhichOneof("value")) for one in span.attributes}
 
 

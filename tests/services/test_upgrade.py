@@ -84,7 +84,6 @@ class Services:
         self.addresses[slot] = line.split()[2].rstrip("/")
 
     def stop(self, slot: int) -> None:
-        """Send no more requests to a service, and end it."""
         self.addresses.pop(slot, None)
         process = self._running.pop(slot, None)
         if process is not None:
@@ -111,7 +110,6 @@ class Sender(threading.Thread):
         self.ending = threading.Event()
 
     def run(self) -> None:
-        """Send."""
         with httpx.Client(timeout=60) as client:
             number = self._slot * 10_000
             while not self.ending.is_set() and len(self.sent) < 9_000:

@@ -160,7 +160,6 @@ def test_values_of_a_real_run_are_those_of_evaluate() -> None:
 
 
 def read_trec(path: str, columns: dict[int, str]) -> pd.DataFrame:
-    """The columns of a TREC file."""
     table = pd.read_csv(path, sep=r"\s+", header=None, usecols=[*columns], dtype=str)
     table = table.rename(columns=columns)
     return table.astype({columns[max(columns)]: "float64"})

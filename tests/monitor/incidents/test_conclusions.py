@@ -63,7 +63,6 @@ class World:
         ]
 
     def lasting(self) -> list[Incident]:
-        """The incidents that are not resolved."""
         return [one for one in self.incidents.values() if one.state in LASTING]
 
     def look(
@@ -80,7 +79,6 @@ class World:
 
     @property
     def groups(self) -> set[str]:
-        """The groups of the incidents."""
         return {one.group for one in self.incidents.values()}
 
     def keep(self, concluded: Conclusion) -> None:
@@ -90,17 +88,14 @@ class World:
         self.notices += concluded.notices
 
     def act(self, turn: transitions.Turn, now: datetime) -> None:
-        """Let a person change an incident."""
         checks = {check.rule.name: check for check in self.checks()}
         self.keep(settle("music", [turn], checks, now))
 
     def events(self) -> list[tuple[str, ...]]:
-        """The events of each notice."""
         return [tuple(event for event, _ in notice.parts) for notice, _ in self.notices]
 
     @property
     def only(self) -> Incident:
-        """The one incident there is."""
         (incident,) = self.incidents.values()
         return incident
 

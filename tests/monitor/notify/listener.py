@@ -23,7 +23,6 @@ class Listener:
 
     @property
     def url(self) -> str:
-        """The address, under a name."""
         return f"http://hook.example:{self.port}/in?team=search"
 
 

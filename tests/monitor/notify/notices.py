@@ -12,7 +12,6 @@ BEGAN = datetime(2026, 11, 6, 11, 30, tzinfo=UTC)
 
 
 def make_incident(**said: Any) -> Incident:  # noqa: ANN401 - whatever an incident has
-    """An incident about televisions."""
     return Incident(
         **{
             "incident_id": "incident_1",

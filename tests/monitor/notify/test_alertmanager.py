@@ -33,13 +33,11 @@ CHANGING = {"severity"}
 
 
 def manager(**said: Any) -> Channel:  # noqa: ANN401 - whatever a channel has
-    """A channel of an Alertmanager."""
     given = {"name": "alerts", "url": Secret(ADDRESS), "kind": "alertmanager"}
     return Channel(**given | said)
 
 
 def put(store: SQLiteStore, incident: Incident) -> None:
-    """Store an incident as it stands."""
     row = write_incident(incident)
     store.transact(
         lambda transaction: table.put_incidents(

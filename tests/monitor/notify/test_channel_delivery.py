@@ -99,7 +99,6 @@ class World(Delivering):
 
 
 def service(name: str, **said: Any) -> Channel:  # noqa: ANN401 - whatever a channel has
-    """A channel of a service."""
     return Channel(name=name, url=Secret(f"slack://token/of/{name}"), **said)
 
 

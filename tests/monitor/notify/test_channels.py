@@ -20,7 +20,6 @@ NO_TOKENS = ('"a b"', '"a\\r\\nX: y"', '""', "1")
 
 
 def read(folder: Path, text: str, **more: str) -> Channels:
-    """Read a file with this text."""
     path = folder / "rankscope.toml"
     path.write_text(text, encoding="utf-8")
     return read_channels(path, {**ENVIRONMENT, **more})

@@ -41,7 +41,6 @@ SECRET = Secret(f"whsec_{KEY}")
 def put_notice(
     store: SQLiteStore, name: str, time: int, body: str, channels: tuple[str, ...]
 ) -> None:
-    """Let a notice wait for some channels."""
     row = NoticeRow(name, time, body, channels)
     store.transact(
         lambda transaction: insert_notifications(
@@ -75,7 +74,6 @@ def put_webhook(
     now: int = 0,
     **more: Any,  # noqa: ANN401 - whatever a webhook has
 ) -> Secret:
-    """Set the webhook of the project."""
     return set_webhook(store, PROJECT, url, poster=other, now=now, actor="ada", **more)
 
 
@@ -97,8 +95,6 @@ class Delivering:
 
 
 class World(Delivering):
-    """The same with a webhook."""
-
     def tell(self, name: str = "a", channels: tuple[str, ...] = ("webhook",)) -> None:
         """Let a change of a state wait to be told."""
         body = json.dumps({"type": "rule.state_changed", "id": name, "time": "then"})
@@ -111,8 +107,6 @@ class World(Delivering):
 
 @pytest.fixture
 def make(store: SQLiteStore) -> Callable[..., World]:
-    """Makes a world with a webhook."""
-
     def make_world(other: Other | Poster, url: str = URL, **more: bool) -> World:
         put_webhook(store, other, url, START, secret=SECRET, **more)
         return World(store, other)

@@ -65,7 +65,6 @@ PUBLIC = [
 
 
 def post(listener: Listener, url: str = "", body: bytes = b"", **more: Any) -> Reply:  # noqa: ANN401
-    """Post to a listener, or to an address."""
     target = read_url(url or listener.url, allows_http=True)
     return make_poster(**more).post(target, {}, body)
 

@@ -37,7 +37,6 @@ TOKEN = SLACK.rpartition("/")[2]
 
 
 def make_channel(url: str, *, allows_private: bool = False) -> Channel:
-    """A channel of a service."""
     return Channel(name="team", url=Secret(url), allows_private=allows_private)
 
 

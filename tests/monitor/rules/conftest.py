@@ -13,7 +13,6 @@ from tests.monitor.rules.world import PROJECT, VALIDATION, World
 
 @pytest.fixture
 def empty(tmp_path: Path) -> Iterator[SQLiteStore]:
-    """A store without events."""
     with SQLiteStore(tmp_path / "events.db", group_seconds=0) as opened:
         yield opened
 
@@ -27,5 +26,4 @@ def store(empty: SQLiteStore) -> SQLiteStore:
 
 @pytest.fixture
 def world(store: SQLiteStore) -> World:
-    """The rules of a store with a validation set."""
     return World(store)

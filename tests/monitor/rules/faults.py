@@ -104,7 +104,6 @@ class FaultyCounts(Counts):
         return () if time < START else show(*self._lasting(time))
 
     def count_days(self, since: int, until: int) -> Mapping[int, DayCounts]:
-        """Count the rankings of each day."""
         return {day: self._count_day(day) for day in range(since, until, DAY)}
 
     def _count_day(self, day: int) -> DayCounts:
@@ -119,14 +118,12 @@ class FaultyCounts(Counts):
         return counts
 
     def count_labels(self, day: int) -> dict[str, dict[str, int]]:
-        """Count the labels of a day."""
         found: Counter[str] = Counter()
         for hour in range(24):
             found.update(self._count(day + hour * HOUR).clicks)
         return {model: {"click": number} for model, number in found.items()}
 
     def find_mismatches(self, since: int, until: int) -> tuple[Mismatch, ...]:
-        """Find names that match nothing."""
         names = NameCounts()
         for time in range(since, until, HOUR):
             for each in self._show(time):
@@ -135,7 +132,6 @@ class FaultyCounts(Counts):
         return names.compare(CONFIGURATION.expected)
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
-        """Return whether rankings of an hour have labels."""
         return since < min(until, before) and any(each.clicks for each in self._show(since))
 
 
@@ -151,7 +147,6 @@ class Counted(NamedTuple):
 
 @cache
 def count(hour: int, faults: tuple[Fault, ...]) -> Counted:
-    """Count what is shown in an hour with faults."""
     shown = show(hour, faults)
     segments = Counter(
         segment
@@ -185,7 +180,6 @@ def find_ratio(faults: Sequence[Fault]) -> float:
 
 @cache
 def show(hour: int, faults: tuple[Fault, ...]) -> tuple[Shown, ...]:
-    """Show an hour with faults, one after another."""
     shown = show_hour(hour)
     for fault in faults:
         shown = [*chain.from_iterable(fault.change(hour, each) for each in shown)]

@@ -52,7 +52,6 @@ class PlainRecovery:
         self.margin = 0.0
 
     def look(self, gaps: Sequence[float], mean: float, margin: float) -> None:
-        """Look at the gaps of a day."""
         halfway = max((self.total / self.size + margin) / 2, margin)
         if fmean(self.evidence) <= 1:
             self.total, self.size = self.total + self.later_total, self.size + self.later_size
@@ -68,7 +67,6 @@ class PlainRecovery:
 
     @property
     def is_over(self) -> bool:
-        """Whether the drop has ended."""
         if not self.later_size or fmean(self.evidence) < NEEDED:
             return False
         return self.later_total / self.later_size <= self.margin
@@ -83,7 +81,6 @@ class PlainStream:
         self.restart()
 
     def restart(self) -> None:
-        """Forget the evidence."""
         self.since_any = [0.0] * len(BETS)
         self.since_best = [0.0] * len(BETS)
         self.falls = [0.0] * len(BETS)

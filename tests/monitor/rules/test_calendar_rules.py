@@ -138,7 +138,6 @@ def test_without_one_last_year_a_period_is_left_out(world: World) -> None:
 
 
 def make_traffic(world: World, moment: int, configuration: object) -> Traffic:
-    """The traffic up to a moment."""
     scene = make_scene(
         world.store,
         configuration=configuration,

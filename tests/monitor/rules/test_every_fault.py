@@ -71,7 +71,6 @@ class World:
 
     @property
     def active(self) -> set[StreamKey]:
-        """The streams whose incidents are active."""
         return {one.key for one in self.lasting if one.is_active}
 
 

@@ -87,7 +87,6 @@ def serve(
     version: str = "1",
     **said: Any,  # noqa: ANN401 - as searches have it
 ) -> None:
-    """Log the searches of a version."""
     seed = {"seed": 2 if version == "2" else 1}
     world.log(make_searches(since, until, version=version, **seed | said))
 

@@ -129,7 +129,6 @@ class Unlabelled(DrawnCounts):
         self._labelled = labelled
 
     def has_labels(self, since: int, until: int, before: int) -> bool:
-        """Whether rankings of a span had labels by a time."""
         spans = range((since - START) // HOUR, (until - START) // HOUR)
         return since < before and any(hour in self._labelled for hour in spans)
 
@@ -391,7 +390,6 @@ class Prompt(Unlabelled):
     """Rankings whose labels all come within a minute."""
 
     def count_days(self, since: int, until: int) -> Mapping[int, DayCounts]:
-        """The counts of days."""
         found = super().count_days(since, until)
         return {day: one._replace(ages=[1] + [0] * len(AGES)) for day, one in found.items()}
 

@@ -23,7 +23,6 @@ SLICING = Slicing((("device", ("phone", "tv")),), (), (("device", 0),))
 
 
 def open_reader(store: SQLiteStore) -> DataReader:
-    """What counts the events of a store."""
     return DataReader(make_scene(store, configuration=CONFIGURATION, slicing=SLICING))
 
 

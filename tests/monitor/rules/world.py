@@ -132,19 +132,16 @@ class World:
         self.store = store
 
     def log(self, events: Sequence[Event]) -> None:
-        """Log events."""
         self.store.append(PROJECT, events)
 
     def put(
         self, rule: DropRule, now: int = START, configuration: Configuration = CONFIGURATION
     ) -> None:
-        """Make or change a rule."""
         set_rule(self.store, PROJECT, configuration, rule, now=now, actor="ada")
 
     def advance(
         self, now: int, configuration: Configuration = CONFIGURATION, slicing: Slicing = SLICING
     ) -> Advanced:
-        """Bring the rules up to date."""
         return advance_rules(self.store, PROJECT, configuration, slicing, now=now, threads=1)
 
     def pass_day(
@@ -162,7 +159,6 @@ class World:
         return self.state_of(said.get("name", "quality"))
 
     def list_turns(self) -> list[str]:
-        """What happened to incidents, the first thing first."""
         ids = [one.incident_id for one in list_incidents(self.store, PROJECT, "all")]
         found = [find_incident(self.store, PROJECT, name)[1] for name in ids]
         turns = sorted((one.time, one.action) for history in found for one in history)
@@ -174,6 +170,5 @@ class World:
         return [Notice.from_json(row.body) for row in reversed(rows)]
 
     def state_of(self, name: str = "quality") -> RuleState:
-        """How a rule stands."""
         states = list_states(self.store, PROJECT)
         return next(state for state in states if state.rule.name == name)

@@ -71,7 +71,6 @@ def test_the_variance_between_days_is_bounded_one_standard_deviation_down(free: 
 
 
 def make_baseline(**given: Any) -> Baseline:  # noqa: ANN401 - fields of any type
-    """A baseline of one cell."""
     fields: dict[str, Any] = {
         "mean": 0.5,
         "half_width": 0.0,

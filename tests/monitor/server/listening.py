@@ -87,7 +87,6 @@ def serve(
 
 
 def post_head(key: str, *more: str) -> bytes:
-    """Write the head of a request that sends rankings."""
     lines = ["POST /v1/rankings HTTP/1.1", "Host: localhost", "Content-Type: application/json"]
     if key:
         lines.append(f"Authorization: Bearer {key}")
@@ -95,7 +94,6 @@ def post_head(key: str, *more: str) -> bytes:
 
 
 async def read_answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
-    """Read an answer, and return its status and its body."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
     size = next(
         (int(line.partition(":")[2]) for line in head.split("\r\n") if "content-length" in line), 0

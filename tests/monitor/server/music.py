@@ -19,7 +19,6 @@ MUSIC = Configuration(
 
 
 def open_monitor(service: Service, project: str = "music") -> Monitor:
-    """The monitor of a project of a service."""
     return Monitor(service.store, project, clock=lambda: NOW)
 
 

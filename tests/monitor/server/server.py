@@ -9,7 +9,6 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 
 def tell(address: str) -> None:
-    """Print where it listens."""
     print(address, flush=True)  # noqa: T201 - the parent process reads it
 
 

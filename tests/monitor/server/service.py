@@ -90,7 +90,6 @@ class Service:
         key: str | None = "",
         headers: Mapping[str, str] | None = None,
     ) -> httpx.Response:
-        """Send a request."""
         return self.ask_all([(method, path, body, self.headers(key, headers))])[0]
 
     def headers(self, key: str | None, headers: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -148,7 +147,6 @@ class Service:
         return sent
 
     def post(self, path: str, events: object, **said: Any) -> httpx.Response:  # noqa: ANN401 - as `ask` takes it
-        """Send events as JSON."""
         return self.ask("POST", path, json.dumps(events).encode(), **said)
 
     def counters(self, project: str = "music") -> dict[str, int]:
@@ -159,11 +157,9 @@ class Service:
         return counted
 
     def browser(self, client: str = "127.0.0.1") -> Browser:
-        """Return a browser at an address."""
         return Browser(self, client)
 
     def last_line(self) -> dict[str, Any]:
-        """Read the last line of the log."""
         line = json.loads(self.log[-1])
         assert isinstance(line, dict)
         return line
@@ -188,7 +184,6 @@ class Browser:
     def send(
         self, path: str, fields: Mapping[str, str | tuple[str, ...]], **headers: str
     ) -> httpx.Response:
-        """Send a form of a page of the service."""
         said = {
             "content-type": "application/x-www-form-urlencoded",
             "sec-fetch-site": "same-origin",
@@ -236,7 +231,6 @@ class Browser:
 
 
 def find_token(page: str) -> str:
-    """The token that the forms of a page send."""
     token = re.search(r'name="csrf" value="([0-9a-f]{64})"', page)
     assert token is not None
     return token[1]

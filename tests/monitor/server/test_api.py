@@ -267,7 +267,6 @@ def test_a_configuration_is_read_and_changed(own: Reader) -> None:
 def change(
     reader: Reader, method: str, path: str, body: object = None, key: str | None = None
 ) -> httpx.Response:
-    """Change something as an administrator."""
     sent = b"" if body is None else json.dumps(body).encode()
     return reader.service.ask(method, path, sent, key=key or reader.admin)
 

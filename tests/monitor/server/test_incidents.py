@@ -21,7 +21,6 @@ HOSTILE = "<script>alert(1)</script>"
 
 
 def post_to(service: Service, path: str, key: str, body: dict[str, str]) -> httpx.Response:
-    """Send JSON."""
     headers = {"content-type": "application/json"}
     return service.ask("POST", path, json.dumps(body).encode(), key=key, headers=headers)
 

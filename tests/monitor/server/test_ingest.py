@@ -30,7 +30,6 @@ from tests.monitor.test_read_events import LINES
 
 
 def statuses(service: Service, path: str, events: object) -> list[str]:
-    """What becomes of events."""
     answer = service.post(path, events)
     assert answer.status_code == 200
     return [item["status"] for item in answer.json()["items"]]

@@ -20,12 +20,10 @@ def score_of(ranking: Ranking) -> list[float | None]:
 
 
 def share(part: float, whole: float) -> float:
-    """A share, NaN of nothing."""
     return part / whole if whole else NAN
 
 
 def place(ranking: Ranking, name: str) -> str | None:
-    """The value of an attribute."""
     return dict(ranking.attributes).get(name)
 
 

@@ -130,12 +130,10 @@ def spell_out(monitor: Monitor, configuration: Configuration = CONFIGURATION) ->
 
 
 def cells_of(monitor: Monitor, length: int = HOUR) -> list[StoredCell]:
-    """The stored signals."""
     return [*read_signals(monitor.store, "default", monitor.configuration, length=length)]
 
 
 def means_of(cell: StoredCell) -> dict[str, float]:
-    """The signals of a cell."""
     return dict(zip(NAMES, cell.cell.means(), strict=True))
 
 

@@ -171,7 +171,6 @@ class Round:
                 raise
 
     def write(self, drawn: random.Random) -> None:
-        """Store rankings, their clicks, and clicks on earlier rankings."""
         for start in range(self.first, self.first + BATCHES * BATCH, BATCH):
             numbers = range(start, start + BATCH)
             say("sent", start)

@@ -22,7 +22,6 @@ EXPORTED = [*EVENTS[:3], EVENTS[4], EVENTS[3], *EVENTS[5:7]]
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
-    """The rows of a file, without what is empty."""
     rows = pq.read_table(path).to_pylist()
     for row in rows:
         if "attributes" in row:

@@ -116,14 +116,12 @@ def test_killed_while_it_deletes_whole_pieces_are_gone_and_it_goes_on(tmp_path: 
 
 
 def flip(path: Path, at: int) -> None:
-    """Change one byte of a file."""
     content = bytearray(path.read_bytes())
     content[at] ^= 0xFF
     path.write_bytes(content)
 
 
 def cut(path: Path, at: int) -> None:
-    """Cut a file off."""
     path.write_bytes(path.read_bytes()[:at])
 
 

@@ -98,7 +98,6 @@ def draw_window(
 def decompose(
     before: QueryColumns, after: QueryColumns, *by: str, most_values: int = 50
 ) -> Decomposition:
-    """The change by the values of attributes together."""
     axes = [share_attribute(before, after, name, most_values) for name in by]
     rows = [
         [*zip(*([axis.texts[code] for code in axis.codes[at]] for axis in axes), strict=True)]

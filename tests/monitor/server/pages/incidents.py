@@ -36,7 +36,6 @@ def make_incident(number: int = 1, **said: Any) -> Incident:  # noqa: ANN401 - a
 
 
 def put_incidents(site: Service, *incidents: Incident, **history: tuple[Change, ...]) -> None:
-    """Store incidents, and changes by their ids."""
     changes = [
         write_change(incident_id, change)
         for incident_id, listed in history.items()

@@ -137,7 +137,6 @@ class Reader(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take an element."""
         assert len({name for name, _ in attrs}) == len(attrs), f"<{tag}> says something twice"
         self.elements.append((tag, dict(attrs)))
         if tag not in INLINE:
@@ -146,25 +145,20 @@ class Reader(HTMLParser):
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take an element of SVG that is closed at once."""
         self.elements.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag: str) -> None:
-        """Close an element."""
         assert self.open, f"</{tag}> closes nothing"
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        """Take a text."""
         self.texts.append(data)
 
     @property
     def text(self) -> str:
-        """All that can be read, with single spaces."""
         return re.sub(r"\s+", " ", "".join(self.texts))
 
     def all(self, tag: str) -> list[dict[str, str | None]]:
-        """The attributes of all elements of one kind."""
         return [attrs for name, attrs in self.elements if name == tag]
 
 
@@ -230,7 +224,6 @@ def get(site: Service, path: str, status: int = 200) -> str:
 
 
 def find_links(reader: Reader) -> list[str]:
-    """The addresses that a page leads to."""
     return [str(each["href"]) for each in reader.all("a") if each.get("href")]
 
 

@@ -24,7 +24,6 @@ HTTPS = {"x-forwarded-proto": "https", "x-forwarded-host": "rank.example.com"}
 
 
 def find_addresses(page: str) -> set[str]:
-    """The addresses in a page."""
     names = ("href", "src", "action", "formaction", "data-trace")
     found = {attrs.get(name) for _, attrs in Reader(page).elements for name in names}
     return {address for address in found if address is not None}

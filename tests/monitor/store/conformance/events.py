@@ -30,7 +30,6 @@ Open: TypeAlias = Callable[[], AbstractContextManager[Store]]
 
 
 def statuses(store: Store, *events: Event, project: str = "music") -> list[str]:
-    """Store events, and return their outcomes."""
     return [outcome.status for outcome in store.append(project, events)]
 
 

@@ -18,7 +18,6 @@ ANN = Person(person_id=0, email="ann@example.com", name="Ann", created=5)
 
 
 def add(store: Store, person: Person = ANN) -> Person:
-    """Store an account, and return it as it is stored."""
     entry = AuditEntry(person.created, "root", "person.add", person.email)
     number = store.add_person(person, entry)
     assert number is not None
@@ -26,12 +25,10 @@ def add(store: Store, person: Person = ANN) -> Person:
 
 
 def note(time: int, action: str = "test") -> AuditEntry:
-    """An entry of the audit log."""
     return AuditEntry(time, "root", action, ANN.email)
 
 
 def begin(person: Person, digest: str, time: int) -> BrowserSession:
-    """A session that begins."""
     return BrowserSession(
         digest=digest, person_id=person.person_id, created=time, seen=time, agent="a browser"
     )

@@ -38,7 +38,6 @@ def make_label(number: int, ranking: int, document: int = 0) -> Label:
 
 
 def texts_of(column: Texts) -> list[str]:
-    """Return the texts of a column."""
     starts, text = column
     whole = text.tobytes()
     return [whole[start:end].decode() for start, end in pairwise(starts.tolist())]

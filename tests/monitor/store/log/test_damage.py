@@ -46,7 +46,6 @@ def path(whole: Path, tmp_path: Path) -> Path:
 
 
 def list_rows(connection: sqlite3.Connection, table: Table) -> list[tuple[Any, ...]]:
-    """The keys of all rows of a table."""
     keys = ", ".join(column.name for column in table.primary_key)
     rows: list[tuple[Any, ...]] = connection.execute(f"SELECT {keys} FROM {table.name}").fetchall()  # noqa: S608
     return rows
