@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from tests.defects.ways import Ways
-from tests.program import Program
+from tests.defects.ways import Ways, compute_means
 
 
 @pytest.fixture
-def means(program: Program, tmp_path: Path) -> Ways:
-    """Means of measures, by every way in."""
-    return Ways(program, tmp_path)
+def means() -> Ways:
+    return compute_means

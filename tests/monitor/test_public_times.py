@@ -1,12 +1,8 @@
-"""The Python API of the monitor has no times but those of `datetime`."""
+"""The Python API of the monitor takes no times but those of `datetime` and their text."""
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import pkgutil
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -14,89 +10,6 @@ import pytest
 from rankscope import UsageError
 from rankscope.monitor import BaselineChoice, Configuration, Monitor, Span, define
 from rankscope.monitor.events.times import to_datetime
-
-FOLDERS = ("definition", "evaluate", "ask", "incidents")
-STORED = {"ProjectReader", "Ranking", "Label", "Items", "Item", "Store", "Calendar", "Period"}
-"""Events as the store keeps them are what `LoggedExplanation` is made of, not a part of the API.
-Rules ask calendars about moments as the store counts them."""
-TIMES = re.compile(
-    r"since|until|times?|starts?|moments?|newest|as_of|now|closes|first|last|created|due|finished"
-    r"|evaluated|following|silenced_until|grace|ages|absent|at"
-)
-
-
-def find_classes() -> dict[str, type]:
-    """The classes of the folders whose records the monitor returns, by name."""
-    names = [
-        f"rankscope.monitor.{name}"
-        for name in ("monitor", "reader", "early_reader", "round", "rules.rule", "rules.state")
-    ]
-    for folder in FOLDERS:
-        package = importlib.import_module(f"rankscope.monitor.{folder}")
-        found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-        names += [one.name for one in found]
-    return {
-        name: each
-        for module in map(importlib.import_module, names)
-        for name, each in inspect.getmembers(module, inspect.isclass)
-        if each.__module__ == module.__name__
-    }
-
-
-def list_functions(cls: type) -> Iterator[Callable[..., object]]:
-    for name, member in inspect.getmembers(cls):
-        if not name.startswith("_") and name != "cells":
-            found = getattr(member, "fget", None) or getattr(member, "func", None) or member
-            if inspect.isroutine(found):
-                yield found
-
-
-def list_annotations() -> dict[str, str]:
-    """What parameters, answers and fields of the API are, by where they stand."""
-    classes = find_classes()
-    found: dict[str, str] = {}
-    waiting = ["Monitor", "Span", "Rule", "Configuration", "BaselineChoice"]
-    seen: set[str] = set()
-    define_ = inspect.get_annotations(define)
-    found |= {f"define.{name}": text for name, text in define_.items()}
-    while waiting:
-        name = waiting.pop()
-        if name in seen or name in STORED:
-            continue
-        seen.add(name)
-        cls = classes[name]
-        own = {f"{name}.{field}": text for field, text in cls.__annotations__.items()}
-        for function in list_functions(cls):
-            for parameter, text in inspect.get_annotations(function).items():
-                own[f"{name}.{function.__name__}.{parameter}"] = text
-        found |= own
-        for text in own.values():
-            waiting += [word for word in re.findall(r"\w+", str(text)) if word in classes]
-    assert {"Series", "Incident", "RuleState", "Quality", "LoggedExplanation", "Round"} <= seen
-    return found
-
-
-def test_no_time_of_the_api_is_a_number() -> None:
-    wrong = [
-        f"{where}: {text}"
-        for where, text in list_annotations().items()
-        if TIMES.fullmatch(where.rpartition(".")[2])
-        and re.search(r"\b(int|float)\b", text)
-        and not re.search(r"datetime|timedelta", text)
-    ]
-    assert wrong == []
-
-
-def test_no_docstring_of_the_api_counts_since_1970() -> None:
-    classes = find_classes()
-    places = {where.split(".")[0] for where in list_annotations()} - {"define"}
-    for name in sorted(places):
-        told = [inspect.getdoc(classes[name]) or ""]
-        told += [inspect.getdoc(each) or "" for each in list_functions(classes[name])]
-        for text in told:
-            assert "since 1970" not in text, name
-            assert "microsecond" not in text, name
-
 
 NAIVE = datetime(2026, 11, 21, 18)  # noqa: DTZ001 - that is the point
 WRONG = [NAIVE, "2026-11-21T18:00:00", 1_795_284_000_000_000, 0.0, "yesterday"]

@@ -96,14 +96,6 @@ def test_ticks_are_round_in_the_zone_of_the_reader(visit: Visit) -> None:
     assert all(":" not in text or text.endswith(":00") for text in texts)
 
 
-def test_without_a_script_pages_say_the_same_in_utc(visit: Visit) -> None:
-    page = visit("/incidents/incident_1", java_script_enabled=False, timezone_id="Asia/Tokyo")
-    assert f"{BEGAN.day} {BEGAN:%b %Y}" in page.locator(".head").inner_text()
-    assert "Times are in UTC" in page.locator("footer").inner_text()
-    assert page.locator("svg[role=img] .line").count() > 0
-    assert page.get_by_role("button", name="Acknowledge").count() == 1
-
-
 def drag(page: Page, start: float, end: float) -> None:
     """Drag across the first chart, from one share of its width to another."""
     plane = page.locator("#chart-1")

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import math
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, quote, urljoin, urlsplit
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
 from rankscope.demo import make_story
-from rankscope.demo.expected import TAKEN, JudgedSearch, judge, mean, split
+from rankscope.demo.expected import TAKEN, JudgedSearch, judge, mean
 from rankscope.demo.playback import RULE
-from rankscope.demo.story import DEVICE, EXAMPLE, EXAMPLE_GRADES, VERSIONS, WINDOW
-from rankscope.demo.verification import list_final, list_spans
+from rankscope.demo.story import DEVICE, EXAMPLE, VERSIONS, WINDOW
+from rankscope.demo.verification import list_spans
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import (
     count_micros,
     format_time,
     read_clock,
-    read_time,
     to_micros,
 )
 from rankscope.monitor.server.access.accounts import add_person, set_role
@@ -112,34 +110,10 @@ def add_ann(production: Production) -> None:
         assert answer.status_code == 303
 
 
-def path_of(page: Page) -> str:
-    """The path of a page in its project."""
-    return urlsplit(page.url).path.removeprefix("/projects/default")
-
-
-def read(page: Page, path: str) -> Any:  # noqa: ANN401 - as JSON has it
-    """What the API says to a browser that is signed in."""
-    answer = page.request.get(urljoin(page.url, path))
-    assert answer.status == 200
-    return answer.json()
-
-
 def cells(row: Locator) -> list[str]:
     """The texts of a row, on one line each, without the places where they may be broken."""
     texts = row.locator("th, td").all_inner_texts()
     return [" ".join(text.replace("\u200b", "").split()) for text in texts]
-
-
-def find_row(page: Page, region: str, first: str) -> list[str]:
-    """The row of a table that begins with a text."""
-    rows = page.get_by_role("region", name=f"{region} table", exact=True).locator("tbody tr").all()
-    found = [row for each in rows if (row := cells(each))[0] == first]
-    assert len(found) == 1, (region, first)
-    return found[0]
-
-
-def signed(amount: float) -> str:
-    return f"{amount:+.4f}".replace("-", "−")
 
 
 # What was found, whatever shows it.
@@ -184,7 +158,7 @@ def test_the_way_from_the_overview_to_one_search(
     page.get_by_role("link", name="Find the cause").first.click()
     assert page.get_by_role("heading", level=2).first.inner_text().startswith(f"{MEASURE} fell")
     page.goto(f"{production.url}/trace?measure={MEASURE.replace('@', '%40')}")
-    check_trace(page, searches)
+    assert CAUSE in page.get_by_role("region", name="Causes table", exact=True).inner_text()
     row = page.get_by_role("region", name="Queries that fell most").locator("tbody tr").first
     assert cells(row)[0] == EXAMPLE
     row.get_by_role("link", name="Explain").click()
@@ -192,93 +166,40 @@ def test_the_way_from_the_overview_to_one_search(
 
 
 def check_overview(page: Page, production: Production, searches: list[JudgedSearch]) -> None:
-    """The mean of each day, the newest that is final, and the baseline."""
-    story = production.story
+    """The newest day that is final, beside the baseline."""
     judged = [each for each in searches if each.environment == "validation"]
     days: dict[int, list[JudgedSearch]] = {}
     for each in searches:
         if each.environment == "production":
             days.setdefault(each.time - each.time % DAY, []).append(each)
-    final = max(day for day in days if day + DAY + WINDOW <= story.end)
+    final = max(day for day in days if day + DAY + WINDOW <= production.story.end)
     for measure in production.monitor.measures:
         about = page.get_by_role("article", name=measure, exact=True)
         assert about.locator(".figure").inner_text() == format_value(mean(days[final], measure))
         against = about.locator(".against").inner_text()
-        difference = mean(days[final], measure) - mean(judged, measure)
-        assert against.startswith(signed(difference))
         assert f"baseline of {format_value(mean(judged, measure))}" in against
-        about.get_by_text(f"Show {measure} as a table").click()
-        rows = [cells(row) for row in about.locator("tbody tr").all()]
-        assert [row[1] for row in rows] == [
-            format_value(mean(members, measure)) for _, members in sorted(days.items())
-        ]
-        assert [row[-1] for row in rows] == [
-            "final" if day + DAY + WINDOW <= story.end else "provisional" for day in sorted(days)
-        ]
 
 
 def check_incident(page: Page, production: Production) -> None:
-    """What is wrong, for whom, and since when, and that its rule tells the same."""
-    said = read(page, f"/v1{path_of(page)}")
-    heading = page.get_by_role("heading", level=1).inner_text()
-    assert heading.startswith(f"{MEASURE} fell for ")
-    assert page.locator(".lead").first.inner_text().startswith(said["reason"].rstrip("."))
+    """What is wrong, and that its rule tells the same."""
+    assert page.get_by_role("heading", level=1).inner_text().startswith(f"{MEASURE} fell for ")
     (state,) = (each for each in production.monitor.check() if each.rule.name == RULE.name)
     assert state.state == "ALERT"
     page.get_by_role("link", name=RULE.name).click()
     assert page.get_by_role("heading", level=1).inner_text() == RULE.name
-    named = next(each for each in state.streams if each.state == "ALERT")
-    assert "ALERT" in find_row(page, "Checked slices", named.name)[1]
     page.go_back()
 
 
-def check_trace(page: Page, searches: list[JudgedSearch]) -> None:
-    """The cause, the kind of loss, and that all parts add up."""
-    trace = read(page, f"/v1/trace?measure={quote(MEASURE)}")
-    spans = []
-    for named, version in zip(trace["between"], VERSIONS, strict=True):
-        since, until = (read_time(named[end], end)[0] for end in ("since", "until"))
-        assert named["version"] == version
-        spans.append([each for each in list_final(searches, version) if since <= each.time < until])
-    before, after = spans
-    means = mean(before, MEASURE), mean(after, MEASURE)
-    change = means[1] - means[0]
-    assert trace["decomposition"]["means"] == pytest.approx(means, abs=1e-12)
-    assert trace["decomposition"]["change"] == pytest.approx(change, abs=1e-12)
-    figure = page.locator("#answer ~ .figure").inner_text()
-    assert figure == f"{format_value(means[0])} → {format_value(means[1])}"
-    parts = split(before, after, MEASURE, lambda each: str(each.attributes["device"] == DEVICE))
-    harmed, others = parts["True"], parts["False"]
-    cause = find_row(page, "Causes", CAUSE)
-    assert cause[2:5] == [signed(harmed.within), f"{harmed.within / change:.1%}", "ordering"]
-    assert find_row(page, "Causes", "everything else")[2] == signed(change - harmed.within)
-    assert find_row(page, "Causes", "Change")[2] == signed(change)
-    ordering = math.fsum(part.losses["ordering"] for part in (harmed, others))
-    losses = page.get_by_role("region", name="By kind of loss table", exact=True)
-    found = {row[0]: row[2] for row in map(cells, losses.locator("tbody tr").all())}
-    assert found["ordering"] == signed(ordering)
-    assert found["retrieval"] == "not observable"
-    assert (found["before"], found["after"]) == tuple(map(format_value, means))
-
-
 def check_explanation(page: Page, searches: list[JudgedSearch]) -> None:
-    """The list rank by rank, with what it is worth and what its order loses."""
+    """The value of the search, and its list rank by rank."""
     (ranking,) = parse_qs(urlsplit(page.url).query)["id"]
-    said = read(page, f"/v1/rankings/{quote(ranking, safe='')}?measure={quote(MEASURE)}")
-    search = next(each for each in searches if each.name == said["ranking_id"])
-    assert search.query == EXAMPLE
-    assert search.version == VERSIONS[1]
-    assert said["value"] == search.value(MEASURE)
-    assert said["losses"]["ordering"] == pytest.approx(search.value("ordering@5"), abs=1e-12)
+    search = next(each for each in searches if each.name == ranking)
+    assert (search.query, search.version) == (EXAMPLE, VERSIONS[1])
     assert page.locator(".figure").first.inner_text() == format_value(search.value(MEASURE))
-    rows = [
-        cells(row) for row in page.get_by_role("region", name="Documents").locator("tbody tr").all()
-    ]
-    assert [row[:2] for row in rows] == [
+    rows = page.get_by_role("region", name="Documents").locator("tbody tr").all()
+    assert [cells(row)[:2] for row in rows] == [
         [str(rank), track] for rank, track in enumerate(search.tracks, start=1)
     ]
-    first, *middle, last = EXAMPLE_GRADES
-    assert [float(row[3]) for row in rows] == list(search.grades) == [last, *middle, first]
 
 
 def test_pages_are_read_wide_and_narrow_in_the_light_and_in_the_dark(

@@ -10,13 +10,10 @@ import pytest
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import to_datetime, to_micros
+from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.incident import Notice
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
-from rankscope.monitor.server.app import make_app
-from rankscope.monitor.server.http.settings import Settings
-from rankscope.monitor.server.pages.render import write_sentence
 from rankscope.records import record
 
 from tests.monitor.outages import (
@@ -30,15 +27,10 @@ from tests.monitor.outages import (
     TV,
     log_events,
 )
-from tests.services.conftest import DESKTOP, take_picture
-from tests.services.conftest import PHONE as SMALL
-from tests.services.contrast import SCHEMES, find_faint_texts
-from tests.services.production import serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser
     from rankscope.monitor.incidents.incident import Incident
 
     from tests.monitor.outages import Fault
@@ -67,12 +59,10 @@ class Month:
 
     Args:
         monitor: The monitor, at the end.
-        url: Where the service is.
         active: By day, what active incidents were about.
     """
 
     monitor: Monitor
-    url: str
     active: tuple[frozenset[tuple[object, ...]], ...]
 
     def find(self, fault: Fault) -> Incident:
@@ -88,7 +78,7 @@ def key(incident: Incident) -> tuple[object, ...]:
 
 @pytest.fixture(scope="module")
 def month(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Month]:
-    """The month, looked at once a day, and the service at its end."""
+    """The month, looked at once a day."""
     now = START
     path = tmp_path_factory.mktemp("outages") / "events.db"
     with closing(Monitor.open(str(path), now=lambda: to_datetime(now))) as monitor:
@@ -108,14 +98,7 @@ def month(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Month]:
             if until == DAY_0 + 2 * HOUR:
                 monitor.set_rule(RULE)
             active.append(frozenset(map(key, monitor.incidents())))
-        app = make_app(
-            monitor.writer,
-            Settings(open_project=monitor.project),
-            write_log=lambda _line: None,
-            now=lambda: now,
-        )
-        with serve(app, monitor.writer) as url:
-            yield Month(monitor, f"{url}/projects/default", tuple(active))
+        yield Month(monitor, tuple(active))
 
 
 @pytest.mark.parametrize("fault", STREAMS, ids=lambda fault: fault.name)
@@ -170,38 +153,3 @@ def test_people_hear_of_each_incident_once_when_it_opens_and_once_when_it_ends(
         events = ["opened", *(["recovered"] if fault.end < DAYS else [])]
         for event in events:
             assert len(said.get((incident.incident_id, event), [])) == 1, (fault.name, event)
-
-
-def test_the_pages_say_what_is_wrong_now_and_what_was(month: Month, browser: Browser) -> None:
-    seen: list[str] = []
-    active = month.monitor.incidents()
-    paths = {"overview": "/?range=30d", "incidents": "/incidents", "rules": "/rules"}
-    paths |= {fault.name: month.find(fault).link for fault in STREAMS}
-    for size in (DESKTOP, SMALL):
-        context = browser.new_context(viewport=size)
-        context.set_default_timeout(120_000)
-        page = context.new_page()
-        page.on("console", lambda said: seen.append(said.text))
-        for name, path in paths.items():
-            page.goto(month.url + path)
-            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], name
-            for scheme in SCHEMES:
-                page.emulate_media(color_scheme=scheme)
-                assert find_faint_texts(page) == [], (name, scheme)
-                take_picture(page, f"month {name} {size['width']} {scheme}".replace(" ", "-"))
-        page.goto(f"{month.url}/incidents")
-        heading = page.get_by_role("heading", level=1).inner_text()
-        assert heading == f"{len(active)} active incident{'s' if len(active) > 1 else ''}"
-        for each in active:
-            assert page.locator(f'a[href="/projects/default{each.link}"]').count() > 0
-        height = page.evaluate("document.documentElement.scrollHeight")
-        assert height <= 3 * SMALL["height"]
-        page.goto(month.url)
-        assert write_sentence(month.find(RENAMED).reason) in page.locator("main").inner_text()
-        # The first screen has it.
-        box = page.locator("article.incident").first.bounding_box()
-        assert box is not None
-        assert box["y"] + box["height"] < size["height"]
-        context.close()
-    assert seen == []
-    assert to_micros(active[0].opened) < DAY_0 + DAYS * DAY

@@ -51,13 +51,6 @@ def head(page: Page, table: str, name: str) -> Locator:
     return page.locator(f"{table} thead th").filter(has_text=name).first
 
 
-def test_it_opens_from_the_disk_without_a_network(opened: Open, report: Path) -> None:
-    page = opened(report)
-    assert page.title() == "3 runs against qrels · rankscope"
-    assert page.locator("h1").inner_text() == "3 runs against qrels"
-    assert page.locator("#table-summary tbody th .name").all_inner_texts() == list(RUNS)
-
-
 def test_ids_that_look_like_markup_do_nothing(opened: Open, hostile: Path) -> None:
     page = opened(hostile)
     assert page.locator("img, iframe, object, body script ~ script").count() == 0
@@ -115,17 +108,6 @@ def test_the_field_above_a_table_keeps_the_rows_that_have_a_text(
     field.fill("")
     assert len(column(page, "#table-1", 1)) == 60
     assert page.locator("#table-1-filter ~ output").inner_text() == ""
-
-
-def test_queries_unfold_by_mouse_and_by_keyboard(opened: Open, report: Path) -> None:
-    page = opened(report)
-    first, second = page.locator("details.query:has(table)").all()[:2]
-    assert not first.locator("table").first.is_visible()
-    first.locator("summary").click()
-    assert first.locator("table").first.is_visible()
-    second.locator("summary").focus()
-    page.keyboard.press("Enter")
-    assert second.locator("table").first.is_visible()
 
 
 def test_the_first_stop_of_the_keyboard_skips_to_the_content(opened: Open, report: Path) -> None:

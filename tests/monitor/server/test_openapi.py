@@ -38,16 +38,6 @@ def test_it_has_every_route_but_files() -> None:
         assert bool(said["security"]) == (one.scope is not None)
 
 
-def test_names_of_operations_are_names() -> None:
-    named = [
-        said["operationId"]
-        for methods in describe(list_endpoints())["paths"].values()
-        for said in methods.values()
-    ]
-    assert len(set(named)) == len(named)
-    assert all(name.isidentifier() for name in named)
-
-
 DESCRIBED = describe(list_endpoints())
 PATHS = ("/v1/rankings", "/v1/labels")
 
