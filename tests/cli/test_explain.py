@@ -1,14 +1,19 @@
-"""`rankscope explain`: what it prints, of grades and of the query of files."""
+"""`rankscope explain`, `judges`, `leaderboard` and `power`: what they print and refuse."""
 
 from __future__ import annotations
 
+import csv
 import json
+import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 import rankscope as rs
+from rankscope.errors import UsageError
+from statsmodels.stats.power import TTestPower
 
-from tests.cli.command import check_error, write_files
+from tests.cli.command import check_error, run, write_files, write_runs
 from tests.interpreter import run_python
 from tests.program import Program
 from tests.tabular import write_table
@@ -184,3 +189,289 @@ def test_grades_need_no_numpy() -> None:
         f"import sys; from rankscope.cli import main; main({words}); print('numpy' in sys.modules)"
     )
     assert run_python(program).split()[-1] == "False"
+
+
+RATINGS = "query,doc,llm,human\nq1,a,3,3\nq1,b,1,0\nq1,c,2,1\nq2,d,2,2\nq2,e,,1\n"
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> str:
+    """A table of two judges."""
+    path = tmp_path / "ratings.csv"
+    path.write_text(RATINGS, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> list[str]:
+    """Human judgments of 20 queries, those of a model of 50, and two runs."""
+    rows: dict[str, list[str]] = {"human": [], "model": [], "a.run": [], "b.run": []}
+    for query in range(50):
+        for doc in range(3):
+            grade = (query * (doc + 2) + doc) % 3
+            if query < 20:
+                rows["human"].append(f"q{query} 0 d{doc} {grade}")
+            rows["model"].append(f"q{query} 0 d{doc} {min(grade + query % 2, 2)}")
+            rows["a.run"].append(f"q{query} Q0 d{doc} 1 {(query + doc) % 4} a")
+            rows["b.run"].append(f"q{query} Q0 d{doc} 1 {(query + 2 * doc) % 5} b")
+    for name, lines in rows.items():
+        (tmp_path / name).write_text("\n".join([*lines, ""]), encoding="utf-8")
+    return [str(tmp_path / name) for name in rows]
+
+
+def test_agreement_is_printed_as_the_function_says(ratings: str) -> None:
+    expected = rs.judge_agreement(ratings, judges=["llm", "human"])
+    done = run("judges", ratings, "--judges", "llm", "human")
+    assert done.stdout.decode() == f"{expected}\n"
+    done = run("judges", ratings, "--judges", "llm,human", "--json")
+    assert json.loads(done.stdout) == json.loads(json.dumps(expected.to_dict()))
+    done = run("judges", ratings, "--judges", "llm", "human", "--csv")
+    rows = list(csv.DictReader(done.stdout.decode().splitlines()))
+    assert [float(row["kappa"]) for row in rows] == [expected.pairs[0].kappa]
+
+
+def test_rows_of_judgments_name_their_judge(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("query,doc,who,grade_given\nq,a,x,1\nq,a,y,1\nq,b,x,0\nq,b,y,2\n")
+    done = run("judges", str(path), "--judge", "who", "--col", "relevance=grade_given", "--json")
+    document = json.loads(done.stdout)
+    assert document["judges"] == ["x", "y"]
+    assert document["pairs"][0]["exact"] == 0.5
+
+
+def test_a_run_is_evaluated_with_both_kinds_of_judgments(judged: list[str]) -> None:
+    human, model, one, other = judged
+    words = ["judges", human, model, "--run", one, "--baseline", other, "-m", "nDCG@3,RR"]
+    done = run(*words, "--interval", "0.9", "--json")
+    expected = rs.evaluate_with_model_judge(
+        human, model, one, ["nDCG@3", "RR"], baseline=other, interval=0.9
+    )
+    assert json.loads(done.stdout) == json.loads(json.dumps(expected.to_dict()))
+    assert run(*words, "--interval", "0.9").stdout.decode() == f"{expected}\n"
+
+
+def test_probabilities_of_queries_are_a_table(judged: list[str], tmp_path: Path) -> None:
+    human, model, one, other = judged
+    words = ["--run", one, "--baseline", other, "-m", "nDCG@2"]
+    rows = Path(human).read_text(encoding="utf-8").splitlines()
+    queries = list(dict.fromkeys(row.split()[0] for row in rows))
+    chances = {query: (1 + at % 3) / 4 for at, query in enumerate(queries)}
+    table = {"query": [*chances], "probability": [*chances.values()]}
+    drawn = write_table(table, tmp_path / "drawn.csv")
+    found = run("judges", human, model, *words, "--probabilities", str(drawn), "--json")
+    mean = rs.evaluate_with_model_judge(
+        human, model, one, "nDCG@2", baseline=other, probabilities=chances
+    )
+    assert json.loads(found.stdout) == json.loads(json.dumps(mean.to_dict()))
+
+
+def test_a_method_of_intervals_can_be_chosen(judged: list[str]) -> None:
+    human, model, one, _ = judged
+    dense = run("judges", human, model, "--run", one, "-m", "RR", "--method", "dense", "--json")
+    assert json.loads(dense.stdout)["measures"]["RR"]["method"] == "dense"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--judges", "llm", "human", "--judge", "llm"],
+        ["--judges", "llm", "human", "--run", "a.run"],
+        ["--judges", "llm", "human", "--interval", "0.9"],
+    ],
+)
+def test_options_that_do_not_fit_a_table_are_refused(ratings: str, words: list[str]) -> None:
+    check_error(run("judges", ratings, *words), 2, "usage")
+
+
+def test_two_files_need_a_run(judged: list[str]) -> None:
+    human, model, one, _ = judged
+    assert "--run" not in check_error(run("judges", human, model), 2, "usage")
+    check_error(run("judges", human, model, "--run", one, "--judges", "a", "b"), 2, "usage")
+    check_error(run("judges", human, model, one), 2, "usage")
+
+
+def test_too_few_human_queries_are_bad_input(judged: list[str]) -> None:
+    _, model, one, _ = judged
+    few = model.replace("model", "few")
+    Path(few).write_text("q1 0 d1 1\n", encoding="utf-8")
+    check_error(run("judges", few, model, "--run", one, "-m", "DCG@3"), 3, "too_few_queries")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_runs(tmp_path_factory.mktemp("leaderboard"), "runs")
+
+
+def board(folder: Path, *words: str) -> tuple[int, str, str]:
+    done = run("leaderboard", str(folder / "qrels.txt"), *words)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def test_files_a_folder_and_a_pattern_are_the_same_runs(folder: Path) -> None:
+    files = [str(folder / "runs" / f"{name}.run") for name in ("best", "new", "old")]
+    status, text, _ = board(folder, *files)
+    assert status == 0
+    for given in (str(folder / "runs"), str(folder / "runs") + "/", str(folder / "runs" / "*.run")):
+        assert board(folder, given) == (0, text, "")
+    lines = text.splitlines()
+    assert [line.split()[1] for line in lines[:4]] == ["run", "best.run", "new.run", "old.run"]
+    assert lines[0].split()[3:] == ["nDCG@10", "AP", "RR"]
+    assert len(lines) == 4 + 1 + 2
+
+
+def test_each_format_is_that_of_the_function(folder: Path) -> None:
+    runs = str(folder / "runs")
+    made = rs.leaderboard(
+        folder / "qrels.txt", runs, ["nDCG@10", "AP"], baseline=["old.run", "new.run"], top=1
+    )
+    words = [runs, "-m", "nDCG@10,AP", "--baseline", "old", "--baseline", "new.run", "--top", "1"]
+    expected = {
+        "--json": made.to_json(),
+        "--markdown": made.to_markdown(),
+        "--html": made.to_html(),
+        "--latex": made.to_latex(),
+    }
+    for option, text in expected.items():
+        assert board(folder, *words, option) == (0, f"{text}\n", "")
+    assert board(folder, *words, "--csv") == (0, made.to_csv(), "")
+    assert board(folder, *words) == (0, f"{made}\n", "")
+    small = board(folder, *words, "--small-print")[1]
+    assert all(sentence in " ".join(small.split()) for sentence in made.small_print)
+
+
+def test_caption_and_label_are_those_of_the_table(folder: Path) -> None:
+    words = [str(folder / "runs"), "--latex", "--caption", "50% & more", "--label", "tab:x"]
+    text = board(folder, *words)[1]
+    assert r"\caption{50\% \& more}" in text
+    assert r"\label{tab:x}" in text
+
+
+def test_clusters_come_from_a_table_of_attributes(folder: Path) -> None:
+    words = ["--attributes", str(folder / "queries.csv"), "--cluster", "user_id", "--json"]
+    document = json.loads(board(folder, str(folder / "runs"), *words)[1])
+    assert document["groups"]["cluster"] == "user_id"
+    assert document["groups"]["exact"]
+
+
+def test_a_picture_is_written_beside_the_table(folder: Path, tmp_path: Path) -> None:
+    status, text, _ = board(folder, str(folder / "runs"), "--plot", str(tmp_path / "board.svg"))
+    assert status == 0
+    assert "best.run" in text
+    assert "<svg" in (tmp_path / "board.svg").read_text()
+
+
+def test_csv_defuses_names_that_a_spreadsheet_would_run(folder: Path) -> None:
+    names = "=HYPERLINK(1),+1,@x"
+    text = board(folder, str(folder / "runs"), "--names", names, "--csv")[1]
+    assert {row["run"] for row in csv.DictReader(text.splitlines())} == {
+        f"'{name}" for name in names.split(",")
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["{runs}", "--baseline", "nwe"], "there is no run 'nwe' to be the baseline"),
+        (["{runs}", "--top", "0"], "expected top as a whole number above 0"),
+        (["{runs}", "--caption", "x"], "--caption and --label need --latex"),
+        (["{runs}", "--cluster", "user_id"], "--cluster and --attributes belong together"),
+        (["{runs}", "--names", "a,b"], "--names gives 2 names for 3 runs"),
+        (["{runs}", "{runs}/old.run"], "old.run' is given twice"),
+        (["{runs}", "--sort", "P@5"], "P@5 was not evaluated"),
+        (["{runs}", "--latex", "--csv"], "not allowed with argument"),
+        (["-", "-"], "only one input can be read from standard input"),
+        (["{runs}/nothing*"], "expected the files of runs, found none"),
+    ],
+)
+def test_a_board_that_cannot_be_meant_is_refused(
+    folder: Path, words: list[str], message: str
+) -> None:
+    given = [word.format(runs=folder / "runs") for word in words]
+    status, text, errors = board(folder, *given)
+    assert status in {2, 3, 4}
+    assert text == ""
+    assert message in errors
+
+
+DEVIATION = math.sqrt(2 / 3 * (1 / 2) ** 2 * 3 / 2)
+"""Of RR differences 0, 1/2 and -1/2."""
+
+
+@pytest.fixture
+def two_runs(tmp_path: Path) -> list[str]:
+    """Judgments and two runs, whose RR differs by 0, 1/2 and -1/2."""
+    texts = {
+        "qrels": "q1 0 a 1\nq2 0 b 1\nq3 0 c 1\n",
+        "a.run": "q1 Q0 a 1 1 t\nq2 Q0 x 1 2 t\nq2 Q0 b 2 1 t\nq3 Q0 c 1 1 t\n",
+        "b.run": "q1 Q0 a 1 1 t\nq2 Q0 b 1 1 t\nq3 Q0 x 1 2 t\nq3 Q0 c 2 1 t\n",
+    }
+    return write_files(tmp_path, texts)
+
+
+def test_the_queries_that_effects_need_are_printed(two_runs: list[str]) -> None:
+    done = run("power", *two_runs, "-m", "RR", "--effect", "0.1", "0.3")
+    needed = [
+        math.ceil(TTestPower().solve_power(each / DEVIATION, None, 0.05, 0.8))
+        for each in (0.1, 0.3)
+    ]
+    lines = done.stdout.decode().splitlines()
+    assert lines[0] == "RR"
+    assert lines[2] == f"standard deviation of the differences: {DEVIATION:.4f}"
+    assert lines[3].startswith("3 queries detect a difference of ")
+    assert lines[4:] == [
+        f"a difference of 0.1 needs {needed[0]} queries",
+        f"a difference of 0.3 needs {needed[1]} queries",
+    ]
+
+
+def test_json_has_every_number(two_runs: list[str]) -> None:
+    done = run("power", *two_runs, "-m", "RR", "--effect", "0.3", "--unpaired", "--json")
+    found = json.loads(done.stdout)
+    expected = rs.power([1, 0.5, 1], [1, 1, 0.5], effect=0.3, paired=False)
+    assert found == {"measure": "RR", **expected.to_dict()}
+    assert found["paired"] is False
+
+
+def test_a_power_below_the_level_is_a_usage_error(two_runs: list[str]) -> None:
+    said = check_error(run("power", *two_runs, "--power", "0.01"), 2, "bad_parameter")
+    assert "expected power to be above the level of 0.05" in said
+
+
+def test_values_and_their_standard_deviation_give_the_same() -> None:
+    random = np.random.default_rng(1)
+    one, other = random.random((2, 40))
+    by_values = rs.power(one, other, effect=[0.1])
+    # Sums are rounded in the order of the values, from the lowest to the highest.
+    deviation = float(np.sort(other - one).std(ddof=1))
+    assert by_values == rs.power(standard_deviation=deviation, n=40, effect=0.1)
+    deviations = (float(np.sort(one).std(ddof=1)), float(np.sort(other).std(ddof=1)))
+    unpaired = rs.power(one, other[:30], paired=False)
+    assert unpaired.n == 30
+    assert rs.power(one, other, paired=False) == rs.power(
+        standard_deviation=deviations, n=40, paired=False
+    )
+
+
+def test_without_n_there_is_no_detectable_difference() -> None:
+    found = rs.power(standard_deviation=0.2, effect=0.05)
+    assert (found.n, found.minimum_detectable) == (None, None)
+    assert found.queries_needed == {0.05: 128}
+
+
+def test_values_that_do_not_fit_are_refused() -> None:
+    for wrong, message in (
+        (rs.power, "values of two systems, or standard_deviation"),
+        (lambda: rs.power([1.0]), "values of two systems, or standard_deviation"),
+        (lambda: rs.power([1.0, 2.0], [1.0]), "same queries"),
+        (lambda: rs.power([1.0, math.nan], [1.0, 0.0]), "two or more queries"),
+        (lambda: rs.power(standard_deviation=(0.1, 0.2)), "one standard deviation"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            wrong()
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_infinite_values_are_refused(*, paired: bool) -> None:
+    with pytest.raises(UsageError, match="found one that is infinite"):
+        rs.power([0.1, math.inf, 0.3], [0.2, 0.4, 0.1], paired=paired)

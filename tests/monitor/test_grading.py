@@ -1,21 +1,39 @@
-"""What labels make of documents, and when."""
+"""What windows are made of: grades, clusters, slices, queries, and regrets of documents."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import pytest
+import rankscope as rs
+from hypothesis import given
+from hypothesis import strategies as st
+from rankscope import DCG, EmptyError, Measure, Policy, Rankings, UsageError, nDCG
+from rankscope.monitor.ask.document_costs import CostCollector
+from rankscope.monitor.ask.growing import GrowingColumn
+from rankscope.monitor.ask.queries import QueryCollector
+from rankscope.monitor.ask.regrets import find_regrets
 from rankscope.monitor.definition.definition import define
+from rankscope.monitor.definition.slices import Slicing, extend_slicing
+from rankscope.monitor.evaluate.clusters import ClusterCodes, number_clusters
 from rankscope.monitor.evaluate.grades import Graded, grade_chunk
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.store.records import Chunk, Context
 
+from tests.generated import examples
 from tests.monitor.chunks import make_chunk
+from tests.refusals import refuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.monitor.events.event import LabelKind
+
+
 RULE: dict[str, Any] = {"positive": {"click": 1, "buy": 5}, "window": 3600}
 SHOWN = Ranking("r", "r", 0, Items(("a", "b", "ab"), (1, 2, 3)))
 NAN = float("nan")
@@ -71,3 +89,253 @@ def test_labels_that_do_not_count_are_counted() -> None:
     graded = grade(CLICK, *unshown, told("label", "b", HOUR, "buy"))
     assert (graded.unshown.tolist(), graded.late.tolist()) == ([2], [1])
     assert graded.ages.tolist() == [1]
+
+
+NAMES = st.lists(st.tuples(st.sampled_from(["", "a", "é"]), st.sampled_from(["", "a", "b"])))
+
+
+def make(names: list[tuple[str, str]]) -> tuple[Chunk, list[bytes]]:
+    """Rankings of users and queries, and the cluster of each, said plainly."""
+    shown = [
+        Ranking(f"r{at}", f"r{at}", at, Items(("d",), (1,)), query, user)
+        for at, (user, query) in enumerate(names)
+    ]
+    wanted = [
+        (f"u{user}" if user else f"q{query}" if query else f"rr{at}").encode()
+        for at, (user, query) in enumerate(names)
+    ]
+    return make_chunk(shown)[0], wanted
+
+
+@given(NAMES)
+@examples(60)
+def test_numbers_are_made_of_names(names: list[tuple[str, str]]) -> None:
+    chunk, wanted = make(names)
+    digests = [blake2b(name, digest_size=8).digest() for name in wanted]
+    found = number_clusters(chunk, np.arange(len(names)))
+    assert found.tolist() == [int.from_bytes(each, "big", signed=True) for each in digests]
+
+
+@given(NAMES)
+@examples(60)
+def test_codes_are_in_the_order_of_names(names: list[tuple[str, str]]) -> None:
+    chunk, wanted = make(names)
+    codes = ClusterCodes()
+    half = len(names) // 2
+    found = [
+        codes.number(chunk, np.arange(begin, end)) for begin, end in ((half, len(names)), (0, half))
+    ]
+    ordered = sorted(set(wanted))
+    expected = [ordered.index(name) for name in wanted[half:] + wanted[:half]]
+    assert codes.sort()[np.concatenate(found)].tolist() == expected
+
+
+@given(st.lists(st.lists(st.integers(0, 70_000), max_size=5)), st.data())
+@examples(60)
+def test_a_column_holds_its_pieces(pieces: list[list[int]], data: st.DataObject) -> None:
+    column = GrowingColumn()
+    wanted: list[int] = []
+    for piece in pieces:
+        column.extend(np.array(piece, dtype=np.min_scalar_type(max(piece, default=0))))
+        wanted += piece
+        if data.draw(st.booleans()):
+            kept = np.arange(len(wanted)) % 3 > 0
+            column.keep(kept)
+            wanted = [each for each, is_kept in zip(wanted, kept.tolist(), strict=True) if is_kept]
+        assert len(column) == len(wanted)
+        assert column.values.tolist() == wanted
+    assert column.finish().tolist() == wanted
+    assert not len(column)
+
+
+NOTHING = Slicing((("device", ()), ("country", ())), (("device", "country"),))
+
+
+def extend(slicing: Slicing, *devices: str | None, most: int) -> Slicing:
+    """The slices after rankings on some devices came, one after the other."""
+    contexts = {
+        number: Context("m", "4", "production", () if one is None else (("device", one),))
+        for number, one in enumerate(devices)
+    }
+    return extend_slicing(slicing, contexts, most)
+
+
+def test_the_values_that_came_first_have_slices_and_the_others_are_counted() -> None:
+    slicing = extend(NOTHING, "tv", None, "phone", "car", "watch", most=2)
+    assert slicing.values == (("device", ("phone", "tv")), ("country", ()))
+    assert slicing.folded == (("device", 2), ("country", 0))
+
+
+def test_a_value_keeps_its_slice() -> None:
+    before = extend(NOTHING, "watch", "car", most=2)
+    after = extend(before, "tv", "watch", "car", most=2)
+    assert after.values == before.values
+    assert after.folded[0] == ("device", 1)
+    assert extend(before, "tv", "watch", "car", most=1).values == before.values
+
+
+def test_all_values_have_slices_where_they_are_few() -> None:
+    slicing = extend(NOTHING, "tv", "phone", "car", most=3)
+    assert slicing.values[0] == ("device", ("car", "phone", "tv"))
+    assert slicing.folded[0] == ("device", 0)
+
+
+def test_slices_are_of_all_rankings_of_each_attribute_and_of_the_pairs() -> None:
+    assert NOTHING.dimensions() == ((), ("device",), ("country",), ("device", "country"))
+
+
+MEASURES = ["nDCG@2", "RR@2", "DCG@2"]
+MEASURED: dict[str, Any] = {"measures": MEASURES, "positive": "click", "window": 3600}
+ITEMS = Items(("a", "b", "c"), (1, 2, 3))
+TV = (("device", "tv"),)
+ASKED = [
+    Ranking("1", "1", 0, ITEMS, "jazz", "ann", "m", "3", attributes=TV),
+    Ranking("2", "2", 0, ITEMS, "jazz", "", "m", "4"),
+    Ranking("3", "3", 0, ITEMS, "", "", "m", "4", attributes=TV),
+    Ranking("4", "4", 9 * HOUR, ITEMS, "new", "bob", "m", "4", attributes=TV),
+]
+LABELS = [Label(f"l{id_}", id_, doc_id, 1, ("click",)) for id_, doc_id in (("1", "b"), ("2", "c"))]
+
+
+def collect(*labels: Label, version: str = "", measure: str = "nDCG@2", **rule: Any) -> Any:  # noqa: ANN401 - of `define`
+    """The queries of a version, or of all."""
+    chunk, contexts = make_chunk(ASKED, *labels)
+    wanted = {
+        number: one for number, one in contexts.items() if not version or one.version == version
+    }
+    definition = define(**MEASURED | rule)
+    costs = CostCollector(definition.only(measure), {}, None)
+    collector = QueryCollector(wanted, definition, measure, costs=costs)
+    collector.read([chunk], now=9 * HOUR, threads=1)
+    return collector.finish(["device", "version"])
+
+
+def texts(column: Any) -> list[str | None]:  # noqa: ANN401 - a column of texts
+    return [None if code < 0 else column.texts[code] for code in column.codes]
+
+
+def test_rankings_are_as_the_policy_averages_them() -> None:
+    skipping, counting = collect(*LABELS), collect(*LABELS, policy="empty=zero")
+    second, third = rs.ndcg([0, 1, 0], 2), 0.0
+    assert skipping.value.tolist() == [second, third]
+    assert counting.value.tolist() == [second, third, 0.0]
+    assert counting.ordering.tolist() == [1 - second, 0.0, 0.0]
+    assert counting.truncation.tolist() == [0.0, 1.0, 0.0]
+    assert counting.undefined.tolist() == [0.0, 0.0, 1.0]
+    assert counting.ideal.tolist() == [1.0, 1.0, 0.0]
+    assert counting.relevant.tolist() == [1.0, 1.0, 0.0]
+    assert counting.retrieval is None
+
+
+def test_each_ranking_has_its_texts() -> None:
+    found = collect(*LABELS, policy="empty=zero")
+    assert texts(found.key) == ["jazz", "jazz", None]
+    assert texts(found.cluster) == ["user ann", "query jazz", None]
+    assert texts(found.attributes["device"]) == ["tv", None, "tv"]
+    assert texts(found.attributes["version"]) == ["3", "4", "4"]
+
+
+def test_other_versions_are_left_out() -> None:
+    assert texts(collect(*LABELS, version="4").attributes["version"]) == ["4"]
+
+
+def test_nothing_is_no_window() -> None:
+    with refuses(EmptyError, "empty_input"):
+        collect()
+
+
+@pytest.mark.parametrize(
+    ("measure", "code"),
+    [("RR@2", "losses_unavailable"), ("DCG@2", "losses_unavailable"), ("nDCG@3", "bad_definition")],
+)
+def test_a_measure_has_losses_and_is_defined(measure: str, code: str) -> None:
+    with refuses(UsageError, code):
+        collect(*LABELS, measure=measure)
+
+
+QRELS = {"q1": {"a": 3, "b": 1, "c": 1, "d": 2}, "q2": {"f": 1, "g": 1}, "empty": {"x": 0}}
+RUN = {"q1": {"b": 4.0, "x": 3.0, "a": 2.0, "c": 1.0}, "q2": {"g": 1.0}, "empty": {"x": 1.0}}
+POLICIES = ["ties=average", "ties=average,unjudged=remove", "unjudged=0.5", "negative=gain"]
+POLICIES += ["missing=skip", "unretrieved=ignore"]
+LOSSES = ("retrieval", "truncation", "ordering", "undefined")
+
+
+def definition(ranking: Sequence[str], grades: dict[str, float], k: int | None) -> dict[str, float]:
+    """The regret of each document with a gain, by its definition."""
+    weights = [0 if k and rank > k else 1 / math.log2(rank + 1) for rank in range(1, 20)]
+    best = sorted(grades, key=lambda doc: -grades[doc])
+    ideal = math.fsum(grades[doc] * weights[at] for at, doc in enumerate(best))
+    regrets = {}
+    for doc, grade in grades.items():
+        if grade == 0:
+            continue
+        places = [at for at, other in enumerate(best) if grades[other] == grade]
+        wanted = math.fsum(weights[at] for at in places) / len(places)
+        found = weights[ranking.index(doc)] if doc in ranking else 0.0
+        regrets[doc] = grade * (wanted - found) / ideal
+    return regrets
+
+
+@pytest.mark.parametrize("k", [None, 1, 2, 3])
+def test_regrets_are_those_of_the_definition(k: int | None) -> None:
+    rankings = Rankings.from_run(QRELS, RUN)
+    found = find_regrets(rankings, nDCG(k=k), Policy())
+    rows = list(zip(found.queries, found.ranks, found.grades, found.regrets, strict=True))
+    expected = []
+    for at, query in enumerate(rankings.query_texts):
+        grades = {doc: float(grade) for doc, grade in QRELS[query].items()}
+        listed = list(RUN[query])
+        for doc, regret in definition(listed, grades, k).items() if any(grades.values()) else ():
+            rank = listed.index(doc) + 1 if doc in listed else 0
+            expected.append((at, rank, grades[doc], pytest.approx(regret, abs=1e-15)))
+    assert sorted(rows, key=lambda row: row[:3]) == sorted(expected, key=lambda row: row[:3])
+
+
+scores = st.sampled_from([0.0, 1.0, 1.0, 2.0, 3.0])
+lists = st.dictionaries(st.sampled_from("abcdefgh"), scores, max_size=7)
+judgments = st.dictionaries(
+    st.sampled_from("abcdefgh"), st.sampled_from([-1, 0, 1, 2, 3]), min_size=1
+)
+
+
+@given(
+    qrels=st.fixed_dictionaries({"q0": judgments, "q1": judgments}),
+    run=st.dictionaries(st.sampled_from(["q0", "q1"]), lists, min_size=1).filter(
+        lambda run: any(run.values())
+    ),
+    measure=st.sampled_from(
+        [
+            nDCG @ 3,
+            nDCG,
+            nDCG(gain="exp2", discount="reciprocal") @ 2,
+            nDCG(gain="binary") @ 4,
+            nDCG(ideal="retrieved") @ 3,
+            nDCG(ideal="whole") @ 2,
+            nDCG(judged_only=True) @ 3,
+            DCG @ 4,
+            rs.CG @ 3,
+        ]
+    ),
+    policy=st.sampled_from(["", *POLICIES]),
+)
+def test_regrets_add_up_to_the_losses(
+    qrels: dict[str, dict[str, int]],
+    run: dict[str, dict[str, float]],
+    measure: Measure,
+    policy: str,
+) -> None:
+    ties = "average" if "average" in policy else "doc_id"
+    made = Rankings.from_run(qrels, run, ties=ties)  # type: ignore[arg-type]  # one of two
+    losses = made.losses(measure, policy=f"{policy},empty=skip".strip(","))
+    found = find_regrets(made, measure, rs.Policy.parse(policy))
+    lacking = sum(losses.array(name) for name in LOSSES)
+    for at, expected in enumerate(lacking.tolist()):
+        total = math.fsum(found.regrets[found.queries == at].tolist())
+        assert total == pytest.approx(0 if math.isnan(expected) else expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["AP", "nDCG(ideal='slots')@3"])
+def test_what_is_no_sum_over_documents_is_refused(measure: str) -> None:
+    (asked,) = rs.evaluate(QRELS, RUN, measure).measures
+    with refuses(rs.UsageError, "regrets_unavailable"):
+        find_regrets(Rankings.from_run(QRELS, RUN), asked, Policy())

@@ -1,20 +1,24 @@
-"""The façade: what one object does for a project, and what it refuses."""
+"""The façade: what one object does for a project, its keys, and the times that it takes."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rankscope import FileError, FormatError, UsageError
-from rankscope.monitor import BaselineChoice, Configuration, Monitor, Rule, define
+from rankscope import FileError, FormatError, RankscopeError, UsageError
+from rankscope.monitor import BaselineChoice, Configuration, Monitor, Rule, Span, define
 from rankscope.monitor.backups import find_backup, restore_backup
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.store.keys import Secret, authenticate, make_key
+from rankscope.records import replace
 
 from tests.refusals import refuses
 
@@ -211,3 +215,114 @@ def test_labels_of_mature_rankings_are_counted_by_age(tmp_path: Path) -> None:
     }
     assert (curve.counts[-1], curve.shares[-1]) == (0, 1.0)
     assert curve.shares[0] == 2 / 4
+
+
+def test_a_key_has_256_bits_of_which_sha_256_is_kept() -> None:
+    key, shown = make_key("music", ["read", "ingest", "read"], name="search", now=5)
+    form = re.fullmatch(r"rk_([0-9a-f]{16})_([0-9a-f]{64})", shown.reveal())
+    assert (key.key_id, key.digest) == (form[1], sha256(form[2].encode()).digest())
+    assert (key.project, key.scopes) == ("music", ("ingest", "read"))
+    assert (key.created, key.revoked) == (5, None)
+    assert make_key("music", ["read"], name="search", now=5)[1].reveal() != shown.reveal()
+
+
+def test_only_the_whole_key_opens() -> None:
+    key, shown = make_key("music", ["ingest"], name="search", now=0)
+    other, other_shown = make_key("films", ["ingest"], name="search", now=0)
+    find_key, text = {one.key_id: one for one in (key, other)}.get, shown.reveal()
+    assert authenticate(find_key, text, 1) == key
+    secret = other_shown.reveal().rpartition("_")[2]
+    wrong = [
+        "",
+        text[:-1],
+        text + "0",
+        text + "\n",
+        text.upper(),
+        text.replace("rk_", "rk-"),
+        f"rk_{key.key_id}_{secret}",
+        f"rk_{'0' * 16}_{secret}",
+        f"rk_{key.key_id}_{'٠' * 64}",
+        f"rk_{key.key_id}_" + "0" * 64,
+    ]
+    assert [authenticate(find_key, presented, 1) for presented in wrong] == [None] * len(wrong)
+    assert authenticate({key.key_id: replace(key, revoked=1)}.get, text, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("project", "scopes", "name", "code"),
+    [
+        ("music", [], "x", "key_scope"),
+        ("music", ["root"], "x", "key_scope"),
+        ("", ["read"], "x", "missing_id"),
+        ("m" * 129, ["read"], "x", "id_length"),
+        ("music", ["read"], "\0", "nul_byte"),
+    ],
+)
+def test_a_key_is_for_something(project: str, scopes: list[str], name: str, code: str) -> None:
+    with refuses(RankscopeError, code):
+        make_key(project, scopes, name=name, now=0)
+
+
+def test_a_secret_is_not_shown_by_accident() -> None:
+    shown = [f"{Secret('abc')}", f"{Secret('abc')!r}", f"{[Secret('abc')]}"]
+    assert not any("abc" in text for text in shown)
+    with pytest.raises(TypeError):
+        json.dumps(Secret("abc"))
+
+
+NAIVE = datetime(2026, 11, 21, 18)  # noqa: DTZ001 - that is the point
+WRONG = [NAIVE, "2026-11-21T18:00:00", 1_795_284_000_000_000, 0.0, "yesterday"]
+
+
+@pytest.mark.parametrize("time", WRONG)
+def test_a_time_without_a_zone_and_a_number_are_refused(tmp_path: Path, time: object) -> None:
+    music = Configuration(definition=define(positive="click", window="1h"), baseline=None)
+    other = "2026-11-22T00:00:00Z"
+    with Monitor.open(f"{tmp_path}/x.db") as monitor:
+        monitor.configure(music)
+        calls: list[Callable[..., object]] = [
+            lambda: monitor.series("nDCG@5", since=time),  # type: ignore[arg-type]  # refused here
+            lambda: monitor.quality(until=time),  # type: ignore[arg-type]  # likewise
+            lambda: monitor.delete_before(time),  # type: ignore[arg-type]  # likewise
+            lambda: monitor.silence("quality", time),  # type: ignore[arg-type]  # likewise
+            lambda: Span(time, other),  # type: ignore[arg-type]  # likewise
+            lambda: BaselineChoice(kind="period", since=time, until=other),  # type: ignore[arg-type]
+        ]
+        for call in calls:
+            with pytest.raises(UsageError) as refused:
+                call()
+            assert refused.value.code in {"time_zone", "time_format"}
+            assert "2026-11-21T18:00:00Z" in refused.value.hint
+
+
+def test_a_naive_clock_is_refused(tmp_path: Path) -> None:
+    with Monitor.open(f"{tmp_path}/x.db", now=lambda: NAIVE) as monitor:
+        with pytest.raises(UsageError, match="now: expected a time with its zone") as refused:
+            monitor.clock()
+        assert refused.value.hint.startswith("add a time zone")
+
+
+def test_a_time_is_the_same_in_every_zone_and_as_text() -> None:
+    vienna = datetime(2026, 11, 21, 19, tzinfo=timezone(timedelta(hours=1)))
+    text, utc = "2026-11-21T18:00:00Z", datetime(2026, 11, 21, 18, tzinfo=UTC)
+    assert Span(vienna) == Span(text) == Span(utc)
+    assert str(Span(vienna).since) == "2026-11-21 18:00:00+00:00"
+    assert to_datetime(1_795_284_000_000_000) == utc
+
+
+def test_a_time_of_pandas_is_a_time() -> None:
+    pandas = pytest.importorskip("pandas")
+    span = Span(pandas.Timestamp("2026-11-21 18:00", tz="UTC"))
+    assert type(span.since) is datetime
+    assert span == Span("2026-11-21T18:00:00Z")
+
+
+@pytest.mark.parametrize("window", ["24h", "1d", timedelta(days=1), 86_400])
+def test_a_window_is_a_duration_or_seconds(window: str | timedelta | int) -> None:
+    assert define(positive="click", window=window).window == 86_400
+
+
+@pytest.mark.parametrize("window", ["", "1y", "0s", timedelta(seconds=1.5), -1, 1.5, None])
+def test_a_window_that_cannot_be_is_refused(window: object) -> None:
+    with pytest.raises(UsageError):
+        define(positive="click", window=window)  # type: ignore[arg-type]  # refused here

@@ -1,4 +1,4 @@
-"""What waits is sent until the service has it: the clock and the service are made up."""
+"""What waits is sent until the service has it, and is stored there as it would be here."""
 
 from __future__ import annotations
 
@@ -8,15 +8,37 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rankscope import FileError, InputError
+from rankscope.monitor.client import sink as posting
 from rankscope.monitor.client.batches import OVERHEAD, RETRIES, Sender, Sizes, Waiting
 from rankscope.monitor.client.http import Answer
+from rankscope.monitor.client.sink import ServiceSink
+from rankscope.monitor.events.batch import pack_reading
+from rankscope.monitor.events.event import Item, Items, Label, Ranking
 from rankscope.monitor.events.outcome import STATUSES
+from rankscope.monitor.events.reader import EventReader
+from rankscope.monitor.events.writer import write_event
+from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
+from rankscope.monitor.intake.sets import SetSink
+from rankscope.monitor.server.api.ingest import answer_events
+from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.generated import examples
+from tests.monitor.store.conformance import read_back
+from tests.refusals import refuses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rankscope.monitor.events.event import Event
+    from rankscope.monitor.intake.ingestion import Ingested, Kind
+
 
 DOWN = OSError("refused")
 
@@ -201,3 +223,212 @@ def test_every_event_is_counted_once(
         pass
     assert len(service.stored) == len(set(service.stored)) == sender.counts["accepted"]
     assert sender.waiting == 0
+
+
+NOW = 1_795_284_000_000_000
+TIMES = st.integers(NOW - 10**14, NOW)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
+IDS = TEXTS.filter(bool)
+NUMBERS = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+
+
+@st.composite
+def rankings(draw: st.DrawFn) -> Ranking:
+    doc_ids = draw(st.lists(IDS, unique=True, max_size=4))
+    count = len(doc_ids)
+    ranks = draw(st.lists(st.integers(1, 1000), min_size=count, max_size=count, unique=True))
+    items = [
+        Item(doc_id, rank, draw(NUMBERS), draw(NUMBERS))
+        for doc_id, rank in zip(doc_ids, ranks, strict=True)
+    ]
+    return Ranking(
+        draw(IDS),
+        draw(IDS),
+        draw(TIMES),
+        Items.of(items),
+        *(draw(TEXTS) for _ in range(4)),
+        draw(st.sampled_from(["production", "validation", "training"])),  # type: ignore[arg-type]
+        tuple(sorted(draw(st.dictionaries(IDS, TEXTS, max_size=3)).items())),
+    )
+
+
+@st.composite
+def labels(draw: st.DrawFn) -> Label:
+    said: dict[str, Any] = draw(
+        st.sampled_from([{"kind": "retraction"}, {"value": 2.5}, {"labels": ("a", "b")}, {}])
+    )
+    return Label(draw(IDS), draw(IDS), draw(IDS), draw(TIMES), **said)
+
+
+@given(rankings() | labels())
+def test_a_line_is_read_as_the_event_that_it_was_written_of(event: Event) -> None:
+    reader = EventReader()
+    read = reader.read_rankings if isinstance(event, Ranking) else reader.read_labels
+    assert read([json.loads(write_event(event))], now=NOW).events == [event]
+
+
+class FakeService:
+    """Answers as the service does, after some other answers."""
+
+    def __init__(self, store: SQLiteStore) -> None:
+        self.bodies: list[bytes] = []
+        self.waits: list[float] = []
+        self.before: list[Answer | OSError] = []
+        self._store = store
+        self._reader = EventReader()
+
+    def post(self, path: str, body: bytes) -> Answer:
+        self.bodies.append(body)
+        if self.before:
+            first = self.before.pop(0)
+            if isinstance(first, OSError):
+                raise first
+            return first
+        objects = [json.loads(line) for line in gzip.decompress(body).split(b"\n")]
+        is_ranking = path == "/v1/rankings"
+        read = self._reader.read_rankings if is_ranking else self._reader.read_labels
+        decoded = pack_reading(read(objects, now=NOW))
+        stored = self._store.submit("music", decoded.batch).result()
+        answer = answer_events(decoded, stored.statuses)
+        return Answer(200, answer)
+
+    def ask(self, method: str, path: str, said: Any = None) -> Answer:  # noqa: ANN401 - JSON
+        assert (method, path) == ("POST", "/v1/discarded")
+        self._store.append(
+            "music", [], said["rejected"] | {"unknown_field": said["unknown_fields"]}
+        )
+        return Answer(204, {})
+
+    def put_lines(self, path: str, body: bytes) -> Answer:
+        objects = [json.loads(line) for line in gzip.decompress(body).split(b"\n")]
+        events = self._reader.read_rankings(objects, now=NOW).events
+        deleted = self._store.replace_set("music", path.rpartition("/")[2], events)
+        return Answer(200, {"replaced": deleted.rankings})
+
+    def sink(self) -> ServiceSink:
+        return ServiceSink(self, self.waits.append, lambda: 1.0)
+
+
+def shown(at: int, **more: object) -> dict[str, object]:
+    items = [{"doc_id": "a", "labels": ["click"]}, {"doc_id": "b"}]
+    return {"ranking_id": f"r{at}", "time": NOW // 1000, "items": items, **more}
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[FakeService]:
+    with SQLiteStore(tmp_path / "there.db") as there:
+        yield FakeService(there)
+
+
+def ingest(
+    sink: Any,  # noqa: ANN401 - a sink
+    objects: list[dict[str, object]],
+    kind: Kind = "rankings",
+    now: int = NOW,
+) -> Ingested:
+    """Send objects to a sink, and return what became of them."""
+    made = Ingestion(sink, kind, now=lambda: now)
+    made.take_objects(objects)
+    return made.ingested
+
+
+OBJECTS = [shown(1), shown(2), {"ranking_id": "r3"}, shown(1), shown(2, version="5")]
+
+
+def test_a_service_and_a_store_tell_the_same(tmp_path: Path) -> None:
+    with SQLiteStore(tmp_path / "here.db") as here, SQLiteStore(tmp_path / "there.db") as there:
+        told = ingest(StoreSink(here, "music"), OBJECTS)
+        assert ingest(FakeService(there).sink(), OBJECTS) == told
+        assert (told.accepted, told.duplicate, told.conflict) == (2, 1, 1)
+        assert here.find_ranking("music", "r1") == there.find_ranking("music", "r1") is not None
+        assert here.find_labels("music", "r1") == there.find_labels("music", "r1") != []
+
+
+@pytest.mark.slow
+def test_a_service_and_a_store_replace_and_count_the_same(tmp_path: Path) -> None:
+    old = [shown(at, environment="training") for at in range(3)]
+    new = [shown(at, environment="training", user_id="u", color=1) for at in (1, 7)]
+    with SQLiteStore(tmp_path / "here.db") as here, SQLiteStore(tmp_path / "there.db") as there:
+        for store, sink in ((here, StoreSink(here, "music")), (there, FakeService(there).sink())):
+            store.append("music", EventReader().read_rankings(old, now=NOW).events)
+            collected = SetSink("training", sink)
+            assert collected.replace(ingest(collected, new)) == 3
+            assert store.count_replaced("music") == 3
+            assert store.counters("music")["unknown_field"] == 2
+        assert read_back(here, "music") == read_back(there, "music")
+        assert here.find_ranking("music", "r0") is None
+        assert [label.doc_id for label in there.find_labels("music", "r7")] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("objects", "code"),
+    [
+        ([shown(1, environment="training"), {"ranking_id": "r2"}], "set_refused"),
+        ([shown(1)], "set_refused"),
+        ([shown(1, environment="training", user_id=user) for user in "uv"], "set_refused"),
+        ([], "empty_input"),
+    ],
+    ids=["rejected", "production", "twice", "none"],
+)
+def test_a_set_that_is_not_whole_replaces_nothing(
+    objects: list[dict[str, object]], code: str, tmp_path: Path
+) -> None:
+    old = [shown(at, environment="training") for at in range(3)]
+    with SQLiteStore(tmp_path / "here.db") as here:
+        here.append("music", EventReader().read_rankings(old, now=NOW).events)
+        before = read_back(here, "music")
+        collected = SetSink("training", StoreSink(here, "music"))
+        ingested = ingest(collected, objects)
+        with refuses(InputError, code, match="stays as it was"):
+            collected.replace(ingested)
+        assert read_back(here, "music") == before
+
+
+def test_what_only_the_service_rejects_has_its_place(service: FakeService) -> None:
+    ahead = NOW + 10**9
+    objects = [shown(1), shown(2, time=ahead // 1000)]
+    ingested = ingest(service.sink(), objects, now=ahead)
+    (refused,) = ingested.refused
+    assert (refused.place, refused.code) == (2, "future_time")
+    assert (ingested.accepted, ingested.rejected) == (1, 1)
+
+
+def test_a_service_that_cannot_now_is_asked_again_with_the_same_bytes(
+    service: FakeService,
+) -> None:
+    service.before += [Answer(503, {}, 2.0), ConnectionRefusedError(), Answer(200, {})]
+    click = {"ranking_id": "r", "doc_id": "a", "time": NOW // 1000, "labels": "click"}
+    assert ingest(service.sink(), [click], "labels").accepted == 1
+    assert len(set(service.bodies)) == 1
+    assert len(service.bodies) == 4
+    assert service.waits == [2.0 + 0.5, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("answers", "tries"),
+    [
+        ([Answer(401, {})], 1),
+        ([Answer(422, {})], 1),
+        ([Answer(503, {}, 1e9)] * 20, posting.MOST_TRIES),
+        ([TimeoutError("too slow")] * 20, posting.MOST_TRIES),
+    ],
+    ids=["key", "body", "busy", "silent"],
+)
+def test_a_service_that_does_not_take_events_ends_it(
+    answers: list[Answer | OSError], tries: int, service: FakeService
+) -> None:
+    service.before += answers
+    made = Ingestion(service.sink(), "rankings", now=lambda: NOW)
+    with refuses(FileError, "service_refused"):
+        made.take_objects([shown(1)])
+    assert len(service.bodies) == tries
+    assert max(service.waits, default=0.0) <= 2 * posting.LONGEST_ASKED
+    assert made.ingested.objects == 0
+
+
+def test_bodies_are_bounded(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(posting, "MOST_BYTES", 600)
+    objects = [shown(at) | {"items": ["a", "b"]} for at in range(20)]
+    assert ingest(service.sink(), objects).accepted == 20
+    assert len(service.bodies) > 5
+    assert max(len(gzip.decompress(body)) for body in service.bodies) <= 600

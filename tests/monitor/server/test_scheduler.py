@@ -1,15 +1,32 @@
-"""Projects are evaluated in turn, whatever becomes of one of them, or of a webhook."""
+"""What a service does on its own: it evaluates and delivers, tidies up, and reads in threads."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import threading
 from collections import Counter
 from collections.abc import Mapping
+from typing import Any
 
+import pytest
 from rankscope import FileError, UsageError
-from rankscope.monitor.events.limits import SECOND
+from rankscope.monitor.events.limits import HOUR, SECOND
+from rankscope.monitor.events.times import format_time
+from rankscope.monitor.links import Links
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.server.access.authenticator import Principal
+from rankscope.monitor.server.http.problems import RefusedRequestError
+from rankscope.monitor.server.http.settings import Settings
+from rankscope.monitor.server.routing.endpoint import Call
+from rankscope.monitor.server.routing.pool import MonitorPool
 from rankscope.monitor.server.run.schedule import Repeater, Scheduler
 from rankscope.monitor.server.telemetry import Telemetry
+from rankscope.monitor.store.keys import SCOPES
+from starlette.requests import Request
+
+from tests.monitor.server.music import START, log_music
+from tests.monitor.server.service import NOW, Service
 
 
 class World:
@@ -167,3 +184,165 @@ def test_a_round_is_late_by_how_long_rounds_take() -> None:
     assert not world.scheduler.is_late
     world.now += 15 * 60 * SECOND
     assert world.scheduler.is_late
+
+
+def ask(service: Service, path: str, body: dict[str, Any], *scopes: str) -> Any:  # noqa: ANN401 - JSON
+    key = service.make_key("music", *(scopes or ("admin",)))
+    return service.ask("POST", path, json.dumps(body).encode(), key=key)
+
+
+def count(monitor: Monitor) -> int:
+    return sum(one.rankings for one in monitor.store.versions("music"))
+
+
+def test_the_rankings_of_a_user_are_deleted_and_the_audit_log_does_not_name_them(
+    service: Service,
+) -> None:
+    monitor = log_music(service)
+    before = count(monitor)
+    theirs = sum(number % 11 == 3 for number in [*range(96), *range(100, 140)])
+    answer = ask(service, "/v1/deletions", {"user": "u3"})
+    assert answer.status_code == 200
+    assert answer.json() == {"rankings": theirs, "labels": theirs}
+    assert count(monitor) == before - theirs
+    entry = monitor.store.audit("music")[-1]
+    assert (entry.action, entry.subject) == ("events.delete", "rankings of one user")
+    assert entry.actor != "local"
+    assert ask(service, "/v1/deletions", {"user": "u3"}).json() == {"rankings": 0, "labels": 0}
+
+
+def test_rankings_are_deleted_by_id_within_a_span(service: Service) -> None:
+    monitor = log_music(service)
+    before = count(monitor)
+    body = {"rankings": ["r0", "r95"], "until": format_time(START + HOUR)}
+    assert ask(service, "/v1/deletions", body).json() == {"rankings": 1, "labels": 1}
+    assert count(monitor) == before - 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"user": ""},
+        {"rankings": []},
+        {"rankings": ["r"] * 1001},
+        {"since": "2026-11-21"},
+        {"users": "u3"},
+        {"user": "u3", "since": format_time(NOW), "until": format_time(START)},
+    ],
+)
+def test_nothing_is_deleted_by_a_request_that_is_wrong(service: Service, body: Any) -> None:  # noqa: ANN401 - JSON
+    monitor = log_music(service)
+    before = count(monitor)
+    assert ask(service, "/v1/deletions", body).status_code == 422
+    assert count(monitor) == before
+
+
+def test_who_may_not_delete_is_refused(service: Service) -> None:
+    log_music(service)
+    for scopes in (("read",), ("edit",), ("ingest",)):
+        assert ask(service, "/v1/deletions", {"user": "u3"}, *scopes).status_code == 403
+
+
+def test_old_events_are_deleted_and_their_values_stay(service: Service) -> None:
+    monitor = log_music(service)
+    before = monitor.series("nDCG@5", every="hour").values
+    answer = ask(service, "/v1/retention", {"before": format_time(START + 6 * HOUR)})
+    assert answer.json()["rankings"] >= 24
+    monitor.evaluate()
+    assert monitor.series("nDCG@5", every="hour").values == before
+    refused = ask(service, "/v1/retention", {"before": format_time(NOW)})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "open_windows")
+
+
+PRINCIPAL = Principal({"music": SCOPES}, "test", project="music")
+
+
+def make_pool(service: Service, **settings: int) -> MonitorPool:
+    return MonitorPool(service.store, Settings(**settings), lambda: NOW)  # type: ignore[arg-type]
+
+
+def test_more_than_may_wait_have_to_come_back(service: Service) -> None:
+    pool = make_pool(service, readers=2, waiting_reads=5)
+    running: list[int] = []
+    most: list[int] = []
+    lock, gate = threading.Lock(), threading.Event()
+
+    def work(_monitor: Monitor) -> None:
+        with lock:
+            running.append(1)
+            most.append(len(running))
+        gate.wait(300)
+        with lock:
+            running.pop()
+
+    async def ask() -> list[object]:
+        asked = [asyncio.ensure_future(pool.run(PRINCIPAL, work)) for _ in range(20)]
+        await asyncio.sleep(0)
+        refused = [one for one in asked if one.done()]
+        gate.set()
+        told = await asyncio.gather(*asked, return_exceptions=True)
+        assert len(refused) == 15
+        return list(told)
+
+    told = asyncio.run(ask())
+    problems = [one for one in told if isinstance(one, RefusedRequestError)]
+    assert {(one.status, one.code, one.headers["retry-after"]) for one in problems} == {
+        (503, "busy", "1")
+    }
+    assert (len(problems), told.count(None)) == (15, 5)
+    assert max(most) <= 2
+    # Whoever comes back is answered.
+    assert asyncio.run(pool.run(PRINCIPAL, lambda _: 1)) == 1
+
+
+def make_call(path: str, project: str = "music", query: bytes = b"") -> Call:
+    scope = {"type": "http", "path": path, "query_string": query, "headers": []}
+    request = Request(scope | {"state": {"links": Links()}})
+    principal = Principal({project: SCOPES}, "test", project=project)
+    return Call(request, principal, {}, {}, {})
+
+
+def test_who_waits_for_the_same_gets_the_same_answer(service: Service) -> None:
+    pool = make_pool(service, readers=1, waiting_reads=10)
+    started, gate = threading.Event(), threading.Event()
+    begun: list[str] = []
+
+    def work(monitor: Monitor) -> tuple[str, int]:
+        begun.append(monitor.project)
+        started.set()
+        gate.wait(300)
+        return monitor.project, len(begun)
+
+    async def ask() -> list[tuple[str, int]]:
+        first = asyncio.ensure_future(pool.read(make_call("/first"), work))
+        await asyncio.to_thread(started.wait, 30)
+        asked = [make_call("/a")] * 30
+        asked += [make_call("/b"), make_call("/a", "films"), make_call("/a", query=b"b=1")]
+        others = [asyncio.ensure_future(pool.read(one, work)) for one in asked]
+        # What was begun has not seen what is stored meanwhile.
+        again = asyncio.ensure_future(pool.read(make_call("/first"), work))
+        await asyncio.sleep(0)
+        gate.set()
+        return list(await asyncio.gather(first, *others, again))
+
+    first, *others, again = asyncio.run(ask())
+    assert first == ("music", 1)
+    assert others == [("music", 2)] * 30 + [("music", 3), ("films", 4), ("music", 5)]
+    assert again == ("music", 6)
+
+
+def test_what_was_refused_may_be_asked_again(service: Service) -> None:
+    pool = make_pool(service, readers=1, waiting_reads=0)
+    with pytest.raises(RefusedRequestError):
+        asyncio.run(pool.read(make_call("/a"), lambda _: 1))
+    pool._most = 1
+    assert asyncio.run(pool.read(make_call("/a"), lambda _: 1)) == 1
+
+    def fail(_monitor: Monitor) -> None:
+        raise UsageError("expected a, found b", hint="say a", code="bad_rule")
+
+    for _ in range(2):
+        with pytest.raises(RefusedRequestError):
+            asyncio.run(pool.read(make_call("/a"), fail))

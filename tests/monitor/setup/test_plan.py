@@ -1,4 +1,4 @@
-"""Plans and applies: what differs is told, and all of it changes at once or nothing does."""
+"""Plans of projects and of roles, and what becomes of them when they are applied."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import DEFAULTS, Rule
+from rankscope.monitor.setup.file import read_setup
 from rankscope.monitor.setup.plan import Plan, apply_projects, find_plan, list_left_out
 from rankscope.monitor.setup.project import Project, find_project, read_project
+from rankscope.monitor.setup.toml import write_setup
 from rankscope.monitor.store.records import ProjectChange
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
@@ -284,3 +286,88 @@ def test_a_plan_prints_no_control_characters(store: SQLiteStore) -> None:
     [plan] = apply(store, want(attributes=["\x1b[2J"]))
     assert "\x1b" not in str(plan)
     assert "\u202e" not in str(plan)
+
+
+SET_AT = 1_795_284_000_000_000
+FILE = """
+[projects.music.definition]
+window = "24h"
+attribution.positive = {click = 1}
+"""
+ROLES = """
+[projects.music.roles]
+viewer = ["group:everyone", "Ben@example.com"]
+admin = ["ann@example.com"]
+"""
+
+
+def read(folder: Path, text: str) -> Project:
+    file = folder / "rankscope.toml"
+    file.write_text(text)
+    [project] = read_setup(str(file)).projects
+    return project
+
+
+def apply_roles(store: SQLiteStore, wanted: Project) -> list[str]:
+    [plan] = apply_projects(store, [wanted], now=SET_AT, actor="ann")
+    return [line for step in plan.steps if step.what == "roles" for line in step.changes]
+
+
+def test_roles_are_made_as_the_file_says_and_others_are_taken_away(
+    tmp_path: Path, store: SQLiteStore
+) -> None:
+    store.set_roles("music", {"eve@example.com": "admin", "group:everyone": "editor"}, 1, "eve")
+    assert apply_roles(store, read(tmp_path, FILE + ROLES)) == [
+        "ann@example.com: none → admin",
+        "ben@example.com: none → viewer",
+        "eve@example.com: admin → none",
+        "group:everyone: editor → viewer",
+    ]
+    assert store.roles("music") == {
+        "ann@example.com": "admin",
+        "ben@example.com": "viewer",
+        "group:everyone": "viewer",
+    }
+    assert apply_roles(store, read(tmp_path, FILE + ROLES)) == []
+
+
+def test_a_file_without_roles_leaves_them_alone(tmp_path: Path, store: SQLiteStore) -> None:
+    apply_roles(store, read(tmp_path, FILE + ROLES))
+    before = store.roles("music")
+    assert apply_roles(store, read(tmp_path, FILE)) == []
+    assert store.roles("music") == before
+    assert len(apply_roles(store, read(tmp_path, FILE + "[projects.music.roles]\n"))) == 3
+    assert store.roles("music") == {}
+
+
+def test_what_is_written_is_read_back(tmp_path: Path, store: SQLiteStore) -> None:
+    apply_roles(store, read(tmp_path, FILE + ROLES))
+    found = find_project(store, "music")
+    assert read(tmp_path, write_setup([found])) == found
+
+
+def test_a_role_that_was_changed_by_hand_is_said(tmp_path: Path, store: SQLiteStore) -> None:
+    wanted = read(tmp_path, FILE + ROLES)
+    apply_roles(store, wanted)
+    assert find_plan(store, wanted, now=SET_AT).steps == ()
+    store.set_roles("music", {"ann@example.com": "viewer"}, SET_AT, "eve@example.com")
+    [step] = find_plan(store, wanted, now=SET_AT).steps
+    assert (step.what, step.changes) == ("roles", ("ann@example.com: viewer → admin",))
+    assert "Changed by eve@example.com on 21 Nov 2026" in step.drift
+
+
+def test_roles_that_somebody_changed_meanwhile_are_not_overwritten(
+    tmp_path: Path, store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted, change = read(tmp_path, FILE + ROLES), store.change_projects
+    calls: list[object] = []
+
+    def meddle(changes: object) -> bool:
+        if not calls:
+            store.set_roles("music", {"eve@example.com": "viewer"}, SET_AT, "eve")
+        calls.append(changes)
+        return bool(change(changes))  # type: ignore[arg-type]  # as it came
+
+    monkeypatch.setattr(store, "change_projects", meddle)
+    assert "eve@example.com: viewer → none" in apply_roles(store, wanted)
+    assert len(calls) == 2

@@ -1,7 +1,8 @@
-"""A backend needs only connections and transactions: this one has nothing of `store/sqlite`."""
+"""The smallest backend passes the conformance tests, as the recipe says."""
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -11,12 +12,13 @@ from typing import TypeVar
 import pytest
 from rankscope import FileError
 from rankscope.monitor.store.keys import Secret
-from rankscope.monitor.store.store import Store
+from rankscope.monitor.store.store import Store, StoreReader
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.projects import read_last_seq
 from rankscope.monitor.store.transaction import NumberCache, Transaction
 from sqlalchemy import create_engine, event, insert, update
 
+from tests.monitor.store import conformance
 from tests.monitor.store.conformance import Open, StoreConformance
 
 T = TypeVar("T")
@@ -90,3 +92,37 @@ class TestOther(StoreConformance):
         url = f"sqlite:///{tmp_path_factory.mktemp('other')}/events.db"
         secrets: dict[str, Secret] = {}
         return lambda: OtherStore(url, secrets)
+
+
+ROOT = Path(__file__).resolve().parents[3]
+RECIPE = (
+    (ROOT / "CONTRIBUTING.md")
+    .read_text(encoding="utf-8")
+    .partition("## Add a store backend\n")[2]
+    .partition("\n## ")[0]
+)
+NEW = "mysql"
+"""Paths with this name are those of the new backend."""
+
+
+def test_its_files_exist() -> None:
+    paths = re.findall(r"`((?:python|tests|docs)/[^`]+|[\w.]+\.(?:md|toml))`", RECIPE)
+    assert len(paths) > 5
+    missing = [path for path in paths if NEW not in path and not (ROOT / path).exists()]
+    assert missing == []
+    new = [path for path in paths if NEW in path]
+    assert new
+    assert all((ROOT / path.replace(NEW, "sqlite")).exists() for path in new)
+
+
+def test_it_imports_what_exists() -> None:
+    (names,) = re.findall(r"from tests\.monitor\.store\.conformance import (.*)", RECIPE)
+    documented = conformance.__doc__ or ""
+    for name in names.split(", "):
+        assert name in documented
+    assert "StoreConformance" in conformance.__all__
+
+
+def test_a_backend_writes_little_besides_connections_and_commits() -> None:
+    abstract = Store.__abstractmethods__ | StoreReader.__abstractmethods__
+    assert abstract == {"url", "find_secret", "copy", "verify", "transact", "failure"}

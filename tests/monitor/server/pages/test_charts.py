@@ -1,4 +1,4 @@
-"""Where the marks of charts lie, as places that anybody can compute."""
+"""Where the marks of charts lie, and pages at the limits of what they show."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import math
 import re
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from rankscope import UsageError
 from rankscope.monitor.evaluate.stored_windows import MaturityCurve
 from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.links import Links
+from rankscope.monitor.server.pages.channels import make_channel_page
 from rankscope.monitor.server.pages.charts.lines import (
     Episode,
     Event,
@@ -17,9 +23,25 @@ from rankscope.monitor.server.pages.charts.lines import (
     Line,
     Point,
     TimeAxis,
+    _draw_episodes,
+    _draw_events,
     draw_lines,
 )
 from rankscope.monitor.server.pages.charts.others import draw_maturity, draw_waterfall
+from rankscope.monitor.server.pages.incidents import IncidentView, choose_windows, read_incidents
+from rankscope.monitor.server.pages.overview import Overview
+from rankscope.monitor.server.pages.overview_range import Choice, Extent, choose_extent
+from rankscope.monitor.server.pages.render import describe_marks
+from rankscope.monitor.server.pages.sign_in import own_path
+from rankscope.monitor.server.pages.slices import SlicesView
+from rankscope.monitor.server.pages.trace import ShownTrace
+from rankscope.monitor.store.records import Version
+
+from tests.monitor.notify.notices import make_incident
+from tests.monitor.server.pages.incidents import make_incident as make_one
+from tests.monitor.server.pages.incidents import put_incidents
+from tests.monitor.server.pages.site import check_page, get, open_monitor
+from tests.monitor.server.service import Service
 
 NUMBER = re.compile(r"[\d.]+")
 
@@ -170,3 +192,213 @@ def test_the_curve_ends_at_the_share_that_was_there_by_the_last_age() -> None:
 
 def test_without_labels_there_is_no_curve() -> None:
     assert draw_maturity(MaturityCurve(AGES, (0, 0, 0, 0))) is None
+
+
+NOW = 20_000 * DAY
+
+
+def make_versions(count: int, *, first: int = NOW - DAY, rankings: int = 1) -> tuple[Version, ...]:
+    """Versions that were shown at the same time until now."""
+    return tuple(
+        Version("m", str(number), "production", first, NOW, rankings + number)
+        for number in range(count)
+    )
+
+
+def see(view: type, name: str, **said: object) -> Any:  # noqa: ANN401 - whatever it is
+    """A property of a view of which nothing else is known."""
+    read: Any = getattr(view, name)
+    return read.fget(SimpleNamespace(**said))
+
+
+@pytest.mark.parametrize("count", [7, 8, 9])
+def test_the_newest_8_versions_can_be_chosen(count: int) -> None:
+    versions = make_versions(count)
+    for view in (Overview, SlicesView):
+        assert see(view, "newest_versions", versions=versions) == versions[max(count - 8, 0) :]
+
+
+@pytest.mark.parametrize("after", [-1, 0, 1])
+def test_silence_is_told_after_three_hours(after: int) -> None:
+    now = NOW + 3 * HOUR + after
+    found = see(Overview, "quiet_for", newest=NOW, now=now)
+    assert found == (None if after < 0 else now - NOW)
+
+
+@pytest.mark.parametrize("count", [5, 6, 7])
+def test_six_versions_have_lines_those_with_most_rankings(count: int) -> None:
+    versions = make_versions(count)
+    extent = Extent("7d", "hour", NOW - 7 * DAY, NOW, None, None, versions)
+    assert extent.lines == versions[max(count - 6, 0) :]
+
+
+@pytest.mark.parametrize("rankings", [99, 100, 101])
+def test_hours_are_shown_if_they_have_100_rankings(rankings: int) -> None:
+    first = NOW - 30 * DAY
+    version = Version("m", "1", "production", first, NOW, rankings * 30 * 24)
+    found = choose_extent(Choice(), [version], NOW)
+    assert (found.range, found.every) == (("7d", "hour") if rankings >= 100 else ("30d", "day"))
+
+
+@pytest.mark.parametrize("days", [89, 90, 91])
+def test_hours_are_shown_over_at_most_90_days(days: int) -> None:
+    versions = make_versions(1, first=NOW - days * DAY)
+    choice = Choice("all", "hour")
+    if days <= 90:
+        assert choose_extent(choice, versions, NOW).since == NOW - days * DAY
+    else:
+        with pytest.raises(UsageError, match="at most 90 days"):
+            choose_extent(choice, versions, NOW)
+    # Days may begin in the middle of one.
+    extent = Extent("all", "day", NOW - (days + 1) * DAY, NOW, None, None, versions)
+    assert extent.has_hours == (days <= 90)
+
+
+@pytest.mark.parametrize(
+    ("name", "days"), [("1d", 1), ("7d", 7), ("30d", 30), ("90d", 90), ("1y", 366)]
+)
+def test_ranges_have_as_many_days_as_they_say(name: str, days: int) -> None:
+    found = choose_extent(Choice(name, "day"), (), NOW)
+    assert (found.since, found.until) == (NOW - days * DAY, NOW)
+
+
+def test_the_newest_500_incidents_are_shown() -> None:
+    asked = []
+
+    def list_incidents(state: str, *, rule: str | None, limit: int | None = None) -> tuple[()]:
+        asked.append((state, rule, limit))
+        return ()
+
+    monitor: Any = SimpleNamespace(incidents=list_incidents)
+    assert read_incidents(monitor) == ()
+    assert asked == [("open", None, None), ("all", None, 500)]
+
+
+@pytest.mark.parametrize("count", [9, 10, 11])
+def test_ten_queries_that_fell_are_shown(count: int) -> None:
+    queries = [{"query_key": str(number)} for number in range(count)]
+    assert see(IncidentView, "fallen", cause={"queries": queries}) == queries[:10]
+
+
+@pytest.mark.parametrize("count", [49, 50, 51])
+def test_50_slices_of_a_trace_are_shown(count: int) -> None:
+    table: Any = SimpleNamespace(names=["rank"], rows=lambda: [(at,) for at in range(count)])
+    trace: Any = SimpleNamespace(slices=table)
+    assert len(ShownTrace(trace).slices) == min(count, 50)
+
+
+@pytest.mark.parametrize("hours", [-1, 0, 1])
+def test_a_chart_of_traffic_has_hours_for_two_weeks(hours: int) -> None:
+    lasted = 7 * DAY + hours * HOUR
+    incident = make_incident(kind="volume", began=to_datetime(NOW - lasted))
+    every, since, _ = choose_windows(incident, NOW)
+    assert every == ("hour" if hours <= 0 else "day")
+    # As much before it as in it, a week at least.
+    shown = lasted + max(lasted, 7 * DAY)
+    assert since == (NOW - shown if hours <= 0 else NOW - 15 * DAY)
+
+
+@pytest.mark.parametrize("days", [59, 60, 61])
+def test_a_chart_of_an_incident_has_at_most_60_days_before_and_in_it(days: int) -> None:
+    incident = make_incident(began=to_datetime(NOW - days * DAY))
+    assert choose_windows(incident, NOW) == ("day", NOW - 2 * min(days, 60) * DAY, NOW)
+
+
+@pytest.mark.parametrize("count", [5, 6, 7])
+def test_six_marks_of_a_chart_are_told(count: int) -> None:
+    events = [SimpleNamespace(name=str(number)) for number in range(count)]
+    chart: Any = SimpleNamespace(events=events, episodes=[])
+    more = " and 1 more" if count == 7 else ""
+    named = ", ".join(map(str, range(min(count, 6))))
+    assert describe_marks(chart) == f" New versions: {named}{more}."
+
+
+@pytest.mark.parametrize("length", [2047, 2048, 2049])
+def test_a_path_to_go_on_to_has_at_most_2_048_characters(length: int) -> None:
+    path = "/" + "x" * (length - 1)
+    assert own_path(path, Links()) == (path if length <= 2048 else "/")
+
+
+@pytest.mark.parametrize("hours", [1, 2, 3, 6, 12, 24, 48, 168, 336])
+def test_an_axis_has_at_most_8_steps(hours: int) -> None:
+    for more in (-1, 0, 1):
+        step = TimeAxis(0, 8 * hours * HOUR + more).step
+        assert (step == hours * HOUR) == (more <= 0)
+        assert step is None or step >= hours * HOUR
+
+
+@pytest.mark.parametrize("months", [1, 2, 3, 6, 12, 24, 60, 120, 1200])
+def test_an_axis_of_months_has_at_most_8_steps_of_30_days(months: int) -> None:
+    def list_years(span: int) -> list[float]:
+        axis = TimeAxis(-NOW, span - NOW)
+        return [(tick.place / 100 * span) / (30 * DAY) for tick in axis._list_months(span)]
+
+    at, above = (list_years(8 * months * 30 * DAY + more) for more in (0, 1))
+    assert at[1] - at[0] == pytest.approx(months, rel=0.05)
+    assert len(above) < 2 or above[1] - above[0] > 1.2 * months
+
+
+def test_weeks_begin_on_mondays() -> None:
+    # 5 January 1970 was one.
+    ticks = TimeAxis(0, 56 * DAY).ticks
+    assert [tick.text for tick in ticks][:2] == ["5 Jan", "12 Jan"]
+
+
+def test_a_name_takes_16_parts_and_stands_to_the_left_beyond_55() -> None:
+    axis = TimeAxis(0, 1000)
+
+    def draw(*times: int) -> list[tuple[bool, bool]]:
+        events = [Event(time, "") for time in times]
+        return [(one.is_named, one.is_left) for one in _draw_events(events, axis)]
+
+    assert draw(100, 259) == [(True, False), (False, False)]
+    assert draw(100, 260) == [(True, False), (True, False)]
+    assert draw(100, 261) == [(True, False), (True, False)]
+    assert draw(549) == draw(550) == [(True, False)]
+    assert draw(551) == [(True, True)]
+    # To the left of 600, it takes the place from 440 on.
+    assert draw(279, 600) == draw(280, 600) == [(True, False), (True, True)]
+    assert draw(281, 600) == [(True, False), (False, True)]
+
+
+@pytest.mark.parametrize("length", [5, 6, 7])
+def test_an_episode_is_at_least_six_thousandths_wide(length: int) -> None:
+    (drawn,) = _draw_episodes([Episode(100, 100 + length, "")], TimeAxis(0, 1000))
+    assert drawn.width == max(length, 6) / 10
+
+
+@pytest.mark.parametrize(
+    ("age", "is_written"), [(3_466_889, False), (3_467_368, True), (3_467_848, True)]
+)
+def test_ages_are_written_nine_parts_of_the_axis_apart(age: int, *, is_written: bool) -> None:
+    # The axis goes from a second to a million: 0.54 powers of ten are 9 % of it.
+    ages = tuple(timedelta(microseconds=one) for one in (10**6, age, 10**12))
+    chart = draw_maturity(MaturityCurve(ages, (1, 1, 1, 0)))
+    assert chart is not None
+    assert [one.is_written for one in chart.ages] == [True, is_written, True]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_two_active_groups_are_shown_in_full(site: Service, count: int) -> None:
+    open_monitor(site.store)
+    put_incidents(site, *(make_one(number) for number in range(count)))
+    assert ("1 more active" in check_page(get(site, "/incidents")).text) == (count > 2)
+    assert ("1 more" in check_page(get(site, "/")).text) == (count > 2)
+
+
+@pytest.mark.parametrize("others", [2, 3, 4])
+def test_three_other_incidents_of_a_group_are_listed(site: Service, others: int) -> None:
+    open_monitor(site.store)
+    put_incidents(site, *(make_one(number, group="a") for number in range(1 + others)))
+    text = check_page(get(site, "/incidents")).text
+    assert f"and {others} more" in text
+    assert (" 1 more " in text) == (others > 3)
+
+
+@pytest.mark.parametrize("count", [49, 50, 51])
+def test_50_notifications_are_listed(count: int) -> None:
+    routes: Any = SimpleNamespace(states=lambda _: ())
+    told = [*range(count)]
+    monitor: Any = SimpleNamespace(clock=lambda: NOW, notifications=lambda most: told[:most])
+    view: Any = make_channel_page(routes)[0].view(monitor, routes)
+    assert len(view["notifications"]) == min(count, 50)

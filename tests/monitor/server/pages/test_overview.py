@@ -1,20 +1,32 @@
-"""The overview: what it shows of a story, and what it says where there is nothing yet."""
+"""The overview, what is left to set up, and slices."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.server.api.values import order_slice
+from rankscope.monitor.server.pages.overview import view_overview
+from rankscope.monitor.server.pages.overview_range import Choice
+from rankscope.monitor.server.pages.slices import read_slice
+from rankscope.monitor.store.keys import TESTED, AuditEntry
 
+from tests.monitor.notify.test_channel_delivery import Services
+from tests.monitor.server.pages.incidents import make_incident, put_incidents
 from tests.monitor.server.pages.site import (
     CONFIGURATION,
     DEFINITION,
     HOSTILE,
+    WINDOW,
     as_json,
     check_page,
     check_texts,
@@ -22,6 +34,7 @@ from tests.monitor.server.pages.site import (
     get,
     log_story,
     open_monitor,
+    send,
 )
 from tests.monitor.server.service import NOW, Service, find_token, make_ranking
 
@@ -208,3 +221,192 @@ def test_shares_have_their_denominators(told_story: Service) -> None:
     shown = monitor.quality().shown
     assert f"{shown['labelled']:,} of {shown['rankings']:,}" in reader.text
     assert f"{shown['unjudged']:,} of {shown['documents']:,}" in reader.text
+
+
+NEEDED = {"Rankings", "Labels that count", "First final hour", "Baseline", "Rule", "Channel"}
+RECOMMENDED = {"Versions", "Users", "Attributes"}
+
+
+def list_done(monitor: Monitor) -> set[str]:
+    """The titles of the lines that are green."""
+    return {task.title for task in view_overview(monitor).tasks if task.is_done}
+
+
+def log(monitor: Monitor, at: int, **more: Any) -> None:  # noqa: ANN401 - as `Ranking` takes them
+    """Log a ranking, and whatever it has besides."""
+    name = f"r{at}"
+    items = Items(("a", "b"), (1, 2))
+    monitor.writer.append("default", [Ranking(f"e{name}", name, at, items, model="m", **more)])
+
+
+def test_of_a_project_that_has_nothing_no_line_is_done(site: Service) -> None:
+    monitor = open_monitor(site.store)
+    tasks = view_overview(monitor).tasks
+    assert {task.title for task in tasks if task.is_needed} == NEEDED
+    assert {task.title for task in tasks if not task.is_needed} == RECOMMENDED
+    assert list_done(monitor) == set()
+    reader = check_page(get(site, "/"))
+    assert "Set up monitoring" in reader.text
+    assert "rankscope monitor ingest STORE rankings.parquet" in reader.text
+    assert "rankscope monitor rule add STORE quality --measure nDCG@5" in reader.text
+    assert {"/settings", "/rules/new", "/channels"} <= set(find_links(reader))
+
+
+def test_each_line_is_done_by_what_it_says(site: Service) -> None:
+    monitor = open_monitor(site.store)
+    old = NOW - 2 * WINDOW
+    log(monitor, old)
+    monitor.evaluate()
+    assert list_done(monitor) == {"Rankings", "First final hour"}
+    log(monitor, NOW - 2 * HOUR, version="3")
+    monitor.evaluate()
+    assert list_done(monitor) == {"Rankings", "First final hour", "Versions"}
+    log(monitor, NOW - HOUR, version="3", user_id="u")
+    monitor.evaluate()
+    assert "Users" in list_done(monitor)
+    label = Label("l", f"r{old}", "b", old + HOUR, ("other",))
+    monitor.writer.append("default", [label])
+    monitor.evaluate()
+    assert "Labels that count" not in list_done(monitor)
+    monitor.writer.append("default", [Label("m", f"r{old}", "b", old + HOUR, ("buy",))])
+    monitor.evaluate()
+    assert "Labels that count" in list_done(monitor)
+    monitor.set_rule(Rule(name="data", kind="data"))
+    assert "Rule" not in list_done(monitor)
+    monitor.set_rule(Rule(name="quality", measure="nDCG@5"))
+    assert "Rule" in list_done(monitor)
+    assert "Baseline" not in list_done(monitor)
+    monitor.configure(Configuration(definition=DEFINITION, attributes=("device",), baseline=None))
+    log(monitor, NOW - HOUR // 2, attributes=(("device", "tv"),))
+    monitor.evaluate()
+    assert {"Baseline", "Attributes"} <= list_done(monitor)
+
+
+def test_the_list_is_gone_once_a_channel_was_tested(operated: Service, services: Services) -> None:
+    log_story(operated.store)
+    monitor = open_monitor(operated.store)
+    monitor.set_rule(Rule(name="quality", measure="nDCG@5"))
+    left = {task.title for task in view_overview(monitor).tasks if not task.is_done}
+    assert left == {"Channel"}
+    services.failing["oncall"] = "status 403"
+    send(operated, "/channels/oncall/test", {}, "/channels")
+    assert "Set up monitoring" in get(operated, "/")
+    services.failing.clear()
+    send(operated, "/channels/oncall/test", {}, "/channels")
+    assert operated.store.audit("default")[-1].action == TESTED
+    assert view_overview(monitor).tasks == ()
+    assert "Set up monitoring" not in get(operated, "/")
+
+
+@pytest.mark.parametrize("choice", [Choice(range="1d"), Choice(version="3"), Choice(every="day")])
+def test_a_part_of_the_project_has_no_list(choice: Choice, site: Service) -> None:
+    assert view_overview(open_monitor(site.store), choice).tasks == ()
+
+
+def test_hostile_names_are_shown_as_they_are(site: Service) -> None:
+    markup = "<b onclick=x>"
+    monitor = open_monitor(site.store)
+    monitor.configure(Configuration(definition=define(positive=markup, window="1h")))
+    page = get(site, "/")
+    assert f"Log labels: {markup}." in check_page(page).text
+    assert "<b onclick" not in page
+
+
+def test_a_test_in_another_project_is_none_of_this_one(site: Service) -> None:
+    site.store.record_audit("other", AuditEntry(NOW, "ann", TESTED, "oncall"))
+    assert "Channel" not in list_done(open_monitor(site.store))
+
+
+PAIRED = Configuration(definition=DEFINITION, attributes=("device", "country"), baseline=None)
+
+
+def test_a_project_without_slices_says_so(site: Service) -> None:
+    open_monitor(site.store, Configuration(definition=DEFINITION, baseline=None))
+    assert "This project has no slices" in check_page(get(site, "/slices")).text
+
+
+def test_the_slice_that_lowers_the_mean_most_comes_first_and_contributions_add_up(
+    told_story: Service,
+) -> None:
+    told = as_json(told_story.browser().get("/v1/overview?range=30d&every=day"))
+    rows = told["slices"]
+    assert [row["slice"] for row in rows] == ["device=tv", "device=phone"]
+    # Each ranking has one device, so that contributions of devices add up to the whole change.
+    total = sum(row["rankings"] for row in rows)
+    for row in rows:
+        assert row["contribution"] == row["difference"] * row["rankings"] / total
+    whole = sum(row["value"] * row["rankings"] for row in rows) / total
+    base = sum(row["baseline"] * row["rankings"] for row in rows) / total
+    assert math.isclose(sum(row["contribution"] for row in rows), whole - base)
+
+
+def test_the_cause_of_an_active_incident_comes_first(story: Service) -> None:
+    open_monitor(story.store)
+    cause = {"sentence": "x", "slice": {"device": "phone", "version": "4"}}
+    put_incidents(story, make_incident(cause=cause))
+    told = as_json(story.browser().get("/v1/overview?range=30d&every=day"))
+    found = [(row["slice"], row["is_confirmed"]) for row in told["slices"]]
+    assert found == [("device=phone", True), ("device=tv", False)]
+    assert "cause of an incident" in check_page(get(story, "/slices?range=30d")).text
+
+
+def test_each_row_of_slices_leads_to_the_slice_over_time(told_story: Service) -> None:
+    monitor = open_monitor(told_story.store)
+    for page in ("/?range=30d", "/slices?range=30d"):
+        links = [link for link in find_links(check_page(get(told_story, page))) if "slice=" in link]
+        assert any("slice=device%3Dtv" in link for link in links)
+        for link in links:
+            check_page(get(told_story, link))
+    chosen = "slice=device%3Dtv&range=30d&every=day"
+    reader = check_page(get(told_story, f"/slice?{chosen}&measure=nDCG%405"))
+    assert "nDCG@1 " not in reader.text
+    series = monitor.series("nDCG@5", every="day", slice=(("device", "tv"),))
+    for value in series.values:
+        assert f"{value:.4f}" in reader.text
+    assert "The baseline is 1.0000." in reader.text
+
+
+def test_a_slice_shows_the_incidents_that_concern_it(story: Service) -> None:
+    open_monitor(story.store)
+    put_incidents(
+        story,
+        make_incident(1),
+        make_incident(2, slice=()),
+        make_incident(3, slice=(("device", "phone"),)),
+    )
+    links = find_links(check_page(get(story, "/slice?slice=device%3Dtv&range=30d")))
+    assert {link for link in links if link.startswith("/incidents/")} == {
+        "/incidents/incident_1",
+        "/incidents/incident_2",
+    }
+
+
+def test_a_slice_without_rankings_says_so(told_story: Service) -> None:
+    reader = check_page(get(told_story, "/slice?slice=device%3Dcar"))
+    assert "No rankings in this range" in reader.text
+
+
+def test_what_cannot_be_shown_of_slices_is_said_on_a_page(told_story: Service) -> None:
+    for query in ("slice=country%3Djp", "slice=device", "range=9d", "slice=a&x=1", "measure=AP"):
+        check_page(get(told_story, f"/slice?{query}", 422))
+    for query in ("range=9d", "slice=device%3Dtv", "every=week"):
+        check_page(get(told_story, f"/slices?{query}", 422))
+
+
+def test_attributes_may_be_in_any_order() -> None:
+    place = (("country", "jp"), ("device", "tv"))
+    assert order_slice(place, PAIRED) == (("device", "tv"), ("country", "jp"))
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        (("device", "tv"),),
+        (("device", "a=b, c"),),
+        (("device", "tv"), ("country", "jp")),
+        (("device", ""), ("country", "x, y=z")),
+    ],
+)
+def test_the_name_of_a_slice_is_read_as_it_was_written(place: tuple[tuple[str, str], ...]) -> None:
+    name = ", ".join(f"{attribute}={value}" for attribute, value in place)
+    assert read_slice(name, PAIRED) == place

@@ -1,13 +1,18 @@
-"""The list of projects: its numbers held against plain ones, what it lists, and who sees what."""
+"""The list of projects, and pages behind a reverse proxy."""
 
 from __future__ import annotations
 
 import math
+import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlencode, urlsplit
 
 import pytest
+from rankscope import UsageError
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.server.http.proxies import read_prefix, read_proxies
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.pages.projects import WORST, list_projects
 from rankscope.monitor.store.sqlite.store import SQLiteStore
@@ -21,8 +26,10 @@ from tests.monitor.many_projects import (
     make_fall,
     put_incidents,
 )
-from tests.monitor.server.pages.site import check_page, find_links
-from tests.monitor.server.service import NOW, Service
+from tests.monitor.server.pages.site import Reader, check_page, find_links
+from tests.monitor.server.service import NOW, MakeService, Service, find_token
+from tests.monitor.server.test_people import ANN, PASSWORD, invite, set_password
+from tests.monitor.server.test_routes import list_endpoints
 
 
 @pytest.fixture(scope="module")
@@ -129,3 +136,185 @@ def test_what_is_read_is_not_what_another_configuration_left(tmp_path: Path) -> 
         monitor.evaluate()
         (again,) = list_projects(store, ["music"], NOW)
         assert again.value == before.value
+
+
+PROXY = "10.1.2.3"
+"""The address that a service of the tests sees, unless told otherwise."""
+NAMED = Settings(proxies=read_proxies([PROXY]), hosts=("localhost", "rank.example.com"))
+HTTPS = {"x-forwarded-proto": "https", "x-forwarded-host": "rank.example.com"}
+
+
+def find_addresses(page: str) -> set[str]:
+    names = ("href", "src", "action", "formaction", "data-trace")
+    found = {attrs.get(name) for _, attrs in Reader(page).elements for name in names}
+    return {address for address in found if address is not None}
+
+
+@pytest.fixture
+def prefixed(tmp_path: Path, watched_story: Path, make_service: MakeService) -> Service:
+    """A service at a prefix, with a project that has all there is to link to."""
+    shutil.copytree(watched_story, tmp_path, dirs_exist_ok=True)
+    return make_service(Settings(open_project="default", prefix="/a/ranking"), has_key=False)
+
+
+def test_every_address_of_every_page_has_the_prefix_and_leads_somewhere(prefixed: Service) -> None:
+    browser = prefixed.browser()
+    waiting = ["/a/ranking/"]
+    seen = set(waiting)
+    templates: set[str] = set()
+    while waiting:
+        address = waiting.pop()
+        answer = browser.get(address)
+        if answer.status_code == 303:
+            found = {answer.headers["location"]}
+        else:
+            assert answer.status_code == 200, address
+            is_page = answer.headers["content-type"].startswith("text/html")
+            found = find_addresses(answer.text) if is_page else set()
+        # Of pages that differ in their parameters, some of each kind are enough.
+        for link in found:
+            if link.startswith(("#", "data:")):
+                continue
+            assert link.startswith("/a/ranking/"), (address, link)
+            path = urlsplit(link).path
+            kind = re.sub(r"[0-9a-f]{16,}", "", path) + "?".join(
+                sorted(name for name in ("measure=", "slice=", "id=", "model=") if name in link)
+            )
+            is_form = path.endswith(("/acknowledge", "/snooze", "/resolve", "/remove", "/silence"))
+            is_form |= "/operator/people/" in path
+            if not is_form and not path.endswith(("/change", "/test", "/sign-out")):
+                if kind not in templates and link not in seen:
+                    waiting.append(link)
+                templates.add(kind)
+                seen.add(link)
+    pages = {
+        one.path: "" if one.is_global else "/projects/default"
+        for one in list_endpoints()
+        if one.kind == "page" and "{" not in one.path
+    }
+    nobody = {"/sign-in", "/set-password", "/account"}
+    for path in pages.keys() - {"/", "/rankings", "/comparison", "/slices", *nobody}:
+        assert f"/a/ranking{pages[path]}{path}" in {urlsplit(each).path for each in seen}, path
+
+
+def test_forms_and_sign_in_go_on_below_the_prefix(make_service: MakeService) -> None:
+    service = make_service(Settings(prefix="/ranking"))
+    browser = service.browser("192.0.2.7")
+    wanted = "/ranking/projects/music/trace?measure=MRR"
+    away = browser.get(wanted)
+    assert away.headers["location"] == (
+        "/ranking/sign-in?next=%2Franking%2Fprojects%2Fmusic%2Ftrace%3Fmeasure%3DMRR"
+    )
+    set_password(service.browser(), invite(service, music="admin"), path="/ranking/set-password")
+    for asked, goes in ((wanted, wanted), ("/other/", "/ranking/"), ("//evil", "/ranking/")):
+        fields = {"email": ANN, "password": PASSWORD, "next": asked}
+        answer = browser.send("/ranking/sign-in", fields)
+        assert answer.headers["location"] == goes
+        # Other services of the same host don't get the cookie.
+        cookie = answer.headers["set-cookie"].lower()
+        assert cookie.startswith("__secure-rankscope-session=")
+        assert "; path=/ranking;" in cookie
+        assert "; secure" in cookie
+    page = browser.get("/ranking/projects/music/settings").text
+    assert 'action="/ranking/projects/music/settings"' in page
+    left = browser.send("/ranking/sign-out", {"csrf": find_token(page)})
+    assert left.headers["location"] == "/ranking/sign-in"
+    assert "path=/ranking;" in left.headers["set-cookie"].lower()
+
+
+@pytest.mark.parametrize("path", ["/ranking/healthz", "/healthz"])
+def test_a_proxy_may_take_the_prefix_off_or_not(make_service: MakeService, path: str) -> None:
+    service = make_service(Settings(prefix="/ranking"))
+    assert service.ask("GET", path, key=None).status_code == 200
+    assert service.last_line()["route"] == "/healthz"
+    assert service.ask("GET", f"/rankings{path}", key=None).status_code == 404
+
+
+def test_a_named_proxy_says_how_the_service_is_reached(make_service: MakeService) -> None:
+    service = make_service(NAMED)
+    key = service.make_key("music", "read")
+    said = HTTPS | {"x-forwarded-prefix": "/ranking/"}
+    page = service.ask("GET", "/projects/music/incidents", key=key, headers=said)
+    assert page.status_code == 200
+    assert 'href="/ranking/projects/music/rules"' in page.text
+    # What a page of its own origin sends is known by the host that the proxy names.
+    form = {"content-type": "application/x-www-form-urlencoded"} | said
+    origin = {"origin": "https://rank.example.com"}
+    set_password(service.browser(), invite(service))
+    fields = urlencode({"email": ANN, "password": PASSWORD, "next": ""}).encode()
+    answer = service.ask("POST", "/sign-in", fields, key=None, headers=form | origin)
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/ranking/"
+    other = {"origin": "https://localhost:8000"}
+    assert (
+        service.ask("POST", "/sign-in", fields, key=None, headers=form | other).status_code == 403
+    )
+    # Names that the service doesn't answer for stay unknown.
+    named = {"x-forwarded-host": "evil.example"}
+    assert service.ask("GET", "/healthz", key=None, headers=named).status_code == 421
+
+
+@pytest.mark.parametrize("prefix", ["//evil.example", "/a/../b", "/a b", "ranking", '/"><b>', "/."])
+def test_a_prefix_that_is_no_path_is_ignored(make_service: MakeService, prefix: str) -> None:
+    service = make_service(NAMED)
+    headers = {"x-forwarded-prefix": prefix, "accept": "text/html"}
+    away = service.ask("GET", "/projects/music/rules", key=None, headers=headers)
+    assert away.headers["location"] == "/sign-in?next=%2Fprojects%2Fmusic%2Frules"
+
+
+def test_nothing_of_an_unnamed_proxy_is_believed(make_service: MakeService) -> None:
+    service = make_service(Settings(proxies=read_proxies(["10.9.9.9", "192.0.2.0/24"])))
+    key = service.make_key("music", "read")
+    said = HTTPS | {"x-forwarded-prefix": "/ranking", "x-forwarded-for": "127.0.0.1"}
+    page = service.ask("GET", "/projects/music/incidents", key=key, headers=said)
+    assert page.status_code == 200  # the host that is forwarded isn't looked at
+    assert 'href="/projects/music/rules"' in page.text
+
+
+@pytest.mark.parametrize("proxies", [(), ("127.0.0.1",), ("127.0.0.0/8", "::1")])
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "localhost", "", "192.0.2.1, 127.0.0.1"])
+def test_no_header_makes_a_caller_one_of_this_machine(
+    make_service: MakeService, proxies: tuple[str, ...], address: str
+) -> None:
+    settings = Settings(open_project="music", proxies=read_proxies(proxies))
+    service = make_service(settings, has_key=False)
+    for name in ("x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "forwarded"):
+        asked = ("GET", "/v1/versions", b"", {name: address, "host": "localhost"})
+        [answer] = service.ask_all([asked], "127.0.0.1")
+        assert answer.status_code in {401, 421}
+    if proxies:
+        # A named proxy that says nothing is one all the same.
+        [answer] = service.ask_all([("GET", "/v1/versions", b"", {})], "127.0.0.1")
+        assert answer.status_code == 401
+
+
+def test_each_client_of_a_named_proxy_has_limits_of_its_own(make_service: MakeService) -> None:
+    settings = Settings(proxies=NAMED.proxies, failure_burst=2)
+    service = make_service(settings)
+
+    def ask(client: str) -> int:
+        # A client may begin the header, and the proxy ends it.
+        headers = {"x-forwarded-for": f"198.51.100.9, {client}"}
+        return service.ask("GET", "/v1/versions", key="rk_x", headers=headers).status_code
+
+    assert [ask("192.0.2.1") for _ in range(3)] == [401, 401, 429]
+    assert ask("192.0.2.2") == 401
+
+
+@pytest.mark.parametrize("name", ["10.0.0.1/8", "proxy.example", "", "*", "10.0.0.0/33"])
+def test_a_proxy_is_an_address(name: str) -> None:
+    with pytest.raises(UsageError, match="--proxy must be an IP address"):
+        read_proxies([name])
+
+
+@pytest.mark.parametrize("prefix", ["ranking", "//a", "/a/../b", "/a?b", "/a%20b", "/ä", "/a\n"])
+def test_a_prefix_is_a_plain_path(prefix: str) -> None:
+    with pytest.raises(UsageError, match="the prefix must be a path"):
+        read_prefix(prefix)
+
+
+@pytest.mark.parametrize("prefix", ["/projects", "/v1/ranking", "/static", "/incidents"])
+def test_a_prefix_is_no_path_of_the_service(tmp_path: Path, prefix: str) -> None:
+    # Of /v1/values nobody could say whether the prefix is still there.
+    with pytest.raises(UsageError, match="must not begin with a path of the service"):
+        Service(tmp_path, Settings(prefix=prefix))
