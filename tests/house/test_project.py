@@ -273,17 +273,6 @@ def test_an_exception_without_reason_or_date_fails_and_so_does_an_old_one(given:
         load_audit().read_exceptions(f"[[exception]]\n{given}", TODAY)
 
 
-def test_an_exception_is_read() -> None:
-    given = 'id = "RUSTSEC-2026-0001"\npackage = "a"\nreason = "b"\nuntil = 2027-01-31'
-    [one] = load_audit().read_exceptions(f"[[exception]]\n{given}", TODAY)
-    assert (one.id, one.package, one.reason, one.until) == (
-        "RUSTSEC-2026-0001",
-        "a",
-        "b",
-        dt.date(2027, 1, 31),
-    )
-
-
 @pytest.mark.parametrize(
     ("required", "found", "status", "said"),
     [

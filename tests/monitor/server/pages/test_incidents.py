@@ -301,16 +301,6 @@ def test_the_evidence_about_data_is_in_words(
     assert list(describe_evidence(make_incident(kind=kind, evidence=evidence))) == said
 
 
-def test_incidents_of_one_cause_are_one_group_and_those_without_are_alone() -> None:
-    groups = group_incidents(
-        [make_incident(1, group="a"), make_incident(2), make_incident(3, group="a")]
-    )
-    assert sorted([each.incident_id for each in group.parts] for group in groups) == [
-        ["incident_1", "incident_3"],
-        ["incident_2"],
-    ]
-
-
 def test_what_needs_most_care_comes_first() -> None:
     made = [make_incident(at, state=state) for at, state in enumerate(reversed(STATUSES))]
     made.append(make_incident(9, severity="critical"))
