@@ -8,12 +8,7 @@ import sys
 
 
 def run_python(program: str, *options: str, **environment: str) -> str:
-    """What a fresh interpreter prints that runs a program to its end.
-
-    Args:
-        options: Options of the interpreter.
-        environment: Variables beside those of this process.
-    """
+    """What a fresh interpreter prints that runs a program to its end."""
     done = subprocess.run(
         [sys.executable, *options, "-c", program],
         env=os.environ | environment,

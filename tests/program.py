@@ -34,11 +34,7 @@ LOADED = ("rankscope.", "matplotlib", "numpy", "pyarrow")
 
 
 class Program:
-    """The process that forks.
-
-    Attributes:
-        folder: The folder to put into `PATH`.
-    """
+    """The process that forks."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -90,13 +90,7 @@ def show(name: str, time: int, version: str, model: str = "search") -> list[Even
 
 
 def make_log(requests: int, hours: int = 3, releases: int = 4) -> list[Event]:
-    """Return rankings of requests that are versions, and some of releases in every hour.
-
-    Args:
-        requests: How many versions have a single ranking.
-        hours: Over how many hours all is spread.
-        releases: How many rankings an hour each of the releases "3" and "4" has.
-    """
+    """Return rankings of requests that are versions, and some of releases in every hour."""
     events: list[Event] = []
     for number in range(requests):
         time = START + number * hours * HOUR // requests

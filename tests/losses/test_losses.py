@@ -353,13 +353,7 @@ def best(gains: Iterable[float], k: int | None) -> float:
 def ledger(
     ranking: Sequence[float | None], judged: Sequence[float], k: int | None
 ) -> tuple[float, float, float, float]:
-    """DCG, and what it lacks by retrieval, truncation and ordering.
-
-    Args:
-        ranking: The grades in rank order, `None` where unjudged.
-        judged: All judged grades, those of the list among them.
-        k: The cutoff.
-    """
+    """DCG, and what it lacks by retrieval, truncation and ordering."""
     gains = [grade or 0.0 for grade in ranking]
     shown = gains[:k]
     steps = best(judged, k), best(gains, k), best(shown, k), discounted(shown)

@@ -11,12 +11,7 @@ from rankscope import AP, RR, nDCG
 
 
 class Runs:
-    """Judgments of 24 queries and 12 documents, three runs, and grades of two judges.
-
-    Args:
-        query: Makes an id of a query.
-        doc: Makes an id of a document.
-    """
+    """Judgments of 24 queries and 12 documents, three runs, and grades of two judges."""
 
     def __init__(self, query: Callable[[int], str], doc: Callable[[int], str]) -> None:
         draw = random.Random(1)

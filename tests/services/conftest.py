@@ -55,13 +55,7 @@ def watch_pages(
     is_own: Callable[[str], bool],
     is_expected: Callable[[str], bool] = lambda _text: False,
 ) -> Iterator[Callable[..., Page]]:
-    """Open pages; in the end nothing may have been asked of others, said or refused.
-
-    Args:
-        browser: The browser.
-        is_own: Whether an address may be asked for.
-        is_expected: Whether a text may be on the console.
-    """
+    """Open pages; in the end nothing may have been asked of others, said or refused."""
     contexts: list[BrowserContext] = []
     seen: list[str] = []
 

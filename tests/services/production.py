@@ -35,12 +35,7 @@ AT_ONCE = 2_000
 
 
 class Sending(Monitor):
-    """A monitor to which nothing is logged but over HTTP: rankings packed, labels by a client.
-
-    Attributes:
-        url: The service.
-        key: A key with the scope `ingest`.
-    """
+    """A monitor to which nothing is logged but over HTTP: rankings packed, labels by a client."""
 
     url: str
     key: str
@@ -87,16 +82,7 @@ def tell(counts: Counter[str]) -> Ingested:
 
 @record(frozen=True, slots=True)
 class Production:
-    """A service that runs, and what happened in it.
-
-    Args:
-        story: What was played.
-        monitor: What it is watched by.
-        url: Where the service is.
-        key: A key that may read and change things.
-        events: What people were notified of, in order.
-        became: What became of the events, by status.
-    """
+    """A service that runs, and what happened in it."""
 
     story: Story
     monitor: Monitor

@@ -81,11 +81,7 @@ def run_service(store: Path, *options: str, port: int = 0) -> Iterator[str]:
 
 @record(frozen=True, slots=True)
 class Prometheus:
-    """A Prometheus that runs.
-
-    Args:
-        url: Where it listens.
-    """
+    """A Prometheus that runs."""
 
     url: str
 

@@ -31,13 +31,7 @@ from tests.services.running import find_port, poll, start
 
 @record(frozen=True, slots=True)
 class World:
-    """A store, what delivers its notifications, and an Alertmanager.
-
-    Args:
-        url: Where the Alertmanager listens.
-        store: The store.
-        deliverer: Delivers to the Alertmanager.
-    """
+    """A store, what delivers its notifications, and an Alertmanager."""
 
     url: str
     store: SQLiteStore

@@ -40,15 +40,7 @@ FORM = {"sec-fetch-site": "same-origin"}
 
 @record(frozen=True, slots=True)
 class Running:
-    """A service with a project.
-
-    Args:
-        url: Where it is.
-        key: A key for everything.
-        cookie: The session of a browser.
-        csrf: The token of its forms.
-        answers: The status of each answer, as the log has them.
-    """
+    """A service with a project."""
 
     url: str
     key: str

@@ -29,11 +29,7 @@ pytestmark = pytest.mark.timeout(300)
 
 
 class Dashboard(Service):
-    """A service on a port of this machine, with the story in it.
-
-    Attributes:
-        url: Where it is.
-    """
+    """A service on a port of this machine, with the story in it."""
 
     url = ""
 

@@ -55,12 +55,7 @@ STREAMS = {
 
 @record(frozen=True, slots=True)
 class Month:
-    """What has happened.
-
-    Args:
-        monitor: The monitor, at the end.
-        active: By day, what active incidents were about.
-    """
+    """What has happened."""
 
     monitor: Monitor
     active: tuple[frozenset[tuple[object, ...]], ...]

@@ -105,12 +105,7 @@ def test_each_alert_says_what_is_wrong_and_what_to_do() -> None:
 
 @record(frozen=True, slots=True)
 class Watched:
-    """A service, and the Prometheus that reads it.
-
-    Args:
-        prometheus: Prometheus.
-        job: How it was told to read the service.
-    """
+    """A service, and the Prometheus that reads it."""
 
     prometheus: Prometheus
     job: dict[str, Any]

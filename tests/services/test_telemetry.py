@@ -26,11 +26,7 @@ MARK = "jabberwocky"
 
 
 class Collector:
-    """What was exported to it.
-
-    Attributes:
-        bodies: The bodies, by path.
-    """
+    """What was exported to it."""
 
     def __init__(self) -> None:
         self.bodies: dict[str, list[bytes]] = {"/v1/traces": [], "/v1/metrics": []}

@@ -52,12 +52,7 @@ def make_events(start: int, first: int) -> tuple[list[dict[str, Any]], list[dict
 
 
 class Services:
-    """Two services on one store, each in its slot, behind what a load balancer does.
-
-    Args:
-        url: The store.
-        folder: A folder for their logs.
-    """
+    """Two services on one store, each in its slot, behind what a load balancer does."""
 
     def __init__(self, url: str, folder: Path) -> None:
         self._url = url
@@ -92,13 +87,7 @@ class Services:
 
 
 class Sender(threading.Thread):
-    """Sends events until it is told to stop, each until it is acknowledged.
-
-    Args:
-        services: Where to.
-        slot: The service that it prefers.
-        start: The time of the first event.
-    """
+    """Sends events until it is told to stop, each until it is acknowledged."""
 
     def __init__(self, services: Services, slot: int, start: int) -> None:
         super().__init__(daemon=True)

@@ -21,15 +21,7 @@ HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 class Listening:
-    """A service.
-
-    Attributes:
-        store: Its store.
-        key: A key for everything.
-        log: The lines of its log.
-        connections: The protocols of its connections.
-        late: What runs large bodies, if something else than a thread.
-    """
+    """A service."""
 
     def __init__(self, store: SQLiteStore, settings: Settings) -> None:
         self.store = store

@@ -28,13 +28,7 @@ TIME = "2026-11-21T17:00:00Z"
 
 
 class Service:
-    """An application on a store of its own, and a key for ingest.
-
-    Attributes:
-        store: The store.
-        log: The lines of the log.
-        seconds: What its clock says.
-    """
+    """An application on a store of its own, and a key for ingest."""
 
     def __init__(
         self,
@@ -166,11 +160,7 @@ class Service:
 
 
 class Browser:
-    """What a browser says and keeps.
-
-    Attributes:
-        cookies: What it keeps, by name.
-    """
+    """What a browser says and keeps."""
 
     def __init__(self, service: Service, client: str) -> None:
         self._service = service
@@ -237,13 +227,7 @@ def find_token(page: str) -> str:
 
 
 class Refusing:
-    """A store that takes nothing while it has an error.
-
-    Attributes:
-        error: What it raises in place of a write.
-        failure: Why it never takes anything again.
-        probes: How often it was asked whether it takes anything.
-    """
+    """A store that takes nothing while it has an error."""
 
     failure: Exception | None = None
 

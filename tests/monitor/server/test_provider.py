@@ -38,15 +38,7 @@ OTHER = RSAKey.generate_key(2048, {"kid": "one", "use": "sig"})
 
 
 class Login:
-    """A provider of sign-ins, which checks what it should, and says what a test wants.
-
-    Attributes:
-        claims: What it says of who signs in.
-        key: What it signs with.
-        header: The header of its tokens.
-        status: The status of its answers.
-        told: The tokens that it was asked for, with the fields of each request.
-    """
+    """A provider of sign-ins, which checks what it should, and says what a test wants."""
 
     def __init__(self) -> None:
         self.claims: dict[str, Any] = {}

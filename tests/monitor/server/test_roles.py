@@ -98,12 +98,7 @@ def path_of(endpoint: Endpoint, project: str) -> str:
 
 
 class Caller:
-    """Somebody who asks.
-
-    Args:
-        service: The service.
-        who: What they are.
-    """
+    """Somebody who asks."""
 
     def __init__(self, service: Service, who: str) -> None:
         self.who = who

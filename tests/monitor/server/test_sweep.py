@@ -41,12 +41,7 @@ BODIES: dict[str, dict[str, Any]] = {
 
 
 class World:
-    """A service with the project `music`, full of marks, and the project `films`, which has none.
-
-    Attributes:
-        own: The key of `music` for everything.
-        other: The key of `films` for everything.
-    """
+    """A service with the project `music`, full of marks, and `films`, which has none."""
 
     def __init__(self, folder: Path) -> None:
         settings = Settings(failure_burst=10**6, key_burst=10**6)

@@ -132,13 +132,7 @@ def die_after(steps: int, word: str) -> None:
 
 
 class Round:
-    """What a child does, until it is killed or everything is sent.
-
-    Args:
-        store: The store.
-        first: The number of the first ranking.
-        seed: Starts the random numbers.
-    """
+    """What a child does, until it is killed or everything is sent."""
 
     def __init__(self, store: SQLiteStore, first: int, seed: int) -> None:
         self.store = store

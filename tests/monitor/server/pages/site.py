@@ -43,15 +43,7 @@ VOID = frozenset({"meta", "link", "input", "br", "wbr", "img", "hr"})
 def log_story(
     store: Store, *, device: str = "tv", query: str = "jazz", doc: str = "a", version: str = "4"
 ) -> None:
-    """Log ten days of two devices; for the last three, lists on one of them end with what is best.
-
-    Args:
-        store: Where to.
-        device: The name of that device.
-        query: The query that is asked there.
-        doc: The document that is bought.
-        version: The version of the last three days.
-    """
+    """Log ten days of two devices; for the last three, lists on one of them end with the best."""
     events: list[Ranking | Label] = []
     for at in range(240):
         time = NOW // DAY * DAY - 10 * DAY + at * HOUR
@@ -100,14 +92,7 @@ def open_monitor(
     *,
     watches_data: bool = False,
 ) -> Monitor:
-    """The monitor of the project, configured and up to date.
-
-    Args:
-        store: Its store.
-        configuration: How it is measured; `None` where it is not.
-        watches_data: Whether it keeps the rules that every project gets, so that rules of a test
-            are not the only ones.
-    """
+    """The monitor of the project, configured and up to date."""
     monitor = Monitor(store, clock=lambda: NOW)
     if configuration is not None:
         monitor.configure(configuration)
