@@ -23,7 +23,7 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import record, replace
 
 from tests.monitor.notify.notices import HOSTILE, make, make_incident
-from tests.monitor.notify.test_alertmanager import put, told_of
+from tests.monitor.notify.test_channels import put, told_of
 from tests.monitor.notify.test_delivery import put_notice
 from tests.monitor.rules.world import PROJECT
 from tests.services.running import find_port, poll, start
