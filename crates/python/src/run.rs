@@ -28,7 +28,7 @@ use super::input::{Source, input};
 use super::judgments::Judgments;
 use super::objects::{Number, each_row, entries, read_query, with_list};
 use super::plan::Plan;
-use super::run_columns;
+use super::run_columns::{RunColumns, RunParts};
 use super::watch::Watch;
 
 /// Texts as their offsets and their bytes.
@@ -109,7 +109,7 @@ impl Run {
     #[pyo3(signature = (columns, score_type, lines=None))]
     fn from_columns(
         py: Python<'_>,
-        columns: run_columns::RunColumns,
+        columns: RunColumns,
         score_type: &str,
         lines: Option<PyBuffer<i64>>,
     ) -> PyResult<Self> {
@@ -255,14 +255,15 @@ impl RunText {
         let run = py.detach(|| reader.finish()).map_err(|error| to_python(py, &error))?;
         Ok(Run { run, name: self.input.name() })
     }
+
+    /// Evaluates rows that were taken, all of which were given to `parts`.
+    fn finish_parts(&self, py: Python<'_>, parts: &RunParts) -> PyResult<Evaluation> {
+        let notes = self.lock().take().ok_or_else(ended)?.into_notes();
+        parts.evaluate(py, self.plan.get(), &notes)
+    }
 }
 
 impl RunText {
-    /// What was seen while reading, once all rows were taken.
-    pub(super) fn notes(&self) -> PyResult<Notes> {
-        Ok(self.lock().take().ok_or_else(ended)?.into_notes())
-    }
-
     fn lock(&self) -> MutexGuard<'_, Option<run::RunReader>> {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -7,6 +7,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rankscope_core::error::Error;
 use rankscope_core::evaluate::run_parts;
+use rankscope_core::notes::Notes;
 use rankscope_core::rank::join_columns;
 
 use super::cells::{Doubles, Numbers};
@@ -16,7 +17,6 @@ use super::id_cells::Ids;
 use super::judgments::Judgments;
 use super::pieces::RunCells;
 use super::plan::Plan;
-use super::run::RunText;
 use super::table::IdView;
 
 /// The columns of a run: queries, documents, scores and whether they are ranks below zero.
@@ -93,18 +93,21 @@ impl RunParts {
             .map_err(|error| refuse(py, &error))
     }
 
-    /// The evaluation of all rows, which were those of a text if that is given.
-    #[pyo3(signature = (plan, text=None))]
-    fn finish(
+    fn finish(&self, py: Python<'_>, plan: &Plan) -> PyResult<Evaluation> {
+        self.evaluate(py, plan, &Notes::default())
+    }
+}
+
+impl RunParts {
+    /// The evaluation of all rows, with what was seen while they were read.
+    pub(super) fn evaluate(
         &self,
         py: Python<'_>,
         plan: &Plan,
-        text: Option<&Bound<'_, RunText>>,
+        notes: &Notes,
     ) -> PyResult<Evaluation> {
         let mut parts = self.0.lock().map_err(|_| ended())?.take().ok_or_else(ended)?;
-        if let Some(text) = text {
-            parts.note(&text.get().notes()?);
-        }
+        parts.note(notes);
         let made = py.detach(|| parts.finish(&plan.0)).map_err(|error| refuse(py, &error))?;
         Ok(Evaluation::new(made, plan))
     }

@@ -63,7 +63,7 @@ def _evaluate_parts(
 
     evaluate_parts(rows, rows, memory, push=push, check=check, progress=reading.progress)
     try:
-        return parts.finish(plan, rows.text)
+        return rows.text.finish_parts(parts)
     except RankscopeError as error:
         raise rows.place(error) from None
 
