@@ -136,6 +136,8 @@ def test_a_limit_of_memory_changes_nothing(
 @pytest.mark.parametrize("size", [1, 0, -5, "1 KiB", "much", 1.5, True, "1GiB2"])
 def test_a_size_or_a_folder_that_is_none_is_refused(size: object, tmp_path: Path) -> None:
     refused(lambda: rs.evaluate(rs.File(b"", "csv"), "RR", memory=size), "bad_memory")
+    run = rs.File(b"q1 Q0 d1 1 2.0 t", "trec")
+    refused(lambda: rs.evaluate({"q1": {"d1": 1}}, run, "RR", memory=size), "bad_memory")
     (tmp_path / "file").touch()
     table = rs.File(b"", "csv")
     refused(lambda: rs.evaluate(table, "RR", spill_folder=tmp_path / "file"), "bad_memory")

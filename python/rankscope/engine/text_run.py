@@ -27,12 +27,12 @@ def evaluate_text(
     judgments: Judgments, plan: Plan, given: Input, reading: Reading, tell: Tell
 ) -> CoreEvaluation:
     """Evaluate a run whose rows come in any order; all ways give the same values and errors."""
+    room = Room(reading.memory, reading.spill_folder)
     with given.opened() as source:
         text = RunText(source, reading.encoding, plan)
         answer = text.evaluate(judgments, reading.threads, tell)
         if answer is not None:
             return answer
-        room = Room(reading.memory, reading.spill_folder)
         if text.read(room.unasked, tell) and text.read(room.memory.limit // SHARE_HELD, tell):
             rows = TextRows(text, given.name, tell)
             return _evaluate_parts(judgments, plan, rows, reading, room.memory)
