@@ -54,6 +54,8 @@ def test_every_form_of_judgments_and_runs_has_one_value(tmp_path: Path) -> None:
         rs.evaluate(qrels, run, MEASURES),
         rs.evaluate(rs.read_qrels(qrels), run, measures=MEASURES),
         rs.evaluate(judgments=qrels, run=run, measures=MEASURES),
+        rs.evaluate(qrels, run, iter(MEASURES)),
+        rs.Rankings.from_run(qrels, run).evaluate(iter(MEASURES)),
         rs.evaluate(LOG, LOG.rename(columns={"new": "score"}), MEASURES),
         rs.evaluate(LOG, MEASURES, score="new"),
         rs.evaluate(pl.DataFrame(LOG), MEASURES, score="new"),

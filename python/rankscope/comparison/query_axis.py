@@ -73,12 +73,11 @@ class Axis:
             name, values, codes = groups
             return encode(name, [values[codes[at]] for at in order])
 
-        parts = [put_in_order(each) for each in slice_queries(asked, query_ids, find)]
+        parts = [put_in_order(each) for each in slice_queries(asked, lambda: query_ids, find)]
         groups = join_groups(parts)
-        clusters = None
-        if cluster is not None:
+        clusters, numbers = None, cluster_queries(cluster, lambda: query_ids, find)
+        if numbers is not None:
             name = cluster if isinstance(cluster, str) else "cluster"
-            numbers = cluster_queries(cluster, lambda: query_ids, find)
             clusters = put_in_order(_name_cluster(name, numbers))
         return cls(
             order=order,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from math import floor
 
 from rankscope.errors import MeasureError, PolicyError, UsageError
@@ -62,6 +62,13 @@ def read_measures(given: Measures) -> tuple[list[Measure], int]:
             code="same_name",
         )
     return once, len(measures) - len(once)
+
+
+def hold_measures(given: Measures) -> Measures:
+    """Return measures that can be read more than once."""
+    if isinstance(given, Measure | str) or not isinstance(given, Iterator):
+        return given
+    return [*given]
 
 
 def _split(given: str) -> Sequence[str]:

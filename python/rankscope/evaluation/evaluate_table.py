@@ -10,7 +10,6 @@ from rankscope.engine.memory import read_memory
 from rankscope.engine.progress import watch
 from rankscope.engine.query_values import refuse_cluster_alone
 from rankscope.errors import FormatError, UsageError
-from rankscope.evaluation.evaluating import refuse_diagnostics
 from rankscope.evaluation.evaluations import Evaluations
 from rankscope.evaluation.question import (
     READ,
@@ -20,7 +19,7 @@ from rankscope.evaluation.question import (
     refuse_single_precision,
 )
 from rankscope.evaluation.rankings import Rankings, evaluate_rankings, rank_rows
-from rankscope.evaluation.streaming import TableRequest, can_stream, evaluate_file
+from rankscope.evaluation.streaming import TableEvaluation, can_stream, evaluate_file
 from rankscope.records import replace
 
 TYPE_CHECKING = False
@@ -70,8 +69,7 @@ def evaluate_table(
     refuse_single_precision(reading)
     refuse_cluster_alone(asked.cluster, asked.interval)
     given = recognise_table(table)
-    wanted = TableRequest(asked=asked, reading=reading, is_grouped=assume_grouped)
-    measures = wanted.request(has_documents=True).measures
+    attributes, measures = asked.list_attributes(), asked.request().measures
     # What a convention refuses, or a function gives, depends on grades: known when all is read.
     needs_all = asked.convention is not None or columns.attributed is not None
     needs_all = needs_all or not can_stream(measures)
@@ -81,20 +79,23 @@ def evaluate_table(
     kept: TableFile | None = None
     if given.is_in_files and not needs_all:
         with watch(given, reading.progress) as tell:
-            own = replace(columns, attributes=wanted.columns)
-            open_file = partial(open_joined, given, own, reading, tell)
-            evaluation, kept = evaluate_file(open_file, wanted, limit, is_once=given.is_once)
+            own = replace(columns, attributes=attributes)
+            evaluation, kept = evaluate_file(
+                partial(open_joined, given, own, reading, tell),
+                partial(TableEvaluation, asked=asked, reading=reading, is_grouped=assume_grouped),
+                limit,
+                is_once=given.is_once,
+                is_grouped=assume_grouped,
+            )
     if evaluation is None:
         if assume_grouped and given.is_in_files:
             raise _comes_back(given.name)
-        own = replace(columns, attributes=wanted.columns)
+        own = replace(columns, attributes=attributes)
         ties = asked.choose_ties()
         rankings = rank_rows(
             Rankings, given, own, ties, reading, numbers_docs=needs_all, source=kept
         )
         evaluation = evaluate_rankings(rankings, asked, reading)
-    elif asked.strict:
-        refuse_diagnostics(evaluation.notes)
     return evaluation
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope._core import EMPTY_VALUES, Plan, Rankings
-from rankscope._inputs.numbers import is_judged, no_judgments
-from rankscope._inputs.qrels import Qrels, Queries
+from rankscope._core import EMPTY_VALUES, Plan
 from rankscope.engine.query_values import order_queries, refuse_cluster_alone
 from rankscope.engine.requests import note_scale, read_request
 from rankscope.engine.runs import evaluate_input, recognise_run
@@ -36,15 +34,13 @@ if TYPE_CHECKING:
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._core import Judgments
     from rankscope._inputs.items import Items
-    from rankscope._inputs.qrels import JoinedColumns
-    from rankscope._inputs.reading import Note, Tell
-    from rankscope._inputs.recognition import Input
-    from rankscope._inputs.table_files import TableFile
+    from rankscope._inputs.qrels import Qrels, Queries
+    from rankscope._inputs.reading import Note
     from rankscope.conventions import Convention
     from rankscope.engine.query_values import Clusters, Weights
     from rankscope.engine.requests import Measures, Request
     from rankscope.evaluation.groups import Groups
-    from rankscope.evaluation.query_groups import By
+    from rankscope.evaluation.query_groups import By, Find
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.estimate import Estimate
@@ -83,6 +79,15 @@ def _evaluate_input(
         qrels.judgments, found, plan, request.ties, reading, is_held=is_of_items
     )
     return answer, found.name, notes
+
+
+@record(frozen=True, slots=True)
+class Known:
+    """What is known of each query: its slices, its cluster and its weight, if any."""
+
+    slices: list[Groups]
+    clusters: list[int] | None
+    weights: list[float] | None
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -141,19 +146,20 @@ class Asked:
             return self
         held = read_attributes(self.attributes, names, queries, reading)
 
-        def read_ids() -> list[str]:
-            return [*queries]
-
-        by = self.by
-        groups = None if by is None else join_groups(slice_queries(read_by(by), queries, held.find))
+        known = self.look_up(lambda: [*queries], held.find)
+        by, groups = self.by, join_groups(known.slices)
         if groups is not None:
             _, values, codes = groups
             by = dict(zip(queries, (values[code] for code in codes), strict=True))
-        cluster = self.cluster
-        if cluster is not None:
-            cluster = cluster_queries(cluster, read_ids, held.find)
-        weights = weigh_queries(self.weights, read_ids, held.find)
-        return replace(self, by=by, cluster=cluster, weights=weights, attributes=None)
+        return replace(self, by=by, cluster=known.clusters, weights=known.weights, attributes=None)
+
+    def look_up(self, read_ids: Callable[[], list[str]], find: Find) -> Known:
+        """Return the slices, the clusters and the weights of queries, by what names them."""
+        return Known(
+            slice_queries(self.by, read_ids, find),
+            cluster_queries(self.cluster, read_ids, find),
+            weigh_queries(self.weights, read_ids, find),
+        )
 
     def choose_ties(self) -> Ties | None:
         """Return the ties of the policy, `None` if they depend on whether there are documents."""
@@ -179,37 +185,20 @@ def evaluate_run(
     if names:
         held = read_attributes(asked.attributes, names, queries.read_ids(), reading)
         queries = replace(queries, source=replace(queries.source, attributes=held.columns))
-    clusters = None
-    if asked.cluster is not None:
-        clusters = cluster_queries(asked.cluster, queries.read_ids, held.find)
-    slices: list[Groups] = []
-    if asked.by is not None:
-        slices = slice_queries(read_by(asked.by), queries.read_ids(), held.find)
+    known = asked.look_up(queries.read_ids, held.find)
     plan = make_plan(
         request,
         request.ties,
         grades,
         reading.duplicates,
-        weights=weigh_queries(asked.weights, queries.read_ids, held.find),
+        weights=known.weights,
         items=asked.items,
         judgments=qrels.judgments,
     )
     answer, name, notes = evaluate(qrels, run, request, plan, reading)
-    evaluation = make_evaluation(
-        answer,
-        request,
-        reading,
-        queries=queries,
-        run_name=name,
-        run_notes=notes,
-        interval=asked.interval,
-        clusters=clusters,
-        attributes=slices,
-        items=asked.items,
+    return make_evaluation(
+        answer, request, reading, asked, known, queries=queries, run_name=name, run_notes=notes
     )
-    if asked.strict:
-        refuse_diagnostics(evaluation.notes)
-    return evaluation
 
 
 def choose_ties(*, has_documents: bool) -> Ties:
@@ -219,38 +208,6 @@ def choose_ties(*, has_documents: bool) -> Ties:
     table or as judgments and a run. Without ids there is nothing to go by.
     """
     return "doc_id" if has_documents else "average"
-
-
-def rank_table(
-    given: Input,
-    wanted: JoinedColumns,
-    ties: Ties | None,
-    reading: Reading,
-    *,
-    numbers_docs: bool,
-    tell: Tell = None,
-    source: TableFile | None = None,
-) -> tuple[Queries, Rankings, Ties, list[tuple[str, int, int]]]:
-    """Rank a table in memory; `Rankings.from_table` documents the arguments.
-
-    The values of measures need no numbers of documents, which take longer than the values.
-    """
-    # Other inputs do without PyArrow.
-    from rankscope._inputs.rows import read_whole  # noqa: PLC0415 - see above
-    from rankscope._inputs.tabular import open_joined  # noqa: PLC0415 - see above
-
-    notes: list[tuple[str, int, int]] = []
-    with read_whole(source or open_joined(given, wanted, reading, tell), notes) as rows:
-        columns = rows.joined(wanted.attributes, wanted.attributed)
-        is_even = len(columns.relevance) == len(columns.scores) > 0
-        if is_even and not is_judged(columns.relevance):
-            raise no_judgments(given.name)
-        ties = ties or choose_ties(has_documents=columns.docs is not None)
-        core = Rankings.from_table(
-            columns.to_core(), ties, reading.duplicates, numbers_docs, reading.threads
-        )
-    queries = Queries(given.name, reading.duplicates, core.query_ids, source=columns.source)
-    return queries, core, ties, notes
 
 
 def make_plan(
@@ -302,16 +259,15 @@ def make_evaluation(
     answer: CoreEvaluation,
     request: Request,
     reading: Reading,
+    asked: Asked,
+    known: Known,
     *,
     queries: Queries,
     run_name: str,
     run_notes: Iterable[tuple[str, int, int]] = (),
-    interval: Interval | None = None,
-    clusters: Sequence[int] | None = None,
-    attributes: Sequence[Groups] = (),
-    items: Items | None = None,
 ) -> Evaluation:
     """Make a result from the core's answer."""
+    interval, items = asked.interval, asked.items
     counts, notes = describe_answer(
         answer,
         request,
@@ -331,13 +287,13 @@ def make_evaluation(
             if measure.row.of_items and measure.row.level == "query"
             if (left_out := counts.evaluated - denominators[at])
         ]
-    if attributes:
+    if known.slices:
         refuse_whole_run(request.measures, "by")
     estimates: dict[str, Estimate] = {}
     resampling = None
     if interval:
         order = order_queries(queries.read_ids())
-        resampling = Resampling(interval, order, clusters, reading.threads)
+        resampling = Resampling(interval, order, known.clusters, reading.threads)
         of_all = make_estimates(answer, request.measures, [0] * counts.queries, 1, resampling)
         means = answer.means()
         estimates = {
@@ -346,6 +302,8 @@ def make_evaluation(
             else estimate_run(means[at], interval.level, answer.denominators()[at])
             for at, measure in enumerate(request.measures)
         }
+    if asked.strict:
+        refuse_diagnostics(notes)
     return Evaluation(
         measures=request.measures,
         policy=request.policy,
@@ -356,8 +314,8 @@ def make_evaluation(
         convention=request.convention,
         names=request.names,
         estimates=estimates,
-        attributes=attributes,
-        slices=make_slices(answer, request.measures, attributes, resampling, queries.source),
+        attributes=known.slices,
+        slices=make_slices(answer, request.measures, known.slices, resampling, queries.source),
     )
 
 

@@ -66,12 +66,12 @@ def read_slicing(by: object) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def slice_queries(
-    by: list[str] | Mapping[str, object], queries: Sequence[str], find: Find
-) -> list[Groups]:
+def slice_queries(by: By | None, read_ids: Callable[[], list[str]], find: Find) -> list[Groups]:
     """Return the slices of queries; queries that a mapping lacks are `<missing>`."""
+    by = read_by(by)
     if not isinstance(by, Mapping):
         return [find(name) for name in by]
+    queries = read_ids()
     named = name_queries(by, queries)
     if queries and named.keys().isdisjoint(queries):
         raise UsageError(
@@ -83,9 +83,11 @@ def slice_queries(
 
 
 def cluster_queries(
-    cluster: str | Clusters, read_ids: Callable[[], list[str]], find: Find
-) -> list[int]:
-    """Return the number of the cluster of each query."""
+    cluster: str | Clusters | None, read_ids: Callable[[], list[str]], find: Find
+) -> list[int] | None:
+    """Return the number of the cluster of each query, if there are clusters."""
+    if cluster is None:
+        return None
     cluster = read_series(cluster)
     if isinstance(cluster, str):
         _, values, codes = find(cluster)

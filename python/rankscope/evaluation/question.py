@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from rankscope._inputs.qrels import Attributed, JoinedColumns
 from rankscope._inputs.recognition import is_table
-from rankscope.engine.requests import read_measures
+from rankscope.engine.requests import hold_measures, read_measures
 from rankscope.errors import MeasureError, UsageError
 from rankscope.evaluation.evaluation import Evaluation
 from rankscope.hints import refuse_argument
@@ -51,6 +51,7 @@ def split_question(
         default: The measures if none are given.
     """
     if measures is not None:
+        measures = hold_measures(measures)
         return (None, judgments, measures) if run is None else (judgments, run, measures)
     if run is None and default is not None:
         return None, judgments, default

@@ -4,33 +4,23 @@ from __future__ import annotations
 
 from rankscope._core import Rankings as CoreRankings
 from rankscope._inputs import arrays
+from rankscope._inputs.numbers import is_judged, no_judgments
 from rankscope._inputs.qrels import Qrels, Queries
 from rankscope._inputs.reading import rank_run as read_ranked
 from rankscope._inputs.recognition import recognise, recognise_table
-from rankscope.engine.items import read_items_for
+from rankscope.engine.items import check_items, read_items_for
 from rankscope.engine.judgments import load_qrels
 from rankscope.engine.progress import watch
 from rankscope.engine.query_values import refuse_cluster_alone
-from rankscope.engine.requests import read_request
+from rankscope.engine.requests import hold_measures
 from rankscope.errors import RankscopeError
 from rankscope.evaluation.columns import Choices, Columns
-from rankscope.evaluation.evaluating import (
-    make_evaluation,
-    make_plan,
-    rank_table,
-    refuse_diagnostics,
-)
-from rankscope.evaluation.query_groups import (
-    cluster_queries,
-    read_by,
-    slice_queries,
-    weigh_queries,
-)
+from rankscope.evaluation.evaluating import Asked, choose_ties, make_evaluation, make_plan
 from rankscope.evaluation.question import read_table_options, refuse_single_precision
 from rankscope.evaluation.refusals import check_order, refuse_beaten_ideals
 from rankscope.records import replace
 from rankscope.settings.interval import read_interval
-from rankscope.settings.policy import CHOICES, Policy, check_choice
+from rankscope.settings.policy import CHOICES, check_choice
 from rankscope.settings.reading import Reading, count_threads
 
 TYPE_CHECKING = False
@@ -48,12 +38,11 @@ if TYPE_CHECKING:
     from rankscope.conventions import Convention
     from rankscope.engine.query_values import Clusters, Weights
     from rankscope.engine.requests import Measures
-    from rankscope.evaluation.evaluating import Asked
     from rankscope.evaluation.evaluation import Evaluation
     from rankscope.evaluation.query_groups import By
     from rankscope.evaluation.question import TableOptions
     from rankscope.settings.interval import Interval
-    from rankscope.settings.policy import Ties
+    from rankscope.settings.policy import Policy, Ties
     from rankscope.settings.reading import ReadingOptions
     from rankscope.typing import HistoryLike, InputLike
 
@@ -252,53 +241,53 @@ class Rankings(Columns):
             at             1  0.0000      1
             de             1  1.0000      1
         """
-        grades = self._core.grades()
-        request = read_request(
-            measures,
-            policy,
-            default=Policy(ties=self._choices.ties),
+        measures = hold_measures(measures)
+        asked = Asked(
+            measures=measures,
+            policy=policy,
             convention=convention,
-            score_type=None,
-            grades=grades,
+            interval=read_interval(interval),
+            by=by,
+            cluster=cluster,
+            weights=weights,
+            items=read_items_for(measures, history=history, items=items, catalogue=catalogue),
         )
-        ties = request.ties
+        return self._evaluate(asked, threads)
+
+    def _evaluate(self, asked: Asked, threads: int | None) -> Evaluation:
+        choices, grades = self._choices, self._core.grades()
+        request = asked.request(ties=choices.ties, grades=grades)
         if request.convention is not None:
-            ties = self._choices.ties
             check_order(self, request.ties, request.score_type)
-        duplicates = self._choices.duplicates
-        read_ids = self._queries.read_ids
-        weighed = weigh_queries(weights, read_ids, self._read_attribute)
-        known = read_items_for(request.measures, history=history, items=items, catalogue=catalogue)
-        judged = self._judgments
+        refuse_cluster_alone(asked.cluster, asked.interval)
+        known = asked.look_up(self._queries.read_ids, self._read_attribute)
         plan = make_plan(
-            request, ties, grades, duplicates, weights=weighed, items=known, judgments=judged
+            request,
+            request.ties if request.convention is None else choices.ties,
+            grades,
+            choices.duplicates,
+            weights=known.weights,
+            items=check_items(request.measures, asked.items),
+            judgments=self._judgments,
         )
-        reading = Reading.read(duplicates=duplicates, threads=threads)
-        settings = read_interval(interval)
-        refuse_cluster_alone(cluster, settings)
+        reading = Reading.read(duplicates=choices.duplicates, threads=threads)
         try:
-            values = self._core.evaluate(plan, reading.threads)
+            answer = self._core.evaluate(plan, reading.threads)
         except RankscopeError as error:
             if error.file == "table":  # the core knows no names of tables
                 error.file = self._name
             raise
         evaluation = make_evaluation(
-            values,
+            answer,
             request,
             reading,
+            asked,
+            known,
             queries=self._queries,
             run_name=self._name,
             run_notes=self._notes,
-            interval=settings,
-            clusters=None
-            if cluster is None
-            else cluster_queries(cluster, read_ids, self._read_attribute),
-            attributes=()
-            if by is None
-            else slice_queries(read_by(by), self.query_texts, self._read_attribute),
-            items=known,
         )
-        if self._choices.has_ideal:
+        if choices.has_ideal:
             refuse_beaten_ideals(self, evaluation)
         return evaluation
 
@@ -326,12 +315,29 @@ def rank_rows(
     numbers_docs: bool = True,
     source: TableFile | None = None,
 ) -> Kind:
-    """Rank the rows of a table, which may be open already."""
-    with watch(given, None if source else reading.progress) as tell:
-        queries, core, chosen, notes = rank_table(
-            given, wanted, ties, reading, numbers_docs=numbers_docs, tell=tell, source=source
+    """Rank the rows of a table, which may be open already.
+
+    The values of measures need no numbers of documents, which take longer than the values.
+    """
+    # Other inputs do without PyArrow.
+    from rankscope._inputs.rows import read_whole  # noqa: PLC0415 - see above
+    from rankscope._inputs.tabular import open_joined  # noqa: PLC0415 - see above
+
+    notes: list[Note] = []
+    with (
+        watch(given, None if source else reading.progress) as tell,
+        read_whole(source or open_joined(given, wanted, reading, tell), notes) as rows,
+    ):
+        columns = rows.joined(wanted.attributes, wanted.attributed)
+        is_even = len(columns.relevance) == len(columns.scores) > 0
+        if is_even and not is_judged(columns.relevance):
+            raise no_judgments(given.name)
+        ties = ties or choose_ties(has_documents=columns.docs is not None)
+        core = CoreRankings.from_table(
+            columns.to_core(), ties, reading.duplicates, numbers_docs, reading.threads
         )
-    choices = Choices(chosen, reading.duplicates, "float64")
+    queries = Queries(given.name, reading.duplicates, core.query_ids, source=columns.source)
+    choices = Choices(ties, reading.duplicates, "float64")
     return kind(queries, core, given.name, choices, notes=notes)
 
 
@@ -357,17 +363,4 @@ def evaluate_matrices(
 
 def evaluate_rankings(rankings: Rankings, asked: Asked, reading: Reading) -> Evaluation:
     """Evaluate rankings."""
-    evaluation = rankings.evaluate(
-        asked.measures,
-        policy=asked.policy,
-        convention=asked.convention,
-        by=asked.by,
-        interval=asked.interval,
-        cluster=asked.cluster,
-        weights=asked.weights,
-        items=asked.items,
-        threads=reading.threads,
-    )
-    if asked.strict:
-        refuse_diagnostics(evaluation.notes)
-    return evaluation
+    return rankings._evaluate(asked, reading.threads)  # noqa: SLF001 - a part of it
