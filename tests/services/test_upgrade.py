@@ -87,7 +87,7 @@ class Services:
 
 
 class Sender(threading.Thread):
-    """Sends events until it is told to stop, each until it is acknowledged."""
+    """Sends events until it is told to stop, and repeats each one until it is acknowledged."""
 
     def __init__(self, services: Services, slot: int, start: int) -> None:
         super().__init__(daemon=True)

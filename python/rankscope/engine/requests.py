@@ -66,9 +66,7 @@ def read_measures(given: Measures) -> tuple[list[Measure], int]:
 
 def hold_measures(given: Measures) -> Measures:
     """Return measures that can be read more than once."""
-    if isinstance(given, Measure | str) or not isinstance(given, Iterator):
-        return given
-    return [*given]
+    return [*given] if isinstance(given, Iterator) else given
 
 
 def _split(given: str) -> Sequence[str]:

@@ -293,7 +293,7 @@ def test_more_than_may_wait_have_to_come_back(service: Service) -> None:
     }
     assert (len(problems), told.count(None)) == (15, 5)
     assert max(most) <= 2
-    # Whoever comes back is answered.
+    # A client that comes back gets an answer.
     assert asyncio.run(pool.run(PRINCIPAL, lambda _: 1)) == 1
 
 

@@ -184,7 +184,7 @@ def test_one_piece_is_made_while_another_is_worked_on() -> None:
     assert list(pieces) == [2]
 
 
-def test_whoever_stops_early_lets_go_of_the_rest() -> None:
+def test_a_reader_that_stops_early_releases_the_rest() -> None:
     made: list[int] = []
     for number in read_ahead(count(made, 1000)):
         if number == 3:

@@ -156,11 +156,6 @@ impl Run {
         self.queries.texts()
     }
 
-    /// Whether the queries' rows were adjacent.
-    pub fn is_grouped(&self) -> bool {
-        self.stretches.len() == self.queries().len()
-    }
-
     /// What was seen while reading.
     pub fn notes(&self) -> &Notes {
         &self.notes
