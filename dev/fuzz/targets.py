@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import rankscope as rs
 from rankscope.cli import main
-from rankscope.engine.requests import read_measure
 from rankscope.errors import RankscopeError
 from rankscope.gate.file import read_gate_file
+from rankscope.measures.reading import read_measure
 from rankscope.monitor.events.decoding import EventDecoder
 from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.limits import DAY

@@ -1,6 +1,6 @@
-"""Names that a user wrote: how errors quote them, and which known name was probably meant.
+"""What a user wrote: how errors quote it, which known name was meant, whether it is a choice.
 
-Both take text of any length and do a bounded amount of work.
+All take text of any length and do a bounded amount of work.
 """
 
 from __future__ import annotations
@@ -8,9 +8,11 @@ from __future__ import annotations
 from itertools import islice
 from reprlib import Repr
 
+from rankscope.errors import PolicyError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 LONGEST_QUOTE = 120
 LONGEST_NAME = 100
@@ -58,3 +60,28 @@ def find_closest(name: object, known: Iterable[str], *, likeness: float = 0.6) -
 
     short = [each for each in islice(known, MOST_NAMES) if len(each) <= LONGEST_NAME]
     return next(iter(get_close_matches(name, short, n=1, cutoff=likeness)), None)
+
+
+def check_choice(
+    name: str, value: object, choices: Collection[str], others: str = "", hint: str = ""
+) -> None:
+    """Raise an error unless a value is one of the choices.
+
+    The hint names the first of them as the default, unless another hint is given.
+    """
+    if isinstance(value, str) and value in choices:
+        return
+    closest = find_closest(value, choices)
+    wanted = ", ".join([*choices, *([others] if others else [])])
+    raise PolicyError(
+        f"expected {name} to be one of {wanted}; found {quote(value)}",
+        hint=f"did you mean {closest}?"
+        if closest
+        else hint or f"{next(iter(choices))} is the default",
+        code="bad_policy",
+    )
+
+
+def is_real(value: object) -> bool:
+    """Whether a value is a number; `True` and `False` are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from rankscope._evaluate import rankings
 from rankscope.derivation.explanation import LIMIT
-from rankscope.evaluation import rankings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
+    from rankscope._evaluate.query_values import Clusters
     from rankscope._inputs.qrels import Qrels
     from rankscope.conventions import Convention
-    from rankscope.engine.query_values import Clusters
     from rankscope.gate.result import GateResult
     from rankscope.measures import Measure
     from rankscope.settings.policy import Policy

@@ -379,7 +379,7 @@ def on_terminal(program: str, *words: str) -> tuple[bytes, bytes]:
 AT_ONCE = """
 import sys
 from rankscope.cli import main
-from rankscope.engine import progress
+from rankscope._inputs import progress
 progress.AFTER_SECONDS = 0
 sys.exit(main())
 """

@@ -18,9 +18,8 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
+from rankscope._evaluate import memory
 from rankscope._inputs.table_files import TableFile
-from rankscope.engine import memory
-from rankscope.engine.column_run import ColumnRun
 
 from tests.cli.command import run as run_program
 from tests.files.limited import SMALL, describe, draw_pairs, draw_settings, spoil
@@ -72,7 +71,7 @@ def make_tables(draw: st.DrawFn) -> dict[str, list[Any]]:
 def evaluate(path: Path, settings: dict[str, Any], *, spills: bool) -> list[object]:
     """Evaluate a file in memory or in parts, and return the result, or the mistake."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rankscope.evaluation.streaming.evaluate_stream", lambda *_: None)
+        patch.setattr("rankscope._evaluate.streaming._push_all", lambda *_: False)
         patch.setattr(TableFile, "exceeds", lambda *_: spills)
         patch.setattr(memory, "LEAST", 1)
         try:
@@ -164,7 +163,7 @@ def test_nothing_is_left_behind(
     program = f"""
 import os, signal, sys
 import rankscope as rs
-from rankscope.engine import partitions
+from rankscope._evaluate import partitions
 
 def stop(*_):
     folder = sys.argv[2]
@@ -241,7 +240,7 @@ def evaluate_run(judged: object, run: object, settings: dict[str, Any], way: str
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "LEAST", 1)
         if way in ("held", "written"):
-            patch.setattr(ColumnRun, "_stream", lambda *_: None)
+            patch.setattr("rankscope._evaluate.streaming._push_all", lambda *_: False)
         if way == "written":
             patch.setattr(TableFile, "estimate_memory", lambda _: 10 * SMALL)
         limit = {"held": "1GiB", "read": "1GiB", "written": SMALL, "any": SMALL}[way]

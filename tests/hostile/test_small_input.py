@@ -19,8 +19,8 @@ import pytest
 import rankscope as rs
 from hypothesis import example, given
 from hypothesis import strategies as st
+from rankscope._evaluate.memory import read_size
 from rankscope._inputs.buckets import hide_secrets
-from rankscope.engine.memory import read_size
 from rankscope.errors import FormatError, InputError, MeasureError, RankscopeError, UsageError
 from rankscope.gate.file import read_gate_file
 from rankscope.measures.parse import LONGEST_LIST, split_measures

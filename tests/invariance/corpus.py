@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rankscope import Measure
-    from rankscope.evaluation.evaluation import Evaluation
+    from rankscope._evaluate.evaluation import Evaluation
 
 BLOCK = 384 * 1024
 """How many bytes the reader takes at a time."""

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
-from rankscope.engine import memory
+from rankscope._evaluate import memory
 from rankscope.report import gather
 
 from tests.invariance.shuffled import (

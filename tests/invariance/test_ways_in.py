@@ -29,7 +29,7 @@ from tests.reference.expected_exposure import of_samples
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankscope.evaluation.evaluation import Evaluation
+    from rankscope._evaluate.evaluation import Evaluation
 
 
 ROOT = Path(__file__).resolve().parents[2]

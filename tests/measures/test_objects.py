@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 from rankscope.errors import MeasureError
-from rankscope.evaluation.measure import _Caller
 from rankscope.measures import (
     AP,
     DCG,
@@ -25,6 +24,7 @@ from rankscope.measures import (
     domains,
     nDCG,
 )
+from rankscope.measures.function import _Caller
 from rankscope.measures.parse import parse
 from rankscope.measures.spelling import _complete, _is_complete, literal
 

@@ -7,7 +7,8 @@ from collections import defaultdict
 from itertools import pairwise
 
 import numpy as np
-from rankscope.evaluation.rankings import Rankings, rank_groups
+from rankscope._evaluate.rankings import Rankings, rank_groups
+from rankscope._inputs.attribution import Labels, grade_labels
 from rankscope.measures import IDCG, OrderingLoss, TruncationLoss
 from rankscope.monitor.ask.regrets import find_regrets
 from rankscope.monitor.evaluate.grades import Graded
@@ -16,17 +17,16 @@ from rankscope.monitor.events.event import LABEL_KINDS
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.store.chunks import offsets_of
 from rankscope.records import replace
-from rankscope.settings.attribution import Labels, grade_labels
 
 from tests.monitor.chunks import integers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from rankscope._inputs.attribution import Attribution
     from rankscope.measures import Measure
     from rankscope.monitor.definition.definition import Definition
     from rankscope.monitor.store.records import Chunk, LabelColumns, Texts
-    from rankscope.settings.attribution import Attribution
 
 LABEL = LABEL_KINDS.index("label")
 RETRACTION = LABEL_KINDS.index("retraction")

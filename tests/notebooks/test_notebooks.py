@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 import rankscope as rs
-from rankscope.engine import progress
-from rankscope.engine.progress import ProgressBar
+from rankscope._inputs import progress
+from rankscope._inputs.progress import ProgressBar
 from rankscope.output.html import FIRST_ROWS, MOST_ROWS
 from rankscope.output.table import Table
 

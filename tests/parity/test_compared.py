@@ -12,7 +12,7 @@ from typing import Any, Literal
 import pytest
 import rankscope
 from rankscope import Compared
-from rankscope.evaluation.evaluation import Evaluation
+from rankscope._evaluate.evaluation import Evaluation
 from rankscope.measures import parse
 from scipy.stats import tukey_hsd
 

@@ -24,10 +24,10 @@ import rankscope as rs
 import rankscope.monitor
 from rankscope import Policy, _core, errors, records
 from rankscope._core import Judgments
+from rankscope._evaluate.evaluating import make_plan
+from rankscope._evaluate.requests import read_request
 from rankscope._inputs.qrels import Queries
-from rankscope.engine.requests import read_request
 from rankscope.errors import FormatError, RankscopeError, UsageError
-from rankscope.evaluation.evaluating import make_plan
 
 from tests.refusals import refused, refuses
 from tests.results.samples import NEW, OLD, QRELS, SAMPLES, rank
@@ -45,9 +45,9 @@ RESULTS = [
         "comparison.verdict",
         "difference.result",
         "discounts.result",
-        "evaluation.evaluation",
-        "evaluation.evaluations",
-        "evaluation.tables",
+        "_evaluate.evaluation",
+        "_evaluate.evaluations",
+        "_evaluate.tables",
         "fusion.run",
         "judges.agreement",
         "judges.combination",

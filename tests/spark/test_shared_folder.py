@@ -13,7 +13,7 @@ import rankscope.spark as rss
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyspark", reason="PySpark is not installed; it is in make test-integrations")
 
-from rankscope.evaluation.evaluating import Asked  # noqa: E402 - as above
+from rankscope._evaluate.evaluating import Asked  # noqa: E402 - as above
 from rankscope.settings.reading import Reading  # noqa: E402 - as above
 from rankscope.spark import frames, shared_folder, tasks  # noqa: E402 - where it is installed
 from rankscope.spark.jobs import make_job  # noqa: E402 - as above

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
 from rankscope import Rankings
-from rankscope.engine import batches
+from rankscope._evaluate import streaming
 from rankscope.errors import FormatError, InputError
 
 from tests.files.limited import describe
@@ -54,7 +54,7 @@ FORMS = ["parquet", "csv", "jsonl", "arrow"]
 
 @pytest.fixture(params=[7, 1 << 18])
 def rows_at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "AT_ONCE", request.param)
+    monkeypatch.setattr(streaming, "AT_ONCE", request.param)
 
 
 @pytest.mark.usefixtures("rows_at_once")
@@ -138,7 +138,7 @@ def test_a_mistake_is_where_it_stands_in_the_file(
 def test_gain_tables_are_checked_in_every_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batches, "AT_ONCE", 5)
+    monkeypatch.setattr(streaming, "AT_ONCE", 5)
     path = write_table(make_log(8), tmp_path / "log.csv")
     refused(lambda: rs.evaluate(path, rs.nDCG(gain=[0, 1]) @ 5), "gain_missing")
 

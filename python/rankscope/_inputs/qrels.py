@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rankscope._core import Judgments
+    from rankscope._inputs.attribution import Positive, Settings
     from rankscope.output.ids import Ids
-    from rankscope.settings.attribution import Positive, Settings
 
 
 @record(frozen=True, slots=True)

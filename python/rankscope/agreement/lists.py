@@ -8,8 +8,7 @@ from collections.abc import Set as AbstractSet
 from rankscope._core import Run
 from rankscope.agreement.measures import check_settings, compare
 from rankscope.errors import UsageError
-from rankscope.names import quote
-from rankscope.settings.policy import check_choice
+from rankscope.names import check_choice, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

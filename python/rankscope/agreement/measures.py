@@ -7,9 +7,8 @@ import math
 from rankscope._core import compare_rankings
 from rankscope.deferred import np
 from rankscope.errors import UsageError
-from rankscope.names import find_closest, quote
+from rankscope.names import check_choice, find_closest, quote
 from rankscope.records import record
-from rankscope.settings.policy import check_choice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankscope._core import Run
+from rankscope._evaluate.evaluation import Evaluation
 from rankscope.agreement.measures import check_settings, compare
 from rankscope.agreement.result import OrderAgreement
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluation import Evaluation
 from rankscope.names import quote
 
 TYPE_CHECKING = False

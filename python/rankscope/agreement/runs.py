@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from rankscope._evaluate.requests import refuse_one_stdin_for_both
 from rankscope.agreement.measures import DEFAULT, check_measures, check_settings, compare, mean
 from rankscope.agreement.result import RunAgreement
 from rankscope.difference.compute import name_runs
-from rankscope.engine.requests import refuse_one_stdin_for_both
 from rankscope.errors import EmptyError
 from rankscope.fusion.inputs import read_run_lists
 from rankscope.output.table import Table
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Unpack
 
+    from rankscope._evaluate.rankings import Rankings
     from rankscope.agreement.measures import TieForm
-    from rankscope.evaluation.rankings import Rankings
     from rankscope.settings.reading import ReadingOptions
     from rankscope.typing import InputLike
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 
 from rankscope._core import values_of_rows
+from rankscope._evaluate.evaluating import make_plan
+from rankscope._evaluate.requests import read_request
 from rankscope._inputs.doubles import is_in_place, to_doubles
 from rankscope.array.batches import divide
 from rankscope.array.ranked import Values
 from rankscope.deferred import np
-from rankscope.engine.requests import read_request
-from rankscope.evaluation.evaluating import make_plan
 from rankscope.settings.policy import Policy
 from rankscope.settings.reading import count_threads
 

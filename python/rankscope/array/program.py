@@ -14,12 +14,12 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
+from rankscope._evaluate.evaluating import make_plan
+from rankscope._evaluate.requests import read_request
 from rankscope.array import binary
 from rankscope.array.ranked import Padded, Values, rank_batch
 from rankscope.deferred import np
-from rankscope.engine.requests import read_request
 from rankscope.errors import MeasureError
-from rankscope.evaluation.evaluating import make_plan
 from rankscope.settings.policy import Policy
 
 TYPE_CHECKING = False

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from rankscope.array.batches import Batch
     from rankscope.array.ranked import Values
     from rankscope.array.space import Array, Space
-    from rankscope.engine.requests import Measures
     from rankscope.measures import Measure
+    from rankscope.measures.reading import Measures
     from rankscope.settings.policy import Empty, Negative, Ties
 
 STATE = ("sums", "counts", "refused")

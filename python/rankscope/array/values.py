@@ -8,10 +8,11 @@ from rankscope._core import EMPTY_VALUES
 from rankscope.array import batches, host, program
 from rankscope.array.space import to_host
 from rankscope.deferred import np
-from rankscope.engine import requests
 from rankscope.errors import FormatError, MeasureError, PolicyError
+from rankscope.measures.reading import read_measures
+from rankscope.names import check_choice
 from rankscope.records import record
-from rankscope.settings.policy import CHOICES, check_choice
+from rankscope.settings.policy import CHOICES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from rankscope.array.batches import Batch
     from rankscope.array.ranked import Values
     from rankscope.array.space import Array, Space
-    from rankscope.engine.requests import Measures
     from rankscope.measures import Measure
+    from rankscope.measures.reading import Measures
     from rankscope.settings.policy import Empty, Negative, Ties
 
     class Choices(TypedDict, total=False):
@@ -158,7 +159,7 @@ def read_settings(
 
 
 def _read_measures(measures: Measures) -> list[Measure]:
-    chosen, _ = requests.read_measures(measures)
+    chosen, _ = read_measures(measures)
     for measure in chosen:
         parameters = measure.parameters
         if measure.row.kernel not in KERNELS:

@@ -6,14 +6,15 @@ import math
 
 from rankscope._core import Plan, bound_difference
 from rankscope._core import bound as bound_each
+from rankscope._evaluate.evaluating import Asked, make_plan
+from rankscope._evaluate.ranked_runs import read_rankings
+from rankscope._evaluate.rankings import Rankings
+from rankscope._evaluate.refusals import check_averaged, check_judgments, refuse_items
+from rankscope._evaluate.requests import read_policy, read_request
 from rankscope.bounds.result import BoundedMean, Bounds, Openness
 from rankscope.deferred import np
-from rankscope.engine.requests import read_measure, read_policy, read_request
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluating import Asked, make_plan
-from rankscope.evaluation.ranked_runs import read_rankings
-from rankscope.evaluation.rankings import Rankings
-from rankscope.evaluation.refusals import check_averaged, check_judgments, refuse_items
+from rankscope.measures.reading import read_measure
 from rankscope.records import replace
 from rankscope.settings.policy import Policy
 from rankscope.settings.reading import count_threads
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.evaluation.question import TableOptions
+    from rankscope._evaluate.question import TableOptions
     from rankscope.measures import Measure
     from rankscope.typing import InputLike
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.evaluation.tables import MeasuredTable
+from rankscope._evaluate.tables import MeasuredTable
 from rankscope.output.ids import TEXT
 from rankscope.output.text import format_value
 from rankscope.records import record

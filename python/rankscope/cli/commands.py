@@ -26,7 +26,7 @@ class Command:
     Args:
         summary: What it does, in one sentence.
         function: The module in `rankscope` and the function that adds its arguments (default:
-            `add_arguments`), such as `monitor.commands.rule:add_list` or `evaluation.command`.
+            `add_arguments`), such as `monitor.commands.rule:add_list` or `_evaluate.command`.
     """
 
     summary: str
@@ -197,7 +197,7 @@ MONITOR = Group(
 COMMANDS = Group(
     "Evaluate and monitor rankings with nDCG, MAP, MRR and other measures.",
     {
-        "eval": Command("Evaluate one or more runs against judgments.", "evaluation.command"),
+        "eval": Command("Evaluate one or more runs against judgments.", "_evaluate.command"),
         "diff": Command(
             "Compare two runs: which queries and documents make the difference.",
             "difference.command",

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from rankscope._evaluate.grades import dcg
+from rankscope._evaluate.query_values import check_cluster_column
 from rankscope.clicks.estimators import Strata, Weighted, evaluate, leave_out
 from rankscope.clicks.log import MOST_RANKS, order_rows, read_log
 from rankscope.deferred import np
-from rankscope.engine.query_values import check_cluster_column
 from rankscope.errors import FormatError, UsageError
-from rankscope.evaluation.grades import dcg
-from rankscope.names import quote
-from rankscope.settings.policy import check_choice
+from rankscope.names import check_choice, quote
 from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False

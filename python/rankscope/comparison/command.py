@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import rankscope as rs
+from rankscope._evaluate.evaluating import refuse_diagnostics
 from rankscope._inputs.files import expand_paths
 from rankscope._inputs.recognition import name_path, shorten_names
 from rankscope.cli.files import (
@@ -27,7 +28,6 @@ from rankscope.cli.parser import OnceFlag, read_integer, read_number
 from rankscope.comparison.estimates import CORRECTIONS
 from rankscope.comparison.pair import NAMES, RANGES
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluating import refuse_diagnostics
 from rankscope.measures.parse import split_measures
 from rankscope.names import find_closest, quote
 from rankscope.stats.test.paired import TESTS

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from rankscope._evaluate.evaluating import Asked
+from rankscope._evaluate.evaluation import Evaluation
+from rankscope._evaluate.question import READ, holds, refuse_reading, refuse_unused, split_question
+from rankscope._evaluate.ranked_runs import rank_runs, rank_scores, read_runs, refuse_scores
+from rankscope._evaluate.rankings import Rankings
+from rankscope._evaluate.refusals import refuse_run_measure
+from rankscope._inputs.needs import read_items_for
+from rankscope._inputs.progress import follow, tick
 from rankscope.comparison.estimates import Choices, MeasureValues, compare_values
 from rankscope.comparison.query_axis import Axis
 from rankscope.comparison.ranges import add_ranges
 from rankscope.comparison.result import Comparison
-from rankscope.engine.items import read_items_for
-from rankscope.engine.progress import follow, tick
-from rankscope.engine.requests import read_measures
 from rankscope.errors import PolicyError, UsageError
-from rankscope.evaluation.evaluating import Asked
-from rankscope.evaluation.evaluation import Evaluation
-from rankscope.evaluation.question import READ, holds, refuse_reading, refuse_unused, split_question
-from rankscope.evaluation.ranked_runs import rank_runs, rank_scores, read_runs, refuse_scores
-from rankscope.evaluation.rankings import Rankings
-from rankscope.evaluation.refusals import refuse_run_measure
 from rankscope.hints import refuse_argument
+from rankscope.measures.reading import read_measures
 from rankscope.names import find_closest
 from rankscope.output.diagnostics import gather
 from rankscope.records import replace
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack
 
+    from rankscope._evaluate.query_groups import By
+    from rankscope._evaluate.query_values import Clusters
+    from rankscope._evaluate.ranked_runs import Runs
     from rankscope.conventions import Convention
-    from rankscope.engine.query_values import Clusters
-    from rankscope.engine.requests import Measures
-    from rankscope.evaluation.query_groups import By
-    from rankscope.evaluation.ranked_runs import Runs
     from rankscope.measures import Measure
     from rankscope.measures.direction import Direction
+    from rankscope.measures.reading import Measures
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.settings.policy import Policy
     from rankscope.settings.reading import ReadingOptions

@@ -10,9 +10,9 @@ from rankscope.comparison.result import Settings
 from rankscope.deferred import np
 from rankscope.errors import EmptyError, UsageError
 from rankscope.measures.direction import SIGNS
+from rankscope.names import check_choice
 from rankscope.records import record, replace
 from rankscope.settings.interval import Interval, of_measure
-from rankscope.settings.policy import check_choice
 from rankscope.stats.estimate.interval import Estimate, estimate_mean
 from rankscope.stats.estimate.margin import MarginTest, test_bounded, test_dense
 from rankscope.stats.estimate.power import minimum_detectable, queries_needed
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.evaluation.groups import Groups
+    from rankscope._evaluate.groups import Groups
     from rankscope.measures import Measure
     from rankscope.measures.direction import Direction
     from rankscope.stats.test.paired import Test
@@ -57,7 +57,7 @@ class MeasureValues:
         low: The lowest value a query can have, `None` if there is no bound.
         high: The highest value.
         values: float64 [runs, queries], NaN where a run has no value for a query. Queries are in
-            the order of `rankscope.engine.order_queries`, in which they are resampled.
+            the order of `rankscope._evaluate.order_queries`, in which they are resampled.
         direction: Which values are better.
     """
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from rankscope._evaluate.evaluation import find_name
 from rankscope.comparison.notes import CORRECTIONS, TESTS, make_notes
 from rankscope.comparison.pair import PRINTED, have_unjudged
 from rankscope.comparison.verdict import decide
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluation import find_name
 from rankscope.names import find_closest
 from rankscope.output.layout.description import WIDTH, Cell, Grid, Layout, point_to
 from rankscope.output.layout.means import MeasureColumn, lay_out_means, order_runs, say_best

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankscope.comparison.result import SliceAttribute
-from rankscope.engine.query_values import order_queries, read_series
-from rankscope.evaluation.groups import join_groups
-from rankscope.evaluation.query_groups import (
+from rankscope._evaluate.groups import join_groups
+from rankscope._evaluate.query_groups import (
     cluster_queries,
     encode,
     list_names,
@@ -15,6 +13,8 @@ from rankscope.evaluation.query_groups import (
     read_by,
     slice_queries,
 )
+from rankscope._evaluate.query_values import order_queries, read_series
+from rankscope.comparison.result import SliceAttribute
 from rankscope.output.ids import SourceIds
 from rankscope.records import record
 
@@ -22,10 +22,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankscope.engine.query_values import Clusters
-    from rankscope.evaluation.groups import Groups
-    from rankscope.evaluation.query_groups import By
-    from rankscope.evaluation.rankings import Rankings
+    from rankscope._evaluate.groups import Groups
+    from rankscope._evaluate.query_groups import By
+    from rankscope._evaluate.query_values import Clusters
+    from rankscope._evaluate.rankings import Rankings
     from rankscope.output.ids import AttributeColumn
     from rankscope.settings.reading import Reading
 

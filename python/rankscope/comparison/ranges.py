@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
+from rankscope._evaluate.requests import read_policy
+from rankscope._inputs.progress import follow
 from rankscope.bounds.compute import bound
 from rankscope.deferred import np
-from rankscope.engine.progress import follow
-from rankscope.engine.requests import read_measure, read_policy
 from rankscope.errors import UsageError
+from rankscope.measures.reading import read_measure
 from rankscope.output.text import format_value
 from rankscope.records import record, replace
 from rankscope.settings.policy import Policy
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope._evaluate.evaluation import Evaluation
+    from rankscope._evaluate.rankings import Rankings
     from rankscope.comparison.pair import Compared
     from rankscope.comparison.result import Comparison
-    from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.evaluation.rankings import Rankings
     from rankscope.measures import Measure
     from rankscope.ties.compute import Spread
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from types import MethodType
 
+from rankscope._evaluate.evaluation import find_name
 from rankscope.comparison.layout import describe_paper, lay_out, lay_out_short
 from rankscope.comparison.pair import NAMES, RANGES
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluation import find_name
 from rankscope.output.diagnostics import count_codes
 from rankscope.output.documents import Documented
 from rankscope.output.exports import Tabular, name_columns

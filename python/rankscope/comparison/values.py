@@ -12,7 +12,7 @@ from rankscope.deferred import np
 from rankscope.errors import MeasureError, UsageError
 from rankscope.measures import Measure, parse
 from rankscope.measures.direction import DIRECTIONS
-from rankscope.settings.policy import check_choice
+from rankscope.names import check_choice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope._evaluate.evaluating import Asked
     from rankscope.comparison.compute import Range
     from rankscope.comparison.result import Comparison
-    from rankscope.evaluation.evaluating import Asked
     from rankscope.measures.direction import Direction
     from rankscope.settings.reading import Reading
 

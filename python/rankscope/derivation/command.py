@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import rankscope as rs
+from rankscope._evaluate.options import add_table_options
 from rankscope.cli.files import add_file_options
 from rankscope.cli.options import (
     add_convention_option,
@@ -16,7 +17,6 @@ from rankscope.cli.options import (
 from rankscope.cli.output import print_json
 from rankscope.cli.parser import read_integer
 from rankscope.errors import UsageError
-from rankscope.evaluation.options import add_table_options
 from rankscope.measures.parse import split_measures
 from rankscope.names import quote
 
@@ -175,8 +175,8 @@ def _explain_query(options: Namespace) -> Derivation:
             hint="remove --by, or use rankscope eval --by",
             code="usage",
         )
-    from rankscope.evaluation.evaluating import refuse_diagnostics  # noqa: PLC0415 - as above
-    from rankscope.evaluation.options import rank_files  # noqa: PLC0415 - grades need no files
+    from rankscope._evaluate.evaluating import refuse_diagnostics  # noqa: PLC0415 - as above
+    from rankscope._evaluate.options import rank_files  # noqa: PLC0415 - grades need no files
 
     measure = _read_measure(options, "nDCG" if options.k else "nDCG@10")
     rankings = rank_files(options.inputs, measure.name, options)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import inf, isnan, nan
 
+from rankscope._evaluate.evaluating import Asked, make_plan
+from rankscope._evaluate.refusals import check_order
+from rankscope._evaluate.requests import read_request
 from rankscope._inputs.doubles import EXACT_UP_TO
 from rankscope._inputs.numbers import no_judgments, to_numbers
 from rankscope.derivation.derive.gain import derive
 from rankscope.derivation.derive.query import RankedQuery
 from rankscope.derivation.derive.relevance import derive_relevance
 from rankscope.derivation.explanation import LIMIT
-from rankscope.engine.requests import read_measure, read_request
 from rankscope.errors import FormatError, MeasureError, UsageError
-from rankscope.evaluation.evaluating import Asked, make_plan
-from rankscope.evaluation.refusals import check_order
 from rankscope.measures import P, nDCG, parse
+from rankscope.measures.reading import read_measure
 from rankscope.names import quote
 from rankscope.settings.policy import Policy
 from rankscope.settings.reading import count_threads
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias, Unpack, overload
 
     from rankscope._core import Column
+    from rankscope._evaluate.grades import Discounts
+    from rankscope._evaluate.question import TableOptions
+    from rankscope._evaluate.rankings import Rankings
     from rankscope.conventions import Convention
     from rankscope.derivation.explanation import Explanation, RelevanceExplanation
-    from rankscope.evaluation.grades import Discounts
-    from rankscope.evaluation.question import TableOptions
-    from rankscope.evaluation.rankings import Rankings
     from rankscope.measures import Measure
     from rankscope.settings.policy import Empty, Unjudged
 
@@ -133,7 +134,7 @@ def explain(
                 code="bad_parameter",
             )
         policy, convention = settings.pop("policy", None), settings.pop("convention", None)
-        from rankscope.evaluation.ranked_runs import read_rankings  # noqa: PLC0415 - loads NumPy
+        from rankscope._evaluate.ranked_runs import read_rankings  # noqa: PLC0415 - loads NumPy
 
         wanted = Asked(measures=(), policy=policy, convention=convention)
         rankings, asked, _ = read_rankings("explain", grades, k, measure, settings, asked=wanted)
@@ -162,7 +163,7 @@ def explain(
     chosen = _choose(chosen(**given) if given else chosen, k)
     if ideal is not None:
         # The evaluation refuses an ideal that lacks what the list has.
-        from rankscope.evaluation.rankings import Rankings  # noqa: PLC0415 - loads NumPy
+        from rankscope._evaluate.rankings import Rankings  # noqa: PLC0415 - loads NumPy
 
         Rankings.from_lists([numbers], ideal=[judged]).evaluate(chosen, policy=policy)
 

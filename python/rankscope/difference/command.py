@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import rankscope as rs
+from rankscope._evaluate.evaluating import refuse_diagnostics
+from rankscope._evaluate.options import ask, rank_scores
 from rankscope._inputs.files import is_scores
 from rankscope._inputs.recognition import name_path, shorten_names
 from rankscope.cli.files import add_file_options, is_letor, name_file, refuse_stdin_twice
@@ -17,11 +19,9 @@ from rankscope.cli.output import print_csv, print_json, print_notes
 from rankscope.comparison.notes import describe_pair
 from rankscope.comparison.ranges import list_ranges
 from rankscope.difference.compute import diff_rankings
-from rankscope.engine.requests import read_measure
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluating import refuse_diagnostics
-from rankscope.evaluation.options import ask, rank_scores
 from rankscope.measures.parse import split_measures
+from rankscope.measures.reading import read_measure
 from rankscope.output.diagnostics import count_codes
 from rankscope.output.table import name_rows
 from rankscope.output.text import format_value, show

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from os import PathLike
 
-from rankscope.engine.judgments import load_qrels_for
-from rankscope.engine.requests import read_measure, read_policy, refuse_one_stdin_for_both
+from rankscope._evaluate.evaluating import Asked
+from rankscope._evaluate.judgments import load_qrels_for
+from rankscope._evaluate.question import READ, holds, refuse_reading
+from rankscope._evaluate.ranked_runs import rank_scores, refuse_scores
+from rankscope._evaluate.rankings import Rankings, rank_run
+from rankscope._evaluate.refusals import refuse_items
+from rankscope._evaluate.requests import read_policy, refuse_one_stdin_for_both
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluating import Asked
-from rankscope.evaluation.question import READ, holds, refuse_reading
-from rankscope.evaluation.ranked_runs import rank_scores, refuse_scores
-from rankscope.evaluation.rankings import Rankings, rank_run
-from rankscope.evaluation.refusals import refuse_items
 from rankscope.losses.compute import measure_losses
+from rankscope.measures.reading import read_measure
 from rankscope.settings.policy import Policy, ties_of
 from rankscope.settings.reading import Reading
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Unpack
 
+    from rankscope._evaluate.evaluation import Evaluation
     from rankscope.difference.result import RunDifference
-    from rankscope.evaluation.evaluation import Evaluation
     from rankscope.losses.result import Losses
     from rankscope.measures import Measure
     from rankscope.settings.reading import ReadingOptions

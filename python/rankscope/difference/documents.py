@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope._evaluate.query_values import order_queries
 from rankscope.bounds.compute import bound
 from rankscope.comparison.estimates import Choices, MeasureValues, are_same, compare_values
 from rankscope.comparison.ranges import range_despite_ties, range_despite_unjudged
@@ -12,7 +13,6 @@ from rankscope.derivation.compute import find_query, take_query
 from rankscope.derivation.derive.kernels import Kernels
 from rankscope.derivation.derive.query import count
 from rankscope.difference.result import DocumentMoves, RunDifference
-from rankscope.engine.query_values import order_queries
 from rankscope.errors import EmptyError, UsageError
 from rankscope.losses.difference import take_settings
 from rankscope.losses.result import Losses
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope._evaluate.evaluation import Evaluation
+    from rankscope._evaluate.rankings import Rankings
     from rankscope.bounds.result import Bounds
     from rankscope.comparison.pair import Compared
     from rankscope.derivation.derive.query import RankedDocuments, RankedQuery
-    from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.evaluation.rankings import Rankings
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.ids import SourceIds

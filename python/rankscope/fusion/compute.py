@@ -7,19 +7,19 @@ from hashlib import blake2b
 from itertools import combinations, pairwise
 
 from rankscope._core import Run, fuse_runs
+from rankscope._evaluate.evaluating import Asked, evaluate_run
+from rankscope._evaluate.judgments import load_qrels
+from rankscope._evaluate.ranked_runs import check_scores
 from rankscope._inputs.reading import read_lists
 from rankscope._inputs.recognition import recognise
 from rankscope.deferred import np
-from rankscope.engine.judgments import load_qrels
-from rankscope.engine.requests import find_second, read_measure
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluating import Asked, evaluate_run
-from rankscope.evaluation.ranked_runs import check_scores
 from rankscope.fusion.inputs import explaining, name_runs, read_run_lists
 from rankscope.fusion.run import FusedRun
 from rankscope.fusion.settings import no_weights, read_choices, read_weights
 from rankscope.measures import parse
 from rankscope.measures.direction import find_gain
+from rankscope.measures.reading import find_second, read_measure
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table, name_rows
 from rankscope.output.text import format_value, show
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias, Unpack
 
     from rankscope._core import Rankings as CoreRankings
+    from rankscope._evaluate.evaluation import Evaluation
+    from rankscope._evaluate.rankings import Rankings
     from rankscope._inputs.qrels import Qrels
-    from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.evaluation.rankings import Rankings
     from rankscope.fusion.inputs import Given
     from rankscope.fusion.settings import Scale, Settings
     from rankscope.measures import Measure

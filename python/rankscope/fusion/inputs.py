@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from os import PathLike
 
+from rankscope._evaluate.evaluate import read_named_runs
+from rankscope._evaluate.rankings import Rankings
 from rankscope._inputs.files import list_runs
 from rankscope._inputs.reading import read_lists
 from rankscope._inputs.recognition import recognise, shorten_names
 from rankscope.errors import EmptyError, InputError, UsageError
-from rankscope.evaluation.evaluate import read_named_runs
-from rankscope.evaluation.rankings import Rankings
 from rankscope.file import File
 from rankscope.fusion.run import FusedRun
 from rankscope.names import quote

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope._evaluate.groups import Groups
     from rankscope.comparison.estimates import MeasureValues
-    from rankscope.evaluation.groups import Groups
     from rankscope.gate.result import Budget, OnInconclusive
     from rankscope.measures import Measure
     from rankscope.output.estimate import Estimate

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import rankscope as rs
+from rankscope._evaluate.evaluating import refuse_diagnostics
 from rankscope._inputs.recognition import name_path, shorten_names
 from rankscope.cli.files import (
     add_file_options,
@@ -23,7 +24,6 @@ from rankscope.cli.options import (
 from rankscope.cli.output import print_json, print_notes
 from rankscope.cli.parser import OnceFlag, read_integer, read_number
 from rankscope.errors import FileError, UsageError
-from rankscope.evaluation.evaluating import refuse_diagnostics
 from rankscope.gate.file import GateFile, read_gate_file
 from rankscope.gate.result import parse_budget, read_budgets
 from rankscope.gate.summary import write_whole

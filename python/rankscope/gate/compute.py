@@ -6,6 +6,11 @@ import math
 import os
 from operator import itemgetter
 
+from rankscope._evaluate.evaluating import Asked
+from rankscope._evaluate.question import READ, holds, refuse_reading, refuse_unused
+from rankscope._evaluate.ranked_runs import rank_runs, rank_scores, refuse_scores
+from rankscope._evaluate.rankings import Rankings
+from rankscope._inputs.needs import read_items_for
 from rankscope._inputs.recognition import shorten_names
 from rankscope.comparison.compute import find_common
 from rankscope.comparison.estimates import CLOSE, MeasureValues
@@ -13,13 +18,7 @@ from rankscope.comparison.notes import are_unjudged
 from rankscope.comparison.query_axis import Axis
 from rankscope.comparison.result import Comparison
 from rankscope.deferred import np
-from rankscope.engine.items import read_items_for
-from rankscope.engine.requests import read_measure
 from rankscope.errors import PolicyError, UsageError
-from rankscope.evaluation.evaluating import Asked
-from rankscope.evaluation.question import READ, holds, refuse_reading, refuse_unused
-from rankscope.evaluation.ranked_runs import rank_runs, rank_scores, refuse_scores
-from rankscope.evaluation.rankings import Rankings
 from rankscope.file import File
 from rankscope.gate.checks import (
     ALIKE,
@@ -38,6 +37,7 @@ from rankscope.gate.result import (
     check_on_inconclusive,
     read_budgets,
 )
+from rankscope.measures.reading import read_measure
 from rankscope.names import quote
 from rankscope.records import replace
 from rankscope.settings.interval import Interval
@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope._evaluate.evaluation import Evaluation
+    from rankscope._evaluate.groups import Groups
+    from rankscope._evaluate.query_values import Clusters
     from rankscope.conventions import Convention
-    from rankscope.engine.query_values import Clusters
-    from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.evaluation.groups import Groups
     from rankscope.gate.result import OnInconclusive
     from rankscope.measures import Measure
     from rankscope.measures.direction import Direction

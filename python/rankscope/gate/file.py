@@ -6,9 +6,9 @@ import os
 from contextlib import contextmanager
 from pathlib import Path
 
-from rankscope.engine.requests import read_measure
 from rankscope.errors import FormatError, UsageError
 from rankscope.gate.result import Budget, check_confidence, check_on_inconclusive
+from rankscope.measures.reading import read_measure
 from rankscope.names import find_closest, quote
 from rankscope.records import record
 from rankscope.settings.interval import Interval

@@ -5,9 +5,9 @@ from __future__ import annotations
 from rankscope.deferred import np
 from rankscope.judges.agreement import measure_agreement
 from rankscope.judges.reading import read_judges
+from rankscope.names import check_choice
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table
-from rankscope.settings.policy import check_choice
 from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False

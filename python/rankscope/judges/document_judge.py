@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
+from rankscope._evaluate.evaluating import make_plan
+from rankscope._evaluate.judgments import load_qrels
+from rankscope._evaluate.query_values import order_queries
+from rankscope._evaluate.requests import read_request
 from rankscope.deferred import np
-from rankscope.engine.judgments import load_qrels
-from rankscope.engine.query_values import order_queries
-from rankscope.engine.requests import read_measure, read_request
 from rankscope.errors import InputError, MeasureError
-from rankscope.evaluation.evaluating import make_plan
 from rankscope.judges.agreement import LARGE_FACTOR
 from rankscope.judges.judged_runs import JudgedRuns, refuse_aggregate
 from rankscope.judges.model_judge import (
@@ -20,6 +20,7 @@ from rankscope.judges.model_judge import (
 )
 from rankscope.judges.model_judged import ModelJudgedEvaluation
 from rankscope.judges.powered import FEWEST_QUERIES, Items, estimate_powered, rescale, split_strata
+from rankscope.measures.reading import read_measure
 from rankscope.records import record
 from rankscope.settings.reading import Reading
 
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._core import Plan
+    from rankscope._evaluate.rankings import Rankings
     from rankscope._inputs.qrels import Qrels
-    from rankscope.evaluation.rankings import Rankings
     from rankscope.judges.model_judged import ModelJudgedMean
     from rankscope.measures import Measure
     from rankscope.settings.interval import Interval

@@ -5,22 +5,22 @@ from __future__ import annotations
 import math
 
 from rankscope._core import t_quantile
+from rankscope._evaluate.evaluation import find_mean
+from rankscope._evaluate.judgments import load_qrels
+from rankscope._evaluate.query_values import order_queries
 from rankscope.deferred import np
-from rankscope.engine.judgments import load_qrels
-from rankscope.engine.query_values import order_queries
 from rankscope.errors import InputError
-from rankscope.evaluation.evaluation import find_mean
 from rankscope.judges.combination import HOWS, combine
 from rankscope.judges.judged_runs import JudgedRuns
 from rankscope.judges.model_judge import find_range, notes_of_grades
 from rankscope.judges.model_judged import EstimatedMeans, join_ends
 from rankscope.judges.reading import read_judges
+from rankscope.names import check_choice
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table
 from rankscope.output.text import format_share
 from rankscope.records import record, replace
 from rankscope.settings.interval import read_interval
-from rankscope.settings.policy import check_choice
 from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.engine.requests import Measures
-    from rankscope.evaluation.evaluation import Evaluation
+    from rankscope._evaluate.evaluation import Evaluation
     from rankscope.judges.reading import JudgedItems
     from rankscope.measures import Measure
+    from rankscope.measures.reading import Measures
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.settings.interval import Interval
     from rankscope.settings.policy import Policy

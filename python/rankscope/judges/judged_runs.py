@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rankscope._evaluate.evaluating import Asked, evaluate_run
+from rankscope._evaluate.query_values import order_queries
+from rankscope._evaluate.rankings import Rankings, rank_run
 from rankscope.deferred import np
-from rankscope.engine.query_values import order_queries
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluating import Asked, evaluate_run
-from rankscope.evaluation.rankings import Rankings, rank_run
 from rankscope.file import File
 from rankscope.records import record
 from rankscope.settings.policy import ties_of
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope._evaluate.evaluation import Evaluation
     from rankscope._inputs.qrels import Qrels
-    from rankscope.engine.requests import Measures
-    from rankscope.evaluation.evaluation import Evaluation
     from rankscope.measures import Measure
+    from rankscope.measures.reading import Measures
     from rankscope.settings.policy import Policy, Ties
     from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike

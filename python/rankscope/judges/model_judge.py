@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from itertools import chain
 
+from rankscope._evaluate.judgments import load_qrels
+from rankscope._evaluate.query_values import order_queries
 from rankscope.deferred import np
-from rankscope.engine.judgments import load_qrels
-from rankscope.engine.query_values import order_queries
 from rankscope.errors import InputError, UsageError
 from rankscope.judges.agreement import MOST_GRADES, measure_agreement
 from rankscope.judges.judged_runs import JudgedRuns, find_changed
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope._evaluate.evaluation import Evaluation
     from rankscope._inputs.qrels import Qrels
-    from rankscope.engine.requests import Measures
-    from rankscope.evaluation.evaluation import Evaluation
     from rankscope.judges.agreement import JudgeAgreement
     from rankscope.judges.powered import Powered
     from rankscope.measures import Measure
+    from rankscope.measures.reading import Measures
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.settings.policy import Policy
     from rankscope.settings.reading import ReadingOptions

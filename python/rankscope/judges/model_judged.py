@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope.evaluation.evaluation import find_mean
+from rankscope._evaluate.evaluation import find_mean
 from rankscope.output.exports import Tabular
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table

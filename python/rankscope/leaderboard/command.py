@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import rankscope as rs
+from rankscope._evaluate.evaluating import refuse_diagnostics
 from rankscope._inputs.recognition import name_path, shorten_names
 from rankscope.cli.files import (
     add_file_options,
@@ -22,7 +23,6 @@ from rankscope.cli.options import (
 from rankscope.cli.parser import OnceFlag, read_integer, read_number
 from rankscope.comparison.command import add_test_options, find_run, read_names
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluating import refuse_diagnostics
 from rankscope.leaderboard.layout import lay_out
 from rankscope.leaderboard.runs import DEFAULT_MEASURES, list_runs
 from rankscope.measures.parse import split_measures

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
+    from rankscope._evaluate.evaluation import Evaluation
+    from rankscope._evaluate.query_values import Clusters
     from rankscope._inputs.qrels import Qrels
-    from rankscope.engine.query_values import Clusters
-    from rankscope.engine.requests import Measures
-    from rankscope.evaluation.evaluation import Evaluation
     from rankscope.measures import Measure
+    from rankscope.measures.reading import Measures
     from rankscope.typing import InputLike
 
 USUAL_PERMUTATIONS = 99_999

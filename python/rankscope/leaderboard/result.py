@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from types import MethodType
 
+from rankscope._evaluate.evaluation import find_name
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluation import find_name
 from rankscope.leaderboard.layout import describe_paper, lay_out, write_short
 from rankscope.names import find_closest
 from rankscope.output.diagnostics import count_codes

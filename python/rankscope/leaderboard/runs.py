@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
+from rankscope._evaluate.evaluate import evaluate
+from rankscope._evaluate.evaluation import Evaluation
+from rankscope._evaluate.evaluations import Evaluations
+from rankscope._evaluate.question import holds
 from rankscope._inputs.recognition import name_path
 from rankscope.comparison.compute import name_anew
 from rankscope.errors import FileError, UsageError
-from rankscope.evaluation.evaluate import evaluate
-from rankscope.evaluation.evaluation import Evaluation
-from rankscope.evaluation.evaluations import Evaluations
-from rankscope.evaluation.question import holds
 from rankscope.file import File
 
 TYPE_CHECKING = False

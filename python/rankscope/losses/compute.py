@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankscope._core import EMPTY_VALUES
+from rankscope._evaluate.columns import Columns
+from rankscope._evaluate.evaluating import Asked
+from rankscope._evaluate.query_groups import weigh_queries
+from rankscope._evaluate.ranked_runs import read_rankings
+from rankscope._evaluate.refusals import check_judgments
+from rankscope._evaluate.requests import read_policy
 from rankscope._inputs.qrels import Qrels, Queries
 from rankscope.deferred import np
-from rankscope.engine.requests import read_measure, read_policy
 from rankscope.errors import UsageError
-from rankscope.evaluation.columns import Columns
-from rankscope.evaluation.evaluating import Asked
-from rankscope.evaluation.query_groups import weigh_queries
-from rankscope.evaluation.ranked_runs import read_rankings
-from rankscope.evaluation.refusals import check_judgments
 from rankscope.losses.difference import Accounts, Parts, check_policy, check_stages, make_ledger
 from rankscope.measures import RetrievalLoss
+from rankscope.measures.reading import read_measure
 from rankscope.records import replace
 from rankscope.settings.policy import Policy
 
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Unpack
 
-    from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.evaluation.question import TableOptions
-    from rankscope.evaluation.rankings import Rankings
+    from rankscope._evaluate.evaluation import Evaluation
+    from rankscope._evaluate.question import TableOptions
+    from rankscope._evaluate.rankings import Rankings
     from rankscope.losses.result import Losses
     from rankscope.measures import Measure
     from rankscope.settings.interval import Interval

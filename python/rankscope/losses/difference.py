@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.evaluation.tables import Slices
+    from rankscope._evaluate.evaluation import Evaluation
+    from rankscope._evaluate.tables import Slices
     from rankscope.measures.domains import Value
     from rankscope.measures.spec import Row
     from rankscope.output.diagnostics import Diagnostic

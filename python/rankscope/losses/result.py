@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.evaluation.tables import MeasuredTable
+from rankscope._evaluate.tables import MeasuredTable
 from rankscope.output.ids import TEXT
 from rankscope.output.table import Table
 from rankscope.output.text import format_share, format_value, show
@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankscope.evaluation.tables import Slices
+    from rankscope._evaluate.tables import Slices
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.ids import SourceIds

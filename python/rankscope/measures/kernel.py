@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rankscope import _core
 from rankscope.errors import MeasureError
 from rankscope.measures.domains import DIVISOR, LARGEST_DIVISOR
 
@@ -176,3 +177,13 @@ def _missing(measure: Measure, parameter: Parameter) -> MeasureError:
         hint += f", or {row.uncut} for the whole list"
     what = "a cutoff" if parameter.name == "k" else parameter.name
     return MeasureError(f"{measure} needs {what}", hint=hint, code="bad_parameter")
+
+
+def log2(number: float) -> float:
+    """Return the binary logarithm of a discount, correctly rounded for integers.
+
+    Examples:
+        >>> log2(8), log2(3)
+        (3.0, 1.584962500721156)
+    """
+    return _core.log2(int(number)) if number == int(number) else math.log2(number)

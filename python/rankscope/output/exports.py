@@ -7,8 +7,8 @@ from importlib import import_module
 
 from rankscope.deferred import np
 from rankscope.errors import UsageError
+from rankscope.names import check_choice
 from rankscope.output.ids import are_uuids
-from rankscope.settings.policy import check_choice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import rankscope as rs
+from rankscope._evaluate.evaluating import refuse_diagnostics
 from rankscope.cli.files import add_file_options, refuse_stdin_twice
 from rankscope.cli.options import add_policy_option, add_reading_options
 from rankscope.cli.output import print_json, print_notes
 from rankscope.cli.parser import OnceFlag, read_number
 from rankscope.deferred import np
 from rankscope.difference.command import add_pair_arguments, compare
-from rankscope.evaluation.evaluating import refuse_diagnostics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import math
 import sys
 from itertools import chain
 
-from rankscope.engine.trec_values import QueryValues, evaluate_scores, plan_kernels
 from rankscope.errors import FormatError
 from rankscope.pytrec_eval.checks import (
     check_grades,
@@ -20,6 +19,7 @@ from rankscope.pytrec_eval.names import read_names
 from rankscope.records import record
 from rankscope.trec_eval.evaluating import plan_requests
 from rankscope.trec_eval.undefined import CORRECTED, RETRIEVED, Known, correct
+from rankscope.trec_eval.values import QueryValues, evaluate_scores, plan_kernels
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

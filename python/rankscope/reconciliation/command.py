@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 
 import rankscope as rs
+from rankscope._evaluate.options import refuse_single_file
 from rankscope.cli.files import add_file_options, name_file, refuse_stdin_twice
 from rankscope.cli.options import (
     add_duplicates_option,
@@ -22,7 +23,6 @@ from rankscope.conventions.find import (
     describe_rest,
 )
 from rankscope.errors import FormatError, UsageError
-from rankscope.evaluation.options import refuse_single_file
 from rankscope.measures.parse import split_measures
 from rankscope.output.text import show_lines
 from rankscope.records import as_dict

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.evaluation.question import split_question
+from rankscope._evaluate.question import split_question
 from rankscope.reconciliation.search import Question, reckon
 from rankscope.reconciliation.workbench import Workbench
 from rankscope.settings.reading import Reading

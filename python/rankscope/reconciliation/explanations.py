@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope._evaluate.evaluation import Evaluation
+    from rankscope._evaluate.rankings import Rankings
     from rankscope.conventions.rules import Rules
-    from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.evaluation.rankings import Rankings
     from rankscope.reconciliation.workbench import RuleOutcome, Workbench
 
     Places = dict[str, tuple[int, int]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope.engine.logarithm import log2
+from rankscope.measures.kernel import log2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

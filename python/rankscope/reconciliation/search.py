@@ -6,9 +6,9 @@ import math
 
 from rankscope.conventions import TABLE, adapt, find
 from rankscope.conventions.rules import Rules, write
-from rankscope.engine.requests import read_measure
 from rankscope.errors import RankscopeError, UsageError
 from rankscope.measures.domains import DISCOUNTS
+from rankscope.measures.reading import read_measure
 from rankscope.reconciliation.causes import find_causes, list_cutoffs, list_levels
 from rankscope.reconciliation.explanations import differ
 from rankscope.reconciliation.result import Cause, Deviation, Reckoning, Reconciliation

@@ -6,14 +6,14 @@ import os
 import sys
 from shlex import quote
 
+from rankscope._evaluate.judgments import load_qrels
+from rankscope._evaluate.question import refuse_single_precision
+from rankscope._evaluate.rankings import Rankings, rank_rows, rank_run
+from rankscope._evaluate.refusals import check_order
+from rankscope._evaluate.requests import refuse_one_stdin_for_both
 from rankscope._inputs.qrels import JoinedColumns, Qrels
 from rankscope._inputs.recognition import recognise, recognise_table
-from rankscope.engine.judgments import load_qrels
-from rankscope.engine.requests import refuse_one_stdin_for_both
 from rankscope.errors import MeasureError, PolicyError
-from rankscope.evaluation.question import refuse_single_precision
-from rankscope.evaluation.rankings import Rankings, rank_rows, rank_run
-from rankscope.evaluation.refusals import check_order
 from rankscope.file import File
 from rankscope.records import record, replace
 from rankscope.settings.policy import Policy, ties_of
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from rankscope._evaluate.evaluation import Evaluation
     from rankscope._inputs.recognition import Input
     from rankscope.conventions.rules import Rules
     from rankscope.errors import RankscopeError
-    from rankscope.evaluation.evaluation import Evaluation
     from rankscope.settings.policy import Ties
     from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike

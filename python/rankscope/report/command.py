@@ -5,6 +5,15 @@ from __future__ import annotations
 import sys
 
 import rankscope as rs
+from rankscope._evaluate.options import (
+    add_inputs,
+    add_table_options,
+    ask,
+    list_reading,
+    rank_scores,
+    read_table,
+    refuse_table_options,
+)
 from rankscope._inputs.files import expand_paths, is_scores
 from rankscope.cli.files import (
     add_file_options,
@@ -26,15 +35,6 @@ from rankscope.cli.options import (
 from rankscope.cli.output import print_notes
 from rankscope.cli.parser import read_integer
 from rankscope.errors import UsageError
-from rankscope.evaluation.options import (
-    add_inputs,
-    add_table_options,
-    ask,
-    list_reading,
-    rank_scores,
-    read_table,
-    refuse_table_options,
-)
 from rankscope.measures.parse import split_measures
 from rankscope.output.text import show
 from rankscope.report.compute import DEFAULT_MEASURES, WORST, report_rankings, say_reading

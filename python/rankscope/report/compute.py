@@ -6,37 +6,38 @@ import os
 from collections.abc import Mapping
 from functools import partial
 
-from rankscope._inputs.files import list_runs
-from rankscope._inputs.qrels import Qrels
-from rankscope._inputs.recognition import recognise_table, shorten_names
-from rankscope.comparison.compute import compare_rankings
-from rankscope.derivation.compute import EXPLAINED
-from rankscope.derivation.explanation import Explanation
-from rankscope.engine.items import read_items_for
-from rankscope.engine.judgments import load_qrels_for
-from rankscope.engine.progress import follow
-from rankscope.engine.requests import read_measures, refuse_one_stdin_for_both
-from rankscope.errors import EmptyError, PolicyError, UsageError
-from rankscope.evaluation.evaluate import read_named_runs
-from rankscope.evaluation.evaluating import Asked, choose_ties
-from rankscope.evaluation.query_groups import read_by
-from rankscope.evaluation.question import (
+from rankscope._evaluate.evaluate import read_named_runs
+from rankscope._evaluate.evaluating import Asked, choose_ties
+from rankscope._evaluate.judgments import load_qrels_for
+from rankscope._evaluate.query_groups import read_by
+from rankscope._evaluate.question import (
     read_table_options,
     refuse_attributes,
     refuse_single_precision,
     refuse_table_options,
     split_question,
 )
-from rankscope.evaluation.rankings import evaluate_rankings, rank_rows, rank_run
-from rankscope.evaluation.refusals import refuse_run_measure
+from rankscope._evaluate.rankings import evaluate_rankings, rank_rows, rank_run
+from rankscope._evaluate.refusals import refuse_run_measure
+from rankscope._evaluate.requests import refuse_one_stdin_for_both
+from rankscope._inputs.attribution import read_positive
+from rankscope._inputs.files import list_runs
+from rankscope._inputs.needs import read_items_for
+from rankscope._inputs.progress import follow
+from rankscope._inputs.qrels import Qrels
+from rankscope._inputs.recognition import recognise_table, shorten_names
+from rankscope.comparison.compute import compare_rankings
+from rankscope.derivation.compute import EXPLAINED
+from rankscope.derivation.explanation import Explanation
+from rankscope.errors import EmptyError, PolicyError, UsageError
 from rankscope.file import File
 from rankscope.measures import Judged, NumRel, NumRelRet, NumRet, nDCG
+from rankscope.measures.reading import read_measures
 from rankscope.rankings import Rankings
 from rankscope.records import replace
 from rankscope.report.commands import write_commands
 from rankscope.report.gather import EvaluatedRun, gather
 from rankscope.report.source import hold
-from rankscope.settings.attribution import read_positive
 from rankscope.settings.interval import Interval, read_interval
 from rankscope.settings.policy import Policy
 
@@ -45,15 +46,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any, TypeAlias, TypeVar, Unpack
 
+    from rankscope._evaluate.evaluation import Evaluation
+    from rankscope._evaluate.query_groups import By
+    from rankscope._evaluate.query_values import Weights
+    from rankscope._evaluate.question import TableOptions
     from rankscope._inputs.qrels import JoinedColumns
     from rankscope.comparison.result import Comparison
     from rankscope.conventions import Convention
-    from rankscope.engine.query_values import Weights
-    from rankscope.engine.requests import Measures
-    from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.evaluation.query_groups import By
-    from rankscope.evaluation.question import TableOptions
     from rankscope.measures import Measure
+    from rankscope.measures.reading import Measures
     from rankscope.report.report import Report
     from rankscope.report.source import HashedInput
     from rankscope.settings.reading import Reading

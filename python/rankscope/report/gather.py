@@ -36,11 +36,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from rankscope._evaluate.evaluation import Evaluation
+    from rankscope._evaluate.tables import Slices as EvaluatedSlices
     from rankscope.bounds.result import Bounds
     from rankscope.comparison.result import Comparison
     from rankscope.derivation.explanation import Explanation
-    from rankscope.evaluation.evaluation import Evaluation
-    from rankscope.evaluation.tables import Slices as EvaluatedSlices
     from rankscope.losses.result import Losses
     from rankscope.measures import Measure
     from rankscope.output.table import Cell

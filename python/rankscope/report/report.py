@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, TypeVar
 
+    from rankscope._evaluate.evaluation import Counts
     from rankscope.bounds.result import Bounds
     from rankscope.derivation.explanation import Explanation
-    from rankscope.evaluation.evaluation import Counts
     from rankscope.losses.result import Losses
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic

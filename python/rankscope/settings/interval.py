@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rankscope.errors import PolicyError
+from rankscope.names import check_choice, is_real
 from rankscope.records import record, replace
-from rankscope.settings.policy import check_choice, is_real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,12 +6,11 @@ import math
 
 from rankscope._core import POLICY, SHARES
 from rankscope.errors import PolicyError
-from rankscope.names import find_closest, quote
+from rankscope.names import check_choice, is_real, quote
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from typing import Literal, TypeAlias
 
     Ties: TypeAlias = Literal["doc_id", "doc_id_asc", "input", "best", "worst", "average"]
@@ -171,31 +170,6 @@ def split_aggregate(text: object) -> tuple[str, float | None]:
     with_share = ", ".join(f"{name}(0.1)" for name in SHARES)
     check_choice("aggregate", text, CHOICES["aggregate"], with_share)
     return name, None
-
-
-def check_choice(
-    name: str, value: object, choices: Collection[str], others: str = "", hint: str = ""
-) -> None:
-    """Raise an error unless a value is one of the choices.
-
-    The hint names the first of them as the default, unless another hint is given.
-    """
-    if isinstance(value, str) and value in choices:
-        return
-    closest = find_closest(value, choices)
-    wanted = ", ".join([*choices, *([others] if others else [])])
-    raise PolicyError(
-        f"expected {name} to be one of {wanted}; found {quote(value)}",
-        hint=f"did you mean {closest}?"
-        if closest
-        else hint or f"{next(iter(choices))} is the default",
-        code="bad_policy",
-    )
-
-
-def is_real(value: object) -> bool:
-    """Whether a value is a number; `True` and `False` are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _is_finite(value: object) -> bool:

@@ -7,8 +7,9 @@ import os
 
 from rankscope.errors import UsageError
 from rankscope.hints import refuse_argument
+from rankscope.names import check_choice
 from rankscope.records import record
-from rankscope.settings.policy import CHOICES, check_choice
+from rankscope.settings.policy import CHOICES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

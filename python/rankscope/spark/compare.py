@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import rankscope as rs
+from rankscope._evaluate.query_groups import read_slicing
 from rankscope.errors import UsageError
-from rankscope.evaluation.query_groups import read_slicing
 from rankscope.spark.evaluate import evaluate
 from rankscope.spark.jobs import OPTIONS
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rankscope.comparison.compute import Options
     from rankscope.comparison.result import Comparison
     from rankscope.conventions import Convention
-    from rankscope.engine.requests import Measures
+    from rankscope.measures.reading import Measures
     from rankscope.settings.policy import Policy
     from rankscope.spark.parquet import Frame
 

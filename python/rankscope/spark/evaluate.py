@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
+from rankscope._evaluate.evaluating import Asked
+from rankscope._evaluate.query_groups import read_slicing
+from rankscope._evaluate.question import split_question
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluating import Asked
-from rankscope.evaluation.query_groups import read_slicing
-from rankscope.evaluation.question import split_question
 from rankscope.settings.reading import Reading
 from rankscope.spark.evaluation import SparkAnswer, SparkEvaluation, make_evaluation
 from rankscope.spark.frames import list_grades, read_source, run_job
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from rankscope.conventions import Convention
-    from rankscope.engine.requests import Measures
+    from rankscope.measures.reading import Measures
     from rankscope.settings.policy import Policy
     from rankscope.settings.reading import ReadingOptions
     from rankscope.spark.frames import Source

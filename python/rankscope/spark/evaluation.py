@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from rankscope._core import Summary
+from rankscope._evaluate.evaluating import describe_answer, refuse_diagnostics
+from rankscope._evaluate.evaluation import Evaluation, name_measures
+from rankscope._evaluate.tables import Slices
 from rankscope._inputs.numbers import no_judgments
 from rankscope._inputs.qrels import Queries
 from rankscope.errors import EmptyError, FormatError, LimitError, RankscopeError, UsageError
-from rankscope.evaluation.evaluating import describe_answer, refuse_diagnostics
-from rankscope.evaluation.evaluation import Evaluation, name_measures
-from rankscope.evaluation.tables import Slices
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, Self
 
-    from rankscope.evaluation.evaluation import Names
+    from rankscope._evaluate.evaluation import Names
     from rankscope.measures import Measure
     from rankscope.output.exports import ColumnValues
     from rankscope.output.ids import SourceIds

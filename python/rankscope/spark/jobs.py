@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from rankscope.engine.requests import read_measures
+from rankscope._evaluate.evaluate_table import can_stream
+from rankscope._evaluate.evaluating import choose_ties
+from rankscope._evaluate.question import refuse_single_precision
 from rankscope.errors import PolicyError
-from rankscope.evaluation.evaluating import choose_ties
-from rankscope.evaluation.question import refuse_single_precision
-from rankscope.evaluation.streaming import can_stream
-from rankscope.settings.policy import CHOICES, check_choice
+from rankscope.measures.reading import read_measures
+from rankscope.names import check_choice
+from rankscope.settings.policy import CHOICES
 from rankscope.settings.reading import ROLES
 from rankscope.spark.tasks import Job
 
@@ -15,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rankscope.evaluation.evaluating import Asked
+    from rankscope._evaluate.evaluating import Asked
     from rankscope.settings.reading import Reading
     from rankscope.spark.packing import Rows
 

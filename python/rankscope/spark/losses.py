@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from rankscope.engine.requests import read_measure, read_policy
+from rankscope._evaluate.requests import read_policy
 from rankscope.losses.compute import evaluate_parts
 from rankscope.losses.difference import Accounts, Parts, check_policy, make_ledger
+from rankscope.measures.reading import read_measure
 from rankscope.spark.evaluate import evaluate
 
 TYPE_CHECKING = False

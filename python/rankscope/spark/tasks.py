@@ -7,12 +7,12 @@ from contextlib import nullcontext
 from functools import partial
 
 from rankscope._core import Rankings, Summary, evaluate_part, summarize, summarize_groups
+from rankscope._evaluate.evaluating import make_plan
+from rankscope._evaluate.groups import join_groups
 from rankscope._inputs.columns import to_arrow
 from rankscope._inputs.numbers import is_judged
 from rankscope.deferred import np, pa, pc
 from rankscope.errors import FormatError, OutOfMemoryError, RankscopeError
-from rankscope.evaluation.evaluating import make_plan
-from rankscope.evaluation.groups import join_groups
 from rankscope.names import quote
 from rankscope.records import record
 from rankscope.spark.packing import Columns, pack, read_columns, unpack
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._core import Plan
+    from rankscope._evaluate.groups import Groups
+    from rankscope._evaluate.requests import Request
     from rankscope._inputs.columns import IdColumn
     from rankscope._inputs.rows import CoreColumns
-    from rankscope.engine.requests import Request
-    from rankscope.evaluation.groups import Groups
     from rankscope.spark.packing import Buckets, Rows
     from rankscope.spark.parquet import Piece
 

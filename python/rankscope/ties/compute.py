@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 from rankscope._core import audit_ties as audit_spreads
+from rankscope._evaluate.evaluating import make_plan
+from rankscope._evaluate.refusals import check_averaged, refuse_items
+from rankscope._evaluate.requests import read_policy, read_request
 from rankscope.deferred import np
-from rankscope.engine.requests import read_measure, read_policy, read_request
-from rankscope.evaluation.evaluating import make_plan
-from rankscope.evaluation.refusals import check_averaged, refuse_items
+from rankscope.measures.reading import read_measure
 from rankscope.output.table import Table
 from rankscope.records import record
 from rankscope.settings.policy import Policy
@@ -19,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankscope.evaluation.rankings import Rankings
+    from rankscope._evaluate.rankings import Rankings
     from rankscope.measures import Measure
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope.evaluation.tables import MeasuredTable
+from rankscope._evaluate.tables import MeasuredTable
 from rankscope.output.ids import TEXT
 from rankscope.output.text import format_value
 from rankscope.records import record

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
-    from rankscope.engine.trec_values import Form
+    from rankscope.trec_eval.values import Form
 
     Dialect: TypeAlias = Literal["9", "10"]
     Takes: TypeAlias = Literal["nothing", "cutoffs", "levels", "numbers", "pairs"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from array import array
 
-from rankscope.engine.trec_values import evaluate_kernels
 from rankscope.measures import parse
 from rankscope.records import record, replace
 from rankscope.trec_eval.catalog import UNQUERIED
 from rankscope.trec_eval.differences import describe_differences
 from rankscope.trec_eval.requests import gain_table, make_measures, rbp_kernel
 from rankscope.trec_eval.undefined import RETRIEVED, Known, correct, kernels_needed
+from rankscope.trec_eval.values import evaluate_kernels
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from rankscope._inputs.qrels import Qrels
-    from rankscope.engine.trec_values import Doubles, Kernel, QueryValues
     from rankscope.trec_eval.catalog import Entry
     from rankscope.trec_eval.reading import Source
     from rankscope.trec_eval.requests import Options, Requested
+    from rankscope.trec_eval.values import Doubles, Kernel, QueryValues
 
     Wanted: TypeAlias = tuple[Requested, str, int, tuple[Kernel, ...]]
     """A measure, a name that it prints, the place of the name, and the computations for it."""

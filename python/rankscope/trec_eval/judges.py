@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankscope._inputs.qrels import Qrels
-    from rankscope.engine.trec_values import QueryValues
     from rankscope.trec_eval.reading import Source
+    from rankscope.trec_eval.values import QueryValues
 
 FIELDS = ("query", "judge", "document", "grade")
 SUFFIX = "_avgjg"

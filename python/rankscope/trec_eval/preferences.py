@@ -7,13 +7,13 @@ from array import array
 from itertools import pairwise
 
 import rankscope as rs
-from rankscope.engine.trec_values import QueryValues, stand_in
 from rankscope.errors import FormatError
 from rankscope.file import File
 from rankscope.names import quote
 from rankscope.records import record
 from rankscope.trec_eval.evaluating import Evaluated
 from rankscope.trec_eval.reading import read_lines
+from rankscope.trec_eval.values import QueryValues, stand_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

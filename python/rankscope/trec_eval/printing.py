@@ -7,21 +7,21 @@ import sys
 from array import array
 
 from rankscope._inputs.files import open_binary
-from rankscope.engine.trec_values import PrintedColumns, make_lines
 from rankscope.errors import FormatError
 from rankscope.names import quote
 from rankscope.records import record
 from rankscope.settings.reading import count_threads
+from rankscope.trec_eval.values import PrintedColumns, make_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
-    from rankscope.engine.trec_values import Form, QueryValues
     from rankscope.trec_eval.catalog import Entry
     from rankscope.trec_eval.evaluating import Evaluated
     from rankscope.trec_eval.requests import Requested
+    from rankscope.trec_eval.values import Form, QueryValues
 
     Moments: TypeAlias = Mapping[tuple[str, str], tuple[float, float]]
 

@@ -7,7 +7,8 @@ import re
 from functools import lru_cache
 
 from rankscope.errors import MeasureError
-from rankscope.measures import compat, parse, spelling
+from rankscope.measures import compat, spelling
+from rankscope.measures.parse import parse
 from rankscope.names import find_closest, quote
 from rankscope.records import record
 from rankscope.trec_eval.catalog import NICKNAMES, entries_of
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Protocol
 
-    from rankscope.engine.trec_values import Kernel
     from rankscope.measures import Measure
     from rankscope.trec_eval.catalog import Dialect, Entry
+    from rankscope.trec_eval.values import Kernel
 
     class Options(Protocol):
         """The choices that values depend on, by the names of the arguments of the command."""

@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from rankscope.engine.trec_values import Doubles, Kernel, QueryValues
     from rankscope.trec_eval.requests import Options, Requested
+    from rankscope.trec_eval.values import Doubles, Kernel, QueryValues
 
 DIVIDED = math.copysign(math.nan, -1)
 """What 0 divided by 0 is on x86-64; printed, it is -nan."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import rankscope as rs
+from rankscope._evaluate.command import DEFAULT_MEASURES
 from rankscope.cli.files import read_pairs
 from rankscope.cli.options import add_measures_option, add_policy_option
 from rankscope.cli.parser import read_integer
 from rankscope.errors import UsageError
-from rankscope.evaluation.command import DEFAULT_MEASURES
 from rankscope.measures.parse import split_measures
 
 TYPE_CHECKING = False

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from rankscope.engine.requests import read_measures, read_policy
+from rankscope._evaluate.evaluating import choose_ties
+from rankscope._evaluate.query_groups import read_slicing
+from rankscope._evaluate.question import split_question
+from rankscope._evaluate.requests import read_policy
 from rankscope.errors import UsageError
-from rankscope.evaluation.evaluating import choose_ties
-from rankscope.evaluation.query_groups import read_slicing
-from rankscope.evaluation.question import split_question
-from rankscope.settings.policy import Policy, check_choice
+from rankscope.measures.reading import read_measures
+from rankscope.names import check_choice
+from rankscope.settings.policy import Policy
 from rankscope.warehouse import inputs
 from rankscope.warehouse.dialects import read_dialect
 from rankscope.warehouse.inputs import JoinedTable, QrelsAndRun
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
-    from rankscope.engine.requests import Measures
+    from rankscope.measures.reading import Measures
     from rankscope.warehouse.dialects import Dialect
     from rankscope.warehouse.inputs import TableName
     from rankscope.warehouse.result import SqlStatements

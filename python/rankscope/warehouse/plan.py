@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from rankscope.engine.logarithm import log2
 from rankscope.errors import MeasureError, PolicyError
+from rankscope.measures.kernel import log2
 from rankscope.records import record
 
 TYPE_CHECKING = False

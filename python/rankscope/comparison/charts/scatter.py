@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
 
+    from rankscope._evaluate.evaluation import Evaluation
     from rankscope.drawing.palette import Palette, ThemeName
-    from rankscope.evaluation.evaluation import Evaluation
     from rankscope.measures import Measure
     from rankscope.measures.direction import Direction
 

@@ -6,9 +6,8 @@ from array import array
 from itertools import accumulate, chain
 
 from rankscope._core import Plan, Rankings
-from rankscope.engine.requests import Request, read_request
-from rankscope.evaluation import evaluating
-from rankscope.evaluation.evaluating import make_plan
+from rankscope._evaluate.evaluating import make_plan
+from rankscope._evaluate.requests import Request, read_request
 from rankscope.measures import Measure
 from rankscope.measures.table import measure as measure_named
 from rankscope.records import record, replace
@@ -179,6 +178,6 @@ def weigh_ranks(measure: Measure, ranks: int) -> tuple[float, ...]:
     request = read_request(
         measure @ ranks, None, convention=None, score_type=None, grades=[0.0, 1.0]
     )
-    plan = evaluating.make_plan(request, "input", [0.0, 1.0], "error")
+    plan = make_plan(request, "input", [0.0, 1.0], "error")
     # Of DCG there always are some.
     return tuple(plan.discounted(0, [1.0] * ranks, [*range(1, ranks + 1)]) or ())

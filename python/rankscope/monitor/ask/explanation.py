@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
+from rankscope._evaluate.rankings import Rankings, rank_groups
 from rankscope.deferred import np
 from rankscope.derivation.compute import EXPLAINED, OF_RELEVANCE, derive_value
 from rankscope.derivation.derive.query import RankedQuery
 from rankscope.derivation.explanation import LIMIT, Explanation
 from rankscope.errors import MeasureError, UsageError
-from rankscope.evaluation.rankings import Rankings, rank_groups
 from rankscope.monitor.ask.logged_explanation import LoggedDocument, LoggedExplanation
 from rankscope.monitor.ask.regrets import find_regrets
 from rankscope.monitor.ask.trace import find_traced

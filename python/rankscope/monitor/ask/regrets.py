@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rankscope._core import find_regrets as find_core_regrets
+from rankscope._evaluate.evaluating import make_plan
+from rankscope._evaluate.requests import read_request
 from rankscope.deferred import np
-from rankscope.engine.requests import read_request
-from rankscope.evaluation.evaluating import make_plan
 from rankscope.losses.difference import take_settings
 from rankscope.measures import CG, DCG
 from rankscope.records import record, replace
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.evaluation.rankings import Rankings
+    from rankscope._evaluate.rankings import Rankings
     from rankscope.measures import Measure
     from rankscope.settings.policy import Policy
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 
+from rankscope._inputs.progress import ProgressBar
 from rankscope.cli.files import refuse_stdin_twice
 from rankscope.cli.options import add_encoding_option
 from rankscope.cli.output import print_json
-from rankscope.engine.progress import ProgressBar
 from rankscope.errors import RankscopeError
 from rankscope.file import EVENT_FORMATS
 from rankscope.monitor.commands.store import (

@@ -8,15 +8,16 @@ from datetime import timedelta
 from hashlib import sha256
 
 from rankscope._core import EMPTY_VALUES
-from rankscope.engine.requests import read_measure, read_measures, read_policy
+from rankscope._evaluate.requests import read_policy
+from rankscope._inputs.attribution import Attribution, read_positive
 from rankscope.errors import UsageError
 from rankscope.measures import nDCG
 from rankscope.measures.parse import LONGEST_TEXT
+from rankscope.measures.reading import read_measure, read_measures
 from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.events.times import read_length
 from rankscope.records import record, replace
-from rankscope.settings.attribution import Attribution, read_positive
 from rankscope.settings.policy import Policy
 
 TYPE_CHECKING = False
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, TypeAlias
 
-    from rankscope.engine.requests import Measures
+    from rankscope._inputs.attribution import Positive
     from rankscope.measures import Measure
+    from rankscope.measures.reading import Measures
     from rankscope.monitor.events.times import Duration
-    from rankscope.settings.attribution import Positive
 
     Json: TypeAlias = dict[str, Any]
 

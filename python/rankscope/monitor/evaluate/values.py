@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rankscope import _core
 from rankscope._core import EMPTY_VALUES
+from rankscope._evaluate.evaluating import make_plan
+from rankscope._evaluate.requests import read_request
 from rankscope._inputs.arrays import Groups
 from rankscope.deferred import np
-from rankscope.engine.requests import read_request
 from rankscope.errors import MeasureError
-from rankscope.evaluation.evaluating import make_plan
 from rankscope.losses.difference import Parts, take_settings
 from rankscope.measures import IDCG, nDCG
 from rankscope.monitor.arrays import find_texts

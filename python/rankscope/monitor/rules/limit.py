@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import Field
 
 from rankscope.deferred import np
-from rankscope.engine.requests import read_measure
 from rankscope.errors import UsageError
+from rankscope.measures.reading import read_measure
 from rankscope.monitor.evaluate.baseline import find_contexts
 from rankscope.monitor.evaluate.clusters import number_clusters
 from rankscope.monitor.evaluate.means import Mean, estimate_mean

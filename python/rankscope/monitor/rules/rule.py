@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rankscope.engine.requests import read_measure
 from rankscope.errors import MeasureError, UsageError
+from rankscope.measures.reading import read_measure
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.rejection import show
 from rankscope.monitor.rules.settings import Channels, Model, Name, Remind, Severity

@@ -14,11 +14,11 @@ from rankscope.comparison.charts.scatter import QueryScatter as QueryScatter
 from rankscope.difference.chart import QueryDifferences as QueryDifferences
 from rankscope.discounts.chart import DiscountCurves as DiscountCurves
 from rankscope.discounts.chart import DiscountLine as DiscountLine
-from rankscope.evaluation.chart import CutoffCurve as CutoffCurve
-from rankscope.evaluation.chart import CutoffLine as CutoffLine
-from rankscope.evaluation.chart import PrecisionLine as PrecisionLine
-from rankscope.evaluation.chart import PrecisionRecall as PrecisionRecall
 from rankscope.leaderboard.chart import Standing as Standing
 from rankscope.leaderboard.chart import Standings as Standings
 from rankscope.losses.chart import LossBar as LossBar
 from rankscope.losses.chart import LossBars as LossBars
+from rankscope.plots.data.cutoffs import CutoffCurve as CutoffCurve
+from rankscope.plots.data.cutoffs import CutoffLine as CutoffLine
+from rankscope.plots.data.cutoffs import PrecisionLine as PrecisionLine
+from rankscope.plots.data.cutoffs import PrecisionRecall as PrecisionRecall

@@ -16,7 +16,7 @@ from rankscope.difference.chart import draw_differences as draw_differences
 from rankscope.discounts.chart import draw_discounts as draw_discounts
 from rankscope.drawing.saving import save as save
 from rankscope.drawing.saving import to_svg as to_svg
-from rankscope.evaluation.plot import draw_cutoffs as draw_cutoffs
-from rankscope.evaluation.plot import draw_precision_recall as draw_precision_recall
 from rankscope.leaderboard.chart import draw_standings as draw_standings
 from rankscope.losses.plot import draw_losses as draw_losses
+from rankscope.plots.matplotlib.cutoffs import draw_cutoffs as draw_cutoffs
+from rankscope.plots.matplotlib.cutoffs import draw_precision_recall as draw_precision_recall

@@ -1,0 +1,123 @@
+"""Evaluate a ranker that shows different rankings of the same query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rankscope._core import evaluate_samples as evaluate_core
+from rankscope._evaluate.evaluating import Asked, evaluate_run
+from rankscope._evaluate.judgments import load_qrels_for
+from rankscope._inputs.reading import rank_run
+from rankscope._inputs.recognition import is_table, recognise
+from rankscope.errors import UsageError
+from rankscope.settings.interval import read_interval
+from rankscope.settings.reading import Reading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Unpack
+
+    from rankscope._core import Plan, Rankings
+    from rankscope._evaluate.evaluating import Evaluated
+    from rankscope._evaluate.evaluation import Evaluation
+    from rankscope._evaluate.query_values import Clusters, Weights
+    from rankscope._evaluate.requests import Request
+    from rankscope._inputs.qrels import Qrels
+    from rankscope._inputs.reading import Note
+    from rankscope.measures.reading import Measures
+    from rankscope.settings.interval import Interval
+    from rankscope.settings.policy import Policy
+    from rankscope.settings.reading import ReadingOptions
+    from rankscope.typing import InputLike
+
+
+def evaluate_samples(
+    judgments: InputLike | Qrels,
+    runs: Iterable[InputLike],
+    measures: Measures = ("EEL", "EED", "EER"),
+    *,
+    policy: Policy | str | None = None,
+    weights: str | Weights | None = None,
+    interval: float | Interval | None = None,
+    cluster: str | Clusters | None = None,
+    attributes: object = None,
+    strict: bool = False,
+    **options: Unpack[ReadingOptions],
+) -> Evaluation:
+    """Evaluate a stochastic ranker by several rankings of each query.
+
+    Expected exposure (EEL, EED and EER) is computed from the mean exposure that each document gets
+    over the rankings. For any other measure, the value of a query is the mean of the values of its
+    rankings.
+
+    Args:
+        judgments: As in `evaluate`.
+        runs: The rankings: several runs, each with one ranking of every query, as in `evaluate`.
+            They all count the same. A query that some runs don't have is averaged over the others.
+        measures: One or more measures, or their names. Each has to depend on the grades of each
+            query only, unlike Novelty or Coverage.
+        policy: As in `evaluate`.
+        weights: As in `evaluate`.
+        interval: As in `evaluate`. Intervals are over queries, for these rankings.
+        cluster: As in `evaluate`.
+        attributes: As in `evaluate`.
+        strict: As in `evaluate`.
+        **options: How the inputs are read, as in `evaluate`.
+
+    Returns:
+        The means, the values of each query, and the counts behind them, as of one run.
+
+    Raises:
+        UsageError: A measure, the policy or another argument is invalid, or there is no run.
+        InputError: An input doesn't have the expected format.
+        FileError: A file can't be read.
+
+    Examples:
+        >>> qrels = {"q1": {"a": 1, "b": 1}}
+        >>> one, other = {"q1": ["a", "b"]}, {"q1": ["b", "a"]}
+        >>> evaluate_samples(qrels, [one, one], "EEL")["EEL"]
+        0.125
+        >>> evaluate_samples(qrels, [one, other], "EEL")["EEL"]
+        0.0
+    """
+    if isinstance(runs, str | bytes | Mapping) or is_table(runs):
+        raise UsageError(
+            f"expected several runs in a list, found {type(runs).__name__}",
+            hint="write evaluate_samples(qrels, [run_1, run_2]); evaluate takes a single run",
+            code="bad_parameter",
+        )
+    listed = list(runs)
+    if not listed:
+        raise UsageError(
+            "expected the rankings of a stochastic ranker, found none",
+            hint="pass a list of runs, each with one ranking of every query",
+            code="no_run",
+        )
+    reading = Reading.of("evaluate_samples", options)
+    asked = Asked(
+        measures=measures,
+        policy=policy,
+        interval=read_interval(interval),
+        cluster=cluster,
+        weights=weights,
+        attributes=attributes,
+        strict=strict,
+    )
+    qrels = load_qrels_for(judgments, listed, measures, reading)
+    return evaluate_run(qrels, listed, asked, reading, evaluate=_evaluate_runs)
+
+
+def _evaluate_runs(
+    qrels: Qrels, runs: Sequence[InputLike], request: Request, plan: Plan, reading: Reading
+) -> Evaluated:
+    samples: list[Rankings] = []
+    notes: list[Note] = []
+    name = ""
+    for run in runs:
+        found = recognise(run, "run", reading.columns)
+        samples.append(
+            rank_run(qrels.judgments, found, request.ties, reading, notes=notes, tell=None)
+        )
+        name = found.name
+    return evaluate_core(samples, plan, reading.threads), name, notes

@@ -1,0 +1,503 @@
+"""The result of an evaluation: means, values of queries, counts, and exports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+from rankscope._evaluate.document import describe_evaluation
+from rankscope.deferred import np
+from rankscope.errors import MeasureError, UsageError
+from rankscope.measures import Measure, parse
+from rankscope.names import check_choice
+from rankscope.output import exports as tables
+from rankscope.output.diagnostics import count_codes
+from rankscope.output.documents import write_json
+from rankscope.output.estimate import describe_intervals
+from rankscope.output.exports import lay_out
+from rankscope.output.layout.description import Cell, Grid, Layout, shorten
+from rankscope.output.layout.writers import Written, check_digits
+from rankscope.output.printed import Printed
+from rankscope.output.table import Table
+from rankscope.output.text import finish, format_value, show
+from rankscope.records import as_dict, record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from typing import Literal, Protocol, TypeAlias, TypeVar
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from rankscope._core import Evaluation as CoreEvaluation
+    from rankscope._evaluate.tables import Slices
+    from rankscope._inputs.qrels import Queries
+    from rankscope.conventions import Convention
+    from rankscope.output.diagnostics import Diagnostic
+    from rankscope.output.estimate import Estimate
+    from rankscope.output.exports import Shape
+    from rankscope.output.ids import Ids, SourceIds
+    from rankscope.settings.policy import Policy
+
+    Names: TypeAlias = Literal["canonical", "plain"]
+
+    class MeasureMean(Protocol):
+        """The mean of a measure."""
+
+        @property
+        def measure(self) -> Measure:
+            """The measure."""
+
+    Mean = TypeVar("Mean", bound=MeasureMean)
+
+
+class Evaluation(Printed, Written, Mapping[str, float]):
+    """The result of evaluating a run: a mapping from canonical measure name to mean.
+
+    You can look up a mean by measure, canonical name or alias, and under a convention also by the
+    measure you asked for. Iterating yields canonical names.
+
+    Examples:
+        >>> import rankscope as rs
+        >>> qrels = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 2}}
+        >>> run = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d3": 0.5}}
+        >>> ev = rs.evaluate(qrels, run, [rs.nDCG @ 10, "RR"])
+        >>> ev["RR"]
+        0.75
+        >>> ev.per_query("mrr")
+        array([0.5, 1. ])
+        >>> ev.counts.queries
+        2
+        >>> print(ev)
+        measure  value   queries
+        nDCG@10  0.8155  2 of 2
+        RR       0.7500  2 of 2
+        policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
+    """
+
+    def __init__(
+        self,
+        *,
+        measures: Sequence[Measure],
+        policy: Policy,
+        counts: Counts,
+        notes: Sequence[Diagnostic],
+        queries: Queries,
+        answer: CoreEvaluation,
+        convention: Convention | None = None,
+        names: Mapping[str, str] | None = None,
+        estimates: Mapping[str, Estimate] | None = None,
+        slices: Slices | None = None,
+        attributes: Sequence[tuple[str, list[str], list[int]]] = (),
+    ) -> None:
+        self._measures = tuple(measures)
+        self._index = {measure.name: index for index, measure in enumerate(measures)}
+        self._means = tuple(answer.means())
+        self._denominators = tuple(answer.denominators())
+        self._policy = policy
+        self._counts = counts
+        self._notes = tuple(notes)
+        self._queries = queries
+        self._answer = answer
+        self._convention = convention
+        self._names = dict(names or {})
+        self._estimates = dict(estimates or {})
+        self._slices = slices
+        self._attributes = tuple(attributes)
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures, in the order you asked for them."""
+        return self._measures
+
+    @property
+    def policy(self) -> Policy:
+        """The policy that the values were computed with."""
+        return self._policy
+
+    @property
+    def convention(self) -> Convention | None:
+        """The convention that the values were computed with, if any."""
+        return self._convention
+
+    @property
+    def counts(self) -> Counts:
+        """The numbers of queries and documents."""
+        return self._counts
+
+    def means(self, names: Names = "canonical") -> dict[str, float]:
+        """Return the mean of each measure by its name.
+
+        Args:
+            names: `canonical` (`nDCG@10`), or `plain` (`ndcg_at_10`) for tools that accept only
+                letters, digits and underscores, such as MLflow and Prometheus. Every measure has a
+                plain name of its own, which is also `Measure.plain_name`.
+
+        Raises:
+            UsageError: `names` is neither of them.
+
+        Examples:
+            >>> import rankscope as rs
+            >>> ev = rs.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["nDCG@10", "P(rel=2)@5"])
+            >>> ev.means(names="plain")
+            {'ndcg_at_10': 1.0, 'p_at_5_rel_2': 0.0}
+        """
+        return dict(zip(name_measures(self._measures, names), self._means, strict=True))
+
+    @property
+    def denominators(self) -> dict[str, int]:
+        """The number of queries in the mean of each measure."""
+        return dict(zip(self._index, self._denominators, strict=True))
+
+    @property
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """The lower and upper end of each mean's interval, if you asked for intervals.
+
+        Ends are NaN where there is no interval; `estimates` has the reason.
+        """
+        return {name: estimate.ends for name, estimate in self._estimates.items()}
+
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """Each mean with its interval, method and sample size, if you asked for intervals."""
+        return dict(self._estimates)
+
+    @property
+    def slices(self) -> Slices | None:
+        """The means of each slice, largest slice first, if you asked for slices.
+
+        The first columns are the slice and its number of `queries`. For each measure there are the
+        mean, the number of queries in it (`n`), and the ends of its interval, if you asked for it.
+        They are NaN where a slice has too few queries for an interval.
+        """
+        return self._slices
+
+    @property
+    def notes(self) -> tuple[Diagnostic, ...]:
+        """Notes about input that is valid but looks wrong, with code, message and place."""
+        return self._notes
+
+    @property
+    def diagnostics(self) -> dict[str, int]:
+        """The count of each code in `notes`."""
+        return count_codes(self._notes)
+
+    @property
+    def query_ids(self) -> Ids:
+        """The judged queries, in the order of the judgments.
+
+        They are integers or UUIDs if the input has such, else text. CSV files have only text.
+        """
+        return self._queries.ids
+
+    @property
+    def query_texts(self) -> list[str]:
+        """The judged queries as text, which is how messages show them."""
+        return self._queries.read_ids()
+
+    @property
+    def source(self) -> SourceIds:
+        """The columns of identifiers as they are in the input."""
+        return self._queries.source
+
+    def per_query(self, measure: Measure | str) -> NDArray[np.float64]:
+        """Return the value of each query.
+
+        Args:
+            measure: One of the evaluated measures.
+
+        Returns:
+            A read-only float64 array in the order of `query_ids`, with NaN for queries that the
+            policy leaves out.
+
+        Raises:
+            MeasureError: The measure was not evaluated, or has one value for all queries together.
+        """
+        column = memoryview(self._answer.values(self._find_values(measure)))
+        return np.frombuffer(column, dtype=np.float64)
+
+    def per_query_list(self, measure: Measure | str) -> list[float]:
+        """Return the value of each query as a list, without NumPy.
+
+        Raises:
+            MeasureError: The measure was not evaluated, or has one value for all queries together.
+        """
+        column = memoryview(self._answer.values(self._find_values(measure)))
+        return [*column.cast("d")]
+
+    def to_dict(self, names: Names = "canonical") -> tables.Rows:
+        """Return the value of each measure for each query, as nested dicts.
+
+        Args:
+            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
+        """
+        columns = self._columns(names)
+        queries = self.query_ids
+        rows = zip(*columns.values(), strict=True) if columns else [()] * len(queries)
+        return {
+            query: dict(zip(columns, row, strict=True))
+            for query, row in zip(queries, rows, strict=True)
+        }
+
+    def to_pandas(self, names: Names = "canonical", *, shape: Shape = "wide") -> pd.DataFrame:
+        """Return the value of each query as a pandas data frame.
+
+        Args:
+            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
+            shape: `wide` for one row per query and one column per measure; `long` for one row per
+                query and measure, in the columns `measure` and `value`. The first column has the
+                queries, with the name and the type of the input. If you asked for slices, their
+                attributes follow.
+
+        Raises:
+            UsageError: pandas is not installed, or an argument isn't one of its choices.
+        """
+        return tables.to_pandas(self._rows(names, shape))
+
+    def to_polars(self, names: Names = "canonical", *, shape: Shape = "wide") -> pl.DataFrame:
+        """Return the value of each query as a Polars data frame.
+
+        Args:
+            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
+            shape: `wide` for one row per query and one column per measure; `long` for one row per
+                query and measure, in the columns `measure` and `value`. The first column has the
+                queries, with the name and the type of the input. If you asked for slices, their
+                attributes follow.
+
+        Raises:
+            UsageError: Polars is not installed, or an argument isn't one of its choices.
+        """
+        return tables.to_polars(self._rows(names, shape))
+
+    def to_arrow(self, names: Names = "canonical", *, shape: Shape = "wide") -> pa.Table:
+        """Return the value of each query as an Arrow table.
+
+        Args:
+            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
+            shape: `wide` for one row per query and one column per measure; `long` for one row per
+                query and measure, in the columns `measure` and `value`. The first column has the
+                queries, with the name and the type of the input. If you asked for slices, their
+                attributes follow.
+
+        Raises:
+            UsageError: pyarrow is not installed, or an argument isn't one of its choices.
+        """
+        return tables.to_arrow(self._rows(names, shape))
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def __getitem__(self, measure: Measure | str) -> float:
+        return self._means[self._find(measure)]
+
+    def __contains__(self, measure: object) -> bool:
+        if not isinstance(measure, Measure | str):
+            return False
+        try:
+            self._find(measure)
+        except KeyError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def __float__(self) -> float:
+        """Return the mean of the only measure.
+
+        Raises:
+            UsageError: There are several measures.
+        """
+        if len(self) == 1:
+            return self._means[0]
+        raise UsageError(
+            f"expected one measure to be a number, found {len(self)}: {', '.join(self)}",
+            hint=f"name one: evaluation[{next(iter(self))!r}]",
+            code="several_values",
+        )
+
+    @property
+    def small_print(self) -> tuple[str, ...]:
+        """The lines with the convention, the policy, the intervals and the notes."""
+        return tuple(self._remarks())
+
+    def _parts(self) -> list[str | Table]:
+        columns = {"measure": [*self], "value": [*map(format_value, self.values())]}
+        if self._estimates:
+            columns["interval"] = [_format_interval(*self.intervals[name]) for name in self]
+        total = self.counts.queries
+        columns["queries"] = [f"{count} of {total}" for count in self._denominators]
+        slices: list[str | Table] = [] if self.slices is None else ["", self.slices, ""]
+        remarks = shorten(self._remarks(), self.diagnostics)
+        return [Table(columns, numbers=[*columns][1:]), *slices, *remarks]
+
+    __repr__ = Printed.__str__
+
+    def _remarks(self) -> list[str]:
+        """Return the lines with the convention, the policy, the intervals and the notes."""
+        row = self.convention
+        return [
+            *([f"convention: {row.address} ({row.verified})"] if row else []),
+            f"policy: {self.policy}",
+            *describe_intervals(self._estimates),
+            *(f"note: {note}" for note in self.notes),
+        ]
+
+    def to_json(self, *, per_query: bool = False, indent: int | None = 2) -> str:
+        """Return the means, counts and settings as JSON, as `rankscope eval --json` prints them.
+
+        Args:
+            per_query: Whether to include the values of each query.
+            indent: As in other results: the blanks of each level, or `None` for one line.
+        """
+        return write_json(describe_evaluation(self, by_query=per_query), indent=indent)
+
+    @property
+    def _paper(self) -> Callable[..., Layout]:
+        return self._describe_paper
+
+    def _describe_paper(self, *, caption: str = "", label: str = "", digits: int = 4) -> Layout:
+        check_digits(digits)
+        rows = [[Cell(name), Cell(f"{value:.{digits}f}")] for name, value in self.items()]
+        heads = ["measure", "value"]
+        if self._estimates:
+            heads.append("interval")
+            for row, (lower, upper) in zip(rows, self.intervals.values(), strict=True):
+                row.append(Cell(_format_interval(lower, upper, digits)))
+        counts = {*self.denominators.values()}
+        over = f"{min(counts):,}" if len(counts) == 1 else f"{min(counts):,} to {max(counts):,}"
+        over += " query" if counts == {1} else " queries"
+        grid = Grid(
+            tuple(heads),
+            (True, *[False] * (len(heads) - 1)),
+            tuple(map(tuple, rows)),
+            show(caption or f"{', '.join(self)} over {over}."),
+            (f"Means over {over}.", *map(finish, describe_intervals(self._estimates))),
+        )
+        return Layout(grids=(grid,), label=label)
+
+    def _columns(self, names: Names) -> dict[str, list[float]]:
+        measures = [measure for measure in self._measures if measure.row.level == "query"]
+        columns = map(self.per_query_list, measures)
+        return dict(zip(name_measures(measures, names), columns, strict=True))
+
+    def _rows(self, names: Names, shape: Shape) -> dict[str, tables.ColumnValues]:
+        query = self.source.query
+        keys = [(query.name, query.restore_column(self.query_texts)), *self._read_attributes()]
+        return lay_out(keys, self._columns(names), shape)
+
+    def _read_attributes(self) -> Iterator[tuple[str, tables.ColumnValues]]:
+        """Return the attributes of the queries whose slices there are."""
+        for name, values, codes in self._attributes:
+            texts = [values[code] for code in codes]
+            yield name, self.source.attribute(name).restore_column(texts)
+
+    def _find_values(self, measure: Measure | str) -> int:
+        """Return the column of a measure that has a value for each query."""
+        at = self._find(measure)
+        if self._measures[at].row.level == "run":
+            raise MeasureError(
+                f"{self._measures[at]} has no value for a query: it is one value of all lists",
+                hint=f"its value is evaluation[{self._measures[at].name!r}]",
+                code="no_query_values",
+            )
+        return at
+
+    def find_measure(self, measure: Measure | str) -> Measure:
+        """Return one of the evaluated measures by any of its names.
+
+        Raises:
+            MeasureError: The measure was not evaluated.
+        """
+        return self._measures[self._find(measure)]
+
+    def _find(self, measure: Measure | str) -> int:
+        name = find_name(measure, self._index, self._names)
+        if name in self._index:
+            return self._index[name]
+        raise NotEvaluatedError(measure, list(self._index))
+
+
+def _format_interval(lower: float, upper: float, digits: int = 4) -> str:
+    if lower != lower:  # noqa: PLR0124 - NaN alone differs
+        return "none"
+    return f"{lower:.{digits}f} to {upper:.{digits}f}"
+
+
+class NotEvaluatedError(MeasureError, KeyError):
+    """The result doesn't contain the measure."""
+
+    def __init__(self, measure: Measure | str, evaluated: list[str]) -> None:
+        super().__init__(
+            f"{measure} was not evaluated",
+            hint=f"the evaluated measures are {', '.join(evaluated)}",
+            code="not_evaluated",
+        )
+
+
+def name_measures(measures: Iterable[Measure], names: Names) -> list[str]:
+    """Return the canonical or the plain names of measures."""
+    check_choice("names", names, ("canonical", "plain"))
+    return [measure.plain_name if names == "plain" else measure.name for measure in measures]
+
+
+def find_name(
+    measure: Measure | str, known: Collection[str], asked: Mapping[str, str] | None = None
+) -> str:
+    """Return the canonical name of a measure, such as `"AP"` for `"map"`."""
+    name = measure.name if isinstance(measure, Measure) else measure
+    if name not in known and not isinstance(measure, Measure):
+        with suppress(MeasureError):
+            name = parse(name).name
+    # Under a convention, the name of the requested measure works as well.
+    return (asked or {}).get(name, name)
+
+
+def find_mean(means: Sequence[Mean], measure: Measure | str) -> Mean:
+    """Return the mean of a measure, which can be named by an alias."""
+    held = {mean.measure.name: mean for mean in means}
+    name = find_name(measure, held)
+    if name in held:
+        return held[name]
+    raise NotEvaluatedError(measure, list(held))
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """The numbers of queries and documents in an evaluation.
+
+    Args:
+        queries: The judged queries.
+        evaluated: The judged queries whose values are included in means, if defined.
+        empty: The judged queries without a document with a grade above 0.
+        missing: The judged queries that are not in the run.
+        run_only: The queries of the run that are not judged, which are in no mean.
+        tied: The queries in which a judged document has the same score as another document, so
+            that the policy `ties` can change values.
+        retrieved_at_k: The retrieved documents up to each cutoff (`None` for whole lists).
+        unjudged_at_k: The unjudged documents among them.
+    """
+
+    queries: int
+    evaluated: int
+    empty: int
+    missing: int
+    run_only: int
+    tied: int
+    retrieved_at_k: dict[int | None, int]
+    unjudged_at_k: dict[int | None, int]
+
+    def to_dict(self) -> dict[str, int | dict[str, int]]:
+        """Return the counts by name, with `all` for the cutoff of whole lists."""
+        return {
+            name: {"all" if k is None else str(k): count for k, count in held.items()}
+            if isinstance(held, dict)
+            else held
+            for name, held in as_dict(self).items()
+        }

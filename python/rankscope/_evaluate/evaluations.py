@@ -1,0 +1,296 @@
+"""The results of several runs, evaluated with the same judgments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from rankscope._evaluate.document import describe_evaluation
+from rankscope._evaluate.evaluation import name_measures
+from rankscope.errors import MeasureError, UsageError
+from rankscope.names import find_closest
+from rankscope.output import exports as tables
+from rankscope.output.documents import write_json
+from rankscope.output.exports import Tabular, join
+from rankscope.output.layout.description import Layout, shorten
+from rankscope.output.layout.means import MeasureColumn, lay_out_means, order_runs, say_best
+from rankscope.output.layout.writers import Written, check_digits
+from rankscope.output.printed import Printed
+from rankscope.output.table import Table
+from rankscope.output.text import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from rankscope._evaluate.evaluation import Evaluation, Names
+    from rankscope.measures import Measure
+    from rankscope.output.exports import ColumnValues, Shape
+
+
+class Evaluations(Printed, Written, Tabular, Mapping[str, "Evaluation"]):
+    """The results of several runs: a mapping from run name to `Evaluation`.
+
+    It prints as one table: runs are rows, measures are columns. Exports have the columns `run` and
+    one per measure; those of each `Evaluation` have the values of its queries.
+
+    Examples:
+        >>> import rankscope as rs
+        >>> qrels = {"q1": {"d1": 1, "d2": 0}}
+        >>> runs = {"old": {"q1": {"d2": 2.0, "d1": 1.0}}, "new": {"q1": {"d1": 2.0}}}
+        >>> found = rs.evaluate(qrels, runs, ["RR", "P@1"])
+        >>> found["new"]["RR"]
+        1.0
+        >>> print(found)
+        run      RR     P@1
+        old  0.5000  0.0000
+        new  1.0000  1.0000
+        1 query
+        policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
+    """
+
+    def __init__(self, evaluations: Mapping[str, Evaluation]) -> None:
+        self._evaluations = dict(evaluations)
+
+    @property
+    def table(self) -> Table:
+        """The means: one row per run, one column per measure, with the ends of intervals if any."""
+        return Table(self._tabulate_means("canonical"))
+
+    def _tabulate_means(self, names: Names) -> dict[str, list[str | int | float | None]]:
+        columns: dict[str, list[str | int | float | None]] = {"run": [*self]}
+        measures = next(iter(self.values())).measures
+        gap = "_" if names == "plain" else " "
+        for measure, name in zip(measures, name_measures(measures, names), strict=True):
+            columns[name] = [each[measure] for each in self.values()]
+            if all(measure.name in each.intervals for each in self.values()):
+                for at, end in enumerate(("lower", "upper")):
+                    ends = [each.intervals[measure.name][at] for each in self.values()]
+                    columns[f"{name}{gap}{end}"] = [*ends]
+        return columns
+
+    def best(self, measure: Measure | str | None = None) -> str:
+        """Return the name of the run with the best mean: the lowest where lower values are better.
+
+        Of runs with equal means it is the first. The best mean may be best by chance: `compare` and
+        `leaderboard` say how sure a difference is.
+
+        Args:
+            measure: One of the evaluated measures, or any of its names (default: the first).
+
+        Raises:
+            MeasureError: The measure was not evaluated, neither higher nor lower values are better,
+                or no run has a value.
+        """
+        found = self._find(measure)
+        if found.better == "neither":
+            raise MeasureError(
+                f"no run is the best by {found}: neither higher nor lower values are better",
+                hint="choose a measure of quality, such as nDCG@10",
+                code="no_direction",
+            )
+        values = [each[found] for each in self.values()]
+        at = order_runs(values, found.better)[0]
+        if math.isnan(values[at]):
+            raise MeasureError(
+                f"no run has a value of {found}",
+                hint="set a policy that keeps queries, such as empty=zero",
+                code="no_value",
+            )
+        return list(self)[at]
+
+    def _find(self, measure: Measure | str | None) -> Measure:
+        """Return one of the measures; the first for `None`."""
+        first = next(iter(self.values()))
+        return first.measures[0] if measure is None else first.find_measure(measure)
+
+    def __float__(self) -> float:
+        """Return the mean of the only measure of the only run.
+
+        Raises:
+            UsageError: There are several runs or measures.
+        """
+        if len(self) == 1:
+            return float(next(iter(self.values())))
+        first = next(iter(self))
+        raise UsageError(
+            f"expected one run to be a number, found {len(self)}: {', '.join(self)}",
+            hint=f"name one: evaluations[{first!r}][{next(iter(self[first]))!r}]",
+            code="several_values",
+        )
+
+    def means(self, names: Names = "canonical") -> dict[str, dict[str, float]]:
+        """Return the mean of each measure for each run, as nested dicts.
+
+        Args:
+            names: As in `Evaluation.means`.
+
+        Raises:
+            UsageError: `names` isn't one of its choices.
+        """
+        return {run: each.means(names) for run, each in self.items()}
+
+    def to_pandas(self, names: Names = "canonical", *, shape: Shape | None = None) -> pd.DataFrame:
+        """Return the means of the runs, or the values of their queries, as a pandas data frame.
+
+        Args:
+            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
+            shape: By default there is one row per run, with its means. `wide` has one row per run
+                and query, with a column per measure; `long` has one row per run, query and measure,
+                in the columns `measure` and `value`.
+
+        Raises:
+            UsageError: pandas is not installed, or an argument isn't one of its choices.
+        """
+        return tables.to_pandas(self._rows(names, shape))
+
+    def to_polars(self, names: Names = "canonical", *, shape: Shape | None = None) -> pl.DataFrame:
+        """Return the means of the runs, or the values of their queries, as a Polars data frame.
+
+        Args:
+            names: As in `to_pandas`.
+            shape: As in `to_pandas`.
+
+        Raises:
+            UsageError: Polars is not installed, or an argument isn't one of its choices.
+        """
+        return tables.to_polars(self._rows(names, shape))
+
+    def to_arrow(self, names: Names = "canonical", *, shape: Shape | None = None) -> pa.Table:
+        """Return the means of the runs, or the values of their queries, as an Arrow table.
+
+        Args:
+            names: As in `to_pandas`.
+            shape: As in `to_pandas`.
+
+        Raises:
+            UsageError: pyarrow is not installed, or an argument isn't one of its choices.
+        """
+        return tables.to_arrow(self._rows(names, shape))
+
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
+        return self._rows("canonical", None)
+
+    def _rows(self, names: Names, shape: Shape | None) -> Mapping[str, ColumnValues]:
+        if shape is None:
+            return self._tabulate_means(names)
+        parts = [each._rows(names, shape) for each in self.values()]  # noqa: SLF001 - its own part
+        sizes = [len(next(iter(part.values()))) for part in parts]
+        runs = [run for run, size in zip(self, sizes, strict=True) for _ in range(size)]
+        columns = {name: join([part[name] for part in parts]) for name in parts[0]}
+        if "run" in columns:
+            raise UsageError(
+                "expected columns with names of their own, found 'run' twice",
+                hint="rename the column in the input",
+                code="bad_parameter",
+            )
+        return {"run": runs, **columns}
+
+    def __getitem__(self, run: str) -> Evaluation:
+        if run in self._evaluations:
+            return self._evaluations[run]
+        closest = find_closest(run, self._evaluations)
+        raise NotARunError(run, list(self._evaluations), closest)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._evaluations)
+
+    def __len__(self) -> int:
+        return len(self._evaluations)
+
+    def to_json(self, *, per_query: bool = False, indent: int | None = 2) -> str:
+        """Return all runs as JSON, as `rankscope eval --json` prints them.
+
+        Args:
+            per_query: Whether to include the values of each query.
+            indent: As in other results: the blanks of each level, or `None` for one line.
+        """
+        runs = [
+            {"run": run, **describe_evaluation(each, by_query=per_query)}
+            for run, each in self.items()
+        ]
+        return write_json({"runs": runs}, indent=indent)
+
+    @property
+    def _paper(self) -> Callable[..., Layout]:
+        return self._describe_paper
+
+    def _describe_paper(
+        self,
+        *,
+        caption: str = "",
+        label: str = "",
+        digits: int = 4,
+        sort: Measure | str | None = None,
+        baseline: object = None,
+    ) -> Layout:
+        if baseline is not None:
+            raise UsageError(
+                "runs that were only evaluated have no tests against a baseline",
+                hint="write compare(judgments, runs, measures).to_latex(baseline=…), or "
+                "leaderboard(evaluations, baseline=…).to_latex()",
+                code="not_compared",
+            )
+        first = next(iter(self.values()))
+        runs = [*self]
+        if sort is not None:
+            measure = self._find(sort)
+            values = [each[measure] for each in self.values()]
+            runs = [runs[at] for at in order_runs(values, measure.better)]
+        columns = [
+            MeasureColumn(
+                name=each.name, direction=each.better, values=[self[run][each] for run in runs]
+            )
+            for each in first.measures
+        ]
+        over = "1 query" if first.counts.queries == 1 else f"{first.counts.queries:,} queries"
+        grid = lay_out_means(
+            [("run", [*map(show, runs)], True)],
+            columns,
+            digits=check_digits(digits),
+            title=show(caption or f"Mean {', '.join(first)} over {over}."),
+            notes=[*say_best(len(self)), f"Means over {over}."],
+        )
+        return Layout(grids=(grid,), label=label)
+
+    @property
+    def small_print(self) -> tuple[str, ...]:
+        """The number of queries, the policy, the intervals and the notes, as lines."""
+        return tuple(self._remarks())
+
+    def _parts(self) -> list[str | Table]:
+        codes: dict[str, int] = {}
+        for each in self.values():
+            codes |= each.diagnostics
+        return [self.table, *shorten(self._remarks(), codes)]
+
+    __repr__ = Printed.__str__
+
+    def _remarks(self) -> list[str]:
+        lines = {run: each._remarks() for run, each in self.items()}  # noqa: SLF001 - its own part
+        shared: dict[str, None] = {}
+        others: dict[str, None] = {}
+        for run, own in lines.items():
+            for line in own:
+                if all(line in each for each in lines.values()):
+                    shared[line] = None
+                else:
+                    others[f"{run}: {line}"] = None
+        queries = next(iter(self.values())).counts.queries
+        counted = "1 query" if queries == 1 else f"{queries} queries"
+        return [counted, *shared, *others]
+
+
+class NotARunError(UsageError, KeyError):
+    """The result doesn't contain the run."""
+
+    def __init__(self, run: str, runs: list[str], closest: str | None) -> None:
+        super().__init__(
+            f"there is no run {run!r}",
+            hint=f"did you mean {closest!r}?" if closest else f"the runs are {', '.join(runs)}",
+            code="not_evaluated",
+        )

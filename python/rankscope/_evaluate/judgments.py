@@ -1,0 +1,56 @@
+"""Reads judgments, with what the measures need of them."""
+
+from __future__ import annotations
+
+from rankscope._evaluate.requests import refuse_one_stdin_for_both
+from rankscope._inputs.progress import watch
+from rankscope._inputs.qrels import Qrels, Queries
+from rankscope._inputs.reading import read_judgments
+from rankscope._inputs.recognition import recognise
+from rankscope.measures.reading import find_second
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rankscope.measures.reading import Measures
+    from rankscope.settings.reading import Reading
+    from rankscope.typing import InputLike, Second
+
+
+def load_qrels(given: InputLike | Qrels, reading: Reading, second: Second = "") -> Qrels:
+    """Read judgments, unless they were read before."""
+    return given if isinstance(given, Qrels) else read_qrels(given, reading, second)
+
+
+def read_qrels(given: InputLike, reading: Reading, second: Second = "") -> Qrels:
+    """Read judgments."""
+    found = recognise(given, "qrels", reading.columns)
+    notes: list[tuple[str, int, int]] = []
+    with watch(found, reading.progress) as tell:
+        judgments, source = read_judgments(found, reading, notes=notes, second=second, tell=tell)
+    queries = Queries(
+        found.name,
+        reading.duplicates,
+        judgments.query_ids,
+        tuple(notes),
+        source,
+        judgments.subtopics() or 0,
+    )
+    return Qrels(judgments, queries)
+
+
+def load_qrels_for(
+    qrels: InputLike | Qrels,
+    runs: Iterable[InputLike],
+    measures: Measures,
+    reading: Reading,
+    *,
+    subtopics: bool | None = None,
+) -> Qrels:
+    """Read judgments with what measures need of them, unless they were read before."""
+    if isinstance(qrels, Qrels):
+        return qrels
+    for run in runs:
+        refuse_one_stdin_for_both(qrels, run)
+    return load_qrels(qrels, reading, find_second(measures, subtopics=subtopics))

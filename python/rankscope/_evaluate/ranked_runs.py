@@ -1,0 +1,178 @@
+"""Read several runs, and rank them against the same judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rankscope._evaluate.evaluate import name_runs
+from rankscope._evaluate.evaluation import Evaluation
+from rankscope._evaluate.judgments import load_qrels_for
+from rankscope._evaluate.question import (
+    READ,
+    read_table_options,
+    refuse_attributes,
+    refuse_reading,
+    refuse_single_precision,
+    refuse_table_options,
+    refuse_unused,
+    split_question,
+)
+from rankscope._evaluate.rankings import Rankings, rank_rows, rank_run
+from rankscope._inputs.progress import follow
+from rankscope._inputs.qrels import JoinedColumns
+from rankscope._inputs.recognition import recognise_table, refuse_splits
+from rankscope.deferred import np
+from rankscope.errors import UsageError
+from rankscope.records import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    from rankscope._evaluate.evaluating import Asked
+    from rankscope._inputs.qrels import Qrels
+    from rankscope.measures.reading import Measures
+    from rankscope.settings.reading import Reading
+    from rankscope.typing import InputLike
+
+    Runs: TypeAlias = Mapping[str, InputLike] | Sequence[InputLike]
+
+
+def read_runs(given: object) -> dict[str, InputLike]:
+    """Return runs by name."""
+    refuse_splits(given, "runs")
+    if isinstance(given, Mapping):
+        runs: dict[str, InputLike] = {str(name): run for name, run in given.items()}
+    else:
+        runs = name_runs(given)
+    held: dict[str, object] = {**runs}
+    for name, each in held.items():
+        if isinstance(each, Rankings | Evaluation):
+            kind = "an Evaluation" if isinstance(each, Evaluation) else "Rankings"
+            raise UsageError(
+                f"the run {name!r} is {kind}, which already has judgments",
+                hint="pass the mapping without judgments: compare({'a': a, 'b': b}, 'nDCG@10')",
+                code="bad_parameter",
+            )
+    if len(runs) < 2:
+        raise UsageError(
+            f"expected two or more runs to compare, found {len(runs)}",
+            hint="write {'bm25': run_a, 'dense': run_b}",
+            code="bad_parameter",
+        )
+    return runs
+
+
+def read_rankings(
+    function: str,
+    judgments: object,
+    run: object,
+    measure: Measures | None,
+    options: Mapping[str, Any],
+    *,
+    asked: Asked,
+) -> tuple[Rankings, Asked, Reading]:
+    """Read judgments and a run, or a table, into memory; return what is asked of them, too.
+
+    Args:
+        function: The name of the function, for messages.
+        judgments: As in `evaluate`.
+        run: As in `evaluate`.
+        measure: As in `evaluate`.
+        options: How the inputs are read.
+        asked: The policy, the convention, and the attributes of queries.
+    """
+    reading, columns = read_table_options(function, options, holds_all="rankings")
+    judged, given, wanted = split_question(function, judgments, run, measure)
+    asked = replace(asked, measures=wanted)
+    if judged is not None:
+        refuse_table_options(columns)
+        request = asked.request(score_type=reading.score_type)
+        qrels = load_qrels_for(judged, (given,), wanted, reading)
+        of_run = replace(reading, score_type=request.score_type)
+        rankings = rank_run(Rankings, qrels, given, request.ties, of_run)
+        return rankings, asked.resolve(rankings.query_texts, reading), reading
+    if isinstance(given, Rankings):
+        refuse_reading({**options, "attributes": asked.attributes}, READ)
+        return given, asked, reading
+    refuse_attributes(asked)
+    refuse_single_precision(reading)
+    own = replace(columns, attributes=asked.list_attributes())
+    table = recognise_table(given)
+    return rank_rows(Rankings, table, own, asked.choose_ties(), reading), asked, reading
+
+
+def rank_runs(
+    judgments: InputLike | Qrels, runs: Mapping[str, InputLike], asked: Asked, reading: Reading
+) -> dict[str, Rankings]:
+    """Read judgments and runs, and rank them."""
+    request = asked.request(score_type=reading.score_type)
+    qrels = load_qrels_for(judgments, runs.values(), asked.measures, reading)
+    of_runs = replace(reading, score_type=request.score_type)
+    is_shown = reading.progress is True
+    return {
+        name: rank_run(Rankings, qrels, run, request.ties, of_runs)
+        for name, run in follow(runs.items(), "reading runs", is_shown=is_shown)
+    }
+
+
+def rank_scores(
+    function: str, table: object, scores: Sequence[str] | None, asked: Asked, reading: Reading
+) -> dict[str, Rankings]:
+    """Rank the rows of a table by each of its columns of scores."""
+    if scores is None:
+        raise UsageError(
+            f"expected judgments and runs, or a table with columns of scores, found "
+            f"{type(table).__name__} alone",
+            hint=f"write {function}(judgments, {{'old': run_a, 'new': run_b}}, …), or "
+            f"{function}(table, …, scores=['old', 'new'])",
+            code="bad_parameter",
+        )
+    check_scores(scores)
+    refuse_single_precision(reading)
+    names = {role: name for role, name in reading.columns.items() if role != "rank"}
+    rankings = {
+        score: rank_rows(
+            Rankings,
+            recognise_table(table),
+            JoinedColumns({**names, "score": score}, asked.list_attributes()),
+            asked.choose_ties(),
+            reading,
+        )
+        for score in scores
+    }
+    for score, each in rankings.items():
+        _refuse_ranks(score, each)
+    return rankings
+
+
+def refuse_scores(scores: Sequence[str] | None, what: str = "judgments and runs") -> None:
+    """Refuse columns of scores for what isn't a table."""
+    refuse_unused({"scores": scores}, f"{what}: they are columns of a table")
+
+
+def check_scores(scores: Sequence[str]) -> None:
+    """Raise an error unless these are the names of two or more columns."""
+    if isinstance(scores, str) or len(scores) < 2:
+        raise UsageError(
+            f"expected two or more columns of scores, found {scores!r}",
+            hint="write scores=['old', 'new'], or --scores old,new",
+            code="bad_parameter",
+        )
+
+
+def _refuse_ranks(name: str, rankings: Rankings) -> None:
+    """Refuse scores that are ranks by their name and their values: the best would come last."""
+    if not {"rank", "ranks", "position", "pos"} & {*name.lower().split("_")}:
+        return
+    starts, sizes = rankings.offsets[:-1], np.diff(rankings.offsets)
+    starts, sizes, scores = starts[sizes > 0], sizes[sizes > 0], rankings.scores
+    if not (sizes > 1).any():
+        return
+    lowest, highest = np.minimum.reduceat(scores, starts), np.maximum.reduceat(scores, starts)
+    if (lowest == 1).all() and (highest == sizes).all():
+        raise UsageError(
+            f"the column {name!r} has ranks, but larger scores rank first",
+            hint=f"change their sign: table[{name!r}] = -table[{name!r}]",
+            code="ranks_as_scores",
+        )

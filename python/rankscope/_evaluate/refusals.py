@@ -1,0 +1,170 @@
+"""Checks that several functions share: which means, judgments, ideals and ties they refuse."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from itertools import zip_longest
+
+from rankscope._evaluate.columns import Columns
+from rankscope.deferred import np
+from rankscope.errors import FormatError, MeasureError, PolicyError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankscope._evaluate.evaluation import Evaluation
+    from rankscope.measures import Measure
+    from rankscope.settings.policy import Policy, ScoreType, Ties
+
+
+def check_averaged(measure: Measure, policy: Policy) -> None:
+    """Raise an error unless values are averaged by the arithmetic mean."""
+    if measure.row.mean != "mean":
+        raise MeasureError(
+            f"expected a measure whose values are averaged, found {measure}",
+            hint="ask for that of each query, such as AP in place of GMAP",
+            code="aggregate_unavailable",
+        )
+    if policy.aggregate != "mean":
+        raise PolicyError(
+            f"expected aggregate=mean, found {policy.aggregate}",
+            hint="leave aggregate out",
+            code="aggregate_unavailable",
+        )
+
+
+def refuse_run_measure(measure: Measure, action: str) -> None:
+    """Raise an error for a measure that has one value of all lists, and none of a query."""
+    if measure.row.level == "run":
+        raise UsageError(
+            f"{measure} can't {action}: it is one value of all lists together, so no query has a "
+            "value to test or to resample",
+            hint="rs.evaluate gives its value for each run, and rs.gate compares two with a "
+            "tolerance; choose a measure with a value of each query here, such as Novelty@10",
+            code="no_query_values",
+        )
+
+
+def refuse_items(measure: Measure, what: str) -> None:
+    """Raise an error for a measure of recommended items, where only grades are used."""
+    if measure.row.of_items:
+        raise MeasureError(
+            f"{measure} has no {what}: it depends on which items are recommended",
+            hint="rs.evaluate, rs.compare, rs.gate and rs.report have measures of items",
+            code="items_unavailable",
+        )
+
+
+def check_judgments(rankings: Columns, other: Columns, name: str) -> None:
+    """Raise an error unless two rankings have the same queries and grades."""
+    if not isinstance(other, Columns):
+        raise UsageError(
+            f"expected Rankings as {name!r}, found {type(other).__name__}",
+            hint="make them by Rankings.from_run(qrels, run)",
+            code="bad_parameter",
+        )
+    is_same = (
+        np.array_equal(other.ideal, rankings.ideal)
+        and np.array_equal(other.ideal_offsets, rankings.ideal_offsets)
+        and other.query_texts == rankings.query_texts
+    )
+    if not is_same:
+        raise UsageError(
+            f"expected rankings with the same judgments, found others in {name!r}",
+            hint="make both with the same judgments: Rankings.from_run(qrels, run)",
+            code="bad_parameter",
+        )
+
+
+def refuse_beaten_ideals(rankings: Columns, evaluation: Evaluation) -> None:
+    """Raise an error for a list that is better than its given ideal.
+
+    An ideal may be shorter than its list, as long as no list is better than its ideal.
+    """
+    is_empty = _are_empty(rankings)
+    for measure in evaluation.measures:
+        if measure.row.value_range[1] != 1:
+            continue
+        is_suspect = is_empty | (evaluation.per_query(measure) > 1)
+        for query in np.flatnonzero(is_suspect).tolist():
+            found = _of_query(rankings.relevance, rankings.offsets, query)[: measure.k]
+            if _lacks(_of_query(rankings.ideal, rankings.ideal_offsets, query), found):
+                raise _beaten(measure, query)
+
+
+def refuse_ideals_beaten_at(
+    rankings: Columns, base: Measure, cutoffs: list[int], values: NDArray[np.float64]
+) -> None:
+    """Raise an error for a list that is better than its given ideal at any cutoff."""
+    if not rankings._choices.has_ideal or base.row.value_range[1] != 1:  # noqa: SLF001 - a part of it
+        return
+    is_suspect = _are_empty(rankings)[:, np.newaxis] | (values > 1)
+    first: tuple[int, int] | None = None
+    for query in np.flatnonzero(is_suspect.any(axis=1)).tolist():
+        found = _of_query(rankings.relevance, rankings.offsets, query)
+        ideal = _of_query(rankings.ideal, rankings.ideal_offsets, query)
+        # What an ideal lacks at one cutoff, it lacks at all larger ones.
+        start = bisect_left(cutoffs, True, key=lambda k: _lacks(ideal, found[:k]))
+        at = np.flatnonzero(is_suspect[query, start:])[:1].tolist()
+        if at and (first is None or start + at[0] < first[0]):
+            first = start + at[0], query
+    if first is not None:
+        raise _beaten(base @ cutoffs[first[0]], first[1])
+
+
+def _are_empty(rankings: Columns) -> NDArray[np.bool_]:
+    """Check for each ideal whether it has no relevant grades."""
+    relevant = np.concatenate([[0], np.cumsum(rankings.ideal > 0)])[rankings.ideal_offsets]
+    is_empty: NDArray[np.bool_] = np.diff(relevant) == 0
+    return is_empty
+
+
+def _beaten(measure: Measure, query: int) -> FormatError:
+    return FormatError(
+        f"expected an ideal with the grades of its list, found a list that is better by {measure}",
+        hint="give all judged grades, those of the list among them",
+        code="ideal_mismatch",
+        file="ideal",
+        line=query + 1,
+    )
+
+
+def _of_query(column: NDArray[np.float64], offsets: NDArray[np.int64], query: int) -> list[float]:
+    grades: list[float] = column[offsets[query] : offsets[query + 1]].tolist()
+    return grades
+
+
+def _lacks(ideal: list[float], found: list[float]) -> bool:
+    """Check whether an ideal lacks any grade above 0 of a list."""
+    best = sorted((grade for grade in found if grade > 0), reverse=True)
+    pairs = zip_longest(best, ideal[: len(best)], fillvalue=0.0)
+    return any(grade > of_ideal for grade, of_ideal in pairs)
+
+
+def check_order(rankings: Columns, ties: Ties, score_type: ScoreType) -> None:
+    """Raise an error if a policy would order tied documents differently than the rankings do."""
+    compared = score_type if rankings.score_type == "float64" else "float32"
+    tied = _find_ties(rankings, compared)
+    if compared != rankings.score_type and (tied != _find_ties(rankings, "float64")).any():
+        raise PolicyError(
+            "expected scores that single precision tells apart, in which they are to be compared, "
+            "found others",
+            hint="make the Rankings by from_run(…, score_type='float32')",
+            code="score_type_fixed",
+        )
+    if ties != rankings.tie_policy and tied.any():
+        raise PolicyError(
+            f"expected rankings with ties={ties!r}, found tied scores and "
+            f"ties={rankings.tie_policy!r}",
+            hint=f"make the Rankings with ties={ties!r}",
+            code="ties_fixed",
+        )
+
+
+def _find_ties(rankings: Columns, kind: ScoreType) -> NDArray[np.bool_]:
+    """Return for each row but the first whether its score equals the one before it."""
+    scores, firsts = rankings.scores.astype(kind), rankings.offsets[1:-1]
+    is_tied: NDArray[np.bool_] = scores[1:] == scores[:-1]
+    is_tied[firsts[(firsts > 0) & (firsts < len(scores))] - 1] = False
+    return is_tied

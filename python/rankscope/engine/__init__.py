@@ -1,1 +1,0 @@
-"""The door to the core: arguments become requests, and inputs become columns."""

@@ -1,0 +1,302 @@
+"""Measures that are written in Python: a row from a function of a ranked list."""
+
+from __future__ import annotations
+
+import inspect
+import math
+
+from rankscope.deferred import np
+from rankscope.errors import MeasureError
+from rankscope.measures import domains
+from rankscope.measures.direction import DIRECTIONS
+from rankscope.measures.parse import parse
+from rankscope.measures.spec import FUNCTIONS, ROWS, Example, Parameter, Row, default_measure
+from rankscope.measures.table.parameters import JUDGED_ONLY, K
+from rankscope.names import check_choice, quote
+from rankscope.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Literal, TypeAlias
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankscope.measures.domains import Domain
+    from rankscope.measures.spec import Measure
+
+    OfList: TypeAlias = Callable[..., float | None]
+    OfLists: TypeAlias = Callable[..., ArrayLike]
+
+OWN = ("k", "judged_only")
+"""The parameters that every function has."""
+
+ANY = (-math.inf, math.inf)
+ROUNDING = 1e-9
+"""How far a value may be outside its range, in parts of the limits."""
+
+
+@record(frozen=True, slots=True)
+class RankedLists:
+    """The ranked lists of several queries, which a vectorized measure takes.
+
+    Args:
+        grades: The grades of all lists, one list after another, each in rank order.
+        offsets: The list of query `q` is `grades[offsets[q]:offsets[q + 1]]`.
+        ideal: The grades of all judged documents of each query, the highest first.
+        ideal_offsets: The ideal of query `q` is `ideal[ideal_offsets[q]:ideal_offsets[q + 1]]`.
+    """
+
+    grades: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    ideal: NDArray[np.float64]
+    ideal_offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def lists(self) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """Return the grades and the ideal of each query."""
+        ends, ideal_ends = self.offsets.tolist(), self.ideal_offsets.tolist()
+        return [
+            (self.grades[ends[at] : ends[at + 1]], self.ideal[ideal_ends[at] : ideal_ends[at + 1]])
+            for at in range(len(self))
+        ]
+
+
+def measure(
+    name: str,
+    function: OfList | OfLists,
+    *,
+    vectorized: bool = False,
+    better: Literal["higher", "lower", "neither"] = "higher",
+    value_range: tuple[float, float] = ANY,
+    definition: str = "",
+) -> Measure:
+    """Define a measure by a Python function, to use it like any other measure.
+
+    The measure works in `evaluate`, `Rankings.evaluate`, slices, intervals, `compare` and `gate`,
+    and its name can be parsed. It always takes a cutoff, as in `name@10`, and `judged_only`. What
+    needs the formula of a measure refuses it, such as `explain`, `bounds` and monitors.
+
+    Args:
+        name: The name, an identifier that no other measure has. Using the name of an earlier
+            function again replaces it.
+        function: Called with the grades of the list in rank order, cut at the cutoff, and the
+            grades of all judged documents, the highest first; both are NumPy arrays. It returns
+            the value, or `None` or NaN if the value is undefined, which the policy `empty` then
+            decides. Its keyword-only parameters are parameters of the measure: those with a default
+            of a number, a text or a flag. `k` is the cutoff, or `None`. Grades of unjudged
+            documents and grades below 0 are what the policy says, by default 0.
+        vectorized: Whether the function takes the lists of many queries at once, as `RankedLists`,
+            and returns an array with a value for each.
+        better: Which values are better: `"higher"`, `"lower"`, or `"neither"`.
+        value_range: The lowest and the highest value, which intervals rely on. The function must
+            not return a value outside.
+        definition: One sentence about the measure (default: the first line of the docstring).
+
+    Returns:
+        The measure, with the default of every parameter.
+
+    Raises:
+        MeasureError: The name isn't an identifier or belongs to another measure, or the function
+            has a parameter that no measure can have.
+        PolicyError: `better` isn't one of its choices.
+
+    Examples:
+        >>> import rankscope as rs
+        >>> def share_of_top(grades, ideal, *, weight=1.0):
+        ...     return weight * grades[0] / ideal[0] if len(grades) and ideal[0] > 0 else None
+        >>> TopShare = rs.measure("TopShare", share_of_top)
+        >>> qrels = {"q1": {"d1": 3, "d2": 1}, "q2": {"d3": 1}}
+        >>> run = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d3": 0.7}}
+        >>> rs.evaluate(qrels, run, [TopShare, "TopShare(weight=0.5)", "nDCG@10"])
+        measure               value   queries
+        TopShare              0.6667  2 of 2
+        TopShare(weight=0.5)  0.3333  2 of 2
+        nDCG@10               0.8984  2 of 2
+        policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
+    """
+    _check_name(name)
+    check_choice("better", better, DIRECTIONS)
+    limits = _read_range(value_range)
+    if not callable(function):
+        raise MeasureError(
+            f"expected a function for {name}, found {quote(function)}",
+            hint="write a function of grades and ideal",
+            code="bad_parameter",
+        )
+    document = inspect.getdoc(function) or ""
+    row = Row(
+        name=name,
+        kernel="function",
+        parameters=(K, *_read_parameters(name, function, vectorized=vectorized), JUDGED_ONLY),
+        formula=rf"\mathrm{{{name}}}",
+        definition=definition or document.partition("\n")[0] or f"The Python function {name}.",
+        undefined="Undefined where the function returns None or NaN.",
+        value_range=limits,
+        better=better,
+        references=(),
+        example=Example(name, (), "", math.nan),
+        function=_Caller(name, function, vectorized, "k" in _keywords(function), limits),
+    )
+    FUNCTIONS[name] = row
+    return default_measure(row)
+
+
+def _read_range(given: object) -> tuple[float, float]:
+    try:
+        low, high = map(float, given)  # type: ignore[call-overload]  # other objects raise
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not low < high:
+        raise MeasureError(
+            f"expected value_range as the lowest and the highest value, found {quote(given)}",
+            hint="write value_range=(0, 1)",
+            code="bad_parameter",
+        )
+    return low, high
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not name.isidentifier():
+        raise MeasureError(
+            f"expected an identifier as the name of a measure, found {quote(name)}",
+            hint="write letters, digits and underscores",
+            code="bad_parameter",
+        )
+    if name in FUNCTIONS:
+        return
+    try:
+        other = parse(name)
+    except MeasureError as error:
+        if name not in ROWS and error.code == "unknown_measure" and "can mean" not in str(error):
+            return
+        raise _taken(name, name) from None
+    raise _taken(name, other.name)
+
+
+def _taken(name: str, other: str) -> MeasureError:
+    return MeasureError(
+        f"expected a name that no measure has, found {quote(name)}, which is {other}",
+        hint="choose another name",
+        code="same_name",
+    )
+
+
+def _keywords(function: Callable[..., object]) -> dict[str, inspect.Parameter]:
+    try:
+        found = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some functions of C have no signature
+        return {}
+    return {name: one for name, one in found.items() if one.kind is one.KEYWORD_ONLY}
+
+
+def _read_parameters(
+    name: str, function: Callable[..., object], *, vectorized: bool
+) -> list[Parameter]:
+    parameters = []
+    for key, parameter in _keywords(function).items():
+        if key == "k":
+            continue
+        default = parameter.default
+        domain = _find_domain(default)
+        if key in OWN or domain is None:
+            found = "no default" if default is parameter.empty else f"the default {default!r}"
+            raise MeasureError(
+                f"{name}: expected a default of a number, a text, True or False for {key}, "
+                f"found {found}",
+                hint="judged_only is a parameter of every measure"
+                if key in OWN
+                else f"write def {name}({'lists' if vectorized else 'grades, ideal'}, "
+                f"*, {key}=1.0)",
+                code="bad_parameter",
+            )
+        parameters.append(Parameter(key, domain, domain.read(default), f"The argument {key}."))
+    return parameters
+
+
+def _find_domain(default: object) -> Domain | None:
+    if isinstance(default, bool):
+        return domains.FLAG
+    if isinstance(default, int | float):
+        return domains.NUMBER
+    return domains.TEXT if isinstance(default, str) else None
+
+
+@record(frozen=True, slots=True)
+class _Caller:
+    """Calls the function of a measure with the lists that the core hands over."""
+
+    name: str
+    function: Callable[..., Any]
+    vectorized: bool
+    takes_k: bool
+    limits: tuple[float, float]
+
+    def bind(self, asked: Measure) -> Callable[..., list[float]]:
+        """Return the function that the core calls for a measure with its parameters."""
+        settings = {key: value for key, value in asked.parameters.items() if key not in OWN}
+        if self.takes_k:
+            settings["k"] = asked.k
+
+        def call(*columns: Any) -> list[float]:  # noqa: ANN401 - memory of the core
+            lists = _read(*columns)
+            if self.vectorized:
+                values = _read_values(self.function(lists, **settings), len(lists))
+            else:
+                pairs = lists.lists()
+                values = [_read_value(self.function(*pair, **settings)) for pair in pairs]
+            self._check_limits(values)
+            return values
+
+        return call
+
+    def _check_limits(self, values: list[float]) -> None:
+        low, high = self.limits
+        if (low, high) == ANY:
+            return
+        room = ROUNDING * max(1.0, *(abs(limit) for limit in self.limits if math.isfinite(limit)))
+        outside = next(
+            (value for value in values if value < low - room or value > high + room), None
+        )
+        if outside is not None:
+            raise ValueError(f"expected a value from {low:g} to {high:g}, found {outside:g}")
+
+
+def _read_values(found: object, count: int) -> list[float]:
+    values = np.asarray(found, dtype=np.float64)
+    if values.shape != (count,):
+        raise ValueError(f"expected an array of {count} values, found shape {values.shape}")
+    if np.isinf(values).any():
+        raise _no_number(float(values[np.isinf(values)][0]))
+    found_values: list[float] = values.tolist()
+    return found_values
+
+
+def _read_value(found: object) -> float:
+    if found is None:
+        return math.nan
+    try:
+        value = float(found)  # type: ignore[arg-type]  # it answers for any object
+    except (TypeError, ValueError):
+        raise _no_number(found) from None
+    if math.isinf(value):
+        raise _no_number(found)
+    return value
+
+
+def _no_number(found: object) -> ValueError:
+    """Return an error that the core reports as one of the function, with a hint."""
+    return ValueError(f"expected a finite number, NaN or None, found {quote(found)}")
+
+
+def _read(ends: Any, grades: Any, ideal_ends: Any, ideal: Any) -> RankedLists:  # noqa: ANN401 - see `call`
+
+    def read(column: Any) -> NDArray[Any]:  # noqa: ANN401 - see `call`
+        return np.asarray(memoryview(column).cast(column.typecode))
+
+    def start(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.concatenate([np.zeros(1, dtype=np.int64), offsets])
+
+    return RankedLists(read(grades), start(read(ends)), read(ideal), start(read(ideal_ends)))
