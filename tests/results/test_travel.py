@@ -24,8 +24,7 @@ import rankscope as rs
 import rankscope.monitor
 from rankscope import Policy, _core, errors, records
 from rankscope._core import Judgments
-from rankscope._evaluate.evaluating import make_plan
-from rankscope._evaluate.requests import read_request
+from rankscope._evaluate.settings import read_request
 from rankscope._inputs.qrels import Queries
 from rankscope.errors import FormatError, RankscopeError, UsageError
 
@@ -47,7 +46,7 @@ RESULTS = [
         "discounts.result",
         "_evaluate.evaluation",
         "_evaluate.evaluations",
-        "_evaluate.tables",
+        "_evaluate.slices",
         "fusion.run",
         "judges.agreement",
         "judges.combination",
@@ -347,10 +346,8 @@ def use(restored: object) -> None:
 
 
 def plan() -> _core.Plan:
-    request = read_request(
-        ["nDCG@2", "AP"], "ties=doc_id", convention=None, score_type=None, grades=[0.0, 3.0]
-    )
-    return make_plan(request, "doc_id", [0.0, 1.0, 2.0, 3.0], "error")
+    grades = [0.0, 1.0, 2.0, 3.0]
+    return read_request(["nDCG@2", "AP"], "ties=doc_id", grades=grades).plan()
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import rankscope.spark as rss
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyspark", reason="PySpark is not installed; it is in make test-integrations")
 
-from rankscope._evaluate.evaluating import Asked  # noqa: E402 - as above
+from rankscope._evaluate.settings import Settings  # noqa: E402 - as above
 from rankscope.settings.reading import Reading  # noqa: E402 - as above
 from rankscope.spark import frames, shared_folder, tasks  # noqa: E402 - where it is installed
 from rankscope.spark.jobs import make_job  # noqa: E402 - as above
@@ -136,7 +136,7 @@ def test_too_little_memory_is_an_error_that_says_what_to_set(
     rows, _ = select_columns("joined", table.schema, {}, [])
     table = table.select(rows.columns)
     packed = list(pack(table.to_batches(), rows, Buckets(count=7, by_text=False)))
-    asked = Asked(measures="AP", policy=None, convention=None)
+    asked = Settings(measures="AP", policy=None, convention=None)
     job = make_job([rows], list, asked, Reading.read())
 
     def fail(*_: object, **__: object) -> None:

@@ -16,7 +16,7 @@ from rankscope.settings.interval import Interval
 from dev.simulate.compare.worlds import ALIKE, draw_sample
 
 if TYPE_CHECKING:
-    from rankscope._evaluate.groups import Groups
+    from rankscope._evaluate.query_values import Groups
     from rankscope.gate.result import Budget, Check
 
     from dev.simulate.compare.worlds import World

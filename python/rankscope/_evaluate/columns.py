@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._core import Judgments, Rankings
-    from rankscope._evaluate.groups import Groups
+    from rankscope._evaluate.query_values import Groups
     from rankscope._inputs.qrels import Queries
     from rankscope.output.ids import Ids, SourceIds
     from rankscope.settings.policy import Duplicates, ScoreType, Ties

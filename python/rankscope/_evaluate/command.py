@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.tables import Slices
+    from rankscope._evaluate.slices import Slices
     from rankscope.cli.parser import Parser
     from rankscope.output.diagnostics import Diagnostic
 

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.tables import Slices
+    from rankscope._evaluate.slices import Slices
     from rankscope.output.estimate import Estimate
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from rankscope._evaluate.evaluating import Asked, evaluate_run
+from rankscope._evaluate.evaluating import evaluate_run
 from rankscope._evaluate.evaluations import Evaluations
 from rankscope._evaluate.judgments import load_qrels_for
 from rankscope._evaluate.judgments import read_qrels as read_judged
@@ -17,6 +17,7 @@ from rankscope._evaluate.question import (
     refuse_unused,
     split_question,
 )
+from rankscope._evaluate.settings import Settings
 from rankscope._inputs.documents import is_record
 from rankscope._inputs.needs import load_items, read_items_for
 from rankscope._inputs.recognition import (
@@ -38,8 +39,7 @@ if TYPE_CHECKING:
     from typing import Unpack, overload
 
     from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.query_groups import By
-    from rankscope._evaluate.query_values import Clusters, Weights
+    from rankscope._evaluate.query_values import By, Clusters, Weights
     from rankscope._evaluate.question import TableOptions
     from rankscope._inputs.items import Items
     from rankscope._inputs.qrels import Qrels
@@ -268,7 +268,7 @@ def evaluate(
     """
     own, columns = read_table_options("evaluate", options, holds_all="")
     judged, given, wanted = split_question("evaluate", judgments, run, measures)
-    asked = Asked(
+    settings = Settings(
         measures=wanted,
         policy=policy,
         convention=convention,
@@ -287,19 +287,19 @@ def evaluate(
 
         refuse_unused({"subtopics": subtopics}, "one table: it is for judgments and runs")
         grouped = {"assume_grouped": assume_grouped or None}
-        return evaluate_table(given, asked, columns, own, options={**options, **grouped})
+        return evaluate_table(given, settings, columns, own, options={**options, **grouped})
     refuse_table_options(columns, assume_grouped=assume_grouped)
     if are_matrices(judged, given):
         from rankscope._evaluate.rankings import evaluate_matrices  # noqa: PLC0415 - as above
 
         beside = {"attributes": attributes, "subtopics": subtopics}
         refuse_reading({**options, **beside}, "arrays of grades and scores")
-        return evaluate_matrices(judged, given, asked, own)
+        return evaluate_matrices(judged, given, settings, own)
     named = read_named_runs(given)
     runs: dict[str, InputLike] = {"": given} if named is None else named
     of_qrels = replace(own, progress=own.progress is True)
     qrels = load_qrels_for(judged, runs.values(), wanted, of_qrels, subtopics=subtopics)
-    evaluated = {name: evaluate_run(qrels, each, asked, own) for name, each in runs.items()}
+    evaluated = {name: evaluate_run(qrels, each, settings, own) for name, each in runs.items()}
     return evaluated[""] if named is None else Evaluations(evaluated)
 
 

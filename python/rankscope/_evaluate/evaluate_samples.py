@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankscope._core import evaluate_samples as evaluate_core
-from rankscope._evaluate.evaluating import Asked, evaluate_run
+from rankscope._evaluate.evaluating import evaluate_run
 from rankscope._evaluate.judgments import load_qrels_for
+from rankscope._evaluate.settings import Settings
 from rankscope._inputs.reading import rank_run
 from rankscope._inputs.recognition import is_table, recognise
 from rankscope.errors import UsageError
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from rankscope._evaluate.evaluating import Evaluated
     from rankscope._evaluate.evaluation import Evaluation
     from rankscope._evaluate.query_values import Clusters, Weights
-    from rankscope._evaluate.requests import Request
+    from rankscope._evaluate.settings import Request
     from rankscope._inputs.qrels import Qrels
     from rankscope._inputs.reading import Note
     from rankscope.measures.reading import Measures
@@ -95,7 +96,7 @@ def evaluate_samples(
             code="no_run",
         )
     reading = Reading.of("evaluate_samples", options)
-    asked = Asked(
+    settings = Settings(
         measures=measures,
         policy=policy,
         interval=read_interval(interval),
@@ -105,7 +106,7 @@ def evaluate_samples(
         strict=strict,
     )
     qrels = load_qrels_for(judgments, listed, measures, reading)
-    return evaluate_run(qrels, listed, asked, reading, evaluate=_evaluate_runs)
+    return evaluate_run(qrels, listed, settings, reading, evaluate=_evaluate_runs)
 
 
 def _evaluate_runs(

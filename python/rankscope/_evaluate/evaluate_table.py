@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from rankscope._core import TableStream
-from rankscope._evaluate.evaluating import choose_ties, make_evaluation, make_plan
+from rankscope._evaluate.evaluating import make_evaluation
 from rankscope._evaluate.evaluations import Evaluations
 from rankscope._evaluate.memory import Memory
 from rankscope._evaluate.partitions import rows_of_file
@@ -19,6 +19,7 @@ from rankscope._evaluate.question import (
     refuse_unused,
 )
 from rankscope._evaluate.rankings import Rankings, evaluate_rankings, rank_rows
+from rankscope._evaluate.settings import choose_ties
 from rankscope._evaluate.streaming import evaluate_file
 from rankscope._inputs.numbers import no_judgments, widen_scale
 from rankscope._inputs.progress import watch
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from rankscope._evaluate.evaluating import Asked
     from rankscope._evaluate.evaluation import Evaluation
+    from rankscope._evaluate.settings import Settings
     from rankscope._inputs.numbers import Scale
     from rankscope._inputs.qrels import JoinedColumns
     from rankscope.measures import Measure
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 def evaluate_table(
     table: object,
-    asked: Asked,
+    settings: Settings,
     columns: JoinedColumns,
     reading: Reading,
     *,
@@ -61,19 +62,19 @@ def evaluate_table(
     written to temporary files.
     """
     if isinstance(table, Rankings) or holds(table, Rankings):
-        refuse_reading({**options, "attributes": asked.attributes}, READ)
+        refuse_reading({**options, "attributes": settings.attributes}, READ)
         if isinstance(table, Rankings):
-            return evaluate_rankings(table, asked, reading)
+            return evaluate_rankings(table, settings, reading)
         return Evaluations(
-            {name: evaluate_rankings(each, asked, reading) for name, each in table.items()}
+            {name: evaluate_rankings(each, settings, reading) for name, each in table.items()}
         )
-    refuse_attributes(asked)
+    refuse_attributes(settings)
     refuse_single_precision(reading)
-    refuse_cluster_alone(asked.cluster, asked.interval)
-    columns = replace(columns, attributes=asked.list_attributes())
+    refuse_cluster_alone(settings.cluster, settings.interval)
+    columns = replace(columns, attributes=settings.list_attributes())
     # What a convention refuses, or a function gives, depends on grades: known when all is read.
-    needs_all = asked.convention is not None or columns.attributed is not None
-    needs_all = needs_all or not can_stream(asked.request().measures)
+    needs_all = settings.convention is not None or columns.attributed is not None
+    needs_all = needs_all or not can_stream(settings.request().measures)
     given = recognise_table(table)
     given = given if needs_all else find_stream(given)
     is_grouped = bool(options.get("assume_grouped"))
@@ -89,7 +90,7 @@ def evaluate_table(
         with watch(given, reading.progress) as tell:
             found = evaluate_file(
                 partial(open_joined, given, columns, reading, tell),
-                partial(TableEvaluator, asked=asked, reading=reading, is_grouped=is_grouped),
+                partial(TableEvaluator, settings=settings, reading=reading, is_grouped=is_grouped),
                 Memory(reading.memory, reading.spill_folder),
                 reading.progress,
                 is_once=given.is_once,
@@ -98,9 +99,15 @@ def evaluate_table(
     if found is not None and not isinstance(found, TableFile):
         return found
     rankings = rank_rows(
-        Rankings, given, columns, asked.choose_ties(), reading, numbers_docs=needs_all, source=found
+        Rankings,
+        given,
+        columns,
+        settings.choose_ties(),
+        reading,
+        numbers_docs=needs_all,
+        source=found,
     )
-    return evaluate_rankings(rankings, asked, reading)
+    return evaluate_rankings(rankings, settings, reading)
 
 
 def can_stream(measures: list[Measure]) -> bool:
@@ -115,19 +122,19 @@ class TableEvaluator:
 
     Args:
         file: The table.
-        asked: What is asked of it.
+        settings: What is asked of it.
         reading: How it is read.
         is_grouped: Whether to refuse rows of a query that are not together.
     """
 
     def __init__(
-        self, file: TableFile, *, asked: Asked, reading: Reading, is_grouped: bool
+        self, file: TableFile, *, settings: Settings, reading: Reading, is_grouped: bool
     ) -> None:
-        self._file, self._asked, self._reading = file, asked, reading
-        self._attributes = asked.list_attributes()
-        self._request = asked.request(ties=choose_ties(has_documents="doc" in file.columns))
+        self._file, self._asked, self._reading = file, settings, reading
+        self._attributes = settings.list_attributes()
+        self._request = settings.request(ties=choose_ties(has_documents="doc" in file.columns))
         ties, duplicates = self._request.ties, reading.duplicates
-        self._plan = make_plan(self._request, ties, [], duplicates)
+        self._plan = self._request.plan(duplicates=duplicates)
         self._settings = ties, duplicates, is_grouped, reading.threads
         self._stream, self._source = TableStream(), TEXT
         self._rows = 0
@@ -148,7 +155,7 @@ class TableEvaluator:
     def check(self, rows: Any) -> None:  # noqa: ANN401 - as above
         """Evaluate rows alone, to find the first mistake in them."""
         again = TableEvaluator(
-            self._file, asked=self._asked, reading=self._reading, is_grouped=False
+            self._file, settings=self._asked, reading=self._reading, is_grouped=False
         )
         with rows_of_file(rows):
             again.push(rows)
@@ -177,7 +184,7 @@ class TableEvaluator:
         name, duplicates = self._file.name, self._reading.duplicates
         return make_evaluation(
             answer,
-            replace(self._request, scale=self._scale),
+            replace(self._request, grades=self._scale or ()),
             self._reading,
             self._asked,
             known,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._core import Evaluation as CoreEvaluation
-    from rankscope._evaluate.tables import Slices
+    from rankscope._evaluate.slices import Slices
     from rankscope._inputs.qrels import Queries
     from rankscope.conventions import Convention
     from rankscope.output.diagnostics import Diagnostic

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from rankscope._core import EMPTY_VALUES
-from rankscope._evaluate.evaluating import make_plan
 from rankscope._evaluate.rankings import Rankings, rank_groups
 from rankscope._evaluate.refusals import refuse_ideals_beaten_at
-from rankscope._evaluate.requests import read_request
+from rankscope._evaluate.settings import read_request
 from rankscope._inputs.arrays import from_lists
 from rankscope._inputs.numbers import is_column, is_row, split_lists
 from rankscope.deferred import np
@@ -276,11 +275,8 @@ def values_at(
 def _in_one_pass(
     rankings: Rankings, base: Measure, cutoffs: list[int], policy: Policy
 ) -> NDArray[np.float64]:
-    grades = rankings.grades
-    request = read_request(
-        base @ cutoffs[-1], policy, convention=None, score_type=None, grades=grades
-    )
-    plan = make_plan(request, rankings.tie_policy, grades, "error")
+    request = read_request(base @ cutoffs[-1], policy, grades=rankings.grades)
+    plan = request.plan(rankings.tie_policy)
     column = rankings._core.values_at(plan, np.array(cutoffs, dtype=np.int64))  # noqa: SLF001 - a part of it
     if column is None:
         message = f"{base} has no values at many cutoffs"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from rankscope._evaluate.requests import refuse_one_stdin_for_both
 from rankscope._inputs.progress import watch
 from rankscope._inputs.qrels import Qrels, Queries
 from rankscope._inputs.reading import read_judgments
 from rankscope._inputs.recognition import recognise
+from rankscope.errors import UsageError
+from rankscope.file import File
 from rankscope.measures.reading import find_second
 
 TYPE_CHECKING = False
@@ -54,3 +55,14 @@ def load_qrels_for(
     for run in runs:
         refuse_one_stdin_for_both(qrels, run)
     return load_qrels(qrels, reading, find_second(measures, subtopics=subtopics))
+
+
+def refuse_one_stdin_for_both(qrels: InputLike, run: InputLike) -> None:
+    """Raise an error if judgments and run both come from standard input."""
+    paths = [given.path if isinstance(given, File) else given for given in (qrels, run)]
+    if all(isinstance(path, str) and path == "-" for path in paths):
+        raise UsageError(
+            "expected '-' for one input, found it for both",
+            hint="name a file for the other",
+            code="stdin_twice",
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import rankscope as rs
-from rankscope._evaluate.evaluating import Asked
+from rankscope._evaluate.settings import Settings
 from rankscope._inputs.files import is_scores
 from rankscope._inputs.progress import ProgressBar
 from rankscope._inputs.recognition import name_path, recognise_table
@@ -90,9 +90,9 @@ def refuse_memory_options(options: Namespace, inputs: str, hint: str) -> None:
             )
 
 
-def ask(measures: list[str], options: Namespace) -> Asked:
+def ask(measures: list[str], options: Namespace) -> Settings:
     """Return what the options ask of rankings."""
-    return Asked(
+    return Settings(
         measures=measures,
         policy=options.policy or None,
         convention=options.convention,

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeGuard, TypeVar
 
-    from rankscope._evaluate.evaluating import Asked
+    from rankscope._evaluate.settings import Settings
     from rankscope._inputs.attribution import LabelOptions
     from rankscope.measures.reading import Measures
     from rankscope.settings.reading import ReadingOptions
@@ -179,7 +179,7 @@ def are_matrices(*given: object) -> bool:
     return all(getattr(each, "ndim", 0) == 2 and hasattr(each, "dtype") for each in given)
 
 
-def refuse_attributes(asked: Asked) -> None:
+def refuse_attributes(asked: Settings) -> None:
     """Refuse a table of attributes beside a table that has them itself."""
     refuse_unused(
         {"attributes": asked.attributes}, "a table: join it to the table, and name its columns"

@@ -29,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-    from rankscope._evaluate.evaluating import Asked
+    from rankscope._evaluate.settings import Settings
     from rankscope._inputs.qrels import Qrels
     from rankscope.measures.reading import Measures
     from rankscope.settings.reading import Reading
@@ -70,8 +70,8 @@ def read_rankings(
     measure: Measures | None,
     options: Mapping[str, Any],
     *,
-    asked: Asked,
-) -> tuple[Rankings, Asked, Reading]:
+    settings: Settings,
+) -> tuple[Rankings, Settings, Reading]:
     """Read judgments and a run, or a table, into memory; return what is asked of them, too.
 
     Args:
@@ -80,34 +80,37 @@ def read_rankings(
         run: As in `evaluate`.
         measure: As in `evaluate`.
         options: How the inputs are read.
-        asked: The policy, the convention, and the attributes of queries.
+        settings: The policy, the convention, and the attributes of queries.
     """
     reading, columns = read_table_options(function, options, holds_all="rankings")
     judged, given, wanted = split_question(function, judgments, run, measure)
-    asked = replace(asked, measures=wanted)
+    settings = replace(settings, measures=wanted)
     if judged is not None:
         refuse_table_options(columns)
-        request = asked.request(score_type=reading.score_type)
+        request = settings.request(score_type=reading.score_type)
         qrels = load_qrels_for(judged, (given,), wanted, reading)
         of_run = replace(reading, score_type=request.score_type)
         rankings = rank_run(Rankings, qrels, given, request.ties, of_run)
-        return rankings, asked.resolve(rankings.query_texts, reading), reading
+        return rankings, settings.resolve(rankings.query_texts, reading), reading
     if isinstance(given, Rankings):
-        refuse_reading({**options, "attributes": asked.attributes}, READ)
-        return given, asked, reading
-    refuse_attributes(asked)
+        refuse_reading({**options, "attributes": settings.attributes}, READ)
+        return given, settings, reading
+    refuse_attributes(settings)
     refuse_single_precision(reading)
-    own = replace(columns, attributes=asked.list_attributes())
+    own = replace(columns, attributes=settings.list_attributes())
     table = recognise_table(given)
-    return rank_rows(Rankings, table, own, asked.choose_ties(), reading), asked, reading
+    return rank_rows(Rankings, table, own, settings.choose_ties(), reading), settings, reading
 
 
 def rank_runs(
-    judgments: InputLike | Qrels, runs: Mapping[str, InputLike], asked: Asked, reading: Reading
+    judgments: InputLike | Qrels,
+    runs: Mapping[str, InputLike],
+    settings: Settings,
+    reading: Reading,
 ) -> dict[str, Rankings]:
     """Read judgments and runs, and rank them."""
-    request = asked.request(score_type=reading.score_type)
-    qrels = load_qrels_for(judgments, runs.values(), asked.measures, reading)
+    request = settings.request(score_type=reading.score_type)
+    qrels = load_qrels_for(judgments, runs.values(), settings.measures, reading)
     of_runs = replace(reading, score_type=request.score_type)
     is_shown = reading.progress is True
     return {
@@ -117,7 +120,7 @@ def rank_runs(
 
 
 def rank_scores(
-    function: str, table: object, scores: Sequence[str] | None, asked: Asked, reading: Reading
+    function: str, table: object, scores: Sequence[str] | None, settings: Settings, reading: Reading
 ) -> dict[str, Rankings]:
     """Rank the rows of a table by each of its columns of scores."""
     if scores is None:
@@ -135,8 +138,8 @@ def rank_scores(
         score: rank_rows(
             Rankings,
             recognise_table(table),
-            JoinedColumns({**names, "score": score}, asked.list_attributes()),
-            asked.choose_ties(),
+            JoinedColumns({**names, "score": score}, settings.list_attributes()),
+            settings.choose_ties(),
             reading,
         )
         for score in scores

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from rankscope._core import Rankings as CoreRankings
 from rankscope._evaluate.columns import Choices, Columns
-from rankscope._evaluate.evaluating import Asked, choose_ties, make_evaluation, make_plan
+from rankscope._evaluate.evaluating import make_evaluation
 from rankscope._evaluate.judgments import load_qrels
 from rankscope._evaluate.query_values import refuse_cluster_alone
 from rankscope._evaluate.question import read_table_options, refuse_single_precision
 from rankscope._evaluate.refusals import check_order, refuse_beaten_ideals
+from rankscope._evaluate.settings import Settings, choose_ties
 from rankscope._inputs import arrays
 from rankscope._inputs.needs import check_items, read_items_for
 from rankscope._inputs.numbers import is_judged, no_judgments
@@ -32,8 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.query_groups import By
-    from rankscope._evaluate.query_values import Clusters, Weights
+    from rankscope._evaluate.query_values import By, Clusters, Weights
     from rankscope._evaluate.question import TableOptions
     from rankscope._inputs.arrays import GroupsLike
     from rankscope._inputs.qrels import JoinedColumns
@@ -243,7 +243,7 @@ class Rankings(Columns):
             de             1  1.0000      1
         """
         measures = hold_measures(measures)
-        asked = Asked(
+        settings = Settings(
             measures=measures,
             policy=policy,
             convention=convention,
@@ -253,22 +253,20 @@ class Rankings(Columns):
             weights=weights,
             items=read_items_for(measures, history=history, items=items, catalogue=catalogue),
         )
-        return self._evaluate(asked, threads)
+        return self._evaluate(settings, threads)
 
-    def _evaluate(self, asked: Asked, threads: int | None) -> Evaluation:
+    def _evaluate(self, settings: Settings, threads: int | None) -> Evaluation:
         choices, grades = self._choices, self._core.grades()
-        request = asked.request(ties=choices.ties, grades=grades)
+        request = settings.request(ties=choices.ties, grades=grades)
         if request.convention is not None:
             check_order(self, request.ties, request.score_type)
-        refuse_cluster_alone(asked.cluster, asked.interval)
-        known = asked.look_up(self._queries.read_ids, self._read_attribute)
-        plan = make_plan(
-            request,
+        refuse_cluster_alone(settings.cluster, settings.interval)
+        known = settings.look_up(self._queries.read_ids, self._read_attribute)
+        plan = request.plan(
             request.ties if request.convention is None else choices.ties,
-            grades,
             choices.duplicates,
             weights=known.weights,
-            items=check_items(request.measures, asked.items),
+            items=check_items(request.measures, settings.items),
             judgments=self._judgments,
         )
         reading = Reading.read(duplicates=choices.duplicates, threads=threads)
@@ -282,7 +280,7 @@ class Rankings(Columns):
             answer,
             request,
             reading,
-            asked,
+            settings,
             known,
             queries=self._queries,
             run_name=self._name,
@@ -355,13 +353,13 @@ def rank_groups(groups: arrays.Groups, ties: Ties, kind: type[Kind]) -> Kind:
 
 
 def evaluate_matrices(
-    grades: ArrayLike, scores: ArrayLike, asked: Asked, reading: Reading
+    grades: ArrayLike, scores: ArrayLike, settings: Settings, reading: Reading
 ) -> Evaluation:
     """Evaluate matrices of queries by documents."""
-    ties = asked.choose_ties() or "average"
-    return evaluate_rankings(Rankings.from_arrays(grades, scores, ties=ties), asked, reading)
+    ties = settings.choose_ties() or "average"
+    return evaluate_rankings(Rankings.from_arrays(grades, scores, ties=ties), settings, reading)
 
 
-def evaluate_rankings(rankings: Rankings, asked: Asked, reading: Reading) -> Evaluation:
+def evaluate_rankings(rankings: Rankings, settings: Settings, reading: Reading) -> Evaluation:
     """Evaluate rankings."""
-    return rankings._evaluate(asked, reading.threads)  # noqa: SLF001 - a part of it
+    return rankings._evaluate(settings, reading.threads)  # noqa: SLF001 - a part of it

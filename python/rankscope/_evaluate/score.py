@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from rankscope._core import mean_of_rows
-from rankscope._evaluate.evaluating import make_plan
 from rankscope._evaluate.grades import POLICIES as POLICIES_OF_GAINS
 from rankscope._evaluate.query_values import are_weights
 from rankscope._evaluate.rankings import Rankings, rank_groups
-from rankscope._evaluate.requests import read_request
+from rankscope._evaluate.settings import read_request
 from rankscope._inputs.arrays import GROUPED, as_matrix, check_weights, from_rows
 from rankscope._inputs.numbers import to_numbers
 from rankscope.errors import FormatError, PolicyError, UsageError
@@ -200,10 +199,8 @@ def _score_plain(
     are_bad = weights is not None and not (len(weights) == len(y_true) and are_weights(weights))
     if are_bad or callable(measure.parameters.get("gain")):
         return None
-    request = read_request(measure, policy, convention=None, score_type=None, grades=[])
-    plan = make_plan(request, policy.ties, [], "error", weights=weights)
-    threads = count_threads(None)
-    return mean_of_rows(plan, y_true, y_score, given.ignore_ties, threads)
+    plan = read_request(measure, policy).plan(weights=weights)
+    return mean_of_rows(plan, y_true, y_score, given.ignore_ties, count_threads(None))
 
 
 def _read_ties(ties: object, *, ignores: bool) -> object:

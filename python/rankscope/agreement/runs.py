@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope._evaluate.requests import refuse_one_stdin_for_both
+from rankscope._evaluate.judgments import refuse_one_stdin_for_both
 from rankscope.agreement.measures import DEFAULT, check_measures, check_settings, compare, mean
 from rankscope.agreement.result import RunAgreement
 from rankscope.difference.compute import name_runs

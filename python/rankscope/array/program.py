@@ -14,13 +14,11 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from rankscope._evaluate.evaluating import make_plan
-from rankscope._evaluate.requests import read_request
+from rankscope._evaluate.settings import read_request
 from rankscope.array import binary
 from rankscope.array.ranked import Padded, Values, rank_batch
 from rankscope.deferred import np
 from rankscope.errors import MeasureError
-from rankscope.settings.policy import Policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,8 +140,5 @@ def _weights(measure: Measure, count: int) -> list[float]:
             hint="write nDCG@10",
             code="bad_parameter",
         )
-    request = read_request(
-        measure(gain="linear"), Policy(), convention=None, score_type=None, grades=[]
-    )
-    plan = make_plan(request, "input", [], "error")
+    plan = read_request(measure(gain="linear")).plan()
     return plan.discounted(0, [1.0] * count, range(1, count + 1)) or []

@@ -6,11 +6,10 @@ import math
 
 from rankscope._core import Plan, bound_difference
 from rankscope._core import bound as bound_each
-from rankscope._evaluate.evaluating import Asked, make_plan
 from rankscope._evaluate.ranked_runs import read_rankings
 from rankscope._evaluate.rankings import Rankings
 from rankscope._evaluate.refusals import check_averaged, check_judgments, refuse_items
-from rankscope._evaluate.requests import read_policy, read_request
+from rankscope._evaluate.settings import Settings, read_policy, read_request
 from rankscope.bounds.result import BoundedMean, Bounds, Openness
 from rankscope.deferred import np
 from rankscope.errors import UsageError
@@ -68,14 +67,14 @@ def bounds(
         >>> bounds(qrels, run, "nDCG@3").mean
         BoundedMean(value=0.5, lower=0.5, upper=0.9197207891481876, queries=1)
     """
-    given = Asked(measures=(), policy=policy)
+    given = Settings(measures=(), policy=policy)
     rankings, asked, reading = read_rankings(
-        "bounds", judgments, run, measure, options, asked=given
+        "bounds", judgments, run, measure, options, settings=given
     )
     wanted: Any = asked.measures
     other: Any = against
     if against is not None and not isinstance(against, Rankings):
-        other, *_ = read_rankings("bounds", judgments, against, wanted, options, asked=given)
+        other, *_ = read_rankings("bounds", judgments, against, wanted, options, settings=given)
     return bound(
         rankings, wanted, scale=scale, against=other, policy=policy, threads=reading.threads
     )
@@ -173,8 +172,7 @@ def _read_scale(
 def _plan(rankings: Rankings, measure: Measure, policy: Policy, scale: list[float]) -> Plan:
     """Make a plan that includes the gains of all grades of the scale."""
     grades = sorted({*rankings.grades, *scale})
-    request = read_request(measure, policy, convention=None, score_type=None, grades=grades)
-    return make_plan(request, rankings.tie_policy, grades, "error")
+    return read_request(measure, policy, grades=grades).plan(rankings.tie_policy)
 
 
 def _check_pair(rankings: Rankings, against: Rankings) -> None:

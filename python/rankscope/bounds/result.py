@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankscope._evaluate.tables import MeasuredTable
 from rankscope.output.ids import TEXT
+from rankscope.output.table import MeasuredTable
 from rankscope.output.text import format_value
 from rankscope.records import record
 

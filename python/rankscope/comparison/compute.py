@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rankscope._evaluate.evaluating import Asked
 from rankscope._evaluate.evaluation import Evaluation
 from rankscope._evaluate.question import READ, holds, refuse_reading, refuse_unused, split_question
 from rankscope._evaluate.ranked_runs import rank_runs, rank_scores, read_runs, refuse_scores
 from rankscope._evaluate.rankings import Rankings
 from rankscope._evaluate.refusals import refuse_run_measure
+from rankscope._evaluate.settings import Settings
 from rankscope._inputs.needs import read_items_for
 from rankscope._inputs.progress import follow, tick
 from rankscope.comparison.estimates import Choices, MeasureValues, compare_values
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack
 
-    from rankscope._evaluate.query_groups import By
-    from rankscope._evaluate.query_values import Clusters
+    from rankscope._evaluate.query_values import By, Clusters
     from rankscope._evaluate.ranked_runs import Runs
     from rankscope.conventions import Convention
     from rankscope.measures import Measure
@@ -179,7 +178,7 @@ def compare(
         return compare_computed(
             judgments,
             runs if measures is None else measures,
-            Asked(measures=(), by=by, cluster=cluster, attributes=attributes),
+            Settings(measures=(), by=by, cluster=cluster, attributes=attributes),
             reading,
             runs=None if values is True else values,
             names=names,
@@ -200,7 +199,7 @@ def compare(
         chosen = None if wanted is None else read_measures(wanted)[0]
         return _compare(evaluations, axis, testing, reading, chosen)
     judged, given, wanted = split_question("compare", judgments, runs, measures)
-    asked = Asked(
+    asked = Settings(
         measures=wanted,
         policy=policy,
         convention=convention,
@@ -225,7 +224,7 @@ def compare(
 
 def compare_rankings(
     rankings: Mapping[str, Rankings],
-    asked: Asked,
+    asked: Settings,
     reading: Reading,
     *,
     bounds: bool | None = None,

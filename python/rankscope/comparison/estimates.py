@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope._evaluate.groups import Groups
+    from rankscope._evaluate.query_values import Groups
     from rankscope.measures import Measure
     from rankscope.measures.direction import Direction
     from rankscope.stats.test.paired import Test

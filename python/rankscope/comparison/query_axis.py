@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankscope._evaluate.groups import join_groups
-from rankscope._evaluate.query_groups import (
+from rankscope._evaluate.query_values import (
     cluster_queries,
     encode,
+    join_groups,
     list_names,
+    order_queries,
     read_attributes,
     read_by,
+    read_series,
     slice_queries,
 )
-from rankscope._evaluate.query_values import order_queries, read_series
 from rankscope.comparison.result import SliceAttribute
 from rankscope.output.ids import SourceIds
 from rankscope.records import record
@@ -22,9 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankscope._evaluate.groups import Groups
-    from rankscope._evaluate.query_groups import By
-    from rankscope._evaluate.query_values import Clusters
+    from rankscope._evaluate.query_values import By, Clusters, Groups
     from rankscope._evaluate.rankings import Rankings
     from rankscope.output.ids import AttributeColumn
     from rankscope.settings.reading import Reading

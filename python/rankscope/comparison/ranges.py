@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope._evaluate.requests import read_policy
+from rankscope._evaluate.settings import read_policy
 from rankscope._inputs.progress import follow
 from rankscope.bounds.compute import bound
 from rankscope.deferred import np

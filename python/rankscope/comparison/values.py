@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope._evaluate.evaluating import Asked
+    from rankscope._evaluate.settings import Settings
     from rankscope.comparison.compute import Range
     from rankscope.comparison.result import Comparison
     from rankscope.measures.direction import Direction
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def compare_computed(
     given: object,
     measure: object,
-    asked: Asked,
+    asked: Settings,
     reading: Reading,
     *,
     runs: Sequence[str] | None,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import inf, isnan, nan
 
-from rankscope._evaluate.evaluating import Asked, make_plan
 from rankscope._evaluate.refusals import check_order
-from rankscope._evaluate.requests import read_request
+from rankscope._evaluate.settings import Settings, read_request
 from rankscope._inputs.doubles import EXACT_UP_TO
 from rankscope._inputs.numbers import no_judgments, to_numbers
 from rankscope.derivation.derive.gain import derive
@@ -136,8 +135,8 @@ def explain(
         policy, convention = settings.pop("policy", None), settings.pop("convention", None)
         from rankscope._evaluate.ranked_runs import read_rankings  # noqa: PLC0415 - loads NumPy
 
-        wanted = Asked(measures=(), policy=policy, convention=convention)
-        rankings, asked, _ = read_rankings("explain", grades, k, measure, settings, asked=wanted)
+        wanted = Settings(measures=(), policy=policy, convention=convention)
+        rankings, asked, _ = read_rankings("explain", grades, k, measure, settings, settings=wanted)
         chosen = read_measure(asked.measures)
         return explain_query(
             rankings, query_id, chosen, policy=policy, convention=convention, limit=limit
@@ -193,9 +192,8 @@ def explain_query(
     request = read_request(
         measure,
         policy,
-        default=Policy(ties=rankings.tie_policy),
+        ties=rankings.tie_policy,
         convention=convention,
-        score_type=None,
         grades=rankings.grades,
     )
     if request.ties != rankings.tie_policy:
@@ -261,9 +259,7 @@ def take_query(rankings: Rankings, number: int, query_id: object = None) -> Rank
 
 def _is_present(rankings: Rankings, number: int) -> bool:
     """Check whether a query is in the run, even with an empty list."""
-    ties = rankings.tie_policy
-    request = read_request(P @ 1, Policy(ties=ties), convention=None, score_type=None, grades=[])
-    plan = make_plan(request, ties, [], "error")
+    plan = read_request(P @ 1, ties=rankings.tie_policy).plan()
     core = rankings._core  # noqa: SLF001 - a part of it
     return bool(core.evaluate(plan, count_threads(None)).is_present()[number])
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from os import PathLike
 
-from rankscope._evaluate.evaluating import Asked
-from rankscope._evaluate.judgments import load_qrels_for
+from rankscope._evaluate.judgments import load_qrels_for, refuse_one_stdin_for_both
 from rankscope._evaluate.question import READ, holds, refuse_reading
 from rankscope._evaluate.ranked_runs import rank_scores, refuse_scores
 from rankscope._evaluate.rankings import Rankings, rank_run
 from rankscope._evaluate.refusals import refuse_items
-from rankscope._evaluate.requests import read_policy, refuse_one_stdin_for_both
+from rankscope._evaluate.settings import Settings, read_policy
 from rankscope.errors import UsageError
 from rankscope.losses.compute import measure_losses
 from rankscope.measures.reading import read_measure
@@ -98,7 +97,7 @@ def diff(
         )
     asked = read_measure(given)
     refuse_items(asked, "losses by document")
-    wanted = Asked(measures=[asked], policy=policy)
+    wanted = Settings(measures=[asked], policy=policy)
     if judged is None:
         if holds(judgments, Rankings):
             refuse_scores(scores, "Rankings")

@@ -7,9 +7,10 @@ from hashlib import blake2b
 from itertools import combinations, pairwise
 
 from rankscope._core import Run, fuse_runs
-from rankscope._evaluate.evaluating import Asked, evaluate_run
+from rankscope._evaluate.evaluating import evaluate_run
 from rankscope._evaluate.judgments import load_qrels
 from rankscope._evaluate.ranked_runs import check_scores
+from rankscope._evaluate.settings import Settings as EvaluateSettings
 from rankscope._inputs.reading import read_lists
 from rankscope._inputs.recognition import recognise
 from rankscope.deferred import np
@@ -334,7 +335,9 @@ def fit_fusion(
     def evaluate(settings: Settings) -> Evaluation:
         with explaining():
             fused = fuse_runs(given, settings, reading.threads)
-        return evaluate_run(judgments, fused, Asked(measures=[asked], policy=policy), reading)
+        return evaluate_run(
+            judgments, fused, EvaluateSettings(measures=[asked], policy=policy), reading
+        )
 
     def fit(read: Callable[[_Tried], float]) -> Weights:
         def measure_weights(weights: Weights) -> float:

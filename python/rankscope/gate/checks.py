@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope._evaluate.groups import Groups
+    from rankscope._evaluate.query_values import Groups
     from rankscope.comparison.estimates import MeasureValues
     from rankscope.gate.result import Budget, OnInconclusive
     from rankscope.measures import Measure

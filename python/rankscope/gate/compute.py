@@ -6,10 +6,10 @@ import math
 import os
 from operator import itemgetter
 
-from rankscope._evaluate.evaluating import Asked
 from rankscope._evaluate.question import READ, holds, refuse_reading, refuse_unused
 from rankscope._evaluate.ranked_runs import rank_runs, rank_scores, refuse_scores
 from rankscope._evaluate.rankings import Rankings
+from rankscope._evaluate.settings import Settings as EvaluateSettings
 from rankscope._inputs.needs import read_items_for
 from rankscope._inputs.recognition import shorten_names
 from rankscope.comparison.compute import find_common
@@ -51,8 +51,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.groups import Groups
-    from rankscope._evaluate.query_values import Clusters
+    from rankscope._evaluate.query_values import Clusters, Groups
     from rankscope.conventions import Convention
     from rankscope.gate.result import OnInconclusive
     from rankscope.measures import Measure
@@ -165,7 +164,7 @@ def gate(
         _refuse_measure(measure, measure.better, budget)
         _refuse_vain_budget(budget, measure)
     once = list(dict.fromkeys(measures))
-    asked = Asked(
+    asked = EvaluateSettings(
         measures=once,
         policy=policy,
         convention=convention,
@@ -232,7 +231,7 @@ def _rank(
     judgments: object,
     runs: tuple[InputLike | None, InputLike | None],
     scores: Sequence[str] | None,
-    asked: Asked,
+    asked: EvaluateSettings,
     reading: Reading,
 ) -> dict[str, Rankings]:
     """Rank the baseline and the candidate."""

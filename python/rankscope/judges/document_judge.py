@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from rankscope._evaluate.evaluating import make_plan
 from rankscope._evaluate.judgments import load_qrels
 from rankscope._evaluate.query_values import order_queries
-from rankscope._evaluate.requests import read_request
+from rankscope._evaluate.settings import read_request
 from rankscope.deferred import np
 from rankscope.errors import InputError, MeasureError
 from rankscope.judges.agreement import LARGE_FACTOR
@@ -114,11 +113,9 @@ def estimate_dcg(
     reading = Reading.of("estimate_dcg", options)
     human, model = (load_qrels(given, reading) for given in (human_qrels, model_qrels))
     grades = sorted({*human.judgments.grades(), *model.judgments.grades()})
-    request = read_request(
-        asked, policy, convention=None, score_type=reading.score_type, grades=grades
-    )
+    request = read_request(asked, policy, score_type=reading.score_type, grades=grades)
     refuse_aggregate(request.policy)
-    plan = make_plan(request, request.ties, grades, reading.duplicates)
+    plan = request.plan(duplicates=reading.duplicates)
     gains = _Gains(plan, grades, asked.k)
     judged = JudgedRuns.hold(run, baseline, reading)
     runs = judged.rank(model, request.ties)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rankscope._evaluate.evaluating import Asked, evaluate_run
+from rankscope._evaluate.evaluating import evaluate_run
 from rankscope._evaluate.query_values import order_queries
 from rankscope._evaluate.rankings import Rankings, rank_run
+from rankscope._evaluate.settings import Settings
 from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.file import File
@@ -56,7 +57,7 @@ class JudgedRuns:
         self, qrels: Qrels, measures: Measures, policy: Policy | str | None
     ) -> list[Evaluation]:
         """Evaluate the runs, of which only means are estimated."""
-        asked = Asked(measures=measures, policy=policy)
+        asked = Settings(measures=measures, policy=policy)
         evaluations = [evaluate_run(qrels, run, asked, self.reading) for run in self.runs]
         refuse_aggregate(evaluations[0].policy)
         return evaluations

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 from rankscope._core import EMPTY_VALUES
 from rankscope._evaluate.columns import Columns
-from rankscope._evaluate.evaluating import Asked
-from rankscope._evaluate.query_groups import weigh_queries
+from rankscope._evaluate.query_values import weigh_queries
 from rankscope._evaluate.ranked_runs import read_rankings
 from rankscope._evaluate.refusals import check_judgments
-from rankscope._evaluate.requests import read_policy
+from rankscope._evaluate.settings import Settings, read_policy
 from rankscope._inputs.qrels import Qrels, Queries
 from rankscope.deferred import np
 from rankscope.errors import UsageError
@@ -80,7 +79,7 @@ def losses(
         >>> round(lost.means["value"], 4), round(lost.means["retrieval"], 4)
         (0.6131, 0.3869)
     """
-    given = Asked(
+    given = Settings(
         measures=(),
         policy=policy,
         by=by,
@@ -89,7 +88,7 @@ def losses(
         attributes=attributes,
     )
     rankings, asked, reading = read_rankings(
-        "losses", judgments, run, measure, options, asked=given
+        "losses", judgments, run, measure, options, settings=given
     )
     return measure_losses(
         rankings,

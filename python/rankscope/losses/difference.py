@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.tables import Slices
+    from rankscope._evaluate.slices import Slices
     from rankscope.measures.domains import Value
     from rankscope.measures.spec import Row
     from rankscope.output.diagnostics import Diagnostic

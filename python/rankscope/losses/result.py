@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from rankscope._evaluate.tables import MeasuredTable
 from rankscope.output.ids import TEXT
-from rankscope.output.table import Table
+from rankscope.output.table import MeasuredTable, Table
 from rankscope.output.text import format_share, format_value, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankscope._evaluate.tables import Slices
+    from rankscope._evaluate.slices import Slices
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.ids import SourceIds

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankscope.deferred import np
 from rankscope.output.exports import Tabular
 from rankscope.output.ids import TEXT
+from rankscope.output.printed import Printed
 from rankscope.output.text import format_value, show
 
 TYPE_CHECKING = False
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope.measures import Measure
     from rankscope.output.ids import SourceIds
+    from rankscope.settings.policy import Policy
 
     Cell = str | int | float | None
     ColumnValues: TypeAlias = Sequence[Cell] | NDArray[Any]
@@ -187,3 +190,31 @@ def _show(cell: Cell) -> str:
     if isinstance(cell, float):
         return format_value(cell)
     return show(cell) if isinstance(cell, str) else str(cell)
+
+
+class MeasuredTable(Printed, Table):
+    """A table about one measure under one policy, which prints with what belongs to it."""
+
+    def __init__(
+        self,
+        columns: Mapping[str, Column],
+        *,
+        measure: Measure,
+        policy: Policy,
+        source: SourceIds = TEXT,
+    ) -> None:
+        super().__init__(columns, source=source)
+        self._measure = measure
+        self._policy = policy
+
+    @property
+    def measure(self) -> Measure:
+        """The measure."""
+        return self._measure
+
+    @property
+    def policy(self) -> Policy:
+        """The policy."""
+        return self._policy
+
+    __repr__ = Printed.__str__

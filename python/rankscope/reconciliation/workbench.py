@@ -6,11 +6,10 @@ import os
 import sys
 from shlex import quote
 
-from rankscope._evaluate.judgments import load_qrels
+from rankscope._evaluate.judgments import load_qrels, refuse_one_stdin_for_both
 from rankscope._evaluate.question import refuse_single_precision
 from rankscope._evaluate.rankings import Rankings, rank_rows, rank_run
 from rankscope._evaluate.refusals import check_order
-from rankscope._evaluate.requests import refuse_one_stdin_for_both
 from rankscope._inputs.qrels import JoinedColumns, Qrels
 from rankscope._inputs.recognition import recognise, recognise_table
 from rankscope.errors import MeasureError, PolicyError

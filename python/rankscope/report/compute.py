@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from functools import partial
 
 from rankscope._evaluate.evaluate import read_named_runs
-from rankscope._evaluate.evaluating import Asked, choose_ties
-from rankscope._evaluate.judgments import load_qrels_for
-from rankscope._evaluate.query_groups import read_by
+from rankscope._evaluate.judgments import load_qrels_for, refuse_one_stdin_for_both
+from rankscope._evaluate.query_values import read_by
 from rankscope._evaluate.question import (
     read_table_options,
     refuse_attributes,
@@ -19,7 +18,7 @@ from rankscope._evaluate.question import (
 )
 from rankscope._evaluate.rankings import evaluate_rankings, rank_rows, rank_run
 from rankscope._evaluate.refusals import refuse_run_measure
-from rankscope._evaluate.requests import refuse_one_stdin_for_both
+from rankscope._evaluate.settings import Settings, choose_ties
 from rankscope._inputs.attribution import read_positive
 from rankscope._inputs.files import list_runs
 from rankscope._inputs.needs import read_items_for
@@ -47,8 +46,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias, TypeVar, Unpack
 
     from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.query_groups import By
-    from rankscope._evaluate.query_values import Weights
+    from rankscope._evaluate.query_values import By, Weights
     from rankscope._evaluate.question import TableOptions
     from rankscope._inputs.qrels import JoinedColumns
     from rankscope.comparison.result import Comparison
@@ -133,7 +131,7 @@ def report(
         "report", judgments, runs, measures, default=DEFAULT_MEASURES
     )
     beside: dict[str, Any] = {"history": history, "items": items, "catalogue": catalogue}
-    asked = Asked(
+    asked = Settings(
         measures=wanted,
         policy=policy,
         convention=convention,
@@ -166,7 +164,7 @@ def report(
 
 
 def _rank_table(
-    held: HashedInput, columns: JoinedColumns, asked: Asked, reading: Reading
+    held: HashedInput, columns: JoinedColumns, asked: Settings, reading: Reading
 ) -> Rankings:
     refuse_attributes(asked)
     refuse_single_precision(reading)
@@ -178,7 +176,7 @@ def _rank_table(
 def _rank_runs(
     judged: InputLike | Qrels,
     named: Sequence[tuple[str, InputLike]],
-    asked: Asked,
+    asked: Settings,
     reading: Reading,
 ) -> tuple[list[HashedInput], list[Rankings]]:
     """Read judgments and runs, which are held with the hashes of their files."""
@@ -198,7 +196,7 @@ def _rank_runs(
     ]
 
 
-def _say_table(asked: Asked, columns: JoinedColumns) -> Iterator[tuple[str, str]]:
+def _say_table(asked: Settings, columns: JoinedColumns) -> Iterator[tuple[str, str]]:
     """Yield what a table needs as options."""
     by = read_by(asked.by)
     yield from (("--by", name) for name in by if not isinstance(by, Mapping))
@@ -226,7 +224,7 @@ def say_reading(reading: Reading) -> list[tuple[str, str]]:
 
 def report_rankings(
     rankings: Sequence[Rankings],
-    asked: Asked,
+    asked: Settings,
     reading: Reading,
     *,
     held: Sequence[HashedInput],
@@ -343,7 +341,7 @@ def _compare_runs(
     rankings: Sequence[Rankings],
     names: Sequence[str],
     evaluation: Evaluation,
-    asked: Asked,
+    asked: Settings,
     reading: Reading,
 ) -> Comparison | str | None:
     """Compare all pairs of runs, or return the reason why they can't be; `None` for one run."""
@@ -358,7 +356,7 @@ def _compare_runs(
     try:
         return compare_rankings(
             by_name,
-            Asked(
+            Settings(
                 measures=measures,
                 policy=asked.policy,
                 convention=asked.convention,

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.tables import Slices as EvaluatedSlices
+    from rankscope._evaluate.slices import Slices as EvaluatedSlices
     from rankscope.bounds.result import Bounds
     from rankscope.comparison.result import Comparison
     from rankscope.derivation.explanation import Explanation

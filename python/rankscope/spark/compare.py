@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import rankscope as rs
-from rankscope._evaluate.query_groups import read_slicing
+from rankscope._evaluate.query_values import read_slicing
 from rankscope.errors import UsageError
 from rankscope.spark.evaluate import evaluate
 from rankscope.spark.jobs import OPTIONS

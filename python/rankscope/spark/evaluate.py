@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from rankscope._evaluate.evaluating import Asked
-from rankscope._evaluate.query_groups import read_slicing
+from rankscope._evaluate.query_values import read_slicing
 from rankscope._evaluate.question import split_question
+from rankscope._evaluate.settings import Settings
 from rankscope.errors import UsageError
 from rankscope.settings.reading import Reading
 from rankscope.spark.evaluation import SparkAnswer, SparkEvaluation, make_evaluation
@@ -74,7 +74,7 @@ def evaluate(
             read_source("judged", judged, reading.columns, slicing),
             read_source("retrieved", given, reading.columns),
         ]
-    asked = Asked(measures=wanted, policy=policy, convention=convention)
+    asked = Settings(measures=wanted, policy=policy, convention=convention)
     job = make_job(
         [each.rows for each in sources], partial(list_grades, sources[0]), asked, reading
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankscope._core import Summary
 from rankscope._evaluate.evaluating import describe_answer, refuse_diagnostics
 from rankscope._evaluate.evaluation import Evaluation, name_measures
-from rankscope._evaluate.tables import Slices
+from rankscope._evaluate.slices import Slices
 from rankscope._inputs.numbers import no_judgments
 from rankscope._inputs.qrels import Queries
 from rankscope.errors import EmptyError, FormatError, LimitError, RankscopeError, UsageError

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rankscope._evaluate.evaluate_table import can_stream
-from rankscope._evaluate.evaluating import choose_ties
 from rankscope._evaluate.question import refuse_single_precision
+from rankscope._evaluate.settings import choose_ties
 from rankscope.errors import PolicyError
 from rankscope.measures.reading import read_measures
 from rankscope.names import check_choice
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rankscope._evaluate.evaluating import Asked
+    from rankscope._evaluate.settings import Settings
     from rankscope.settings.reading import Reading
     from rankscope.spark.packing import Rows
 
@@ -27,7 +27,7 @@ OPTIONS = (*ROLES, "duplicates", "score_type")
 def make_job(
     rows: Sequence[Rows],
     list_grades: Callable[[], list[float]],
-    asked: Asked,
+    asked: Settings,
     reading: Reading,
 ) -> Job:
     """Read what all tasks evaluate.

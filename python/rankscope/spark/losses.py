@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope._evaluate.requests import read_policy
+from rankscope._evaluate.settings import read_policy
 from rankscope.losses.compute import evaluate_parts
 from rankscope.losses.difference import Accounts, Parts, check_policy, make_ledger
 from rankscope.measures.reading import read_measure

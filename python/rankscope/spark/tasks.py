@@ -7,8 +7,7 @@ from contextlib import nullcontext
 from functools import partial
 
 from rankscope._core import Rankings, Summary, evaluate_part, summarize, summarize_groups
-from rankscope._evaluate.evaluating import make_plan
-from rankscope._evaluate.groups import join_groups
+from rankscope._evaluate.query_values import join_groups
 from rankscope._inputs.columns import to_arrow
 from rankscope._inputs.numbers import is_judged
 from rankscope.deferred import np, pa, pc
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
 
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._core import Plan
-    from rankscope._evaluate.groups import Groups
-    from rankscope._evaluate.requests import Request
+    from rankscope._evaluate.query_values import Groups
+    from rankscope._evaluate.settings import Request
     from rankscope._inputs.columns import IdColumn
     from rankscope._inputs.rows import CoreColumns
     from rankscope.spark.packing import Buckets, Rows
@@ -174,7 +173,7 @@ class Task:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self.plan: Plan = make_plan(job.request, job.request.ties, list(job.grades), job.duplicates)
+        self.plan: Plan = job.request.plan(duplicates=job.duplicates)
         self._summaries: list[bytes] = []
         self._slices: dict[tuple[str, ...], list[bytes]] = {}
         self._notes: dict[str, int] = {}

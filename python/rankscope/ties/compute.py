@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 from rankscope._core import audit_ties as audit_spreads
-from rankscope._evaluate.evaluating import make_plan
 from rankscope._evaluate.refusals import check_averaged, refuse_items
-from rankscope._evaluate.requests import read_policy, read_request
+from rankscope._evaluate.settings import read_policy, read_request
 from rankscope.deferred import np
 from rankscope.measures.reading import read_measure
 from rankscope.output.table import Table
@@ -101,10 +100,7 @@ def spread_ties(
     if values is None:
         evaluation = rankings.evaluate(measure, policy=policy, threads=threads)
         values = evaluation.per_query(measure)
-    request = read_request(
-        measure, policy, convention=None, score_type=None, grades=rankings.grades
-    )
-    plan = make_plan(request, rankings.tie_policy, rankings.grades, "error")
+    plan = read_request(measure, policy, grades=rankings.grades).plan(rankings.tie_policy)
     core = rankings._core  # noqa: SLF001 - a part of it
     expected, lower, upper, variance, tied = (
         np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode))

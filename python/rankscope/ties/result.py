@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from rankscope._evaluate.tables import MeasuredTable
 from rankscope.output.ids import TEXT
+from rankscope.output.table import MeasuredTable
 from rankscope.output.text import format_value
 from rankscope.records import record
 

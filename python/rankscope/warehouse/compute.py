@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from rankscope._evaluate.evaluating import choose_ties
-from rankscope._evaluate.query_groups import read_slicing
+from rankscope._evaluate.query_values import read_slicing
 from rankscope._evaluate.question import split_question
-from rankscope._evaluate.requests import read_policy
+from rankscope._evaluate.settings import choose_ties, read_policy
 from rankscope.errors import UsageError
 from rankscope.measures.reading import read_measures
 from rankscope.names import check_choice

@@ -6,8 +6,7 @@ from array import array
 from itertools import accumulate, chain
 
 from rankscope._core import Plan, Rankings
-from rankscope._evaluate.evaluating import make_plan
-from rankscope._evaluate.requests import Request, read_request
+from rankscope._evaluate.settings import Request, read_request
 from rankscope.measures import Measure
 from rankscope.measures.table import measure as measure_named
 from rankscope.records import record, replace
@@ -104,14 +103,9 @@ class Kernels:
         policy: Policy | None = None,
     ) -> Plan:
         request = Request(
-            measures=list(measures),
-            policy=policy or self._policy,
-            score_type="float64",
-            repeated=0,
-            convention=None,
-            names={},
+            measures=list(measures), policy=policy or self._policy, grades=ranked.grades()
         )
-        return make_plan(request, ties, ranked.grades(), "error")
+        return request.plan(ties)
 
     def _evaluate(
         self,
@@ -175,9 +169,6 @@ MOST_RANKS = 10_000
 
 def weigh_ranks(measure: Measure, ranks: int) -> tuple[float, ...]:
     """Return the weights of the first ranks: what a gain of 1 adds at each."""
-    request = read_request(
-        measure @ ranks, None, convention=None, score_type=None, grades=[0.0, 1.0]
-    )
-    plan = make_plan(request, "input", [0.0, 1.0], "error")
+    plan = read_request(measure @ ranks, grades=[0.0, 1.0]).plan("input")
     # Of DCG there always are some.
     return tuple(plan.discounted(0, [1.0] * ranks, [*range(1, ranks + 1)]) or ())

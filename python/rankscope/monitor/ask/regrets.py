@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from rankscope._core import find_regrets as find_core_regrets
-from rankscope._evaluate.evaluating import make_plan
-from rankscope._evaluate.requests import read_request
+from rankscope._evaluate.settings import read_request
 from rankscope.deferred import np
 from rankscope.losses.difference import take_settings
 from rankscope.measures import CG, DCG
@@ -46,9 +45,7 @@ def find_regrets(rankings: Rankings, measure: Measure, policy: Policy) -> FoundR
     """
     summed = take_settings(DCG.row, measure) if measure.row == CG.row else measure
     left_out = replace(policy, empty="skip")
-    grades = rankings.grades
-    request = read_request(summed, left_out, convention=None, score_type=None, grades=grades)
-    plan = make_plan(request, rankings.tie_policy, grades, "error")
+    plan = read_request(summed, left_out, grades=rankings.grades).plan(rankings.tie_policy)
     queries, ranks, grade, amounts, units = (
         np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode))
         for column in find_core_regrets(rankings._core, plan)  # noqa: SLF001 - a part of it

@@ -8,7 +8,7 @@ from datetime import timedelta
 from hashlib import sha256
 
 from rankscope._core import EMPTY_VALUES
-from rankscope._evaluate.requests import read_policy
+from rankscope._evaluate.settings import read_policy
 from rankscope._inputs.attribution import Attribution, read_positive
 from rankscope.errors import UsageError
 from rankscope.measures import nDCG

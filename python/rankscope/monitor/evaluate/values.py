@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from rankscope import _core
 from rankscope._core import EMPTY_VALUES
-from rankscope._evaluate.evaluating import make_plan
-from rankscope._evaluate.requests import read_request
+from rankscope._evaluate.settings import read_request
 from rankscope._inputs.arrays import Groups
 from rankscope.deferred import np
 from rankscope.errors import MeasureError
@@ -23,7 +22,6 @@ from rankscope.monitor.evaluate.grades import (
 from rankscope.monitor.store.ahead import map_ahead
 from rankscope.monitor.store.chunks import choose, offsets_of
 from rankscope.records import record, replace
-from rankscope.settings.policy import Policy
 from rankscope.settings.reading import count_threads
 
 TYPE_CHECKING = False
@@ -134,17 +132,14 @@ class ChunkPlan:
         request = read_request(
             [one for all_of_it in asked.values() for one in all_of_it],
             replace(definition.policy, empty="skip"),
-            default=Policy(ties="input"),
-            convention=None,
-            score_type=None,
-            grades=[],
+            ties="input",
         )
         places = {one: place for place, one in enumerate(request.measures)}
         columns = {
             measure: tuple(map(places.__getitem__, all_of_it))
             for measure, all_of_it in asked.items()
         }
-        return cls(definition, columns, make_plan(request, "input", [], "error"))
+        return cls(definition, columns, request.plan("input"))
 
     @property
     def choices(self) -> tuple[Plan, float, int]:
