@@ -159,6 +159,7 @@ def test_the_rows_need_the_standard_library_only() -> None:
         str(module.relative_to(PACKAGE)): sorted(imported_packages(module) - allowed)
         for layer in ("measures", "conventions")
         for module in (PACKAGE / layer).rglob("*.py")
+        if module.name != "function.py"  # a measure that a caller writes with NumPy
     }
     assert {name: packages for name, packages in foreign.items() if packages} == {}
 

@@ -24,7 +24,7 @@ import rankscope as rs
 import rankscope.monitor
 from rankscope import Policy, _core, errors, records
 from rankscope._core import Judgments
-from rankscope._evaluate.settings import read_request
+from rankscope._evaluate.settings import Settings
 from rankscope._inputs.qrels import Queries
 from rankscope.errors import FormatError, RankscopeError, UsageError
 
@@ -347,7 +347,8 @@ def use(restored: object) -> None:
 
 def plan() -> _core.Plan:
     grades = [0.0, 1.0, 2.0, 3.0]
-    return read_request(["nDCG@2", "AP"], "ties=doc_id", grades=grades).plan()
+    settings = Settings(measures=["nDCG@2", "AP"], policy="ties=doc_id")
+    return settings.request(grades=grades).plan()
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from collections import Counter
 from itertools import chain
 
 import rankscope as rs
-from rankscope._evaluate.document import describe_evaluation, write_slices
 from rankscope._evaluate.evaluations import Evaluations
+from rankscope._evaluate.exports import describe_evaluation, write_slices
 from rankscope._evaluate.options import (
     add_inputs,
     add_table_options,

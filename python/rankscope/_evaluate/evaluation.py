@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 
-from rankscope._evaluate.document import describe_evaluation
+from rankscope._evaluate.exports import Exported, describe_evaluation
 from rankscope.deferred import np
 from rankscope.errors import MeasureError, UsageError
 from rankscope.measures import Measure, parse
 from rankscope.names import check_choice
-from rankscope.output import exports as tables
 from rankscope.output.diagnostics import count_codes
-from rankscope.output.documents import write_json
 from rankscope.output.estimate import describe_intervals
 from rankscope.output.exports import lay_out
 from rankscope.output.layout.description import Cell, Grid, Layout, shorten
-from rankscope.output.layout.writers import Written, check_digits
-from rankscope.output.printed import Printed
+from rankscope.output.layout.writers import check_digits
 from rankscope.output.table import Table
 from rankscope.output.text import finish, format_value, show
 from rankscope.records import as_dict, record
@@ -25,24 +22,20 @@ from rankscope.records import as_dict, record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from typing import Literal, Protocol, TypeAlias, TypeVar
+    from typing import Protocol, TypeVar
 
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from rankscope._core import Evaluation as CoreEvaluation
+    from rankscope._evaluate.exports import Names
     from rankscope._evaluate.slices import Slices
     from rankscope._inputs.qrels import Queries
     from rankscope.conventions import Convention
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.estimate import Estimate
-    from rankscope.output.exports import Shape
+    from rankscope.output.exports import ColumnValues, Rows, Shape
     from rankscope.output.ids import Ids, SourceIds
     from rankscope.settings.policy import Policy
-
-    Names: TypeAlias = Literal["canonical", "plain"]
 
     class MeasureMean(Protocol):
         """The mean of a measure."""
@@ -54,7 +47,7 @@ if TYPE_CHECKING:
     Mean = TypeVar("Mean", bound=MeasureMean)
 
 
-class Evaluation(Printed, Written, Mapping[str, float]):
+class Evaluation(Exported, Mapping[str, float]):
     """The result of evaluating a run: a mapping from canonical measure name to mean.
 
     You can look up a mean by measure, canonical name or alias, and under a convention also by the
@@ -228,7 +221,7 @@ class Evaluation(Printed, Written, Mapping[str, float]):
         column = memoryview(self._answer.values(self._find_values(measure)))
         return [*column.cast("d")]
 
-    def to_dict(self, names: Names = "canonical") -> tables.Rows:
+    def to_dict(self, names: Names = "canonical") -> Rows:
         """Return the value of each measure for each query, as nested dicts.
 
         Args:
@@ -241,54 +234,6 @@ class Evaluation(Printed, Written, Mapping[str, float]):
             query: dict(zip(columns, row, strict=True))
             for query, row in zip(queries, rows, strict=True)
         }
-
-    def to_pandas(self, names: Names = "canonical", *, shape: Shape = "wide") -> pd.DataFrame:
-        """Return the value of each query as a pandas data frame.
-
-        Args:
-            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
-            shape: `wide` for one row per query and one column per measure; `long` for one row per
-                query and measure, in the columns `measure` and `value`. The first column has the
-                queries, with the name and the type of the input. If you asked for slices, their
-                attributes follow.
-
-        Raises:
-            UsageError: pandas is not installed, or an argument isn't one of its choices.
-        """
-        return tables.to_pandas(self._rows(names, shape))
-
-    def to_polars(self, names: Names = "canonical", *, shape: Shape = "wide") -> pl.DataFrame:
-        """Return the value of each query as a Polars data frame.
-
-        Args:
-            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
-            shape: `wide` for one row per query and one column per measure; `long` for one row per
-                query and measure, in the columns `measure` and `value`. The first column has the
-                queries, with the name and the type of the input. If you asked for slices, their
-                attributes follow.
-
-        Raises:
-            UsageError: Polars is not installed, or an argument isn't one of its choices.
-        """
-        return tables.to_polars(self._rows(names, shape))
-
-    def to_arrow(self, names: Names = "canonical", *, shape: Shape = "wide") -> pa.Table:
-        """Return the value of each query as an Arrow table.
-
-        Args:
-            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
-            shape: `wide` for one row per query and one column per measure; `long` for one row per
-                query and measure, in the columns `measure` and `value`. The first column has the
-                queries, with the name and the type of the input. If you asked for slices, their
-                attributes follow.
-
-        Raises:
-            UsageError: pyarrow is not installed, or an argument isn't one of its choices.
-        """
-        return tables.to_arrow(self._rows(names, shape))
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def __getitem__(self, measure: Measure | str) -> float:
         return self._means[self._find(measure)]
@@ -337,8 +282,6 @@ class Evaluation(Printed, Written, Mapping[str, float]):
         remarks = shorten(self._remarks(), self.diagnostics)
         return [Table(columns, numbers=[*columns][1:]), *slices, *remarks]
 
-    __repr__ = Printed.__str__
-
     def _remarks(self) -> list[str]:
         """Return the lines with the convention, the policy, the intervals and the notes."""
         row = self.convention
@@ -349,14 +292,8 @@ class Evaluation(Printed, Written, Mapping[str, float]):
             *(f"note: {note}" for note in self.notes),
         ]
 
-    def to_json(self, *, per_query: bool = False, indent: int | None = 2) -> str:
-        """Return the means, counts and settings as JSON, as `rankscope eval --json` prints them.
-
-        Args:
-            per_query: Whether to include the values of each query.
-            indent: As in other results: the blanks of each level, or `None` for one line.
-        """
-        return write_json(describe_evaluation(self, by_query=per_query), indent=indent)
+    def _document(self, *, by_query: bool) -> dict[str, object]:
+        return describe_evaluation(self, by_query=by_query)
 
     @property
     def _paper(self) -> Callable[..., Layout]:
@@ -387,12 +324,12 @@ class Evaluation(Printed, Written, Mapping[str, float]):
         columns = map(self.per_query_list, measures)
         return dict(zip(name_measures(measures, names), columns, strict=True))
 
-    def _rows(self, names: Names, shape: Shape) -> dict[str, tables.ColumnValues]:
+    def _rows(self, names: Names, shape: Shape | None) -> dict[str, ColumnValues]:
         query = self.source.query
         keys = [(query.name, query.restore_column(self.query_texts)), *self._read_attributes()]
-        return lay_out(keys, self._columns(names), shape)
+        return lay_out(keys, self._columns(names), shape or "wide")
 
-    def _read_attributes(self) -> Iterator[tuple[str, tables.ColumnValues]]:
+    def _read_attributes(self) -> Iterator[tuple[str, ColumnValues]]:
         """Return the attributes of the queries whose slices there are."""
         for name, values, codes in self._attributes:
             texts = [values[code] for code in codes]

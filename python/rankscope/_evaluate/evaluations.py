@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from rankscope._evaluate.document import describe_evaluation
 from rankscope._evaluate.evaluation import name_measures
+from rankscope._evaluate.exports import Exported, describe_evaluation
 from rankscope.errors import MeasureError, UsageError
 from rankscope.names import find_closest
-from rankscope.output import exports as tables
-from rankscope.output.documents import write_json
-from rankscope.output.exports import Tabular, join
+from rankscope.output.exports import join
 from rankscope.output.layout.description import Layout, shorten
 from rankscope.output.layout.means import MeasureColumn, lay_out_means, order_runs, say_best
-from rankscope.output.layout.writers import Written, check_digits
-from rankscope.output.printed import Printed
+from rankscope.output.layout.writers import check_digits
 from rankscope.output.table import Table
 from rankscope.output.text import show
 
@@ -23,16 +20,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
-
-    from rankscope._evaluate.evaluation import Evaluation, Names
+    from rankscope._evaluate.evaluation import Evaluation
+    from rankscope._evaluate.exports import Names
     from rankscope.measures import Measure
     from rankscope.output.exports import ColumnValues, Shape
 
 
-class Evaluations(Printed, Written, Tabular, Mapping[str, "Evaluation"]):
+class Evaluations(Exported, Mapping[str, "Evaluation"]):
     """The results of several runs: a mapping from run name to `Evaluation`.
 
     It prints as one table: runs are rows, measures are columns. Exports have the columns `run` and
@@ -134,47 +128,6 @@ class Evaluations(Printed, Written, Tabular, Mapping[str, "Evaluation"]):
         """
         return {run: each.means(names) for run, each in self.items()}
 
-    def to_pandas(self, names: Names = "canonical", *, shape: Shape | None = None) -> pd.DataFrame:
-        """Return the means of the runs, or the values of their queries, as a pandas data frame.
-
-        Args:
-            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
-            shape: By default there is one row per run, with its means. `wide` has one row per run
-                and query, with a column per measure; `long` has one row per run, query and measure,
-                in the columns `measure` and `value`.
-
-        Raises:
-            UsageError: pandas is not installed, or an argument isn't one of its choices.
-        """
-        return tables.to_pandas(self._rows(names, shape))
-
-    def to_polars(self, names: Names = "canonical", *, shape: Shape | None = None) -> pl.DataFrame:
-        """Return the means of the runs, or the values of their queries, as a Polars data frame.
-
-        Args:
-            names: As in `to_pandas`.
-            shape: As in `to_pandas`.
-
-        Raises:
-            UsageError: Polars is not installed, or an argument isn't one of its choices.
-        """
-        return tables.to_polars(self._rows(names, shape))
-
-    def to_arrow(self, names: Names = "canonical", *, shape: Shape | None = None) -> pa.Table:
-        """Return the means of the runs, or the values of their queries, as an Arrow table.
-
-        Args:
-            names: As in `to_pandas`.
-            shape: As in `to_pandas`.
-
-        Raises:
-            UsageError: pyarrow is not installed, or an argument isn't one of its choices.
-        """
-        return tables.to_arrow(self._rows(names, shape))
-
-    def _tabulate(self) -> Mapping[str, ColumnValues]:
-        return self._rows("canonical", None)
-
     def _rows(self, names: Names, shape: Shape | None) -> Mapping[str, ColumnValues]:
         if shape is None:
             return self._tabulate_means(names)
@@ -202,18 +155,13 @@ class Evaluations(Printed, Written, Tabular, Mapping[str, "Evaluation"]):
     def __len__(self) -> int:
         return len(self._evaluations)
 
-    def to_json(self, *, per_query: bool = False, indent: int | None = 2) -> str:
-        """Return all runs as JSON, as `rankscope eval --json` prints them.
-
-        Args:
-            per_query: Whether to include the values of each query.
-            indent: As in other results: the blanks of each level, or `None` for one line.
-        """
-        runs = [
-            {"run": run, **describe_evaluation(each, by_query=per_query)}
-            for run, each in self.items()
-        ]
-        return write_json({"runs": runs}, indent=indent)
+    def _document(self, *, by_query: bool) -> dict[str, object]:
+        runs = self.items()
+        return {
+            "runs": [
+                {"run": run} | describe_evaluation(each, by_query=by_query) for run, each in runs
+            ]
+        }
 
     @property
     def _paper(self) -> Callable[..., Layout]:
@@ -267,8 +215,6 @@ class Evaluations(Printed, Written, Tabular, Mapping[str, "Evaluation"]):
         for each in self.values():
             codes |= each.diagnostics
         return [self.table, *shorten(self._remarks(), codes)]
-
-    __repr__ = Printed.__str__
 
     def _remarks(self) -> list[str]:
         lines = {run: each._remarks() for run, each in self.items()}  # noqa: SLF001 - its own part

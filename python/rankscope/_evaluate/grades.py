@@ -6,8 +6,8 @@ from functools import partial
 
 from rankscope._core import EMPTY_VALUES
 from rankscope._evaluate.rankings import Rankings, rank_groups
-from rankscope._evaluate.refusals import refuse_ideals_beaten_at
-from rankscope._evaluate.settings import read_request
+from rankscope._evaluate.refusals import refuse_beaten_ideals
+from rankscope._evaluate.settings import Settings
 from rankscope._inputs.arrays import from_lists
 from rankscope._inputs.numbers import is_column, is_row, split_lists
 from rankscope.deferred import np
@@ -275,7 +275,7 @@ def values_at(
 def _in_one_pass(
     rankings: Rankings, base: Measure, cutoffs: list[int], policy: Policy
 ) -> NDArray[np.float64]:
-    request = read_request(base @ cutoffs[-1], policy, grades=rankings.grades)
+    request = Settings(measures=base @ cutoffs[-1], policy=policy).request(grades=rankings.grades)
     plan = request.plan(rankings.tie_policy)
     column = rankings._core.values_at(plan, np.array(cutoffs, dtype=np.int64))  # noqa: SLF001 - a part of it
     if column is None:
@@ -289,5 +289,6 @@ def _in_one_pass(
         rankings.evaluate(base @ cutoffs[int(is_refused.any(axis=0).argmax())], policy=policy)
     if policy.empty in EMPTY_VALUES:
         values[is_undefined] = EMPTY_VALUES[policy.empty]
-    refuse_ideals_beaten_at(rankings, base, cutoffs, values)
+    if rankings._choices.has_ideal:  # noqa: SLF001 - as above
+        refuse_beaten_ideals(rankings, [base @ k for k in cutoffs], [*values.T])
     return values

@@ -287,7 +287,8 @@ class Rankings(Columns):
             run_notes=self._notes,
         )
         if choices.has_ideal:
-            refuse_beaten_ideals(self, evaluation)
+            own = [each for each in evaluation.measures if each.row.level == "query"]
+            refuse_beaten_ideals(self, own, [*map(evaluation.per_query, own)])
         return evaluation
 
 

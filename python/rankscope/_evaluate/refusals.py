@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from itertools import zip_longest
 
 from rankscope._evaluate.columns import Columns
@@ -11,9 +10,10 @@ from rankscope.errors import FormatError, MeasureError, PolicyError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from rankscope._evaluate.evaluation import Evaluation
     from rankscope.measures import Measure
     from rankscope.settings.policy import Policy, ScoreType, Ties
 
@@ -77,57 +77,34 @@ def check_judgments(rankings: Columns, other: Columns, name: str) -> None:
         )
 
 
-def refuse_beaten_ideals(rankings: Columns, evaluation: Evaluation) -> None:
-    """Raise an error for a list that is better than its given ideal.
+def refuse_beaten_ideals(
+    rankings: Columns, measures: Sequence[Measure], values: Sequence[NDArray[np.float64]]
+) -> None:
+    """Raise an error for a list that is better than its given ideal by any of the measures.
 
     An ideal may be shorter than its list, as long as no list is better than its ideal.
     """
-    is_empty = _are_empty(rankings)
-    for measure in evaluation.measures:
+    relevant = np.concatenate([[0], np.cumsum(rankings.ideal > 0)])[rankings.ideal_offsets]
+    is_empty, are_enough = np.diff(relevant) == 0, set[int]()
+    for measure, of_queries in zip(measures, values, strict=True):
         if measure.row.value_range[1] != 1:
             continue
-        is_suspect = is_empty | (evaluation.per_query(measure) > 1)
-        for query in np.flatnonzero(is_suspect).tolist():
-            found = _of_query(rankings.relevance, rankings.offsets, query)[: measure.k]
-            if _lacks(_of_query(rankings.ideal, rankings.ideal_offsets, query), found):
-                raise _beaten(measure, query)
-
-
-def refuse_ideals_beaten_at(
-    rankings: Columns, base: Measure, cutoffs: list[int], values: NDArray[np.float64]
-) -> None:
-    """Raise an error for a list that is better than its given ideal at any cutoff."""
-    if not rankings._choices.has_ideal or base.row.value_range[1] != 1:  # noqa: SLF001 - a part of it
-        return
-    is_suspect = _are_empty(rankings)[:, np.newaxis] | (values > 1)
-    first: tuple[int, int] | None = None
-    for query in np.flatnonzero(is_suspect.any(axis=1)).tolist():
-        found = _of_query(rankings.relevance, rankings.offsets, query)
-        ideal = _of_query(rankings.ideal, rankings.ideal_offsets, query)
-        # What an ideal lacks at one cutoff, it lacks at all larger ones.
-        start = bisect_left(cutoffs, True, key=lambda k: _lacks(ideal, found[:k]))
-        at = np.flatnonzero(is_suspect[query, start:])[:1].tolist()
-        if at and (first is None or start + at[0] < first[0]):
-            first = start + at[0], query
-    if first is not None:
-        raise _beaten(base @ cutoffs[first[0]], first[1])
-
-
-def _are_empty(rankings: Columns) -> NDArray[np.bool_]:
-    """Check for each ideal whether it has no relevant grades."""
-    relevant = np.concatenate([[0], np.cumsum(rankings.ideal > 0)])[rankings.ideal_offsets]
-    is_empty: NDArray[np.bool_] = np.diff(relevant) == 0
-    return is_empty
-
-
-def _beaten(measure: Measure, query: int) -> FormatError:
-    return FormatError(
-        f"expected an ideal with the grades of its list, found a list that is better by {measure}",
-        hint="give all judged grades, those of the list among them",
-        code="ideal_mismatch",
-        file="ideal",
-        line=query + 1,
-    )
+        for query in np.flatnonzero(is_empty | (of_queries > 1)).tolist():
+            if query in are_enough:
+                continue
+            ideal = _of_query(rankings.ideal, rankings.ideal_offsets, query)
+            found = _of_query(rankings.relevance, rankings.offsets, query)
+            if not _lacks(ideal, found):
+                are_enough.add(query)  # what it has of the whole list, it has of any part of it
+            elif _lacks(ideal, found[: measure.k]):
+                raise FormatError(
+                    "expected an ideal with the grades of its list, found a list that is better "
+                    f"by {measure}",
+                    hint="give all judged grades, those of the list among them",
+                    code="ideal_mismatch",
+                    file="ideal",
+                    line=query + 1,
+                )
 
 
 def _of_query(column: NDArray[np.float64], offsets: NDArray[np.int64], query: int) -> list[float]:

@@ -6,7 +6,7 @@ from rankscope._core import mean_of_rows
 from rankscope._evaluate.grades import POLICIES as POLICIES_OF_GAINS
 from rankscope._evaluate.query_values import are_weights
 from rankscope._evaluate.rankings import Rankings, rank_groups
-from rankscope._evaluate.settings import read_request
+from rankscope._evaluate.settings import Settings
 from rankscope._inputs.arrays import GROUPED, as_matrix, check_weights, from_rows
 from rankscope._inputs.numbers import to_numbers
 from rankscope.errors import FormatError, PolicyError, UsageError
@@ -199,7 +199,7 @@ def _score_plain(
     are_bad = weights is not None and not (len(weights) == len(y_true) and are_weights(weights))
     if are_bad or callable(measure.parameters.get("gain")):
         return None
-    plan = read_request(measure, policy).plan(weights=weights)
+    plan = Settings(measures=measure, policy=policy).request().plan(weights=weights)
     return mean_of_rows(plan, y_true, y_score, given.ignore_ties, count_threads(None))
 
 

@@ -168,43 +168,6 @@ def _check_policy(given: Policy | str | None) -> Policy | str | None:
     )
 
 
-def read_request(
-    measures: Measures,
-    policy: Policy | str | None = None,
-    *,
-    ties: Ties | None = None,
-    convention: Convention | str | None = None,
-    score_type: ScoreType | None = None,
-    grades: Sequence[float] = (),
-) -> Request:
-    """Read what to evaluate, with these ties unless the policy or a convention says otherwise."""
-    asked, repeated = read_measures(measures)
-    if score_type is not None:
-        check_choice("score_type", score_type, CHOICES["score_type"])
-    if convention is None:
-        return Request(
-            measures=asked,
-            policy=read_policy(policy, None if ties is None else Policy(ties=ties)),
-            score_type=score_type or "float64",
-            grades=grades,
-            repeated=repeated,
-            differences=_find_differences(measures),
-        )
-    from rankscope.conventions import adapt  # noqa: PLC0415 - only where one is asked for
-
-    chosen = _check_policy(policy)
-    adapted = adapt(convention, asked, policy=chosen, score_type=score_type, grades=[*grades])
-    return Request(
-        measures=list(adapted.measures),
-        policy=adapted.policy,
-        score_type=adapted.score_type,
-        convention=adapted.convention,
-        names=adapted.names,
-        grades=grades,
-        repeated=repeated,
-    )
-
-
 def _find_differences(given: Measures) -> list[tuple[str, str, str]]:
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, list | tuple):
@@ -290,13 +253,35 @@ class Settings:
         score_type: ScoreType | None = None,
     ) -> Request:
         """Read the measures and the policy, which has these ties unless it says otherwise."""
-        return read_request(
-            self.measures,
-            self.policy,
-            ties=ties,
-            convention=self.convention,
+        measures, repeated = read_measures(self.measures)
+        if score_type is not None:
+            check_choice("score_type", score_type, CHOICES["score_type"])
+        if self.convention is None:
+            return Request(
+                measures=measures,
+                policy=read_policy(self.policy, None if ties is None else Policy(ties=ties)),
+                score_type=score_type or "float64",
+                grades=grades,
+                repeated=repeated,
+                differences=_find_differences(self.measures),
+            )
+        from rankscope.conventions import adapt  # noqa: PLC0415 - only where one is asked for
+
+        adapted = adapt(
+            self.convention,
+            measures,
+            policy=_check_policy(self.policy),
             score_type=score_type,
+            grades=[*grades],
+        )
+        return Request(
+            measures=list(adapted.measures),
+            policy=adapted.policy,
+            score_type=adapted.score_type,
+            convention=adapted.convention,
+            names=adapted.names,
             grades=grades,
+            repeated=repeated,
         )
 
     def resolve(self, queries: Sequence[str], reading: Reading) -> Settings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from rankscope._core import values_of_rows
-from rankscope._evaluate.settings import read_request
+from rankscope._evaluate.settings import Settings as EvaluateSettings
 from rankscope._inputs.doubles import is_in_place, to_doubles
 from rankscope.array.batches import divide
 from rankscope.array.ranked import Values
@@ -58,7 +58,7 @@ def evaluate(batch: Batch, asked: Settings) -> list[Values]:
     values = []
     policy = Policy(ties=asked.ties, negative=asked.negative)
     for measure in asked.measures:
-        plan = read_request(measure, policy).plan()
+        plan = EvaluateSettings(measures=measure, policy=policy).request().plan()
         found, refused = values_of_rows(plan, grades, scores, offsets, mask, count_threads(None))
         numbers = np.asarray(memoryview(found)).view(np.float64)
         is_bad = np.zeros(len(numbers), dtype=bool)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from rankscope._evaluate.settings import read_request
+from rankscope._evaluate.settings import Settings as EvaluateSettings
 from rankscope.array import binary
 from rankscope.array.ranked import Padded, Values, rank_batch
 from rankscope.deferred import np
@@ -140,5 +140,5 @@ def _weights(measure: Measure, count: int) -> list[float]:
             hint="write nDCG@10",
             code="bad_parameter",
         )
-    plan = read_request(measure(gain="linear")).plan()
+    plan = EvaluateSettings(measures=measure(gain="linear")).request().plan()
     return plan.discounted(0, [1.0] * count, range(1, count + 1)) or []

@@ -9,7 +9,7 @@ from rankscope._core import bound as bound_each
 from rankscope._evaluate.ranked_runs import read_rankings
 from rankscope._evaluate.rankings import Rankings
 from rankscope._evaluate.refusals import check_averaged, check_judgments, refuse_items
-from rankscope._evaluate.settings import Settings, read_policy, read_request
+from rankscope._evaluate.settings import Settings, read_policy
 from rankscope.bounds.result import BoundedMean, Bounds, Openness
 from rankscope.deferred import np
 from rankscope.errors import UsageError
@@ -172,7 +172,8 @@ def _read_scale(
 def _plan(rankings: Rankings, measure: Measure, policy: Policy, scale: list[float]) -> Plan:
     """Make a plan that includes the gains of all grades of the scale."""
     grades = sorted({*rankings.grades, *scale})
-    return read_request(measure, policy, grades=grades).plan(rankings.tie_policy)
+    settings = Settings(measures=measure, policy=policy)
+    return settings.request(grades=grades).plan(rankings.tie_policy)
 
 
 def _check_pair(rankings: Rankings, against: Rankings) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import inf, isnan, nan
 
 from rankscope._evaluate.refusals import check_order
-from rankscope._evaluate.settings import Settings, read_request
+from rankscope._evaluate.settings import Settings
 from rankscope._inputs.doubles import EXACT_UP_TO
 from rankscope._inputs.numbers import no_judgments, to_numbers
 from rankscope.derivation.derive.gain import derive
@@ -189,12 +189,8 @@ def explain_query(
     limit: int,
 ) -> Explained:
     """Explain the value of a query of rankings. `Rankings.explain` documents the arguments."""
-    request = read_request(
-        measure,
-        policy,
-        ties=rankings.tie_policy,
-        convention=convention,
-        grades=rankings.grades,
+    request = Settings(measures=measure, policy=policy, convention=convention).request(
+        ties=rankings.tie_policy, grades=rankings.grades
     )
     if request.ties != rankings.tie_policy:
         check_order(rankings, request.ties, request.score_type)
@@ -259,7 +255,7 @@ def take_query(rankings: Rankings, number: int, query_id: object = None) -> Rank
 
 def _is_present(rankings: Rankings, number: int) -> bool:
     """Check whether a query is in the run, even with an empty list."""
-    plan = read_request(P @ 1, ties=rankings.tie_policy).plan()
+    plan = Settings(measures=P @ 1).request(ties=rankings.tie_policy).plan()
     core = rankings._core  # noqa: SLF001 - a part of it
     return bool(core.evaluate(plan, count_threads(None)).is_present()[number])
 

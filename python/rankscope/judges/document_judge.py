@@ -6,7 +6,7 @@ import math
 
 from rankscope._evaluate.judgments import load_qrels
 from rankscope._evaluate.query_values import order_queries
-from rankscope._evaluate.settings import read_request
+from rankscope._evaluate.settings import Settings
 from rankscope.deferred import np
 from rankscope.errors import InputError, MeasureError
 from rankscope.judges.agreement import LARGE_FACTOR
@@ -113,7 +113,9 @@ def estimate_dcg(
     reading = Reading.of("estimate_dcg", options)
     human, model = (load_qrels(given, reading) for given in (human_qrels, model_qrels))
     grades = sorted({*human.judgments.grades(), *model.judgments.grades()})
-    request = read_request(asked, policy, score_type=reading.score_type, grades=grades)
+    request = Settings(measures=asked, policy=policy).request(
+        score_type=reading.score_type, grades=grades
+    )
     refuse_aggregate(request.policy)
     plan = request.plan(duplicates=reading.duplicates)
     gains = _Gains(plan, grades, asked.k)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, Self
 
-    from rankscope._evaluate.evaluation import Names
+    from rankscope._evaluate.exports import Names
     from rankscope.measures import Measure
     from rankscope.output.exports import ColumnValues
     from rankscope.output.ids import SourceIds

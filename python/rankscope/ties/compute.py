@@ -6,7 +6,7 @@ import math
 
 from rankscope._core import audit_ties as audit_spreads
 from rankscope._evaluate.refusals import check_averaged, refuse_items
-from rankscope._evaluate.settings import read_policy, read_request
+from rankscope._evaluate.settings import Settings, read_policy
 from rankscope.deferred import np
 from rankscope.measures.reading import read_measure
 from rankscope.output.table import Table
@@ -100,7 +100,8 @@ def spread_ties(
     if values is None:
         evaluation = rankings.evaluate(measure, policy=policy, threads=threads)
         values = evaluation.per_query(measure)
-    plan = read_request(measure, policy, grades=rankings.grades).plan(rankings.tie_policy)
+    request = Settings(measures=measure, policy=policy).request(grades=rankings.grades)
+    plan = request.plan(rankings.tie_policy)
     core = rankings._core  # noqa: SLF001 - a part of it
     expected, lower, upper, variance, tied = (
         np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode))

@@ -6,7 +6,7 @@ from array import array
 from itertools import accumulate, chain
 
 from rankscope._core import Plan, Rankings
-from rankscope._evaluate.settings import Request, read_request
+from rankscope._evaluate.settings import Request, Settings
 from rankscope.measures import Measure
 from rankscope.measures.table import measure as measure_named
 from rankscope.records import record, replace
@@ -169,6 +169,6 @@ MOST_RANKS = 10_000
 
 def weigh_ranks(measure: Measure, ranks: int) -> tuple[float, ...]:
     """Return the weights of the first ranks: what a gain of 1 adds at each."""
-    plan = read_request(measure @ ranks, grades=[0.0, 1.0]).plan("input")
+    plan = Settings(measures=measure @ ranks).request(grades=[0.0, 1.0]).plan("input")
     # Of DCG there always are some.
     return tuple(plan.discounted(0, [1.0] * ranks, [*range(1, ranks + 1)]) or ())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankscope._core import find_regrets as find_core_regrets
-from rankscope._evaluate.settings import read_request
+from rankscope._evaluate.settings import Settings
 from rankscope.deferred import np
 from rankscope.losses.difference import take_settings
 from rankscope.measures import CG, DCG
@@ -45,7 +45,8 @@ def find_regrets(rankings: Rankings, measure: Measure, policy: Policy) -> FoundR
     """
     summed = take_settings(DCG.row, measure) if measure.row == CG.row else measure
     left_out = replace(policy, empty="skip")
-    plan = read_request(summed, left_out, grades=rankings.grades).plan(rankings.tie_policy)
+    request = Settings(measures=summed, policy=left_out).request(grades=rankings.grades)
+    plan = request.plan(rankings.tie_policy)
     queries, ranks, grade, amounts, units = (
         np.frombuffer(memoryview(column), dtype=np.dtype(column.typecode))
         for column in find_core_regrets(rankings._core, plan)  # noqa: SLF001 - a part of it

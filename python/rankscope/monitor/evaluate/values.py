@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope import _core
 from rankscope._core import EMPTY_VALUES
-from rankscope._evaluate.settings import read_request
+from rankscope._evaluate.settings import Settings
 from rankscope._inputs.arrays import Groups
 from rankscope.deferred import np
 from rankscope.errors import MeasureError
@@ -129,11 +129,11 @@ class ChunkPlan:
         asked = {
             measure: (measure, *_parts(measure, definition)) for measure in definition.measures
         }
-        request = read_request(
-            [one for all_of_it in asked.values() for one in all_of_it],
-            replace(definition.policy, empty="skip"),
-            ties="input",
+        settings = Settings(
+            measures=[one for all_of_it in asked.values() for one in all_of_it],
+            policy=replace(definition.policy, empty="skip"),
         )
+        request = settings.request(ties="input")
         places = {one: place for place, one in enumerate(request.measures)}
         columns = {
             measure: tuple(map(places.__getitem__, all_of_it))
