@@ -151,14 +151,11 @@ def make_evaluation(
     if settings.strict:
         refuse_diagnostics(notes)
     return Evaluation(
-        measures=request.measures,
-        policy=request.policy,
+        request,
+        answer,
+        queries,
         counts=counts,
         notes=notes,
-        queries=queries,
-        answer=answer,
-        convention=request.convention,
-        names=request.names,
         estimates=estimates,
         attributes=known.slices,
         slices=make_slices(answer, request.measures, known.slices, estimate, queries.source),

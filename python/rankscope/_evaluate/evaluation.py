@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._evaluate.exports import Names
+    from rankscope._evaluate.query_values import Groups
+    from rankscope._evaluate.settings import Request
     from rankscope._evaluate.slices import Slices
     from rankscope._inputs.qrels import Queries
     from rankscope.conventions import Convention
@@ -73,48 +75,37 @@ class Evaluation(Exported, Mapping[str, float]):
 
     def __init__(
         self,
+        request: Request,
+        answer: CoreEvaluation,
+        queries: Queries,
         *,
-        measures: Sequence[Measure],
-        policy: Policy,
         counts: Counts,
         notes: Sequence[Diagnostic],
-        queries: Queries,
-        answer: CoreEvaluation,
-        convention: Convention | None = None,
-        names: Mapping[str, str] | None = None,
         estimates: Mapping[str, Estimate] | None = None,
         slices: Slices | None = None,
-        attributes: Sequence[tuple[str, list[str], list[int]]] = (),
+        attributes: Sequence[Groups] = (),
     ) -> None:
-        self._measures = tuple(measures)
-        self._index = {measure.name: index for index, measure in enumerate(measures)}
+        self._request, self._answer, self._queries = request, answer, queries
+        self._counts, self._notes = counts, tuple(notes)
+        self._index = {measure.name: index for index, measure in enumerate(request.measures)}
         self._means = tuple(answer.means())
-        self._denominators = tuple(answer.denominators())
-        self._policy = policy
-        self._counts = counts
-        self._notes = tuple(notes)
-        self._queries = queries
-        self._answer = answer
-        self._convention = convention
-        self._names = dict(names or {})
         self._estimates = dict(estimates or {})
-        self._slices = slices
-        self._attributes = tuple(attributes)
+        self._slices, self._attributes = slices, tuple(attributes)
 
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures, in the order you asked for them."""
-        return self._measures
+        return tuple(self._request.measures)
 
     @property
     def policy(self) -> Policy:
         """The policy that the values were computed with."""
-        return self._policy
+        return self._request.policy
 
     @property
     def convention(self) -> Convention | None:
         """The convention that the values were computed with, if any."""
-        return self._convention
+        return self._request.convention
 
     @property
     def counts(self) -> Counts:
@@ -138,12 +129,12 @@ class Evaluation(Exported, Mapping[str, float]):
             >>> ev.means(names="plain")
             {'ndcg_at_10': 1.0, 'p_at_5_rel_2': 0.0}
         """
-        return dict(zip(name_measures(self._measures, names), self._means, strict=True))
+        return dict(zip(name_measures(self._request.measures, names), self._means, strict=True))
 
     @property
     def denominators(self) -> dict[str, int]:
         """The number of queries in the mean of each measure."""
-        return dict(zip(self._index, self._denominators, strict=True))
+        return dict(zip(self._index, self._answer.denominators(), strict=True))
 
     @property
     def intervals(self) -> dict[str, tuple[float, float]]:
@@ -277,7 +268,7 @@ class Evaluation(Exported, Mapping[str, float]):
         if self._estimates:
             columns["interval"] = [_format_interval(*self.intervals[name]) for name in self]
         total = self.counts.queries
-        columns["queries"] = [f"{count} of {total}" for count in self._denominators]
+        columns["queries"] = [f"{count} of {total}" for count in self.denominators.values()]
         slices: list[str | Table] = [] if self.slices is None else ["", self.slices, ""]
         remarks = shorten(self._remarks(), self.diagnostics)
         return [Table(columns, numbers=[*columns][1:]), *slices, *remarks]
@@ -320,7 +311,7 @@ class Evaluation(Exported, Mapping[str, float]):
         return Layout(grids=(grid,), label=label)
 
     def _columns(self, names: Names) -> dict[str, list[float]]:
-        measures = [measure for measure in self._measures if measure.row.level == "query"]
+        measures = [measure for measure in self._request.measures if measure.row.level == "query"]
         columns = map(self.per_query_list, measures)
         return dict(zip(name_measures(measures, names), columns, strict=True))
 
@@ -338,10 +329,11 @@ class Evaluation(Exported, Mapping[str, float]):
     def _find_values(self, measure: Measure | str) -> int:
         """Return the column of a measure that has a value for each query."""
         at = self._find(measure)
-        if self._measures[at].row.level == "run":
+        found = self._request.measures[at]
+        if found.row.level == "run":
             raise MeasureError(
-                f"{self._measures[at]} has no value for a query: it is one value of all lists",
-                hint=f"its value is evaluation[{self._measures[at].name!r}]",
+                f"{found} has no value for a query: it is one value of all lists",
+                hint=f"its value is evaluation[{found.name!r}]",
                 code="no_query_values",
             )
         return at
@@ -352,10 +344,10 @@ class Evaluation(Exported, Mapping[str, float]):
         Raises:
             MeasureError: The measure was not evaluated.
         """
-        return self._measures[self._find(measure)]
+        return self._request.measures[self._find(measure)]
 
     def _find(self, measure: Measure | str) -> int:
-        name = find_name(measure, self._index, self._names)
+        name = find_name(measure, self._index, self._request.names)
         if name in self._index:
             return self._index[name]
         raise NotEvaluatedError(measure, list(self._index))

@@ -168,14 +168,11 @@ def make_evaluation(
         answer, request, queries=queries, run_name=run, duplicates=job.duplicates
     )
     evaluation = SparkEvaluation(
-        measures=request.measures,
-        policy=request.policy,
+        request,
+        answer,  # type: ignore[arg-type]  # has what a result reads of it
+        queries,
         counts=counts,
         notes=described,
-        queries=queries,
-        answer=answer,  # type: ignore[arg-type]  # has what a result reads of it
-        convention=request.convention,
-        names=request.names,
         slices=tabulate_slices(merged.slices, request.measures, source),
     )
     if strict:
