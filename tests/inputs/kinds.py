@@ -73,7 +73,7 @@ TABLES: tuple[Row, ...] = (
         lambda pd, columns: pd.DataFrame(columns).convert_dtypes(dtype_backend="pyarrow"),
     ),
     ("`DataFrame`", "polars", IN_PLACE, lambda pl, columns: pl.DataFrame(columns)),
-    ("`LazyFrame`", "polars", "collected", lambda pl, columns: pl.LazyFrame(columns)),
+    ("`LazyFrame`", "polars", "streamed, or collected", lambda pl, columns: pl.LazyFrame(columns)),
     ("`Table`, `RecordBatch`", "pyarrow", IN_PLACE, lambda pa, columns: pa.table(columns)),
     (
         "`DataFrame`, `LazyFrame`",
