@@ -15,6 +15,7 @@ from rankscope._evaluate.options import (
     evaluate_scores,
     evaluate_table,
     list_reading,
+    list_settings,
     refuse_table_options,
 )
 from rankscope._inputs.files import expand_paths, is_scores
@@ -25,7 +26,6 @@ from rankscope.cli.files import (
     add_items_options,
     is_letor,
     name_file,
-    read_items,
     refuse_stdin_twice,
 )
 from rankscope.cli.options import (
@@ -174,7 +174,7 @@ def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
         yield _evaluate_samples(path, runs, measures, options)
         return
     scored = [is_letor(path, options) and is_scores(run) for run in runs]
-    known = read_items(options)
+    settings = list_settings(options)
     qrels = None
     if not all(scored):
         second = find_second(measures, subtopics=options.subtopics or None)
@@ -196,17 +196,10 @@ def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
                 qrels,
                 name_file(run, "run", options),
                 measures,
-                policy=options.policy if options.convention else rs.Policy.parse(options.policy),
-                convention=options.convention,
-                interval=options.interval,
                 by=options.by,
-                cluster=options.cluster,
                 attributes=options.attributes,
-                items=known,
-                memory=options.memory,
-                spill_folder=options.spill_folder,
                 progress=progress,
-                **list_reading(options),
+                **settings,
             )
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankscope._evaluate.evaluation import Evaluation
+    from rankscope._evaluate.rankings import Rankings
     from rankscope.cli.parser import Parser
     from rankscope.settings.policy import Ties
 
@@ -61,6 +62,17 @@ def list_reading(options: Namespace) -> dict[str, Any]:
     """Return the options about how files are read, as `evaluate` and others take them."""
     names = ("duplicates", "score_type", "encoding", "threads", "strict")
     return {name: getattr(options, name) for name in names}
+
+
+def list_settings(options: Namespace) -> dict[str, Any]:
+    """Return what the options say of an evaluation and its files, as `evaluate` takes it."""
+    names = ("convention", "interval", "cluster", "memory", "spill_folder")
+    return {
+        "policy": options.policy or None,
+        "items": read_items(options),
+        **{name: getattr(options, name) for name in names},
+        **list_reading(options),
+    }
 
 
 def refuse_table_options(options: Namespace, *known: str) -> None:
@@ -122,17 +134,10 @@ def evaluate_table(path: str, measures: list[str], options: Namespace) -> Evalua
         evaluation: Evaluation = rs.evaluate(
             table,
             measures,
-            policy=options.policy or None,
-            convention=options.convention,
-            interval=options.interval,
-            cluster=options.cluster,
-            items=read_items(options),
             assume_grouped=options.assume_grouped,
-            memory=options.memory,
-            spill_folder=options.spill_folder,
             progress=progress,
             **of_table,
-            **list_reading(options),
+            **list_settings(options),
         )
     return evaluation
 
@@ -196,49 +201,32 @@ def rank_scores(
     return rs.Rankings.from_table(rows, ties=ties, duplicates=options.duplicates)
 
 
-def rank_files(paths: list[str], measure: str, options: Namespace) -> rs.Rankings:
+def rank_files(paths: list[str], measure: str, options: Namespace) -> Rankings:
     """Rank judgments and a run, or one table whose rows hold both."""
+    from rankscope._evaluate.ranked_runs import read_rankings  # noqa: PLC0415 - few need it
+
     refuse_stdin_twice(paths)
-    asked = ask([measure], options)
+    settings = ask([measure], options)
+    names = ("duplicates", "score_type", "encoding")
+    reading: dict[str, Any] = {name: getattr(options, name) for name in names}
+    run = None
     if len(paths) == 1:
-        table, of_table = read_table(paths[0], options)
-        with ProgressBar(show(name_path(paths[0], "table"))) as progress:
-            return rs.Rankings.from_table(
-                table,
-                labels=of_table["labels"],
-                positive=of_table["positive"],
-                attributes=asked.list_attributes(),
-                ties=asked.choose_ties(),
-                duplicates=options.duplicates,
-                encoding=options.encoding,
-                progress=progress,
+        judgments, of_table = read_table(paths[0], options)
+        reading |= {name: of_table[name] for name in ("labels", "positive")}
+    else:
+        refuse_table_options(options)
+        if len(paths) != 2:
+            raise UsageError(
+                f"this command takes judgments and one run, or one table; found {len(paths)} files",
+                hint="write QRELS RUN, or TABLE",
+                code="usage",
             )
-    refuse_table_options(options)
-    if len(paths) != 2:
-        raise UsageError(
-            f"this command takes judgments and one run, or one table; found {len(paths)} files",
-            hint="write QRELS RUN, or TABLE",
-            code="usage",
-        )
-    qrels, run = paths
-    if is_letor(qrels, options) and is_scores(run):
-        return rank_scores(qrels, run, asked.choose_ties(), options)
-    request = asked.request(score_type=options.score_type)
-    with ProgressBar("judgments") as progress:
-        judgments = rs.read_qrels(
-            name_file(qrels, "qrels", options),
-            duplicates=options.duplicates,
-            encoding=options.encoding,
-            progress=progress,
-        )
-    return rs.Rankings.from_run(
-        judgments,
-        name_file(run, "run", options),
-        ties=request.ties,
-        duplicates=options.duplicates,
-        score_type=request.score_type,
-        encoding=options.encoding,
-    )
+        if is_letor(paths[0], options) and is_scores(paths[1]):
+            return rank_scores(paths[0], paths[1], settings.choose_ties(), options)
+        judgments, run = name_file(paths[0], "qrels", options), name_file(paths[1], "run", options)
+    with ProgressBar(show(name_path(paths[0], "qrels"))) as progress:
+        reading["progress"] = progress
+        return read_rankings("explain", judgments, run, [measure], reading, settings=settings)[0]
 
 
 def read_positive(texts: list[str] | None) -> dict[str, float] | None:

@@ -177,12 +177,14 @@ def _explain_query(options: Namespace) -> Derivation:
         )
     from rankscope._evaluate.evaluating import refuse_diagnostics  # noqa: PLC0415 - as above
     from rankscope._evaluate.options import rank_files  # noqa: PLC0415 - grades need no files
+    from rankscope.derivation.compute import explain_query  # noqa: PLC0415 - as above
 
     measure = _read_measure(options, "nDCG" if options.k else "nDCG@10")
     rankings = rank_files(options.inputs, measure.name, options)
     if options.strict:
         refuse_diagnostics(rankings.evaluate(measure, threads=options.threads).notes)
-    return rankings.explain(
+    return explain_query(
+        rankings,
         options.query,
         measure,
         policy=options.policy or None,
