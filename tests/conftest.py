@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.program import Program, start_program
+from tests.program import start_program
 
 # A shell lets what it runs in the background ignore interrupts, and so would all that tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -26,14 +26,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 @pytest.fixture(scope="session")
-def program() -> Program:
+def program():
     return start_program()
 
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def list_changed() -> list[str] | None:
+def list_changed():
     """The files that differ from `BASE`, by default from where the slow tests passed last."""
     record = json.loads((ROOT / "dev" / "nightly.json").read_text(encoding="utf-8"))["test-slow"]
     base = os.environ.get("BASE") or (record["commit"] if record["passed"] else "none")
@@ -47,7 +47,7 @@ def list_changed() -> list[str] | None:
     return None if done.returncode else done.stdout.splitlines()
 
 
-def is_affected(test: str, changed: list[str]) -> bool:
+def is_affected(test, changed):
     """Whether a file of a test's area changed. A test of no area is one of the whole package."""
     areas = tomllib.loads((ROOT / "dev" / "mutants" / "areas.toml").read_text(encoding="utf-8"))
     patterns = [
@@ -63,7 +63,7 @@ def is_affected(test: str, changed: list[str]) -> bool:
     return any(fnmatch(path, pattern) for path in changed for pattern in patterns)
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config, items):
     """Leave slow tests out of a run without `-m`, unless `SLOW=changed` and their area changed."""
     is_named = any("::" in each for each in config.args)
     if is_named or config.option.markexpr.strip() != "not thorough":

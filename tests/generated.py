@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import settings
 
 
-def examples(count: int, **more: Any) -> settings:  # noqa: ANN401 - as Hypothesis takes them
+def examples(count: int, **more: Any) -> settings:
     """Generate so many cases where the usual profile has 100, and ten times as many if thorough.
 
     Args:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 
-def run_python(program: str, *options: str, **environment: str) -> str:
+def run_python(program, *options, **environment):
     """What a fresh interpreter prints that runs a program to its end."""
     done = subprocess.run(
         [sys.executable, *options, "-c", program],

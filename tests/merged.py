@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import rankscope as rs
 
-
-def bits(evaluation: rs.Evaluation) -> str:
+def bits(evaluation):
     """Return everything that an evaluation says, but for the order of queries and rows of notes."""
     values = sorted(evaluation.to_dict().items(), key=lambda each: str(each[0]))
     notes = [(note.code, note.count, note.sentence, note.file) for note in evaluation.notes]

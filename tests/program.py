@@ -22,11 +22,6 @@ from importlib import import_module
 from pathlib import Path
 from threading import Thread
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, NoReturn
-
 SOCKET = "socket"
 COMMAND = "rankscope"
 LOADED = ("rankscope.", "matplotlib", "numpy", "pyarrow")
@@ -36,7 +31,7 @@ LOADED = ("rankscope.", "matplotlib", "numpy", "pyarrow")
 class Program:
     """The process that forks."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.folder = folder
         command = folder / COMMAND
         # Neither the user's settings nor `site` are needed to ask.
@@ -48,13 +43,7 @@ class Program:
         assert self._process.stdout is not None
         assert self._process.stdout.readline() == b"ready\n"
 
-    def run(
-        self,
-        *words: str | bytes,
-        given: bytes = b"",
-        environment: Mapping[str, str] | None = None,
-        folder: str | None = None,
-    ) -> subprocess.CompletedProcess[bytes]:
+    def run(self, *words, given=b"", environment=None, folder=None):
         """Run the program with what comes through a pipe on its standard input."""
         reader, writer = os.pipe()
         sender = Thread(target=send, args=[writer, given])
@@ -78,29 +67,27 @@ class Program:
             stderr.seek(0)
             return subprocess.CompletedProcess(words, status, stdout.read(), stderr.read())
 
-    def close(self) -> None:
+    def close(self):
         self._process.kill()
         self._process.communicate()
         shutil.rmtree(self.folder)
 
 
-def send(writer: int, data: bytes) -> None:
+def send(writer, data):
     """Write to a pipe, which the reader may not read to its end."""
     with suppress(BrokenPipeError), os.fdopen(writer, "wb") as file:
         file.write(data)
 
 
 @cache
-def start_program() -> Program:
+def start_program():
     """Start the program that all tests of this process share."""
     program = Program(Path(tempfile.mkdtemp(prefix="program")))
     atexit.register(program.close)
     return program
 
 
-def ask(
-    address: str, words: list[str], streams: list[int], environment: Mapping[str, str], folder: str
-) -> int:
+def ask(address, words, streams, environment, folder):
     """Run the program elsewhere, on streams of this process, and give its exit status."""
     request = {"words": words, "environment": dict(environment), "folder": folder}
     with socket.socket(socket.AF_UNIX) as connection:
@@ -112,7 +99,7 @@ def ask(
             return int(status.read())
 
 
-def serve(address: str) -> NoReturn:
+def serve(address):
     """Fork a child for each connection."""
     import rankscope.cli  # noqa: PLC0415, F401 - only this process needs it, and its children
 
@@ -133,7 +120,7 @@ def serve(address: str) -> NoReturn:
             reap()
 
 
-def load(reader: int) -> None:
+def load(reader):
     try:
         names = os.read(reader, 1 << 16).decode().split()
     except BlockingIOError:
@@ -142,7 +129,7 @@ def load(reader: int) -> None:
         import_module(name)
 
 
-def reap() -> None:
+def reap():
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -150,7 +137,7 @@ def reap() -> None:
         pass
 
 
-def answer(connection: socket.socket, writer: int) -> NoReturn:
+def answer(connection, writer):
     """Run the program in a child of this process, and answer with its exit status."""
     _, streams, _, _ = socket.recv_fds(connection, 1, 3)
     with connection.makefile() as sent:
@@ -169,7 +156,7 @@ def answer(connection: socket.socket, writer: int) -> NoReturn:
     os._exit(0)
 
 
-def run(request: dict[str, Any], writer: int) -> NoReturn:
+def run(request, writer):
     """Run the program in this process, and tell what it had to load."""
     from rankscope.cli import main  # noqa: PLC0415 - only this process needs it
 
@@ -188,7 +175,7 @@ def run(request: dict[str, Any], writer: int) -> NoReturn:
     os._exit(status)
 
 
-def end(status: int) -> NoReturn:
+def end(status):
     """End as the program ended: with its status, or by its signal."""
     if status < 0:
         signal.signal(-status, signal.SIG_DFL)

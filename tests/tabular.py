@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
@@ -12,7 +10,7 @@ import pyarrow.parquet as pq
 from pyarrow import feather
 
 
-def write_table(columns: Any, path: Path) -> Path:  # noqa: ANN401 - of any library
+def write_table(columns, path):
     """Write a table in the format that the name says, a few rows in each row group or batch."""
     table = pa.table(columns)
     if path.suffix == ".parquet":

@@ -6,8 +6,6 @@ import itertools
 import json
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 import pytest
 import rankscope as rs
@@ -92,7 +90,7 @@ PUBLISHED = [
 ]
 
 
-def read(text: str) -> Groups:
+def read(text):
     """A list written with parentheses around ties."""
     groups: Groups = []
     is_open = False
@@ -107,7 +105,7 @@ def read(text: str) -> Groups:
 
 
 @pytest.mark.parametrize("row", PUBLISHED, ids=lambda row: row[0][:12])
-def test_rank_biased_overlap_has_its_published_values(row: tuple[str, str, float]) -> None:
+def test_rank_biased_overlap_has_its_published_values(row):
     one, other, p, *expected = row
     for ties, values in zip("wab", expected, strict=True):
         found = [rs.rbo(read(one), read(other), p=p, ties=ties, form=form) for form in FORMS]
@@ -117,7 +115,7 @@ def test_rank_biased_overlap_has_its_published_values(row: tuple[str, str, float
         assert back == pytest.approx(values[0], abs=1e-12)
 
 
-def test_short_lists_have_values_by_hand() -> None:
+def test_short_lists_have_values_by_hand():
     # Depth 1: 0; depth 2: all. Above the lists: (1 - p) / p (p^2 / 1 + p^2 / (1 - p) p) = p.
     assert rs.rbo(["a", "b"], ["b", "a"], p=0.5) == pytest.approx(0.5)
     assert rs.rbo(["a"], ["a"], p=0.5) == pytest.approx(1)
@@ -127,13 +125,13 @@ def test_short_lists_have_values_by_hand() -> None:
     assert rs.rbo(["a"], ["a"], p=0.5, form="residual") == pytest.approx(1 - math.log(2))
 
 
-def orders(groups: Groups) -> Iterator[list[str]]:
+def orders(groups):
     """All lists without ties that a list with ties can be."""
     for parts in itertools.product(*(itertools.permutations(group) for group in groups)):
         yield [item for part in parts for item in part]
 
 
-def draw(rng: random.Random, items: int, length: int) -> Groups:
+def draw(rng, items, length):
     """A random list with ties of up to three items."""
     docs = [f"i{item}" for item in rng.sample(range(items), length)]
     groups: Groups = []
@@ -145,15 +143,15 @@ def draw(rng: random.Random, items: int, length: int) -> Groups:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_form_a_is_the_mean_over_all_orders(seed: int) -> None:
+def test_form_a_is_the_mean_over_all_orders(seed):
     rng = random.Random(seed)
     one, other = draw(rng, 8, 5), draw(rng, 8, 6)
     pairs = [*itertools.product(orders(one), orders(other))]
 
-    def expected(measure: Callable[[Sequence[str], Sequence[str]], float]) -> float:
+    def expected(measure):
         return math.fsum(measure(*pair) for pair in pairs) / len(pairs)
 
-    def low(x: Sequence[object], y: Sequence[object]) -> float:
+    def low(x, y):
         return rs.rbo(x, y, p=0.8, form="min")
 
     assert low(one, other) == pytest.approx(expected(low), abs=1e-12)
@@ -168,7 +166,7 @@ def test_form_a_is_the_mean_over_all_orders(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_form_a_of_lists_of_one_length_is_extrapolated_by_the_mean(seed: int) -> None:
+def test_form_a_of_lists_of_one_length_is_extrapolated_by_the_mean(seed):
     rng = random.Random(seed)
     one, other = draw(rng, 7, 5), draw(rng, 7, 5)
     pairs = [*itertools.product(orders(one), orders(other))]
@@ -177,9 +175,7 @@ def test_form_a_of_lists_of_one_length_is_extrapolated_by_the_mean(seed: int) ->
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_list_agrees_with_itself_in_forms_b_and_w_and_form_b_is_not_below_form_a(
-    seed: int,
-) -> None:
+def test_a_list_agrees_with_itself_in_forms_b_and_w_and_form_b_is_not_below_form_a(seed):
     rng = random.Random(seed)
     one, other = draw(rng, 15, 9), draw(rng, 15, 12)
     assert rs.rbo(one, one, ties="b") == pytest.approx(1)
@@ -190,7 +186,7 @@ def test_a_list_agrees_with_itself_in_forms_b_and_w_and_form_b_is_not_below_form
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_tau_is_that_of_scipy(seed: int) -> None:
+def test_tau_is_that_of_scipy(seed):
     stats = pytest.importorskip("scipy.stats", reason="SciPy is not installed")
     rng = random.Random(seed)
     items = [f"i{n}" for n in range(30)]
@@ -229,7 +225,7 @@ CORRELATED = [
 
 
 @pytest.mark.parametrize("row", CORRELATED, ids=["close", "loose", "reverse"])
-def test_tau_ap_has_its_published_values(row: tuple[tuple[float, ...], ...]) -> None:
+def test_tau_ap_has_its_published_values(row):
     x, y, x_tied, y_tied = (dict(enumerate(scores)) for scores in row[:4])
     found = [
         rs.tau_ap(x, y),
@@ -244,7 +240,7 @@ def test_tau_ap_has_its_published_values(row: tuple[tuple[float, ...], ...]) -> 
     assert back == pytest.approx(found[3], abs=1e-12)
 
 
-def test_what_is_undefined_is_nan() -> None:
+def test_what_is_undefined_is_nan():
     assert math.isnan(rs.kendall_tau(["a"], ["a"]))
     assert math.isnan(rs.tau_ap(["a", "b"], ["b", "c"]))
     assert math.isnan(rs.kendall_tau([{"a", "b"}], ["a", "b"]))
@@ -252,7 +248,7 @@ def test_what_is_undefined_is_nan() -> None:
     assert rs.rbo(["a"], ["b"]) == 0
 
 
-def test_jaccard_counts_documents_of_either_list() -> None:
+def test_jaccard_counts_documents_of_either_list():
     one, other = ["a", "b", "c", "d"], ["b", "x", "a"]
     assert rs.jaccard(one, other, 3) == pytest.approx(2 / 4)
     assert rs.jaccard(one, other, 10) == pytest.approx(2 / 5)
@@ -270,13 +266,13 @@ def test_jaccard_counts_documents_of_either_list() -> None:
         (lambda: rs.overlap(["a"], ["a"], 0), "bad_parameter"),
     ],
 )
-def test_what_is_no_list_or_setting_is_refused(call: Callable[[], float], code: str) -> None:
+def test_what_is_no_list_or_setting_is_refused(call, code):
     with pytest.raises(rs.UsageError) as caught:
         call()
     assert caught.value.code == code
 
 
-def test_a_form_that_does_not_exist_is_refused() -> None:
+def test_a_form_that_does_not_exist_is_refused():
     with pytest.raises(rs.PolicyError):
         rs.rbo(["a"], ["a"], ties="c")
     with pytest.raises(rs.PolicyError):
@@ -286,7 +282,7 @@ def test_a_form_that_does_not_exist_is_refused() -> None:
 MEASURES = ("RBO", "RBO_min", "RBO_max", "RBO_residual", "tau", "tau_ap", "overlap@5", "jaccard@5")
 
 
-def draw_run(seed: int) -> dict[str, dict[str, float]]:
+def draw_run(seed):
     """A run of thirty queries with ties, of which each seed leaves one out."""
     rng = random.Random(seed)
     return {
@@ -299,7 +295,7 @@ def draw_run(seed: int) -> dict[str, dict[str, float]]:
 A, B = draw_run(1), draw_run(2)
 
 
-def test_a_query_has_the_value_of_its_two_lists() -> None:
+def test_a_query_has_the_value_of_its_two_lists():
     for ties in ("a", "b", "w"):
         found = rs.agreement(A, B, MEASURES, p=0.8, ties=ties)
         assert (found.queries, found.only_a, found.only_b) == (28, 1, 1)
@@ -320,7 +316,7 @@ def test_a_query_has_the_value_of_its_two_lists() -> None:
             assert values == expected
 
 
-def test_every_way_in_gives_the_same(tmp_path: Path) -> None:
+def test_every_way_in_gives_the_same(tmp_path):
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     expected = rs.agreement(A, B, MEASURES)
     rows = [
@@ -341,7 +337,7 @@ def test_every_way_in_gives_the_same(tmp_path: Path) -> None:
     assert rs.agreement(*paths).names == tuple(map(str, paths))
 
 
-def test_threads_and_the_other_direction_change_nothing() -> None:
+def test_threads_and_the_other_direction_change_nothing():
     one = rs.agreement(A, B, MEASURES, threads=1)
     assert rs.agreement(A, B, MEASURES, threads=3).table.rows() == one.table.rows()
     back = rs.agreement(B, A, [name for name in MEASURES if name != "tau_ap"])
@@ -349,7 +345,7 @@ def test_threads_and_the_other_direction_change_nothing() -> None:
         assert mean == pytest.approx(one[name], abs=1e-12)
 
 
-def test_queries_without_a_value_are_not_in_the_mean() -> None:
+def test_queries_without_a_value_are_not_in_the_mean():
     one = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"c": 1.0}}
     other = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"d": 1.0}}
     found = rs.agreement(one, other)
@@ -370,13 +366,13 @@ def test_queries_without_a_value_are_not_in_the_mean() -> None:
         ([], "one of"),
     ],
 )
-def test_a_measure_that_does_not_exist_is_refused(measures: str | list[str], hint: str) -> None:
+def test_a_measure_that_does_not_exist_is_refused(measures, hint):
     with refuses(rs.UsageError, "unknown_measure") as caught:
         rs.agreement(A, B, measures)
     assert str(caught.value.hint).startswith(hint)
 
 
-def test_lists_that_cannot_be_compared_are_refused() -> None:
+def test_lists_that_cannot_be_compared_are_refused():
     with pytest.raises(rs.EmptyError):
         rs.agreement({"q1": {"a": 1.0}}, {"q2": {"a": 1.0}})
     with pytest.raises(rs.DuplicateError):
@@ -387,7 +383,7 @@ def test_lists_that_cannot_be_compared_are_refused() -> None:
         rs.agreement(A, B)["RBP"]
 
 
-def test_orders_of_systems_are_compared_by_their_means() -> None:
+def test_orders_of_systems_are_compared_by_their_means():
     one = {"a": 0.5, "b": 0.4, "c": 0.3, "d": 0.2}
     other = {"a": 0.4, "b": 0.5, "c": 0.1, "d": 0.2}
     found = rs.agreement_of_orders(one, other)
@@ -398,7 +394,7 @@ def test_orders_of_systems_are_compared_by_their_means() -> None:
     assert "2 of 6 pairs are swapped" in str(found)
 
 
-def test_orders_come_from_evaluations() -> None:
+def test_orders_come_from_evaluations():
     qrels = {"q1": {"d1": 1, "d2": 2}, "q2": {"d3": 1}}
     evaluations = {
         name: rs.evaluate(qrels, lists, ["nDCG@10", "RR"]) for name, lists in (("A", A), ("B", B))
@@ -419,14 +415,12 @@ def test_orders_come_from_evaluations() -> None:
         ({"a": 1.0, "b": 2.0}, None),
     ],
 )
-def test_orders_that_cannot_be_compared_are_refused(
-    one: dict[str, float], other: dict[str, float] | None
-) -> None:
+def test_orders_that_cannot_be_compared_are_refused(one, other):
     with pytest.raises(rs.UsageError):
         rs.agreement_of_orders(one, other)
 
 
-def test_the_command_prints_what_the_call_gives(tmp_path: Path) -> None:
+def test_the_command_prints_what_the_call_gives(tmp_path):
     paths = [write_run(tmp_path / name, of) for name, of in (("a.run", A), ("b.run", B))]
     found = rs.agreement(A, B, ["RBO", "tau", "tau_ap", "overlap@3"], p=0.8, ties="b")
     words = ("agreement", *paths, "--p", "0.8", "--k", "3", "--ties", "b")
@@ -446,7 +440,7 @@ def test_the_command_prints_what_the_call_gives(tmp_path: Path) -> None:
     check_error(run("agreement", *paths, "--p", "2"), 2, "bad_parameter")
 
 
-def test_real_runs_agree_with_themselves_and_less_with_each_other() -> None:
+def test_real_runs_agree_with_themselves_and_less_with_each_other():
     folder = find("cast21")
     one, other = folder / "org_manual_ance.run", folder / "org_manual_bm25.run"
     same = rs.agreement(one, one, ties="b")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import rankscope as rs
@@ -57,16 +55,16 @@ class Lists:
     mask: NDArray[np.bool_]
 
     @property
-    def lengths(self) -> NDArray[np.int64]:
+    def lengths(self):
         return self.mask.sum(axis=1)
 
-    def packed(self) -> Lists:
+    def packed(self):
         """Return the documents of each row in its first columns, in the same order."""
         order = np.argsort(~self.mask, axis=1, kind="stable")
         arrays = (np.take_along_axis(a, order, 1) for a in (self.grades, self.scores, self.mask))
         return Lists(*arrays)
 
-    def layouts(self) -> dict[str, dict[str, Any]]:
+    def layouts(self):
         """Return the same lists in each layout."""
         packed, grades, scores = self.packed(), self.grades[self.mask], self.scores[self.mask]
         flat = {"grades": grades, "scores": scores}
@@ -78,9 +76,7 @@ class Lists:
             "offsets": {**flat, "offsets": np.concatenate([[0], ends])},
         }
 
-    def core(
-        self, measures: tuple[str, ...], ties: str, negative: str = "nonrelevant"
-    ) -> dict[str, NDArray[np.float64]]:
+    def core(self, measures, ties, negative="nonrelevant"):
         """Return the values of the core, NaN where a measure is undefined."""
         scores = np.where(self.mask, self.scores, math.nan)
         # The core wants a judgment somewhere; the row that has it is left out of the answer.
@@ -91,14 +87,7 @@ class Lists:
         return {name: evaluation.per_query(name)[:-1] for name in measures}
 
 
-def check(
-    lists: Lists,
-    convert: Callable[[NDArray[Any]], Any],
-    measures: tuple[str, ...] = MEASURES,
-    *,
-    ties: str = "average",
-    negative: str = "nonrelevant",
-) -> None:
+def check(lists, convert, measures=MEASURES, *, ties="average", negative="nonrelevant"):
     """Check that every layout has the values of the core."""
     expected = lists.core(measures, ties, negative)
     for layout, arrays in lists.layouts().items():
@@ -121,7 +110,7 @@ def check(
 
 
 @st.composite
-def batches(draw: st.DrawFn) -> Lists:
+def batches(draw):
     """Generate lists with ties, unjudged documents, negative grades, and rows without documents."""
     shape = draw(st.tuples(st.integers(1, 4), st.integers(1, 9)))
     size = math.prod(shape)
@@ -133,7 +122,7 @@ def batches(draw: st.DrawFn) -> Lists:
     return Lists(grades, scores, np.array(mask).reshape(shape))
 
 
-def large(rows: int, columns: int, *, levels: int, seed: int) -> Lists:
+def large(rows, columns, *, levels, seed):
     random = np.random.default_rng(seed)
     return Lists(
         random.integers(0, 4, (rows, columns)).astype(float),

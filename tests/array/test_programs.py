@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
 
 import array_api_strict
 import jax
@@ -12,15 +11,9 @@ import numpy as np
 import pytest
 import rankscope as rs
 from rankscope.array import evaluate_batch, ndcg, precision
-from rankscope.errors import FormatError, MeasureError, PolicyError, RankscopeError, UsageError
+from rankscope.errors import FormatError, MeasureError, PolicyError, UsageError
 
 from tests.array.oracle import MEASURES, large
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rankscope.array.space import Array
-
 
 ONE = {"grades": [[1, 0]], "scores": [[2.0, 1.0]]}
 
@@ -78,9 +71,7 @@ ONE = {"grades": [[1, 0]], "scores": [[2.0, 1.0]]}
         ({"grades": [[0, 0]], "scores": [[1, 2]], "empty": "error"}, PolicyError, "empty_query"),
     ],
 )
-def test_a_mistake_is_an_error_with_a_code_and_a_hint(
-    arguments: dict[str, Any], kind: type[RankscopeError], code: str
-) -> None:
+def test_a_mistake_is_an_error_with_a_code_and_a_hint(arguments, kind, code):
     with pytest.raises(kind) as raised:
         ndcg(**arguments)
     assert raised.value.code == code
@@ -90,22 +81,22 @@ def test_a_mistake_is_an_error_with_a_code_and_a_hint(
 @pytest.mark.parametrize(
     "measure", ["IDCG", "ERR@5", "AP(denominator='found')", "nDCG(judged_only=True)", "P"]
 )
-def test_a_measure_without_a_definition_for_arrays_is_an_error(measure: str) -> None:
+def test_a_measure_without_a_definition_for_arrays_is_an_error(measure):
     with pytest.raises(MeasureError):
         evaluate_batch(measure, **ONE)
 
 
-def test_precision_needs_a_cutoff() -> None:
+def test_precision_needs_a_cutoff():
     with pytest.raises(TypeError, match="'k'"):
         precision(**ONE)  # type: ignore[call-arg]  # that is the mistake
 
 
-def test_grades_and_scores_cannot_be_swapped_in_silence() -> None:
+def test_grades_and_scores_cannot_be_swapped_in_silence():
     with pytest.raises(TypeError, match="positional"):
         ndcg([[1, 0]], [[2.0, 1.0]])  # type: ignore[misc]  # that is the mistake
 
 
-def test_an_error_names_the_place_of_the_number() -> None:
+def test_an_error_names_the_place_of_the_number():
     scores = np.ones((3, 4))
     scores[1, 2] = math.nan
     with pytest.raises(FormatError, match=r"found nan in scores\[1, 2\]"):
@@ -123,17 +114,17 @@ GRADES = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, math.inf]])
 
 
 @pytest.mark.parametrize("convert", [np.asarray, array_api_strict.asarray])
-def test_unchecked_lists_with_mistakes_have_the_value_nan(convert: Callable[..., Any]) -> None:
+def test_unchecked_lists_with_mistakes_have_the_value_nan(convert):
     values = ndcg(grades=convert(GRADES), scores=convert(SCORES), check=False, empty="one")
     np.testing.assert_array_equal(np.asarray(values), [1, math.nan, math.nan, math.nan])
 
 
-def test_integers_that_are_no_doubles_are_never_read_as_unjudged() -> None:
+def test_integers_that_are_no_doubles_are_never_read_as_unjudged():
     large = array_api_strict.asarray([[2**60 + 1, 0]])
     assert np.isnan(np.asarray(ndcg(grades=large, scores=array_api_strict.asarray([[2, 1]])))).all()
 
 
-def test_other_devices_are_looked_at_on_request() -> None:
+def test_other_devices_are_looked_at_on_request():
     arrays = {
         "grades": array_api_strict.asarray(GRADES),
         "scores": array_api_strict.asarray(SCORES),
@@ -144,14 +135,14 @@ def test_other_devices_are_looked_at_on_request() -> None:
 
 
 @pytest.mark.parametrize("convert", [np.asarray, array_api_strict.asarray])
-def test_masked_places_can_hold_anything(convert: Callable[..., Any]) -> None:
+def test_masked_places_can_hold_anything(convert):
     arrays = {"grades": GRADES, "scores": SCORES, "mask": np.isfinite(SCORES)}
     arrays["mask"][3] = [True, False]
     values = ndcg(**{name: convert(array) for name, array in arrays.items()})
     assert np.asarray(values).tolist() == [1, 0, 0, 1]
 
 
-def test_a_list_longer_than_max_length_has_no_value_on_a_device() -> None:
+def test_a_list_longer_than_max_length_has_no_value_on_a_device():
     flat = {"grades": [1, 0, 1], "scores": [3.0, 2.0, 1.0], "lengths": [2, 1]}
     arrays = {name: array_api_strict.asarray(values) for name, values in flat.items()}
     np.testing.assert_array_equal(np.asarray(ndcg(**arrays, max_length=1)), [math.nan, 1])
@@ -159,7 +150,7 @@ def test_a_list_longer_than_max_length_has_no_value_on_a_device() -> None:
     assert np.isnan(np.asarray(ndcg(**short, max_length=2))).all()
 
 
-def test_scikit_learns_functions_know_the_gains_of_all_grades() -> None:
+def test_scikit_learns_functions_know_the_gains_of_all_grades():
     gains = {0: 3, 1: 0}
     matrices = np.array([[0.0, 1, 1]]), np.array([[3.0, 2, 1]])
     assert rs.ndcg_score(*matrices, k=1, gain=gains) == 1
@@ -167,11 +158,11 @@ def test_scikit_learns_functions_know_the_gains_of_all_grades() -> None:
         rs.ndcg_score(np.array([[0.0, 5]]), np.array([[1.0, 2]]), gain={0: 0, 1: 1})
 
 
-def by_mask(grades: Array, scores: Array, mask: Array) -> Array:
+def by_mask(grades, scores, mask):
     return evaluate_batch(MEASURES, grades=grades, scores=scores, mask=mask)
 
 
-def test_jit_traces_all_measures_and_gives_the_same_values() -> None:
+def test_jit_traces_all_measures_and_gives_the_same_values():
     lists = large(4, 9, levels=3, seed=9)
     expected = evaluate_batch(MEASURES, grades=lists.grades, scores=lists.scores, mask=lists.mask)
     with jax.enable_x64(True):
@@ -180,11 +171,11 @@ def test_jit_traces_all_measures_and_gives_the_same_values() -> None:
         np.testing.assert_allclose(values, expected[name], rtol=1e-12, atol=1e-12)
 
 
-def test_vmap_maps_over_batches_and_lists() -> None:
+def test_vmap_maps_over_batches_and_lists():
     lists = large(4, 9, levels=3, seed=10)
     expected = ndcg(grades=lists.grades, scores=lists.scores, k=3)
 
-    def of_one(grades: Array, scores: Array) -> Array:
+    def of_one(grades, scores):
         return ndcg(grades=grades[None, :], scores=scores[None, :], k=3)[0]
 
     with jax.enable_x64(True):
@@ -193,8 +184,8 @@ def test_vmap_maps_over_batches_and_lists() -> None:
 
 
 @pytest.mark.slow
-def test_ragged_batches_are_traced_where_the_longest_list_is_known() -> None:
-    def by_lengths(lengths: Array, max_length: int | None) -> Array:
+def test_ragged_batches_are_traced_where_the_longest_list_is_known():
+    def by_lengths(lengths, max_length):
         flat = {"grades": jnp.asarray([0.0, 1, 2]), "scores": jnp.asarray([3.0, 2, 1])}
         return ndcg(**flat, lengths=lengths, max_length=max_length)
 
@@ -207,8 +198,8 @@ def test_ragged_batches_are_traced_where_the_longest_list_is_known() -> None:
     assert "max_length" in raised.value.hint
 
 
-def test_groups_cannot_be_traced() -> None:
-    def by_groups(groups: Array) -> Array:
+def test_groups_cannot_be_traced():
+    def by_groups(groups):
         return ndcg(grades=jnp.asarray([0.0, 1]), scores=jnp.asarray([3.0, 2]), groups=groups)
 
     with pytest.raises(UsageError, match="being traced"):
@@ -216,7 +207,7 @@ def test_groups_cannot_be_traced() -> None:
 
 
 @pytest.mark.slow
-def test_single_precision_is_what_jax_has_by_default() -> None:
+def test_single_precision_is_what_jax_has_by_default():
     lists = large(50, 200, levels=20, seed=11)
     arrays = {"grades": lists.grades, "scores": lists.scores, "mask": lists.mask}
     expected = evaluate_batch(MEASURES, **arrays)
@@ -230,7 +221,7 @@ def test_single_precision_is_what_jax_has_by_default() -> None:
         np.testing.assert_allclose(values, expected[name], rtol=2e-5)
 
 
-def test_half_precision_grades_and_scores_are_taken_as_they_are() -> None:
+def test_half_precision_grades_and_scores_are_taken_as_they_are():
     grades = jnp.asarray([[0, 1, 2]], dtype=jnp.bfloat16)
     scores = jnp.asarray([[0.3, 0.2, 0.1]], dtype=jnp.float16)
     values = ndcg(grades=grades, scores=scores)
@@ -238,7 +229,7 @@ def test_half_precision_grades_and_scores_are_taken_as_they_are() -> None:
     assert values.tolist() == pytest.approx(same.tolist(), rel=1e-6)
 
 
-def test_the_values_have_the_type_that_is_asked_for() -> None:
+def test_the_values_have_the_type_that_is_asked_for():
     arrays = {"grades": np.array([[0, 1]]), "scores": np.array([[0.2, 0.1]], dtype=np.float32)}
     assert ndcg(**arrays).dtype == np.float64
     assert ndcg(**arrays, dtype="float32").dtype == np.float32

@@ -11,7 +11,7 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope import Measure, Policy, Rankings, nDCG, parse
+from rankscope import Policy, Rankings, nDCG, parse
 
 from tests.generated import examples
 from tests.refusals import refused
@@ -20,19 +20,17 @@ UNJUDGED = math.nan
 SCALE = (0, 1, 2, 3)
 
 
-def every_list(length: int) -> list[list[float]]:
+def every_list(length):
     return [list(grades) for grades in itertools.product((UNJUDGED, *SCALE), repeat=length)]
 
 
-def complete(grades: list[float]) -> list[list[float]]:
+def complete(grades):
     """Every list that these grades could be, once all documents are judged."""
     options = [SCALE if grade != grade else (grade,) for grade in grades]  # noqa: PLR0124 - NaN
     return [list(completed) for completed in itertools.product(*options)]
 
 
-def try_all(
-    lists: list[list[float]], measure: Measure, policy: Policy
-) -> tuple[np.ndarray, np.ndarray]:
+def try_all(lists, measure, policy):
     """The smallest and largest value of each list over all of its completions."""
     completions = [complete(grades) for grades in lists]
     values = Rankings.from_lists(itertools.chain(*completions)).evaluate(measure, policy=policy)
@@ -79,7 +77,7 @@ def try_all(
         "nDCG(gain='binary')@2",
     ],
 )
-def test_bounds_are_those_of_all_completions(name: str) -> None:
+def test_bounds_are_those_of_all_completions(name):
     lists = [grades for length in range(1, 5) for grades in every_list(length)]
     for empty in ("zero", "one"):
         measure, policy = parse(name), Policy(ties="input", empty=empty)  # type: ignore[arg-type]  # one of the words
@@ -104,8 +102,8 @@ documents = st.lists(
 )
 @examples(60)
 def test_bounds_over_averaged_ties_with_documents_that_were_not_retrieved(
-    documents: list[tuple[int, int | None]], unretrieved: list[int], k: int
-) -> None:
+    documents, unretrieved, k
+):
     run = {"q": {f"d{at}": float(score) for at, (score, _) in enumerate(documents)}}
     known = {f"u{at}": grade for at, grade in enumerate(unretrieved)}
     known |= {f"d{at}": grade for at, (_, grade) in enumerate(documents) if grade is not None}
@@ -125,7 +123,7 @@ def test_bounds_over_averaged_ties_with_documents_that_were_not_retrieved(
     assert bounds.mean.upper == pytest.approx(max(values), abs=1e-14)
 
 
-def test_a_mean_that_may_leave_queries_out_is_bounded_by_the_best_choice_of_them() -> None:
+def test_a_mean_that_may_leave_queries_out_is_bounded_by_the_best_choice_of_them():
     # The second query has a value only if its document is relevant, and then the value 1.
     ranked = Rankings.from_lists([[0, 1], [UNJUDGED]])
     half = 1 / math.log2(3)
@@ -135,13 +133,13 @@ def test_a_mean_that_may_leave_queries_out_is_bounded_by_the_best_choice_of_them
     assert bounds.mean.upper == (half + 1) / 2
 
 
-def test_what_is_judged_is_certain() -> None:
+def test_what_is_judged_is_certain():
     bounds = Rankings.from_lists([[3, 0, 1], [UNJUDGED, 1]]).bounds(nDCG @ 2, scale=SCALE)
     assert bounds.array("unjudged").tolist() == [0, 1]
     assert (bounds.openness.certain, bounds.openness.open, bounds.openness.queries) == (1, 1, 2)
 
 
-def test_the_scale_is_that_of_the_judgments_where_none_is_given() -> None:
+def test_the_scale_is_that_of_the_judgments_where_none_is_given():
     assert Rankings.from_lists([[0, 2]]).bounds(nDCG).scale == (0, 1, 2)
     assert Rankings.from_lists([[0, 0]]).bounds(nDCG).scale == (0, 1)
 
@@ -164,14 +162,12 @@ def test_the_scale_is_that_of_the_judgments_where_none_is_given() -> None:
         ("bad_parameter", "nDCG", {"against": "other.run"}),
     ],
 )
-def test_what_has_no_bounds_is_refused(
-    code: str, measure: str, settings: dict[str, object]
-) -> None:
+def test_what_has_no_bounds_is_refused(code, measure, settings):
     ranked = Rankings.from_lists([[1, 0.5]])
     refused(lambda: ranked.bounds(measure, **{"scale": SCALE, **settings}), code)
 
 
-def test_grades_that_are_no_whole_numbers_need_a_scale() -> None:
+def test_grades_that_are_no_whole_numbers_need_a_scale():
     refused(lambda: Rankings.from_lists([[1, 0.5]]).bounds(nDCG), "bad_scale")
 
 
@@ -179,9 +175,7 @@ def test_grades_that_are_no_whole_numbers_need_a_scale() -> None:
     ("one", "other", "verdict"),
     [("ab", "ba", "first"), ("ba", "ab", "second"), ("ab", "ab", "equal"), ("ub", "ab", "open")],
 )
-def test_the_verdict_is_certain_where_the_bounds_are_on_one_side_of_0(
-    one: str, other: str, verdict: str
-) -> None:
+def test_the_verdict_is_certain_where_the_bounds_are_on_one_side_of_0(one, other, verdict):
     judged = {"q": {"a": 2, "b": 0}}
     first, second = (
         Rankings.from_run(judged, {"q": {doc: -float(at) for at, doc in enumerate(docs)}})
@@ -197,7 +191,7 @@ Run = dict[str, float]
 Case = tuple[dict[str, int], Run, Run]
 
 
-def make_cases(seed: int, grades: range) -> list[Case]:
+def make_cases(seed, grades):
     """Judgments and two lists, some with ties, of which up to five documents are unjudged."""
     chance = random.Random(seed)
     cases: list[Case] = []
@@ -217,16 +211,14 @@ def make_cases(seed: int, grades: range) -> list[Case]:
     return cases
 
 
-def rank(qrels: list[dict[str, int]], runs: list[Run], policy: Policy) -> Rankings:
+def rank(qrels, runs, policy):
     """Rank lists, each with its own judgments; a document nobody retrieved is judged in each."""
     judged = {f"{at:05}": {**known, "zz": 0} for at, known in enumerate(qrels)}
     lists = {f"{at:05}": run for at, run in enumerate(runs) if run}
     return Rankings.from_run(judged, lists, ties=policy.ties)
 
 
-def try_all_differences(
-    cases: list[Case], measure: Measure, policy: Policy, scale: range
-) -> tuple[np.ndarray, np.ndarray]:
+def try_all_differences(cases, measure, policy, scale):
     """The smallest and largest difference of each case over all grades of unjudged documents."""
     qrels, ones, others, ends = [], [], [], []
     for known, one, other in cases:
@@ -269,17 +261,17 @@ def try_all_differences(
 @pytest.mark.parametrize(
     "policy", ["ties=doc_id", "ties=average", "ties=average,empty=skip", "ties=doc_id,empty=one"]
 )
-def test_bounds_of_differences_of_binary_measures(name: str, policy: str) -> None:
+def test_bounds_of_differences_of_binary_measures(name, policy):
     check(parse(name), Policy.parse(policy), range(2))
 
 
 @pytest.mark.parametrize("name", ["RBP(graded=True,max_grade=2)@3", "nDCG@3", "DCG", "P(rel=2)@2"])
 @pytest.mark.parametrize("policy", ["ties=doc_id", "ties=average,empty=skip"])
-def test_bounds_of_differences_of_graded_measures(name: str, policy: str) -> None:
+def test_bounds_of_differences_of_graded_measures(name, policy):
     check(parse(name), Policy.parse(policy), range(3))
 
 
-def check(measure: Measure, policy: Policy, scale: range) -> None:
+def check(measure, policy, scale):
     """Compare the bounds of the differences of many cases with those of all completions."""
     cases = make_cases(len(scale), scale)
     known, ones, others = zip(*cases, strict=True)
@@ -292,7 +284,7 @@ def check(measure: Measure, policy: Policy, scale: range) -> None:
     assert bounds.is_exact
 
 
-def test_documents_are_recognized_below_one_that_is_removed() -> None:
+def test_documents_are_recognized_below_one_that_is_removed():
     # The list without judged spam is the same in both runs, so nothing can tell them apart.
     qrels = {"q": {"spam": -1, "good": 1}}
     one = Rankings.from_run(qrels, {"q": {"spam": 3.0, "new": 2.0, "good": 1.0}})
@@ -306,7 +298,7 @@ RUN = {"there": {"x": 3.0, "a": 2.0}}
 
 
 @pytest.mark.parametrize("measure", ["P@2", "AP", "nDCG@2"])
-def test_a_missing_query_has_bounds_only_where_it_counts(measure: str) -> None:
+def test_a_missing_query_has_bounds_only_where_it_counts(measure):
     rankings = rs.Rankings.from_run(QRELS, RUN)
     counted = rankings.bounds(measure, scale=[0, 1]).to_dict()
     skipped = rankings.bounds(measure, scale=[0, 1], policy="missing=skip").to_dict()
@@ -316,7 +308,7 @@ def test_a_missing_query_has_bounds_only_where_it_counts(measure: str) -> None:
     assert skipped["there"] == counted["there"]
 
 
-def test_bounds_of_a_difference_leave_out_what_either_run_lacks() -> None:
+def test_bounds_of_a_difference_leave_out_what_either_run_lacks():
     both = {**RUN, "gone": {"a": 1.0}}
     old, new = (rs.Rankings.from_run(QRELS, run) for run in (RUN, both))
     for one, other in ((old, new), (new, old)):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 from tests.program import start_program
@@ -13,19 +11,17 @@ from tests.program import start_program
 PROGRAM = str(Path(sys.executable).with_name("rankscope"))
 
 
-def run(
-    *words: str | bytes, environment: Mapping[str, str] | None = None, folder: str | None = None
-) -> subprocess.CompletedProcess[bytes]:
+def run(*words, environment=None, folder=None):
     return start_program().run(*words, environment=environment, folder=folder)
 
 
-def write_files(folder: Path, texts: Mapping[str, str]) -> list[str]:
+def write_files(folder, texts):
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     return [str(folder / name) for name in texts]
 
 
-def write_runs(folder: Path, place: str = "") -> Path:
+def write_runs(folder, place=""):
     """Write judgments and attributes of 30 queries, and three runs of which each next is better."""
     chance = random.Random(5)
     queries = [f"q{number}" for number in range(30)]
@@ -45,7 +41,7 @@ def write_runs(folder: Path, place: str = "") -> Path:
     return folder
 
 
-def check_error(done: subprocess.CompletedProcess[bytes], status: int, code: str) -> str:
+def check_error(done, status, code):
     """Hold a refusal against what all of them have in common, and give what was said."""
     assert done.returncode == status, done
     assert done.stdout == b""

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from pathlib import Path
 from typing import Any
-
-from tests.program import Program
 
 DAY = 86_400_000
 START = 1_788_220_800_000  # 2026-09-01
@@ -16,7 +12,7 @@ LIMIT = ["--kind", "limit", "-m", "nDCG@5", "--below", "0.999", "--hours", "48"]
 """A rule that finds the fall."""
 
 
-def make_events(days: int = 4, a_day: int = 12) -> dict[str, list[dict[str, Any]]]:
+def make_events(days=4, a_day=12):
     """Rankings of validation, then of two versions, the second of which swaps the ends on tv."""
     rankings, labels = [], []
     for day in range(days):
@@ -47,7 +43,7 @@ def make_events(days: int = 4, a_day: int = 12) -> dict[str, list[dict[str, Any]
     return {"rankings": rankings, "labels": labels}
 
 
-def write_lines(path: Path, objects: list[dict[str, Any]]) -> str:
+def write_lines(path, objects):
     path.write_text("".join(json.dumps(one) + "\n" for one in objects), encoding="utf-8")
     return str(path)
 
@@ -55,23 +51,23 @@ def write_lines(path: Path, objects: list[dict[str, Any]]) -> str:
 class Project:
     """A store, and the program that works on it."""
 
-    def __init__(self, program: Program, folder: Path) -> None:
+    def __init__(self, program, folder):
         self.folder = folder
         self.store = str(folder / "events.db")
         self._program = program
 
-    def run(self, command: str, *words: str) -> subprocess.CompletedProcess[bytes]:
+    def run(self, command, *words):
         head, *action = command.split()
         return self._program.run("monitor", head, *action, self.store, *words)
 
-    def say(self, command: str, *words: str) -> dict[str, Any]:
+    def say(self, command, *words):
         """Run a command that succeeds, and give its JSON."""
         done = self.run(command, *words, "--json")
         assert done.returncode == 0, done
         said: dict[str, Any] = json.loads(done.stdout)
         return said
 
-    def fill(self, events: dict[str, list[dict[str, Any]]], as_of: str | None) -> None:
+    def fill(self, events, as_of):
         """Configure it, put events into it, and evaluate it if there is a time to do so."""
         self.say("configure", *CONFIGURED)
         self.say("ingest", write_lines(self.folder / "log.jsonl", events["rankings"]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from pathlib import Path
 
 import pytest
 import rankscope as rs
@@ -35,15 +34,15 @@ NAMES = (
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     return write_runs(tmp_path_factory.mktemp("compare"))
 
 
-def paths(folder: Path, *runs: str) -> list[str]:
+def paths(folder, *runs):
     return [str(folder / "qrels.txt"), *(str(folder / f"{name}.run") for name in runs)]
 
 
-def test_the_json_has_the_fields_that_scripts_rely_on(folder: Path) -> None:
+def test_the_json_has_the_fields_that_scripts_rely_on(folder):
     done = run("compare", *paths(folder, "old", "new", "best"), "-m", "nDCG@10,AP", "--json")
     document = json.loads(done.stdout)
     assert set(document) >= {"runs", "comparisons", "policy"}
@@ -61,7 +60,7 @@ def test_the_json_has_the_fields_that_scripts_rely_on(folder: Path) -> None:
     assert done.returncode == 0
 
 
-def test_slices_and_clusters_come_from_a_table_of_attributes(folder: Path) -> None:
+def test_slices_and_clusters_come_from_a_table_of_attributes(folder):
     words = ["--attributes", str(folder / "queries.csv"), "--by", "country", "--cluster", "user_id"]
     done = run("compare", *paths(folder, "old", "new"), *words, "--json")
     compared = json.loads(done.stdout)["comparisons"]
@@ -73,7 +72,7 @@ def test_slices_and_clusters_come_from_a_table_of_attributes(folder: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["new", "new.run", "{folder}/new.run"])
-def test_a_baseline_is_named_by_its_path_or_its_file(folder: Path, name: str) -> None:
+def test_a_baseline_is_named_by_its_path_or_its_file(folder, name):
     words = ["--baseline", name.format(folder=folder), "--json", "--no-bounds"]
     done = run("compare", *paths(folder, "old", "new", "best"), *words)
     compared = json.loads(done.stdout)["comparisons"]
@@ -81,7 +80,7 @@ def test_a_baseline_is_named_by_its_path_or_its_file(folder: Path, name: str) ->
     assert pairs == [("new.run", "old.run"), ("new.run", "best.run")]
 
 
-def test_names_make_runs_short(folder: Path) -> None:
+def test_names_make_runs_short(folder):
     words = ["--names", "A,B", "--baseline", "B", "--json"]
     done = run("compare", *paths(folder, "old", "new"), *words)
     document = json.loads(done.stdout)
@@ -92,7 +91,7 @@ def test_names_make_runs_short(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "start"), [("--markdown", "old"), ("--latex", "%"), ("--html", "<div")]
 )
-def test_tables_for_papers_and_reviews(folder: Path, option: str, start: str) -> None:
+def test_tables_for_papers_and_reviews(folder, option, start):
     done = run("compare", *paths(folder, "old", "new"), option, "--names", "old,new")
     assert done.returncode == 0
     text = done.stdout.decode()
@@ -100,14 +99,14 @@ def test_tables_for_papers_and_reviews(folder: Path, option: str, start: str) ->
     assert text.startswith((start, "new"))
 
 
-def test_csv_has_one_row_per_comparison(folder: Path) -> None:
+def test_csv_has_one_row_per_comparison(folder):
     done = run("compare", *paths(folder, "old", "new", "best"), "--csv")
     rows = list(csv.DictReader(done.stdout.decode().splitlines()))
     assert [row["run"] for row in rows] == ["new.run", "best.run", "best.run"]
     assert rows[0]["winner_certain_despite_unjudged"] in {"True", "False"}
 
 
-def test_columns_of_scores_of_a_table_are_runs(folder: Path) -> None:
+def test_columns_of_scores_of_a_table_are_runs(folder):
     rows = [
         f"q{number},{grade},{(number + grade) % 3},{grade}\n"
         for number in range(12)
@@ -131,9 +130,7 @@ def test_columns_of_scores_of_a_table_are_runs(folder: Path) -> None:
         (["--confidence", "95"], 2, "between 0 and 1"),
     ],
 )
-def test_what_makes_no_sense_is_refused(
-    folder: Path, words: list[str], code: int, message: str
-) -> None:
+def test_what_makes_no_sense_is_refused(folder, words, code, message):
     given = [word.format(folder=folder) for word in words]
     done = run("compare", *paths(folder, "old", "new"), *given)
     assert done.returncode == code
@@ -141,7 +138,7 @@ def test_what_makes_no_sense_is_refused(
     assert done.stdout == b""
 
 
-def test_eval_reads_the_clusters_of_intervals_from_a_table_of_attributes(folder: Path) -> None:
+def test_eval_reads_the_clusters_of_intervals_from_a_table_of_attributes(folder):
     given = [*paths(folder, "old"), "--interval", "--attributes", str(folder / "queries.csv")]
     done = run("eval", *given, "--cluster", "user_id")
     assert "over 7 clusters" in done.stderr.decode()
@@ -150,7 +147,7 @@ def test_eval_reads_the_clusters_of_intervals_from_a_table_of_attributes(folder:
     assert "add --attributes FILE" in alone.stderr.decode()
 
 
-def test_a_name_or_a_run_that_is_given_twice_is_named(folder: Path) -> None:
+def test_a_name_or_a_run_that_is_given_twice_is_named(folder):
     given = paths(folder, "old", "new")
     assert "the name 'A' twice" in run("compare", *given, "--names", "A,A").stderr.decode()
     assert "old.run is given twice" in run("compare", *given[:2], given[1]).stderr.decode()
@@ -166,11 +163,11 @@ SCOPE = (
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> list[str]:
+def files(tmp_path):
     return write_files(tmp_path, {"qrels": QRELS, "old.run": OLD, "new.run": NEW})
 
 
-def test_means_the_queries_that_moved_and_the_counts_are_printed(files: list[str]) -> None:
+def test_means_the_queries_that_moved_and_the_counts_are_printed(files):
     done = run("diff", *files, "-m", "nDCG@3")
     lines = [line.split("\t") for line in done.stdout.decode().splitlines()]
     head = ["measure", "query", "old.run", "new.run", "difference"]
@@ -194,7 +191,7 @@ def test_means_the_queries_that_moved_and_the_counts_are_printed(files: list[str
     assert done.returncode == 0
 
 
-def test_the_documents_of_a_query_are_printed_with_what_they_gained(files: list[str]) -> None:
+def test_the_documents_of_a_query_are_printed_with_what_they_gained(files):
     done = run("diff", *files, "-m", "nDCG@3", "--query", "q3")
     lines = [line.split("\t") for line in done.stdout.decode().splitlines()]
     assert lines[0] == ["document", "grade", "old.run", "new.run", "move", "gained"]
@@ -203,14 +200,14 @@ def test_the_documents_of_a_query_are_printed_with_what_they_gained(files: list[
     assert lines[3] == ["nDCG@3", "", "1.0000", "0.6309", "", "-0.3691"]
 
 
-def test_what_the_limit_leaves_out_is_added_up(files: list[str]) -> None:
+def test_what_the_limit_leaves_out_is_added_up(files):
     done = run("diff", *files, "--query", "q1", "--limit", "0")
     assert done.stdout.decode().splitlines()[1] == "2 others\t\t\t\t\t0.8262"
     done = run("diff", *files, "--limit", "1")
     assert [line.split("\t")[1] for line in done.stdout.decode().splitlines()[1:3]] == ["all", "q1"]
 
 
-def test_json_has_all_of_it(files: list[str]) -> None:
+def test_json_has_all_of_it(files):
     document = json.loads(run("diff", *files, "--json").stdout)
     found = rs.diff(*files, "nDCG@10")
     assert document["difference"] == found.difference
@@ -223,13 +220,13 @@ def test_json_has_all_of_it(files: list[str]) -> None:
     assert of_query["documents"][0]["rank_a"] is None
 
 
-def test_a_mean_that_is_none_is_null(files: list[str], tmp_path: Path) -> None:
+def test_a_mean_that_is_none_is_null(files, tmp_path):
     qrels = write_files(tmp_path, {"empty": "q1 0 a 0\n"})
     words = ("diff", *qrels, *files[1:], "--json", "--policy", "empty=nan")
     assert json.loads(run(*words).stdout)["difference"] is None
 
 
-def test_csv_is_a_table(files: list[str]) -> None:
+def test_csv_is_a_table(files):
     lines = run("diff", *files, "--csv").stdout.decode().splitlines()
     assert lines[0] == "query_id,old.run,new.run,difference,retrieval,truncation,ordering,undefined"
     assert len(lines) == 4
@@ -238,7 +235,7 @@ def test_csv_is_a_table(files: list[str]) -> None:
     assert lines[2] == "x,,1,,left,0.0"
 
 
-def test_other_measures_have_no_losses(files: list[str]) -> None:
+def test_other_measures_have_no_losses(files):
     done = run("diff", *files, "-m", "RR", "--query", "q3")
     assert done.stdout.decode().splitlines()[-1] == "RR\t\t1.0000\t0.5000\t\t-0.5000"
 
@@ -252,13 +249,11 @@ def test_other_measures_have_no_losses(files: list[str]) -> None:
         (["--limit", "-1"], 2, "usage"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(
-    files: list[str], words: list[str], status: int, code: str
-) -> None:
+def test_what_cannot_be_meant_is_refused(files, words, status, code):
     check_error(run("diff", *files, *words), status, code)
 
 
-def test_scores_of_the_rows_of_svmlight_text_are_compared(tmp_path: Path) -> None:
+def test_scores_of_the_rows_of_svmlight_text_are_compared(tmp_path):
     texts = {
         "test.svm": "0 qid:1 1:1\n2 qid:1 1:2\n1 qid:2 1:3\n",
         "old.txt": "0.9\n0.1\n0.5\n",

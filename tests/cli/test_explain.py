@@ -15,19 +15,18 @@ from statsmodels.stats.power import TTestPower
 
 from tests.cli.command import check_error, run, write_files, write_runs
 from tests.interpreter import run_python
-from tests.program import Program
 from tests.tabular import write_table
 
 GRADES = ["--grades", "4", "2", "5", "3", "5", "--k", "3"]
 
 
-def test_grades_are_explained_as_by_the_function(program: Program) -> None:
+def test_grades_are_explained_as_by_the_function(program):
     done = program.run("explain", *GRADES)
     assert done.stdout.decode() == f"{rs.explain([4, 2, 5, 3, 5], k=3)}\n"
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_grades_may_have_names_and_be_unknown(program: Program) -> None:
+def test_grades_may_have_names_and_be_unknown(program):
     done = program.run("explain", "--grades", "A=4", "b=c=-2", "C=?", "D=-", "-m", "DCG")
     explanation = rs.explain(
         {"A": 4, "b=c": -2, "C": float("nan"), "D": float("nan")}, measure="DCG"
@@ -49,12 +48,12 @@ def test_grades_may_have_names_and_be_unknown(program: Program) -> None:
     ],
     ids=str,
 )
-def test_settings_are_those_of_measures(words: list[str], measure: str, program: Program) -> None:
+def test_settings_are_those_of_measures(words, measure, program):
     done = program.run("explain", "--grades", "4", "2", "5", *words)
     assert done.stdout.decode() == f"{rs.explain([4, 2, 5], measure=measure)}\n"
 
 
-def test_an_ideal_and_a_policy_are_taken(program: Program) -> None:
+def test_an_ideal_and_a_policy_are_taken(program):
     policy = "negative=gain,missing_gain=-1,unjudged=0.5,empty=one"
     words = ["--ideal", "3", "3", "2", "--policy", policy, "--k", "5"]
     done = program.run("explain", "--grades", "2", "?", "3", *words)
@@ -71,7 +70,7 @@ def test_an_ideal_and_a_policy_are_taken(program: Program) -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "latex", "html", "json"])
-def test_every_format_is_written(form: str, program: Program) -> None:
+def test_every_format_is_written(form, program):
     done = program.run("explain", *GRADES, "--format", form, "--digits", "6")
     explanation = rs.explain([4, 2, 5, 3, 5], k=3)
     written = done.stdout.decode()
@@ -85,7 +84,7 @@ def test_every_format_is_written(form: str, program: Program) -> None:
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> list[str]:
+def files(tmp_path):
     texts = {
         "qrels": "301 0 a 3\n301 0 b 1\n302 0 a 1\n",
         "run": "301 Q0 b 1 2 t\n301 Q0 x 2 2 t\n301 Q0 a 3 1 t\n",
@@ -102,16 +101,14 @@ def files(tmp_path: Path) -> list[str]:
         (["--policy", "ties=average"], "average", "nDCG@10"),
     ],
 )
-def test_a_query_of_files_is_explained(
-    words: list[str], ties: str, measure: str, program: Program, files: list[str]
-) -> None:
+def test_a_query_of_files_is_explained(words, ties, measure, program, files):
     done = program.run("explain", *files, "--query", "301", *words)
     rankings = rs.Rankings.from_run(*files, ties=ties)  # type: ignore[arg-type]  # one of them
     assert done.stdout.decode() == f"{rankings.explain('301', measure)}\n"
     assert done.stderr == b""
 
 
-def test_a_convention_is_explained(program: Program, files: list[str]) -> None:
+def test_a_convention_is_explained(program, files):
     words = ["--convention", "sklearn", "-m", "nDCG@2", "--format", "json"]
     done = program.run("explain", *files, "--query", "301", *words)
     document = json.loads(done.stdout)
@@ -121,7 +118,7 @@ def test_a_convention_is_explained(program: Program, files: list[str]) -> None:
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
-def test_other_formats_and_one_table_are_read(form: str, program: Program, tmp_path: Path) -> None:
+def test_other_formats_and_one_table_are_read(form, program, tmp_path):
     table = {"query_id": [*"qqq"], "doc_id": [*"abc"], "relevance": [3, 0, 1], "rank": [1, 2, 3]}
     path = write_table(table, tmp_path / f"table.{form}")
     done = program.run("explain", str(path), "--query", "q", "-m", "nDCG@2", "--format", "json")
@@ -133,14 +130,14 @@ def test_other_formats_and_one_table_are_read(form: str, program: Program, tmp_p
     assert json.loads(program.run("explain", str(plain), *words).stdout) == document
 
 
-def test_labels_and_scores_by_row_are_read(program: Program, tmp_path: Path) -> None:
+def test_labels_and_scores_by_row_are_read(program, tmp_path):
     texts = {"test.svm": "0 qid:1 1:0.2\n2 qid:1 1:0.9\n", "scores.txt": "0.7\n0.1\n"}
     names = write_files(tmp_path, texts)
     done = program.run("explain", *names, "--query", "1", "--format", "json")
     assert [row["grade"] for row in json.loads(done.stdout)["rows"]] == [0.0, 2.0]
 
 
-def test_what_is_piped_is_read(program: Program, files: list[str], tmp_path: Path) -> None:
+def test_what_is_piped_is_read(program, files, tmp_path):
     given = (tmp_path / "run").read_bytes()
     done = program.run("explain", files[0], "-", "--query", "301", given=given)
     assert done.stdout == program.run("explain", *files, "--query", "301").stdout
@@ -175,15 +172,13 @@ def test_what_is_piped_is_read(program: Program, files: list[str], tmp_path: Pat
     ],
     ids=str,
 )
-def test_what_cannot_be_meant_is_refused(
-    words: list[str], status: int, code: str, program: Program, files: list[str]
-) -> None:
+def test_what_cannot_be_meant_is_refused(words, status, code, program, files):
     names = dict(zip(("QRELS", "RUN"), files, strict=True))
     done = program.run("explain", *(names.get(word, word) for word in words))
     check_error(done, status, code)
 
 
-def test_grades_need_no_numpy() -> None:
+def test_grades_need_no_numpy():
     words = ["explain", *GRADES]
     program = (
         f"import sys; from rankscope.cli import main; main({words}); print('numpy' in sys.modules)"
@@ -195,7 +190,7 @@ RATINGS = "query,doc,llm,human\nq1,a,3,3\nq1,b,1,0\nq1,c,2,1\nq2,d,2,2\nq2,e,,1\
 
 
 @pytest.fixture
-def ratings(tmp_path: Path) -> str:
+def ratings(tmp_path):
     """A table of two judges."""
     path = tmp_path / "ratings.csv"
     path.write_text(RATINGS, encoding="utf-8")
@@ -203,7 +198,7 @@ def ratings(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def judged(tmp_path: Path) -> list[str]:
+def judged(tmp_path):
     """Human judgments of 20 queries, those of a model of 50, and two runs."""
     rows: dict[str, list[str]] = {"human": [], "model": [], "a.run": [], "b.run": []}
     for query in range(50):
@@ -219,7 +214,7 @@ def judged(tmp_path: Path) -> list[str]:
     return [str(tmp_path / name) for name in rows]
 
 
-def test_agreement_is_printed_as_the_function_says(ratings: str) -> None:
+def test_agreement_is_printed_as_the_function_says(ratings):
     expected = rs.judge_agreement(ratings, judges=["llm", "human"])
     done = run("judges", ratings, "--judges", "llm", "human")
     assert done.stdout.decode() == f"{expected}\n"
@@ -230,7 +225,7 @@ def test_agreement_is_printed_as_the_function_says(ratings: str) -> None:
     assert [float(row["kappa"]) for row in rows] == [expected.pairs[0].kappa]
 
 
-def test_rows_of_judgments_name_their_judge(tmp_path: Path) -> None:
+def test_rows_of_judgments_name_their_judge(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("query,doc,who,grade_given\nq,a,x,1\nq,a,y,1\nq,b,x,0\nq,b,y,2\n")
     done = run("judges", str(path), "--judge", "who", "--col", "relevance=grade_given", "--json")
@@ -239,7 +234,7 @@ def test_rows_of_judgments_name_their_judge(tmp_path: Path) -> None:
     assert document["pairs"][0]["exact"] == 0.5
 
 
-def test_a_run_is_evaluated_with_both_kinds_of_judgments(judged: list[str]) -> None:
+def test_a_run_is_evaluated_with_both_kinds_of_judgments(judged):
     human, model, one, other = judged
     words = ["judges", human, model, "--run", one, "--baseline", other, "-m", "nDCG@3,RR"]
     done = run(*words, "--interval", "0.9", "--json")
@@ -250,7 +245,7 @@ def test_a_run_is_evaluated_with_both_kinds_of_judgments(judged: list[str]) -> N
     assert run(*words, "--interval", "0.9").stdout.decode() == f"{expected}\n"
 
 
-def test_probabilities_of_queries_are_a_table(judged: list[str], tmp_path: Path) -> None:
+def test_probabilities_of_queries_are_a_table(judged, tmp_path):
     human, model, one, other = judged
     words = ["--run", one, "--baseline", other, "-m", "nDCG@2"]
     rows = Path(human).read_text(encoding="utf-8").splitlines()
@@ -265,7 +260,7 @@ def test_probabilities_of_queries_are_a_table(judged: list[str], tmp_path: Path)
     assert json.loads(found.stdout) == json.loads(json.dumps(mean.to_dict()))
 
 
-def test_a_method_of_intervals_can_be_chosen(judged: list[str]) -> None:
+def test_a_method_of_intervals_can_be_chosen(judged):
     human, model, one, _ = judged
     dense = run("judges", human, model, "--run", one, "-m", "RR", "--method", "dense", "--json")
     assert json.loads(dense.stdout)["measures"]["RR"]["method"] == "dense"
@@ -280,18 +275,18 @@ def test_a_method_of_intervals_can_be_chosen(judged: list[str]) -> None:
         ["--judges", "llm", "human", "--interval", "0.9"],
     ],
 )
-def test_options_that_do_not_fit_a_table_are_refused(ratings: str, words: list[str]) -> None:
+def test_options_that_do_not_fit_a_table_are_refused(ratings, words):
     check_error(run("judges", ratings, *words), 2, "usage")
 
 
-def test_two_files_need_a_run(judged: list[str]) -> None:
+def test_two_files_need_a_run(judged):
     human, model, one, _ = judged
     assert "--run" not in check_error(run("judges", human, model), 2, "usage")
     check_error(run("judges", human, model, "--run", one, "--judges", "a", "b"), 2, "usage")
     check_error(run("judges", human, model, one), 2, "usage")
 
 
-def test_too_few_human_queries_are_bad_input(judged: list[str]) -> None:
+def test_too_few_human_queries_are_bad_input(judged):
     _, model, one, _ = judged
     few = model.replace("model", "few")
     Path(few).write_text("q1 0 d1 1\n", encoding="utf-8")
@@ -299,16 +294,16 @@ def test_too_few_human_queries_are_bad_input(judged: list[str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     return write_runs(tmp_path_factory.mktemp("leaderboard"), "runs")
 
 
-def board(folder: Path, *words: str) -> tuple[int, str, str]:
+def board(folder, *words):
     done = run("leaderboard", str(folder / "qrels.txt"), *words)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
-def test_files_a_folder_and_a_pattern_are_the_same_runs(folder: Path) -> None:
+def test_files_a_folder_and_a_pattern_are_the_same_runs(folder):
     files = [str(folder / "runs" / f"{name}.run") for name in ("best", "new", "old")]
     status, text, _ = board(folder, *files)
     assert status == 0
@@ -320,7 +315,7 @@ def test_files_a_folder_and_a_pattern_are_the_same_runs(folder: Path) -> None:
     assert len(lines) == 4 + 1 + 2
 
 
-def test_each_format_is_that_of_the_function(folder: Path) -> None:
+def test_each_format_is_that_of_the_function(folder):
     runs = str(folder / "runs")
     made = rs.leaderboard(
         folder / "qrels.txt", runs, ["nDCG@10", "AP"], baseline=["old.run", "new.run"], top=1
@@ -340,28 +335,28 @@ def test_each_format_is_that_of_the_function(folder: Path) -> None:
     assert all(sentence in " ".join(small.split()) for sentence in made.small_print)
 
 
-def test_caption_and_label_are_those_of_the_table(folder: Path) -> None:
+def test_caption_and_label_are_those_of_the_table(folder):
     words = [str(folder / "runs"), "--latex", "--caption", "50% & more", "--label", "tab:x"]
     text = board(folder, *words)[1]
     assert r"\caption{50\% \& more}" in text
     assert r"\label{tab:x}" in text
 
 
-def test_clusters_come_from_a_table_of_attributes(folder: Path) -> None:
+def test_clusters_come_from_a_table_of_attributes(folder):
     words = ["--attributes", str(folder / "queries.csv"), "--cluster", "user_id", "--json"]
     document = json.loads(board(folder, str(folder / "runs"), *words)[1])
     assert document["groups"]["cluster"] == "user_id"
     assert document["groups"]["exact"]
 
 
-def test_a_picture_is_written_beside_the_table(folder: Path, tmp_path: Path) -> None:
+def test_a_picture_is_written_beside_the_table(folder, tmp_path):
     status, text, _ = board(folder, str(folder / "runs"), "--plot", str(tmp_path / "board.svg"))
     assert status == 0
     assert "best.run" in text
     assert "<svg" in (tmp_path / "board.svg").read_text()
 
 
-def test_csv_defuses_names_that_a_spreadsheet_would_run(folder: Path) -> None:
+def test_csv_defuses_names_that_a_spreadsheet_would_run(folder):
     names = "=HYPERLINK(1),+1,@x"
     text = board(folder, str(folder / "runs"), "--names", names, "--csv")[1]
     assert {row["run"] for row in csv.DictReader(text.splitlines())} == {
@@ -384,9 +379,7 @@ def test_csv_defuses_names_that_a_spreadsheet_would_run(folder: Path) -> None:
         (["{runs}/nothing*"], "expected the files of runs, found none"),
     ],
 )
-def test_a_board_that_cannot_be_meant_is_refused(
-    folder: Path, words: list[str], message: str
-) -> None:
+def test_a_board_that_cannot_be_meant_is_refused(folder, words, message):
     given = [word.format(runs=folder / "runs") for word in words]
     status, text, errors = board(folder, *given)
     assert status in {2, 3, 4}
@@ -399,7 +392,7 @@ DEVIATION = math.sqrt(2 / 3 * (1 / 2) ** 2 * 3 / 2)
 
 
 @pytest.fixture
-def two_runs(tmp_path: Path) -> list[str]:
+def two_runs(tmp_path):
     """Judgments and two runs, whose RR differs by 0, 1/2 and -1/2."""
     texts = {
         "qrels": "q1 0 a 1\nq2 0 b 1\nq3 0 c 1\n",
@@ -409,7 +402,7 @@ def two_runs(tmp_path: Path) -> list[str]:
     return write_files(tmp_path, texts)
 
 
-def test_the_queries_that_effects_need_are_printed(two_runs: list[str]) -> None:
+def test_the_queries_that_effects_need_are_printed(two_runs):
     done = run("power", *two_runs, "-m", "RR", "--effect", "0.1", "0.3")
     needed = [
         math.ceil(TTestPower().solve_power(each / DEVIATION, None, 0.05, 0.8))
@@ -425,7 +418,7 @@ def test_the_queries_that_effects_need_are_printed(two_runs: list[str]) -> None:
     ]
 
 
-def test_json_has_every_number(two_runs: list[str]) -> None:
+def test_json_has_every_number(two_runs):
     done = run("power", *two_runs, "-m", "RR", "--effect", "0.3", "--unpaired", "--json")
     found = json.loads(done.stdout)
     expected = rs.power([1, 0.5, 1], [1, 1, 0.5], effect=0.3, paired=False)
@@ -433,12 +426,12 @@ def test_json_has_every_number(two_runs: list[str]) -> None:
     assert found["paired"] is False
 
 
-def test_a_power_below_the_level_is_a_usage_error(two_runs: list[str]) -> None:
+def test_a_power_below_the_level_is_a_usage_error(two_runs):
     said = check_error(run("power", *two_runs, "--power", "0.01"), 2, "bad_parameter")
     assert "expected power to be above the level of 0.05" in said
 
 
-def test_values_and_their_standard_deviation_give_the_same() -> None:
+def test_values_and_their_standard_deviation_give_the_same():
     random = np.random.default_rng(1)
     one, other = random.random((2, 40))
     by_values = rs.power(one, other, effect=[0.1])
@@ -453,13 +446,13 @@ def test_values_and_their_standard_deviation_give_the_same() -> None:
     )
 
 
-def test_without_n_there_is_no_detectable_difference() -> None:
+def test_without_n_there_is_no_detectable_difference():
     found = rs.power(standard_deviation=0.2, effect=0.05)
     assert (found.n, found.minimum_detectable) == (None, None)
     assert found.queries_needed == {0.05: 128}
 
 
-def test_values_that_do_not_fit_are_refused() -> None:
+def test_values_that_do_not_fit_are_refused():
     for wrong, message in (
         (rs.power, "values of two systems, or standard_deviation"),
         (lambda: rs.power([1.0]), "values of two systems, or standard_deviation"),
@@ -472,6 +465,6 @@ def test_values_that_do_not_fit_are_refused() -> None:
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_infinite_values_are_refused(*, paired: bool) -> None:
+def test_infinite_values_are_refused(*, paired):
     with pytest.raises(UsageError, match="found one that is infinite"):
         rs.power([0.1, math.inf, 0.3], [0.2, 0.4, 0.1], paired=paired)

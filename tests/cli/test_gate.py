@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -16,7 +15,6 @@ import pytest
 import yaml
 
 from tests.cli.command import PROGRAM, check_error, run
-from tests.program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
 COUNT = 60
@@ -24,7 +22,7 @@ HOLDS, BROKEN, OPEN = "nDCG@10=0.9", "nDCG@10=0.001", "nDCG@10=0.25"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """Judgments, two runs of which the second is worse, attributes, and a gate file."""
     queries = [f"q{number}" for number in range(COUNT)]
     (tmp_path / "qrels").write_text("".join(f"{query} 0 a 1\n" for query in queries))
@@ -49,7 +47,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def words(folder: Path, *options: str) -> list[str]:
+def words(folder, *options):
     return ["gate", *(str(folder / name) for name in ("qrels", "old.run", "new.run")), *options]
 
 
@@ -69,9 +67,7 @@ def words(folder: Path, *options: str) -> list[str]:
     ],
     ids=lambda given: " ".join(given) if isinstance(given, list) else None,
 )
-def test_the_exit_status_is_the_verdict(
-    folder: Path, program: Program, options: list[str], status: int, head: str
-) -> None:
+def test_the_exit_status_is_the_verdict(folder, program, options, status, head):
     done = program.run(*words(folder, *options))
     assert done.returncode == status
     assert done.stdout.decode().startswith(head)
@@ -96,13 +92,11 @@ def test_the_exit_status_is_the_verdict(
     ],
     ids=lambda given: " ".join(given) if isinstance(given, list) else None,
 )
-def test_what_cannot_be_meant_is_refused(
-    folder: Path, program: Program, options: list[str], status: int, code: str
-) -> None:
+def test_what_cannot_be_meant_is_refused(folder, program, options, status, code):
     check_error(program.run(*words(folder, *options)), status, code)
 
 
-def test_bad_input_and_absent_files_have_their_own_status(folder: Path, program: Program) -> None:
+def test_bad_input_and_absent_files_have_their_own_status(folder, program):
     (folder / "old.run").write_text("q0 Q0 a\n")
     check_error(program.run(*words(folder, "--max-drop", HOLDS)), 3, "field_count")
     (folder / "old.run").unlink()
@@ -112,7 +106,7 @@ def test_bad_input_and_absent_files_have_their_own_status(folder: Path, program:
     check_error(program.run("gate", str(folder / "absent.toml")), 4, "io")
 
 
-def test_an_output_that_cannot_be_written_is_an_error(folder: Path, program: Program) -> None:
+def test_an_output_that_cannot_be_written_is_an_error(folder, program):
     options = ["--max-drop", HOLDS, "--junit", str(folder / "absent" / "gate.xml")]
     done = program.run(*words(folder, *options))
     assert done.returncode == 4
@@ -120,7 +114,7 @@ def test_an_output_that_cannot_be_written_is_an_error(folder: Path, program: Pro
     check_error(program.run(*words(folder, *options)), 2, "usage")
 
 
-def test_slices_and_clusters_come_from_the_attributes(folder: Path, program: Program) -> None:
+def test_slices_and_clusters_come_from_the_attributes(folder, program):
     options = ["--max-drop", HOLDS, "--attributes", str(folder / "queries.csv")]
     done = program.run(*words(folder, *options, "--by", "country", "--json"))
     checks = json.loads(done.stdout)["checks"]
@@ -134,7 +128,7 @@ def test_slices_and_clusters_come_from_the_attributes(folder: Path, program: Pro
     assert (document["cluster"], document["checks"][0]["clusters"]) == ("user", 10)
 
 
-def test_summaries_are_written_beside_what_is_printed(folder: Path, program: Program) -> None:
+def test_summaries_are_written_beside_what_is_printed(folder, program):
     files = folder / "summary.md", folder / "gate.xml"
     options = ["--markdown", str(files[0]), "--junit", str(files[1])]
     done = program.run(*words(folder, "--max-drop", BROKEN, *options))
@@ -144,7 +138,7 @@ def test_summaries_are_written_beside_what_is_printed(folder: Path, program: Pro
     assert root[0].get("failures") == "1"
 
 
-def test_a_gate_file_names_runs_beside_itself(folder: Path) -> None:
+def test_a_gate_file_names_runs_beside_itself(folder):
     done = run("gate", str(folder / "gate.toml"), "--json", folder="/")
     assert done.returncode == 0, done
     document = json.loads(done.stdout)
@@ -152,7 +146,7 @@ def test_a_gate_file_names_runs_beside_itself(folder: Path) -> None:
     assert (document["baseline"], document["candidate"]) == ("old.run", "new.run")
 
 
-def test_the_command_line_replaces_what_the_gate_file_says(folder: Path, program: Program) -> None:
+def test_the_command_line_replaces_what_the_gate_file_says(folder, program):
     file = str(folder / "gate.toml")
     new, old = str(folder / "new.run"), str(folder / "old.run")
     document = json.loads(program.run("gate", file, old, "--json").stdout)
@@ -166,7 +160,7 @@ def test_the_command_line_replaces_what_the_gate_file_says(folder: Path, program
     assert document["on_inconclusive"] == "pass"
 
 
-def test_a_gate_file_without_runs_needs_them(folder: Path, program: Program) -> None:
+def test_a_gate_file_without_runs_needs_them(folder, program):
     file = folder / "gate.toml"
     file.write_text('[[budget]]\nmeasure = "nDCG@10"\nmax-drop = 0.9\n')
     said = check_error(program.run("gate", str(file)), 2, "usage")
@@ -174,7 +168,7 @@ def test_a_gate_file_without_runs_needs_them(folder: Path, program: Program) -> 
     assert program.run("gate", str(file), *words(folder)[1:]).returncode == 0
 
 
-def test_in_github_actions_the_summary_and_the_outputs_are_appended(folder: Path) -> None:
+def test_in_github_actions_the_summary_and_the_outputs_are_appended(folder):
     summary, outputs = folder / "summary", folder / "outputs"
     summary.write_text("# Build\n")
     environment = {"GITHUB_STEP_SUMMARY": str(summary), "GITHUB_OUTPUT": str(outputs)}
@@ -189,7 +183,7 @@ ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
 
 
-def run_action(folder: Path, inputs: Mapping[str, str]) -> tuple[int, dict[str, str], str]:
+def run_action(folder, inputs):
     """Run the step that checks the budgets, as GitHub does, and return what it sets."""
     installed = folder / "temp" / "rankscope" / "bin"
     installed.mkdir(parents=True, exist_ok=True)
@@ -222,7 +216,7 @@ def run_action(folder: Path, inputs: Mapping[str, str]) -> tuple[int, dict[str, 
     return done.returncode, outputs, files["GITHUB_STEP_SUMMARY"].read_text(encoding="utf-8")
 
 
-def test_the_action_has_inputs_and_outputs_that_its_steps_use() -> None:
+def test_the_action_has_inputs_and_outputs_that_its_steps_use():
     used = set(re.findall(r"inputs\.([\w-]+)", json.dumps(STEPS)))
     assert used == ACTION["inputs"].keys()
     assert all(each["description"] and "default" in each for each in ACTION["inputs"].values())
@@ -231,13 +225,13 @@ def test_the_action_has_inputs_and_outputs_that_its_steps_use() -> None:
     assert STEPS[1]["id"] == "gate"
 
 
-def test_no_input_becomes_part_of_a_script() -> None:
+def test_no_input_becomes_part_of_a_script():
     for step in STEPS:
         assert "${{" not in step["run"]
         assert step["shell"] == "bash"
 
 
-def test_the_action_checks_budgets_and_sets_outputs(folder: Path) -> None:
+def test_the_action_checks_budgets_and_sets_outputs(folder):
     files = {"qrels": "qrels", "baseline": "old.run", "candidate": "new.run"}
     budgets = {"max-drop": f"{HOLDS}\n\nAP=95%\n", "max-loss": "p50:nDCG@10=0.4", "min": "RR=0.1"}
     status, outputs, summary = run_action(folder, files | budgets | {"junit": "gate.xml"})
@@ -248,7 +242,7 @@ def test_the_action_checks_budgets_and_sets_outputs(folder: Path) -> None:
     assert (status, outputs) == (1, {"verdict": "broken", "passed": "false"})
 
 
-def test_the_action_takes_a_gate_file(folder: Path) -> None:
+def test_the_action_takes_a_gate_file(folder):
     status, outputs, _ = run_action(folder, {"config": "gate.toml"})
     assert (status, outputs["verdict"]) == (0, "holds")
     status, _, summary = run_action(
@@ -258,7 +252,7 @@ def test_the_action_takes_a_gate_file(folder: Path) -> None:
     assert "`user = u0`" in summary
 
 
-def test_hostile_inputs_of_the_action_run_nothing(folder: Path) -> None:
+def test_hostile_inputs_of_the_action_run_nothing(folder):
     made = folder / "made"
     hostile = f"$(touch {made})`touch {made}`; touch {made} #"
     files = {"qrels": "qrels", "baseline": "old.run", "candidate": "--json"}
@@ -273,7 +267,7 @@ def test_hostile_inputs_of_the_action_run_nothing(folder: Path) -> None:
     assert not made.exists()
 
 
-def test_judgments_and_one_run_say_what_is_missing(folder: Path) -> None:
+def test_judgments_and_one_run_say_what_is_missing(folder):
     done = run("gate", str(folder / "qrels"), str(folder / "old.run"))
     assert done.returncode == 2
     assert "QRELS BASELINE CANDIDATE" in done.stderr.decode()

@@ -8,7 +8,6 @@ import re
 from contextlib import closing
 from pathlib import Path
 from shutil import copytree
-from typing import Any
 
 import pytest
 import rankscope as rs
@@ -21,19 +20,18 @@ from rankscope.records import replace
 
 from tests.cli.command import check_error
 from tests.cli.monitored import CONFIGURED, START, Project, make_events, write_lines
-from tests.program import Program
 
 READING = ("status", "doctor", "export", "backup", "configuration", "key list")
 WRITING = ("evaluate", "ingest", "label", "delete", "retain", "key make")
 
 
 @pytest.fixture
-def project(program: Program, tmp_path: Path) -> Project:
+def project(program, tmp_path):
     return Project(program, tmp_path)
 
 
 @pytest.fixture(scope="module")
-def filled_once(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def filled_once(program, tmp_path_factory):
     """The folder of a project whose events are evaluated."""
     folder = tmp_path_factory.mktemp("filled")
     Project(program, folder).fill(make_events(), as_of="2026-09-10")
@@ -41,13 +39,13 @@ def filled_once(program: Program, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 @pytest.fixture
-def filled(filled_once: Path, project: Project) -> Project:
+def filled(filled_once, project):
     """A project whose events are evaluated, to be changed."""
     copytree(filled_once, project.folder, dirs_exist_ok=True)
     return project
 
 
-def words_of(command: str, project: Project) -> list[str]:
+def words_of(command, project):
     """What a command takes besides the store."""
     log = project.folder / "log.jsonl"
     return {
@@ -61,7 +59,7 @@ def words_of(command: str, project: Project) -> list[str]:
     }.get(command, [])
 
 
-def test_what_is_configured_is_shown(project: Project) -> None:
+def test_what_is_configured_is_shown(project):
     said = project.run("configure", *CONFIGURED, "--baseline", "none")
     lines = dict(line.split("\t") for line in said.stdout.decode().splitlines())
     assert said.returncode == 0
@@ -75,7 +73,7 @@ def test_what_is_configured_is_shown(project: Project) -> None:
         assert lines["definition"] == monitor.configuration.definition.hash
 
 
-def test_an_option_changes_its_setting_and_leaves_the_others(project: Project) -> None:
+def test_an_option_changes_its_setting_and_leaves_the_others(project):
     check_error(project.run("configure", "--slice", "a"), 2, "usage")
     before = project.say("configure", *CONFIGURED)
     with Monitor.open(project.store) as monitor:
@@ -101,14 +99,12 @@ def test_an_option_changes_its_setting_and_leaves_the_others(project: Project) -
         ([*CONFIGURED, "--baseline", "yesterday"], "usage"),
     ],
 )
-def test_a_configuration_that_is_none_is_refused_before_a_store_is_made(
-    words: list[str], code: str, project: Project
-) -> None:
+def test_a_configuration_that_is_none_is_refused_before_a_store_is_made(words, code, project):
     check_error(project.run("configure", *words), 2, code)
     assert not Path(project.store).exists()
 
 
-def test_events_are_counted_and_taken_once(project: Project) -> None:
+def test_events_are_counted_and_taken_once(project):
     events = make_events()
     path = write_lines(project.folder / "log.jsonl", events["rankings"])
     count = len(events["rankings"])
@@ -123,7 +119,7 @@ def test_events_are_counted_and_taken_once(project: Project) -> None:
     assert (again["accepted"], again["duplicate"]) == (0, count)
 
 
-def test_what_is_not_stored_is_named_and_ends_with_1(project: Project) -> None:
+def test_what_is_not_stored_is_named_and_ends_with_1(project):
     project.say("configure", *CONFIGURED)
     event = make_events()["rankings"][0] | {"price": 1, "brand": "x"}
     path = write_lines(project.folder / "log.jsonl", [event])
@@ -135,7 +131,7 @@ def test_what_is_not_stored_is_named_and_ends_with_1(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_a_set_is_replaced_as_a_whole_or_not_at_all(project: Project) -> None:
+def test_a_set_is_replaced_as_a_whole_or_not_at_all(project):
     events = make_events()
     project.fill(events, "2026-09-10")
     old = [one for one in events["rankings"] if one["environment"] == "validation"]
@@ -153,7 +149,7 @@ def test_a_set_is_replaced_as_a_whole_or_not_at_all(project: Project) -> None:
     assert sum(one.rankings for one in kept) == 2
 
 
-def test_what_is_wrong_is_named_by_its_line_and_ends_with_3(project: Project) -> None:
+def test_what_is_wrong_is_named_by_its_line_and_ends_with_3(project):
     project.say("configure", *CONFIGURED)
     path = project.folder / "log\x1b[2J.jsonl"
     rankings = make_events()["rankings"]
@@ -168,7 +164,7 @@ def test_what_is_wrong_is_named_by_its_line_and_ends_with_3(project: Project) ->
     assert json.loads(project.run("ingest", str(path), "--json").stdout)["refused"][0]["place"] == 2
 
 
-def test_a_file_that_ends_badly_says_what_was_taken_before(project: Project) -> None:
+def test_a_file_that_ends_badly_says_what_was_taken_before(project):
     rows = "ranking_id,doc_id,rank,time\n" + "".join(f"r{at},a,1,{START}\n" for at in range(3))
     path = project.folder / "log.csv"
     path.write_text(rows + "r3,a\n", encoding="utf-8")
@@ -178,7 +174,7 @@ def test_a_file_that_ends_badly_says_what_was_taken_before(project: Project) -> 
     assert done.stdout.startswith(b"accepted\t")
 
 
-def test_standard_input_has_a_format(program: Program, tmp_path: Path) -> None:
+def test_standard_input_has_a_format(program, tmp_path):
     rows = f"qid,docno,similarity,ts\nr,a,0.5,{START}\nr,b,0.75,{START}\n".encode()
     store = str(tmp_path / "events.db")
     words = ["monitor", "ingest", store, "-"]
@@ -191,18 +187,18 @@ def test_standard_input_has_a_format(program: Program, tmp_path: Path) -> None:
     assert ranking.items.doc_ids == ("b", "a")
 
 
-def test_projects_are_apart(project: Project) -> None:
+def test_projects_are_apart(project):
     path = write_lines(project.folder / "log.jsonl", make_events()["rankings"])
     assert project.say("ingest", path, "--project", "one")["accepted"] > 0
     assert project.say("ingest", path, "--project", "two")["accepted"] > 0
     check_error(project.run("status", "--project", "one"), 2, "not_configured")
 
 
-def rankings_of(day: int) -> list[dict[str, Any]]:
+def rankings_of(day):
     return [one for one in make_events()["rankings"] if one["ranking_id"].startswith(f"{day}-")]
 
 
-def test_values_are_those_of_evaluate(filled: Project) -> None:
+def test_values_are_those_of_evaluate(filled):
     grades = {"a": 5.0, "b": 1.0, "c": 0.0}
     held, expected = (
         rs.Rankings.from_lists(
@@ -225,7 +221,7 @@ def test_values_are_those_of_evaluate(filled: Project) -> None:
 
 
 @pytest.mark.parametrize("command", READING)
-def test_reading_goes_on_while_another_process_writes(command: str, filled: Project) -> None:
+def test_reading_goes_on_while_another_process_writes(command, filled):
     with SQLiteStore(filled.store):
         done = filled.run(command, *words_of(command, filled))
     assert done.stderr == b""
@@ -233,32 +229,32 @@ def test_reading_goes_on_while_another_process_writes(command: str, filled: Proj
 
 
 @pytest.mark.parametrize("command", WRITING)
-def test_writing_is_refused_while_another_process_writes(command: str, filled: Project) -> None:
+def test_writing_is_refused_while_another_process_writes(command, filled):
     with SQLiteStore(filled.store):
         done = filled.run(command, *words_of(command, filled))
     assert "another process writes to the store" in check_error(done, 4, "store_locked")
 
 
 @pytest.mark.parametrize("command", [*READING, "evaluate", "retain"])
-def test_no_store_is_made_by_looking_for_one(command: str, project: Project) -> None:
+def test_no_store_is_made_by_looking_for_one(command, project):
     check_error(project.run(command, *words_of(command, project)), 4, "io")
     assert list(project.folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("command", READING)
-def test_what_is_no_store_is_refused(command: str, project: Project) -> None:
+def test_what_is_no_store_is_refused(command, project):
     Path(project.store).write_bytes(b"ranking_id,doc_id\n" * 1000)
     done = project.run(command, *words_of(command, project))
     check_error(done, 4, "store_damaged")
 
 
-def test_a_url_names_a_store_too(filled: Project, program: Program) -> None:
+def test_a_url_names_a_store_too(filled, program):
     url = f"sqlite:///{filled.store}"
     assert program.run("monitor", "status", url).stdout == filled.run("status").stdout
     check_error(program.run("monitor", "status", "mysql://a:b@host/events"), 2, "store_url")
 
 
-def restore(project: Project, place: str, name: str) -> Project:
+def restore(project, place, name):
     done = project._program.run("monitor", "restore", place, str(project.folder / name))
     assert done.returncode == 0, done.stderr
     restored = Project(project._program, project.folder)
@@ -266,7 +262,7 @@ def restore(project: Project, place: str, name: str) -> Project:
     return restored
 
 
-def test_a_backup_is_the_store(filled: Project, program: Program) -> None:
+def test_a_backup_is_the_store(filled, program):
     place = str(filled.folder / "backups")
     made = filled.say("backup", place)
     restored = restore(filled, place, "copy.db")
@@ -280,9 +276,7 @@ def test_a_backup_is_the_store(filled: Project, program: Program) -> None:
     check_error(filled.run("backup", place, "--keep", "0"), 2, "usage")
 
 
-def test_a_restore_names_the_damaged_backup_and_the_one_it_took_instead(
-    filled: Project, program: Program
-) -> None:
+def test_a_restore_names_the_damaged_backup_and_the_one_it_took_instead(filled, program):
     place = str(filled.folder / "backups")
     older, newest = (str(filled.say("backup", place)["backup"]) for _ in range(2))
     damaged = Path(newest, "store.db")
@@ -301,9 +295,7 @@ def test_a_restore_names_the_damaged_backup_and_the_one_it_took_instead(
     ]
 
 
-def test_a_drill_says_by_its_status_whether_all_values_are_equal(
-    filled: Project, program: Program
-) -> None:
+def test_a_drill_says_by_its_status_whether_all_values_are_equal(filled, program):
     place = str(filled.folder / "backups")
     filled.say("backup", place)
     words = ("--verify", "--against", filled.store)
@@ -340,7 +332,7 @@ def test_a_drill_says_by_its_status_whether_all_values_are_equal(
     check_error(program.run("monitor", "restore", place, "new.db", "--against", "x"), 2, "usage")
 
 
-def test_an_export_is_read_again(filled: Project) -> None:
+def test_an_export_is_read_again(filled):
     folder = filled.folder / "out"
     said = filled.say("export", str(folder), "--until", "2026-09-02")
     count = len(rankings_of(0))
@@ -350,7 +342,7 @@ def test_an_export_is_read_again(filled: Project) -> None:
     assert filled.say("label", str(folder / "labels.parquet"))["duplicate"] == 2 * count
 
 
-def test_old_events_are_deleted_and_their_values_stay(filled: Project) -> None:
+def test_old_events_are_deleted_and_their_values_stay(filled):
     before = read_series(filled)
     old = len(rankings_of(0) + rankings_of(1))
     said = filled.say("retain", "--before", "2026-09-03")
@@ -360,7 +352,7 @@ def test_old_events_are_deleted_and_their_values_stay(filled: Project) -> None:
     assert read_series(filled) == before
 
 
-def test_a_ranking_that_is_deleted_is_unknown(filled: Project) -> None:
+def test_a_ranking_that_is_deleted_is_unknown(filled):
     gone = make_events()["rankings"][0]["ranking_id"]
     assert filled.say("delete", "--ranking", gone)["rankings"] == 1
     check_error(filled.run("explain", gone), 2, "unknown_ranking")
@@ -368,19 +360,19 @@ def test_a_ranking_that_is_deleted_is_unknown(filled: Project) -> None:
 
 
 @pytest.mark.parametrize("before", ["23h", "0h", "2999-01-01"])
-def test_events_whose_labels_may_still_come_are_not_deleted(filled: Project, before: str) -> None:
+def test_events_whose_labels_may_still_come_are_not_deleted(filled, before):
     # Labels count for 24 hours.
     check_error(filled.run("retain", "--before", before), 2, "open_windows")
     assert filled.say("retain", "--before", "3000d") == {"rankings": 0, "labels": 0}
 
 
-def read_series(project: Project) -> dict[str, object]:
+def read_series(project):
     """The values of all hours."""
     with Monitor.open(project.store, writes=False) as monitor:
         return monitor.series("nDCG@5").to_dict()
 
 
-def test_keys_are_shown_once(project: Project) -> None:
+def test_keys_are_shown_once(project):
     project.say("key make", "ann", "--scope", "admin")
     done = project.run("key make", "search", "--scope", "ingest", "read")
     shown = done.stdout.decode().strip()
@@ -396,7 +388,7 @@ def test_keys_are_shown_once(project: Project) -> None:
     check_error(project.run("key make", "search", "--scope", "all"), 2, "usage")
 
 
-def test_a_project_with_keys_always_has_one_of_an_administrator(project: Project) -> None:
+def test_a_project_with_keys_always_has_one_of_an_administrator(project):
     check_error(project.run("key make", "search", "--scope", "ingest"), 4, "io")
     assert not Path(project.store).exists()
     project.say("configure", *CONFIGURED)
@@ -409,7 +401,7 @@ def test_a_project_with_keys_always_has_one_of_an_administrator(project: Project
     assert project.say("key revoke", first)["revoked"]
 
 
-def test_keys_are_listed_with_times_to_the_second(project: Project) -> None:
+def test_keys_are_listed_with_times_to_the_second(project):
     project.say("key make", "ann", "--scope", "admin")
     head, row = project.run("key list").stdout.decode().splitlines()
     times = ["created", "expires", "used", "revoked"]
@@ -420,13 +412,13 @@ def test_keys_are_listed_with_times_to_the_second(project: Project) -> None:
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", created)
 
 
-def test_the_doctor_finds_nothing_in_a_store_that_is_well(filled: Project) -> None:
+def test_the_doctor_finds_nothing_in_a_store_that_is_well(filled):
     done = filled.run("doctor", "--as-of", "2026-09-05")
     assert done.returncode == 0, done.stdout.decode()
     assert {line.split("\t")[0] for line in done.stdout.decode().splitlines()} == {"ok"}
 
 
-def find_cares(project: Project, *words: str) -> set[str]:
+def find_cares(project, *words):
     """What the doctor finds that needs care."""
     done = project.run("doctor", "--json", *words)
     findings = json.loads(done.stdout)["findings"]
@@ -435,7 +427,7 @@ def find_cares(project: Project, *words: str) -> set[str]:
     return cares
 
 
-def test_the_doctor_finds_what_is_wrong(filled: Project) -> None:
+def test_the_doctor_finds_what_is_wrong(filled):
     assert find_cares(filled, "--as-of", "2026-10-05") == {"flow"}
     path = filled.folder / "more.jsonl"
     filled.run("label", write_lines(path, [{"ranking_id": "none", "doc_id": "a", "time": "soon"}]))
@@ -453,7 +445,7 @@ def test_the_doctor_finds_what_is_wrong(filled: Project) -> None:
     assert "high-water mark" in find_cares(filled)
 
 
-def test_the_doctor_finds_a_loss(filled: Project) -> None:
+def test_the_doctor_finds_a_loss(filled):
     place = str(filled.folder / "backups")
     filled.say("backup", place)
     copy = Path(restore(filled, place, "copy.db").store)
@@ -465,7 +457,7 @@ def test_the_doctor_finds_a_loss(filled: Project) -> None:
     assert "high-water mark" in find_cares(filled, "--as-of", "2026-09-05")
 
 
-def test_the_doctor_asks_for_a_configuration(project: Project) -> None:
+def test_the_doctor_asks_for_a_configuration(project):
     project.say("ingest", write_lines(project.folder / "log.jsonl", make_events()["rankings"]))
     assert find_cares(project) == {"configuration"}
 
@@ -492,11 +484,11 @@ def test_the_doctor_asks_for_a_configuration(project: Project) -> None:
     ],
     ids=" ".join,
 )
-def test_a_call_that_is_none_is_refused(words: list[str], program: Program) -> None:
+def test_a_call_that_is_none_is_refused(words, program):
     check_error(program.run("monitor", *words), 2, "usage")
 
 
-def test_several_values_of_an_option_are_separated_by_spaces_or_commas(project: Project) -> None:
+def test_several_values_of_an_option_are_separated_by_spaces_or_commas(project):
     for words in (
         ["--positive", "click=1,buy=3", "--slice", "device,country"],
         ["--positive", "click=1,", "buy=3", "--slice", "device", "country"],
@@ -517,7 +509,7 @@ def test_several_values_of_an_option_are_separated_by_spaces_or_commas(project: 
 
 
 @pytest.mark.parametrize("command", ["ingest", "configure", "status"])
-def test_a_host_and_a_port_are_no_store(command: str, program: Program, project: Project) -> None:
+def test_a_host_and_a_port_are_no_store(command, program, project):
     log = write_lines(project.folder / "log.jsonl", [])
     words = {"ingest": [log], "configure": ["--positive", "click", "--window", "24h"], "status": []}
     done = program.run("monitor", command, "localhost:8719", *words[command])
@@ -525,9 +517,7 @@ def test_a_host_and_a_port_are_no_store(command: str, program: Program, project:
     assert b"http://localhost:8719" in done.stderr
 
 
-def test_a_link_is_printed_once_and_stored_nowhere(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_is_printed_once_and_stored_nowhere(project, monkeypatch):
     added = project.run("people add", "Ann@example.com")
     assert re.fullmatch(rb"/set-password\?link=[0-9a-f]{64}\n", added.stdout)
     assert b"RANKSCOPE_PUBLIC_URL" in added.stderr
@@ -539,7 +529,7 @@ def test_a_link_is_printed_once_and_stored_nowhere(
     assert (reset.stderr, link.encode() in reset.stdout) == (b"", False)
 
 
-def test_what_is_no_person_is_refused(project: Project) -> None:
+def test_what_is_no_person_is_refused(project):
     project.say("people add", "ann@example.com")
     for verb, *words, code in (
         ("add", "ann@example.com", "known_person"),
@@ -557,7 +547,7 @@ def test_what_is_no_person_is_refused(project: Project) -> None:
         check_error(project.run(f"people {verb}", "ann@example.com"), 2, "usage")
 
 
-def test_roles_are_listed_by_member(project: Project) -> None:
+def test_roles_are_listed_by_member(project):
     project.say("people add", "ann@example.com", "--role", "operator")
     project.say("people role", "group:search", "editor", "--project", "music")
     project.say("people role", "group:search", "viewer", "--project", "films")
@@ -575,7 +565,7 @@ def test_roles_are_listed_by_member(project: Project) -> None:
     check_error(last, 2, "no_administrator")
 
 
-def test_a_key_is_rotated_with_its_scopes_and_its_lifetime(project: Project) -> None:
+def test_a_key_is_rotated_with_its_scopes_and_its_lifetime(project):
     project.say("people add", "ann@example.com", "--role", "operator")
     made = project.say("key make", "log", "--scope", "ingest", "--expires", "90d")
     new = project.say("key rotate", made["key_id"], "--keep", "2h")
@@ -587,7 +577,7 @@ def test_a_key_is_rotated_with_its_scopes_and_its_lifetime(project: Project) -> 
     check_error(project.run("key rotate", "0" * 16), 2, "unknown_key")
 
 
-def test_the_audit_log_is_read_by_project_or_whole(project: Project) -> None:
+def test_the_audit_log_is_read_by_project_or_whole(project):
     project.say("people add", "ann@example.com")
     project.say("people role", "ann@example.com", "viewer", "--project", "music")
     project.say("people role", "ann@example.com", "admin", "--project", "music")

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import time
 from datetime import datetime
-from pathlib import Path
 from shutil import copytree
-from typing import Any
 
 import pytest
 from rankscope.monitor.ask.trace import Span
@@ -18,7 +16,6 @@ from tests.cli.command import check_error
 from tests.cli.monitored import CONFIGURED, LIMIT, Project, make_events, write_lines
 from tests.monitor import served as service
 from tests.monitor.notify.listener import listening
-from tests.program import Program
 from tests.tabular import write_table
 
 FALLEN, ENDED = "2026-09-08", "2026-09-11"
@@ -29,7 +26,7 @@ RULE = ["watch", "--measure", "nDCG@5", "--slice", "device"]
 
 
 @pytest.fixture(scope="module")
-def made_once(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made_once(program, tmp_path_factory):
     """The folder of a project that falls on one device in its second half, and has a rule."""
     folder = tmp_path_factory.mktemp("made")
     made = Project(program, folder)
@@ -39,15 +36,13 @@ def made_once(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 @pytest.fixture
-def project(made_once: Path, program: Program, tmp_path: Path) -> Project:
+def project(made_once, program, tmp_path):
     copytree(made_once, tmp_path, dirs_exist_ok=True)
     return Project(program, tmp_path)
 
 
 @pytest.fixture(scope="module")
-def evaluated_once(
-    made_once: Path, program: Program, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+def evaluated_once(made_once, program, tmp_path_factory):
     """The folder of that project after its rule has found the fall."""
     folder = tmp_path_factory.mktemp("evaluated")
     copytree(made_once, folder, dirs_exist_ok=True)
@@ -56,20 +51,20 @@ def evaluated_once(
 
 
 @pytest.fixture
-def fallen(evaluated_once: Path, program: Program, tmp_path: Path) -> Project:
+def fallen(evaluated_once, program, tmp_path):
     """That project after its rule has found the fall, to be changed."""
     copytree(evaluated_once, tmp_path, dirs_exist_ok=True)
     return Project(program, tmp_path)
 
 
-def check(project: Project, *words: str, name: str = "watch") -> tuple[int, dict[str, Any]]:
+def check(project, *words, name="watch"):
     """The exit status of a check, and what it says of a rule."""
     done = project.run("check", "--json", *words)
     rule = next(one for one in json.loads(done.stdout)["rules"] if one["name"] == name)
     return done.returncode, rule
 
 
-def test_a_check_says_by_its_status_whether_something_fell(fallen: Project) -> None:
+def test_a_check_says_by_its_status_whether_something_fell(fallen):
     status, rule = check(fallen, "--as-of", "2026-09-05")
     assert (status, rule["state"]) == (0, "OK")
     done = fallen.run("check", "--as-of", FALLEN)
@@ -84,7 +79,7 @@ def test_a_check_says_by_its_status_whether_something_fell(fallen: Project) -> N
     assert not any("phone" in name for name in rule["named"])
 
 
-def test_a_check_may_fail_on_other_states(project: Project) -> None:
+def test_a_check_may_fail_on_other_states(project):
     words = ["--as-of", "2026-09-02"]
     status, rule = check(project, *words)
     assert (status, rule["state"]) == (0, "INSUFFICIENT")
@@ -92,7 +87,7 @@ def test_a_check_may_fail_on_other_states(project: Project) -> None:
     assert check(project, "--as-of", FALLEN, "--fail-on", "NO_DATA")[0] == 0
 
 
-def test_no_data_fails_a_check(project: Project) -> None:
+def test_no_data_fails_a_check(project):
     project.say("rule remove", "watch")
     project.say("rule add", "later", *RULE[1:], "--tolerance", "0.9")
     status, rule = check(project, "--as-of", "2026-09-18", name="later")
@@ -100,7 +95,7 @@ def test_no_data_fails_a_check(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_a_rule_that_is_silenced_or_resolved_does_not_fail(fallen: Project) -> None:
+def test_a_rule_that_is_silenced_or_resolved_does_not_fail(fallen):
     words = ("--as-of", FALLEN, "--rule", "watch")
     assert check(fallen, *words)[0] == 1
     fallen.say("rule silence", "watch", "--for", "9999w")
@@ -113,7 +108,7 @@ def test_a_rule_that_is_silenced_or_resolved_does_not_fail(fallen: Project) -> N
     assert check(fallen, *words)[0] == 0
 
 
-def test_a_check_reads_what_the_service_found_and_how_old_that_is(fallen: Project) -> None:
+def test_a_check_reads_what_the_service_found_and_how_old_that_is(fallen):
     with SQLiteStore(fallen.store):
         late = fallen.run("check", "--fail-on", "NO_DATA")
         assert late.returncode == 1
@@ -126,7 +121,7 @@ def test_a_check_reads_what_the_service_found_and_how_old_that_is(fallen: Projec
         assert fallen.run("check", "--as-of", FALLEN).returncode == 1
 
 
-def test_rules_are_listed_changed_and_removed(project: Project) -> None:
+def test_rules_are_listed_changed_and_removed(project):
     (rule,) = project.say("rule list")["rules"]
     assert (rule["name"], rule["measure"], rule["slices"]) == ("watch", "nDCG@5", ["device"])
     words = ["watch", "--measure", "ndcg@1", "--tolerance", "5%", "--period", "hour"]
@@ -145,7 +140,7 @@ def test_rules_are_listed_changed_and_removed(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_a_limit_is_added_and_checked(project: Project) -> None:
+def test_a_limit_is_added_and_checked(project):
     added = project.say("rule add", "floor", *LIMIT)
     kept = ("kind", "measure", "below", "above", "hours", "rankings")
     assert tuple(map(added.get, kept)) == ("limit", "nDCG@5", 0.999, None, 48, None)
@@ -176,24 +171,22 @@ def test_a_limit_is_added_and_checked(project: Project) -> None:
         ("incident snooze", ["incident_00", "--until", "2001-01-01"], 2, "usage"),
     ],
 )
-def test_a_call_that_is_none_is_refused(
-    command: str, words: list[str], status: int, code: str, project: Project
-) -> None:
+def test_a_call_that_is_none_is_refused(command, words, status, code, project):
     ended = ["--as-of", ENDED] if command == "trace" else []
     check_error(project.run(command, *words, *ended), status, code)
 
 
-def test_a_rule_to_check_has_to_be_there(project: Project) -> None:
+def test_a_rule_to_check_has_to_be_there(project):
     said = check_error(project.run("check", "--rule", "wach", "--as-of", ENDED), 2, "no_rule")
     assert "'wach'" in said
 
 
-def open_afterwards(project: Project) -> Monitor:
+def open_afterwards(project):
     """The monitor of a project, after the last ranking."""
     return Monitor.open(project.store, writes=False, now=lambda: ENDED_AT)
 
 
-def test_a_trace_is_that_of_the_function(project: Project) -> None:
+def test_a_trace_is_that_of_the_function(project):
     words = ["--before", "version=3,2026-09-02..2026-09-05", "--after", "version=4,model=m"]
     done = project.run("trace", *words, "--measure", "nDCG@5", "--as-of", ENDED)
     with open_afterwards(project) as monitor:
@@ -207,9 +200,7 @@ def test_a_trace_is_that_of_the_function(project: Project) -> None:
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
-def test_a_trace_tells_what_documents_cost_by_what_is_known_of_them(
-    ending: str, project: Project
-) -> None:
+def test_a_trace_tells_what_documents_cost_by_what_is_known_of_them(ending, project):
     documents = {"doc_id": ["a", "b", "c"], "brand": ["acme", "bolt", None]}
     path = write_table(documents, project.folder / f"documents.{ending}")
     said = project.say("trace", "--documents", str(path), "--as-of", ENDED)
@@ -219,7 +210,7 @@ def test_a_trace_tells_what_documents_cost_by_what_is_known_of_them(
     assert "acme" in json.dumps(said)
 
 
-def test_documents_that_are_none_are_refused(project: Project) -> None:
+def test_documents_that_are_none_are_refused(project):
     path = write_lines(project.folder / "documents.jsonl", [1])  # type: ignore[list-item]
     words = ["trace", "--as-of", ENDED, "--documents"]
     check_error(project.run(*words, path), 3, "json_type")
@@ -228,7 +219,7 @@ def test_documents_that_are_none_are_refused(project: Project) -> None:
     check_error(project.run(*words, path), 3, "columns")
 
 
-def test_a_trace_of_nothing_in_particular_compares_the_newest_version(project: Project) -> None:
+def test_a_trace_of_nothing_in_particular_compares_the_newest_version(project):
     told = project.run("trace", "--as-of", ENDED).stdout.decode()
     assert "before: model m, version 3," in told
     assert "after: model m, version 4," in told
@@ -236,13 +227,13 @@ def test_a_trace_of_nothing_in_particular_compares_the_newest_version(project: P
     assert "before: validation" in held
 
 
-def test_a_trace_needs_two_spans(program: Program, tmp_path: Path) -> None:
+def test_a_trace_needs_two_spans(program, tmp_path):
     project = Project(program, tmp_path)
     project.fill(make_events(1), as_of=None)
     check_error(project.run("trace", "--as-of", ENDED), 3, "empty_input")
 
 
-def test_an_explanation_is_that_of_the_function(project: Project) -> None:
+def test_an_explanation_is_that_of_the_function(project):
     done = project.run("explain", "8-0", "--measure", "nDCG@5", "--as-of", ENDED)
     with open_afterwards(project) as monitor:
         expected = monitor.explain("8-0", "nDCG@5")
@@ -250,7 +241,7 @@ def test_an_explanation_is_that_of_the_function(project: Project) -> None:
     check_error(project.run("explain", "\x1b[2J"), 2, "unknown_ranking")
 
 
-def test_hostile_ids_reach_no_terminal(program: Program, tmp_path: Path) -> None:
+def test_hostile_ids_reach_no_terminal(program, tmp_path):
     evil = "\x1b[2J\u202e=1+1"
     events = make_events(4)
     events["rankings"][-1] |= {"ranking_id": evil, "items": [evil, "a"], "version": evil}
@@ -271,7 +262,7 @@ def test_hostile_ids_reach_no_terminal(program: Program, tmp_path: Path) -> None
     assert b"\x1b" not in project.run("ingest", path).stderr
 
 
-def test_a_webhook_is_set_shown_in_part_and_removed(project: Project) -> None:
+def test_a_webhook_is_set_shown_in_part_and_removed(project):
     assert project.say("webhook show")["host"] is None
     check_error(project.run("webhook test"), 2, "no_webhook")
     secret = project.say("webhook set", "https://93.184.215.14/hook/path-nobody-sees")["secret"]
@@ -291,19 +282,17 @@ def test_a_webhook_is_set_shown_in_part_and_removed(project: Project) -> None:
         ("https://127.0.0.1/", 3, "webhook_address"),
     ],
 )
-def test_a_webhook_that_may_not_be_is_refused(
-    address: str, status: int, code: str, project: Project
-) -> None:
+def test_a_webhook_that_may_not_be_is_refused(address, status, code, project):
     check_error(project.run("webhook set", address), status, code)
     assert project.say("webhook show")["host"] is None
 
 
-def list_incidents(project: Project, *words: str) -> list[dict[str, Any]]:
+def list_incidents(project, *words):
     return json.loads(project.run("incidents", "--json", *words).stdout)  # type: ignore[no-any-return]
 
 
 @pytest.mark.slow
-def test_a_check_of_a_past_time_prints_incidents_and_writes_nothing(project: Project) -> None:
+def test_a_check_of_a_past_time_prints_incidents_and_writes_nothing(project):
     done = project.run("check", "--as-of", FALLEN, "--json")
     found = [one for one in json.loads(done.stdout)["incidents"] if one["rule"] == "watch"]
     assert {"device": "tv"} in [one["stream"]["slice"] for one in found]
@@ -317,7 +306,7 @@ def test_a_check_of_a_past_time_prints_incidents_and_writes_nothing(project: Pro
     assert project.say("evaluate", "--as-of", FALLEN)["incidents"] == []  # none is reported twice
 
 
-def test_people_acknowledge_snooze_and_resolve_incidents(fallen: Project) -> None:
+def test_people_acknowledge_snooze_and_resolve_incidents(fallen):
     first, *_ = list_incidents(fallen, "--rule", "watch")
     name = first["id"]
     done = fallen.say("incident acknowledge", name, "--note", "mine")
@@ -337,19 +326,19 @@ TOKEN = "the-token-of-the-team"  # noqa: S105 - of nobody
 
 
 @pytest.fixture
-def configured(program: Program, tmp_path: Path) -> Project:
+def configured(program, tmp_path):
     made = Project(program, tmp_path)
     made.say("configure", "--positive", "click", "--window", "1h")
     return made
 
 
-def write_channels(folder: Path, text: str) -> str:
+def write_channels(folder, text):
     path = folder / "rankscope.toml"
     path.write_text(text, encoding="utf-8")
     return str(path)
 
 
-def test_channels_are_listed(configured: Project, tmp_path: Path) -> None:
+def test_channels_are_listed(configured, tmp_path):
     path = write_channels(tmp_path, f'[channels.oncall]\nurl = "json://{TOKEN}.example"\n')
     said = configured.say("channels", "--config", path)
     assert [(one["name"], one["kind"], one["service"]) for one in said["channels"]] == [
@@ -361,7 +350,7 @@ def test_channels_are_listed(configured: Project, tmp_path: Path) -> None:
     assert TOKEN.encode() not in done.stdout + done.stderr
 
 
-def test_a_test_says_by_its_status_whether_it_arrived(configured: Project, tmp_path: Path) -> None:
+def test_a_test_says_by_its_status_whether_it_arrived(configured, tmp_path):
     with listening() as listener:
         url = f"json://127.0.0.1:{listener.port}/{TOKEN}"
         path = write_channels(tmp_path, f'[channels.here]\nurl = "{url}"\nallow_private = true\n')
@@ -378,14 +367,12 @@ def test_a_test_says_by_its_status_whether_it_arrived(configured: Project, tmp_p
         assert TOKEN.encode() not in done.stdout + done.stderr
 
 
-def test_a_channel_that_is_not_defined_is_refused(configured: Project) -> None:
+def test_a_channel_that_is_not_defined_is_refused(configured):
     done = configured.run("channel test", "none")
     assert (done.returncode, b"there is no channel 'none'" in done.stderr) == (2, True)
 
 
-def test_an_address_of_no_service_is_refused_and_not_shown(
-    configured: Project, tmp_path: Path
-) -> None:
+def test_an_address_of_no_service_is_refused_and_not_shown(configured, tmp_path):
     for scheme in ("nothing", "slack"):  # which needs more than a token
         path = write_channels(tmp_path, f'[channels.oncall]\nurl = "{scheme}://{TOKEN}"\n')
         done = configured.run("channels", "--config", path)
@@ -395,14 +382,14 @@ def test_an_address_of_no_service_is_refused_and_not_shown(
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def served(tmp_path_factory):
     """A store in which version 4 is worse than version 3, which serves beside it."""
     folder = tmp_path_factory.mktemp("served")
     with service.open_served(folder, fall=0.3):
         return folder / "served.db"
 
 
-def test_the_verdict_comes_first_and_then_each_day(program: Program, served: Path) -> None:
+def test_the_verdict_comes_first_and_then_each_day(program, served):
     done = program.run("monitor", "compare", str(served), "--as-of", "2026-09-19")
     assert done.returncode == 0
     sentence, of_lists, blank, head, *days = done.stdout.decode().splitlines()
@@ -416,7 +403,7 @@ def test_the_verdict_comes_first_and_then_each_day(program: Program, served: Pat
     assert days[-1].endswith("yes")
 
 
-def test_versions_slices_and_times_are_chosen(program: Program, served: Path) -> None:
+def test_versions_slices_and_times_are_chosen(program, served):
     chosen = ["--old", "4", "--new", "3", "--slice", "device=tv", "--since", "2026-09-14"]
     done = program.run("monitor", "compare", str(served), *chosen, "--json")
     said = json.loads(done.stdout)
@@ -434,9 +421,7 @@ def test_versions_slices_and_times_are_chosen(program: Program, served: Path) ->
         (["--new", "3"], 3, "empty_input"),
     ],
 )
-def test_what_can_not_be_compared_is_refused(
-    words: list[str], status: int, code: str, program: Program, served: Path
-) -> None:
+def test_what_can_not_be_compared_is_refused(words, status, code, program, served):
     check_error(program.run("monitor", "compare", str(served), *words), status, code)
 
 
@@ -444,9 +429,7 @@ LABEL = "label 'Click' isn't configured, so it doesn't count (3 of 3 labels); it
 ATTRIBUTE = "attribute 'device' is missing in all 3 rankings; 'Device' looks like it"
 
 
-def test_they_are_named_when_they_are_stored_and_by_status_and_doctor(
-    program: Program, tmp_path: Path
-) -> None:
+def test_they_are_named_when_they_are_stored_and_by_status_and_doctor(program, tmp_path):
     project = Project(program, tmp_path)
     project.say("configure", *CONFIGURED)
     now = round(time.time() * 1000) - 60_000

@@ -6,7 +6,6 @@ import json
 import re
 import sys
 from hashlib import sha256
-from pathlib import Path
 
 import pytest
 import rankscope as rs
@@ -15,7 +14,6 @@ from rankscope.report.render import make_pages
 
 from tests.cli.command import check_error, run
 from tests.inputs.entry import QRELS, RUN, lines
-from tests.program import Program
 
 PLACES = {
     "C": {"LC_ALL": "C"},
@@ -31,7 +29,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("words", [["-q"], ["--json", "-q"], ["--csv", "-q"]], ids=" ".join)
-def test_the_same_bytes_come_out_in_every_place(words: list[str], tmp_path: Path) -> None:
+def test_the_same_bytes_come_out_in_every_place(words, tmp_path):
     qrels, of_run = str(tmp_path / "ürteile"), str(tmp_path / "läufe ıİ")
     (tmp_path / "ürteile").write_bytes(lines("ıq 0 d 1", "q\u202e\u001b[31m 0 d 1", "q€ 0 d 1"))
     (tmp_path / "läufe ıİ").write_bytes(lines("ıq Q0 d 1 1.5 t", "q€ Q0 d 1 1.5 t"))
@@ -45,7 +43,7 @@ def test_the_same_bytes_come_out_in_every_place(words: list[str], tmp_path: Path
         assert (done.stdout, done.stderr) == (usual.stdout, usual.stderr), environment
 
 
-def test_errors_are_the_same_bytes_in_every_place(tmp_path: Path) -> None:
+def test_errors_are_the_same_bytes_in_every_place(tmp_path):
     path = tmp_path / "ürteile"
     path.write_bytes("q1 0 d\u202e\u001b[31m €\n".encode())
     usual = run("eval", str(path), str(path))
@@ -56,7 +54,7 @@ def test_errors_are_the_same_bytes_in_every_place(tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (3, usual.stderr), environment
 
 
-def test_json_is_one_document_with_everything(program: Program, qrels: str, run: str) -> None:
+def test_json_is_one_document_with_everything(program, qrels, run):
     done = program.run("eval", qrels, run, "-m", "RR,P@1", "--json")
     document = json.loads(done.stdout)
     assert document["measures"] == {"RR": 0.5, "P@1": 0.0}
@@ -68,14 +66,12 @@ def test_json_is_one_document_with_everything(program: Program, qrels: str, run:
     assert done.stderr == b""
 
 
-def refuse(constant: str) -> None:
+def refuse(constant):
     raise ValueError(constant)
 
 
 @pytest.mark.parametrize("policy", ["empty=nan", "empty=skip"])
-def test_json_has_null_where_there_is_no_number(
-    policy: str, program: Program, run: str, tmp_path: Path
-) -> None:
+def test_json_has_null_where_there_is_no_number(policy, program, run, tmp_path):
     qrels = tmp_path / "none"
     qrels.write_bytes(lines("q1 0 d1 0", "q2 0 d1 0"))
     done = program.run("eval", str(qrels), run, "-m", "RR", "--json", "-q", "--policy", policy)
@@ -86,7 +82,7 @@ def test_json_has_null_where_there_is_no_number(
 
 
 @pytest.fixture
-def files(qrels: str, run: str, tmp_path: Path) -> dict[str, str]:
+def files(qrels, run, tmp_path):
     """Files by the words that stand for them."""
     bad = tmp_path / "bad"
     bad.write_bytes(RUN + b"q3 Q0 d1 1 x\x1b[31m t\n")
@@ -106,9 +102,7 @@ def files(qrels: str, run: str, tmp_path: Path) -> dict[str, str]:
         (["/", "RUN"], 4, "io"),
     ],
 )
-def test_errors_are_one_json_document_too(
-    words: list[str], status: int, code: str, program: Program, files: dict[str, str]
-) -> None:
+def test_errors_are_one_json_document_too(words, status, code, program, files):
     done = program.run("eval", *(files.get(word, word) for word in words), "--json")
     assert done.returncode == status
     document = json.loads(done.stdout)
@@ -123,9 +117,7 @@ def test_errors_are_one_json_document_too(
     assert len(done.stderr.splitlines()) == 2
 
 
-def test_strict_refuses_what_is_suspicious(
-    program: Program, qrels: str, run: str, tmp_path: Path
-) -> None:
+def test_strict_refuses_what_is_suspicious(program, qrels, run, tmp_path):
     check = program.run("eval", qrels, run, "--strict")
     assert check.returncode == 0
     blank = tmp_path / "blank"
@@ -134,7 +126,7 @@ def test_strict_refuses_what_is_suspicious(
     assert f"{blank}:1: " in said
 
 
-def test_an_encoding_may_be_named(program: Program, tmp_path: Path) -> None:
+def test_an_encoding_may_be_named(program, tmp_path):
     qrels, of_run = tmp_path / "qrels", tmp_path / "run"
     qrels.write_bytes("é 0 d 1\n".encode("latin-1"))
     of_run.write_bytes("é Q0 d 1 1 t\n".encode("latin-1"))
@@ -144,7 +136,7 @@ def test_an_encoding_may_be_named(program: Program, tmp_path: Path) -> None:
     assert done.stdout.decode() == "RR\té\t1.0000\nRR\tall\t1.0000\n"
 
 
-def test_the_measures_are_listed_and_explained(program: Program) -> None:
+def test_the_measures_are_listed_and_explained(program):
     listed = program.run("measures")
     assert listed.returncode == 0
     for line in listed.stdout.decode().splitlines():
@@ -153,7 +145,7 @@ def test_the_measures_are_listed_and_explained(program: Program) -> None:
     check_error(program.run("measures", "nothing"), 2, "unknown_measure")
 
 
-def test_the_demonstration_finds_what_was_planted(program: Program, tmp_path: Path) -> None:
+def test_the_demonstration_finds_what_was_planted(program, tmp_path):
     page, kept = tmp_path / "page.html", tmp_path / "kept"
     once = program.run("demo", "--offline", "--seed", "3", "-o", str(page))
     assert (once.returncode, once.stderr) == (0, b"")
@@ -172,19 +164,19 @@ def test_the_demonstration_finds_what_was_planted(program: Program, tmp_path: Pa
         assert planted == found
 
 
-def test_a_folder_that_cannot_be_made_is_status_4(program: Program, qrels: str) -> None:
+def test_a_folder_that_cannot_be_made_is_status_4(program, qrels):
     check_error(program.run("demo", "--keep", qrels), 4, "io")
     check_error(program.run("demo", "--offline", "--keep", qrels), 4, "io")
 
 
-def test_a_story_is_not_told_over_another(program: Program, tmp_path: Path) -> None:
+def test_a_story_is_not_told_over_another(program, tmp_path):
     held = tmp_path / "story.db"
     held.write_bytes(b"kept")
     check_error(program.run("demo", "--once", "--keep", str(tmp_path)), 2, "usage")
     assert held.read_bytes() == b"kept"
 
 
-def test_an_option_that_a_command_lacks_is_explained_by_that_command(program: Program) -> None:
+def test_an_option_that_a_command_lacks_is_explained_by_that_command(program):
     done = program.run("eval", "qrels", "run", "--nothing", "-x")
     assert done.returncode == 2
     assert "unrecognized arguments: --nothing -x" in done.stderr.decode()
@@ -200,15 +192,13 @@ LOG = COLUMNS + b"".join(
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> str:
+def log(tmp_path):
     path = tmp_path / "log.csv"
     path.write_bytes(LOG)
     return str(path)
 
 
-def test_the_page_is_that_of_the_function(
-    program: Program, qrels: str, run: str, tmp_path: Path
-) -> None:
+def test_the_page_is_that_of_the_function(program, qrels, run, tmp_path):
     page = tmp_path / "page.html"
     done = program.run("report", qrels, run, run, "-o", str(page), "-m", "nDCG@3,RR")
     expected = rs.report(qrels, [run, run], ["nDCG@3", "RR"]).to_html()
@@ -218,7 +208,7 @@ def test_the_page_is_that_of_the_function(
     )  # fmt: skip
 
 
-def test_choices_reach_the_page(program: Program, qrels: str, run: str) -> None:
+def test_choices_reach_the_page(program, qrels, run):
     words = ["--policy", "empty=skip", "--interval", "0.9", "--seed", "5", "--worst", "1"]
     done = program.run("report", qrels, run, "-o", "-", *words, "--score-type", "float32")
     expected = rs.report(
@@ -232,14 +222,14 @@ def test_choices_reach_the_page(program: Program, qrels: str, run: str) -> None:
     assert done.stdout.decode() == expected.to_html()
 
 
-def test_a_table_is_reported_by_its_columns(program: Program, log: str) -> None:
+def test_a_table_is_reported_by_its_columns(program, log):
     done = program.run("report", log, "-o", "-", "--by", "country", "-m", "RR")
     assert done.stdout.decode() == rs.report(log, "RR", by="country").to_html()
     evaluation = rs.evaluate(log, "RR", by="country")
     assert f'<span class="value">{evaluation["RR"]:.4f}</span>' in done.stdout.decode()
 
 
-def test_the_command_of_a_table_gives_its_page_again(program: Program, log: str) -> None:
+def test_the_command_of_a_table_gives_its_page_again(program, log):
     labels = ["--col", "label=events", "--positive", "buy=2", "--col", "weight=weight"]
     words = [log, "-m", "nDCG@2", "--by", "country", *labels]
     done = program.run("report", *words, "-o", "-")
@@ -253,9 +243,7 @@ def test_the_command_of_a_table_gives_its_page_again(program: Program, log: str)
 
 
 @pytest.mark.parametrize("beside", [[], ["--policy", "missing=zero"]], ids=["alone", "beside"])
-def test_a_convention_gives_its_numbers_and_its_name(
-    beside: list[str], program: Program, qrels: str, run: str, log: str
-) -> None:
+def test_a_convention_gives_its_numbers_and_its_name(beside, program, qrels, run, log):
     for inputs in ([qrels, run], [log]):
         words = [*inputs, "-m", "nDCG@3", "--convention", "trec_eval", *beside]
         done = program.run("report", *words, "-o", "-")
@@ -268,7 +256,7 @@ def test_a_convention_gives_its_numbers_and_its_name(
         assert again.stdout == done.stdout
 
 
-def test_standard_input_is_read_once(program: Program, qrels: str) -> None:
+def test_standard_input_is_read_once(program, qrels):
     done = program.run("report", qrels, "-", "-o", "-", "-m", "RR", given=RUN)
     assert done.returncode == 0
     page = done.stdout.decode()
@@ -281,7 +269,7 @@ def test_standard_input_is_read_once(program: Program, qrels: str) -> None:
 
 
 @pytest.fixture
-def inputs(qrels: str, run: str) -> list[str]:
+def inputs(qrels, run):
     return [qrels, run]
 
 
@@ -297,9 +285,7 @@ def inputs(qrels: str, run: str) -> list[str]:
         (["-o", "FOLDER"], 4, "io"),
     ],
 )
-def test_what_cannot_be_is_refused(
-    words: list[str], status: int, code: str, *, program: Program, inputs: list[str], tmp_path: Path
-) -> None:
+def test_what_cannot_be_is_refused(words, status, code, *, program, inputs, tmp_path):
     words = [word.replace("FOLDER", str(tmp_path)) for word in words]
     if "-o" not in words:
         words += ["-o", str(tmp_path / "page.html")]
@@ -307,9 +293,7 @@ def test_what_cannot_be_is_refused(
     assert not (tmp_path / "page.html").exists()
 
 
-def test_strict_refuses_what_the_page_would_note(
-    program: Program, qrels: str, tmp_path: Path
-) -> None:
+def test_strict_refuses_what_the_page_would_note(program, qrels, tmp_path):
     run = tmp_path / "short.run"
     run.write_bytes(b"q1 Q0 d1 1 1 t\n")
     done = program.run("report", qrels, str(run), "-o", "-")
@@ -319,9 +303,7 @@ def test_strict_refuses_what_the_page_would_note(
     check_error(program.run("report", qrels, str(run), "-o", "-", "--strict"), 3, "n_missing")
 
 
-def test_without_jinja_the_hint_says_what_to_install(
-    qrels: str, run: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_jinja_the_hint_says_what_to_install(qrels, run, monkeypatch):
     report = rs.report(qrels, run)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     make_pages.cache_clear()  # as in a process that has written no page yet

@@ -15,11 +15,9 @@ import subprocess
 import sys
 import termios
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Literal
 
 import pytest
 import rankscope as rs
@@ -28,19 +26,16 @@ from tests.cli.command import PROGRAM, check_error
 from tests.cli.command import run as start
 from tests.inputs.carriers import pipe_of
 from tests.inputs.entry import QRELS, RUN, lines
-from tests.program import Program
-
-Process = subprocess.Popen[bytes]
 
 
-def test_values_have_four_places_and_tabs_between(program: Program, qrels: str, run: str) -> None:
+def test_values_have_four_places_and_tabs_between(program, qrels, run):
     done = program.run("eval", qrels, run, "-m", "RR", "-m", "P@1 NumRet")
     assert (done.returncode, done.stdout, done.stderr) == (
         0, b"RR\t0.5000\nP@1\t0.0000\nNumRet\t6.0000\n", b""
     )  # fmt: skip
 
 
-def test_each_query_has_a_line_and_all_come_last(program: Program, qrels: str, run: str) -> None:
+def test_each_query_has_a_line_and_all_come_last(program, qrels, run):
     done = program.run("eval", qrels, run, "-m", "RR,P@1", "-q")
     assert done.stdout.decode() == (
         "RR\tq1\t0.5000\nP@1\tq1\t0.0000\nRR\tq2\t0.5000\nP@1\tq2\t0.0000\n"
@@ -48,7 +43,7 @@ def test_each_query_has_a_line_and_all_come_last(program: Program, qrels: str, r
     )
 
 
-def test_several_runs_are_columns(program: Program, qrels: str, run: str, tmp_path: Path) -> None:
+def test_several_runs_are_columns(program, qrels, run, tmp_path):
     """R22: each is over all judged queries, and what it lacks is noted."""
     other = tmp_path / "other"
     other.write_bytes(lines("q1 Q0 d1 1 1 t"))
@@ -61,7 +56,7 @@ def test_several_runs_are_columns(program: Program, qrels: str, run: str, tmp_pa
     ]  # fmt: skip
 
 
-def test_each_run_has_an_interval(program: Program, qrels: str, run: str) -> None:
+def test_each_run_has_an_interval(program, qrels, run):
     done = program.run("eval", qrels, run, run, "-m", "RR,AP", "--interval", "0.9")
     evaluation = rs.evaluate(qrels, run, ["RR", "AP"], interval=0.9)
     header, *rows = (row.split("\t") for row in done.stdout.decode().splitlines())
@@ -77,16 +72,14 @@ def test_each_run_has_an_interval(program: Program, qrels: str, run: str) -> Non
     assert {tuple(row[3:]) for row in rows[:-1]} == {("", "")}
 
 
-def test_a_bad_run_after_a_good_one_prints_nothing(
-    program: Program, qrels: str, run: str, tmp_path: Path
-) -> None:
+def test_a_bad_run_after_a_good_one_prints_nothing(program, qrels, run, tmp_path):
     bad = tmp_path / "bad"
     bad.write_bytes(RUN + b"q3 Q0\n")
     said = check_error(program.run("eval", qrels, run, str(bad)), 3, "field_count")
     assert f"{bad}:7: " in said
 
 
-def test_equal_runs_are_noted(program: Program, qrels: str, run: str, tmp_path: Path) -> None:
+def test_equal_runs_are_noted(program, qrels, run, tmp_path):
     same, other = tmp_path / "same", tmp_path / "other"
     same.write_bytes(RUN)
     other.write_bytes(RUN.replace(b"3.0", b"3.1"))
@@ -95,11 +88,11 @@ def test_equal_runs_are_noted(program: Program, qrels: str, run: str, tmp_path: 
     assert b"identical to an earlier one: 2 [identical_runs]" in done.stderr
 
 
-def limit_files() -> None:
+def limit_files():
     resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
 
 
-def test_a_thousand_runs_need_few_open_files(qrels: str, tmp_path: Path) -> None:
+def test_a_thousand_runs_need_few_open_files(qrels, tmp_path):
     """X14: all of one size, so that they must be read to be told apart."""
     paths = []
     for number in range(1000):
@@ -132,7 +125,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
-def test_any_file_name_works_and_is_shown_on_one_line(name: bytes, tmp_path: Path) -> None:
+def test_any_file_name_works_and_is_shown_on_one_line(name, tmp_path):
     folder = os.fsencode(tmp_path)
     for file, text in ((name, QRELS), (name + b".run", RUN), (name + b".bad", b"q1\n")):
         with open(os.path.join(folder, file), "wb") as opened:  # noqa: PTH118, PTH123 - bytes
@@ -149,7 +142,7 @@ def test_any_file_name_works_and_is_shown_on_one_line(name: bytes, tmp_path: Pat
     assert os.fsencode(named) == name + b".run"
 
 
-def test_a_cell_that_a_spreadsheet_would_run_is_text(program: Program, tmp_path: Path) -> None:
+def test_a_cell_that_a_spreadsheet_would_run_is_text(program, tmp_path):
     """X9 and the export of C16."""
     ids = ["=1+1", "+1", "-1", "@SUM(A1)", 'say"so"', "a,b", "plain"]
     qrels, run = tmp_path / "qrels", tmp_path / "run"
@@ -164,13 +157,11 @@ def test_a_cell_that_a_spreadsheet_would_run_is_text(program: Program, tmp_path:
     assert {row[1] for row in table[1:]} == {"1.0"}
 
 
-def test_csv_has_a_column_a_run_or_a_row_a_query(
-    program: Program, qrels: str, run: str, tmp_path: Path
-) -> None:
+def test_csv_has_a_column_a_run_or_a_row_a_query(program, qrels, run, tmp_path):
     other = tmp_path / "other"
     other.write_bytes(lines("q1 Q0 d1 1 1 t"))
 
-    def table(*words: str) -> list[list[str]]:
+    def table(*words):
         done = program.run("eval", qrels, *words, "-m", "RR", "--csv")
         return list(csv.reader(io.StringIO(done.stdout.decode())))
 
@@ -185,7 +176,7 @@ def test_csv_has_a_column_a_run_or_a_row_a_query(
     ]
 
 
-def test_judgments_are_read_by_subtopic_if_asked_for(program: Program, tmp_path: Path) -> None:
+def test_judgments_are_read_by_subtopic_if_asked_for(program, tmp_path):
     qrels, run = tmp_path / "qrels", tmp_path / "run"
     qrels.write_bytes(lines("q1 1 a 1", "q1 2 a 0", "q1 2 b 1"))
     run.write_bytes(lines("q1 Q0 b 1 2 t", "q1 Q0 a 2 1 t"))
@@ -206,7 +197,7 @@ def test_judgments_are_read_by_subtopic_if_asked_for(program: Program, tmp_path:
 
 
 @pytest.fixture
-def many(tmp_path: Path) -> list[str]:
+def many(tmp_path):
     """Words whose output fills any pipe."""
     qrels, run = tmp_path / "many qrels", tmp_path / "many run"
     qrels.write_bytes(lines(*(f"q{number} 0 d 1" for number in range(20_000))))
@@ -215,9 +206,7 @@ def many(tmp_path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]], ids=["table", "json", "csv"])
-def test_whoever_reads_only_the_head_ends_the_program_quietly(
-    form: list[str], many: list[str]
-) -> None:
+def test_whoever_reads_only_the_head_ends_the_program_quietly(form, many):
     with subprocess.Popen(
         [PROGRAM, *many, *form], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -236,7 +225,7 @@ def test_whoever_reads_only_the_head_ends_the_program_quietly(
         ["report", "QRELS", "RUN", "-o", "-"],
     ],
 )
-def test_a_full_disk_is_status_4(words: list[str], qrels: str, run: str, tmp_path: Path) -> None:
+def test_a_full_disk_is_status_4(words, qrels, run, tmp_path):
     words = [{"QRELS": qrels, "RUN": run}.get(word, word) for word in words]
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
@@ -249,7 +238,7 @@ def test_a_full_disk_is_status_4(words: list[str], qrels: str, run: str, tmp_pat
 
 
 @pytest.mark.parametrize("closed", [1, 2])
-def test_a_closed_stream_gets_nothing_and_does_no_harm(closed: int, qrels: str) -> None:
+def test_a_closed_stream_gets_nothing_and_does_no_harm(closed, qrels):
     program = f'exec "$0" eval "$1" /none {closed}>&-'
     done = subprocess.run(
         ["/bin/sh", "-c", program, PROGRAM, qrels], capture_output=True, check=False
@@ -259,7 +248,7 @@ def test_a_closed_stream_gets_nothing_and_does_no_harm(closed: int, qrels: str) 
 
 
 @contextmanager
-def started(*words: str | Path) -> Iterator[Process]:
+def started(*words):
     """Start the program, and let nothing of it be left."""
     with subprocess.Popen(
         [PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -270,20 +259,20 @@ def started(*words: str | Path) -> Iterator[Process]:
             process.kill()
 
 
-def check_ended_by(process: Process, number: signal.Signals) -> None:
+def check_ended_by(process, number):
     """Send a signal, and see that the program ends by it, quietly."""
     process.send_signal(number)
     assert process.wait(timeout=300) == 128 + number
     assert (process.stdout.read(), process.stderr.read()) == (b"", b"")
 
 
-def is_asleep(process: Process) -> bool:
+def is_asleep(process):
     """Whether it waits for something."""
     facts = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8")
     return facts.rpartition(")")[2].split()[0] == "S"
 
 
-def has_read_all(pipe: int) -> bool:
+def has_read_all(pipe):
     """Whether nothing of what was written is still in the pipe."""
     waiting = array.array("i", [0])
     fcntl.ioctl(pipe, termios.FIONREAD, waiting)
@@ -295,14 +284,12 @@ ENDING = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 
 @ENDING
 @pytest.mark.parametrize("role", ["qrels", "run"])
-def test_a_signal_ends_a_read_that_never_ends(
-    number: signal.Signals, role: Literal["qrels", "run"], qrels: str, run: str, tmp_path: Path
-) -> None:
+def test_a_signal_ends_a_read_that_never_ends(number, role, qrels, run, tmp_path):
     """X10: after some of the input was read."""
     kind = "Q0 d 1 1 t" if role == "run" else "0 d 1"
     has_read = threading.Event()
 
-    def pieces() -> Iterator[bytes]:
+    def pieces():
         for part in count():
             yield "".join(f"q{part}.{query} {kind}\n" for query in range(1000)).encode()
             if part == 500:
@@ -317,9 +304,7 @@ def test_a_signal_ends_a_read_that_never_ends(
 
 @ENDING
 @pytest.mark.parametrize("role", ["qrels", "run", "standard input"])
-def test_a_signal_ends_a_read_of_a_pipe_that_gives_nothing(
-    number: signal.Signals, role: str, qrels: str, run: str, tmp_path: Path
-) -> None:
+def test_a_signal_ends_a_read_of_a_pipe_that_gives_nothing(number, role, qrels, run, tmp_path):
     """X10: the writer has written a little, and is silent."""
     path = tmp_path / "silent"
     os.mkfifo(path)
@@ -342,9 +327,7 @@ def test_a_signal_ends_a_read_of_a_pipe_that_gives_nothing(
 
 
 @ENDING
-def test_a_signal_ends_the_wait_for_a_writer(
-    number: signal.Signals, qrels: str, tmp_path: Path
-) -> None:
+def test_a_signal_ends_the_wait_for_a_writer(number, qrels, tmp_path):
     """X10: nobody has opened the pipe to write."""
     path = tmp_path / "nobody"
     os.mkfifo(path)
@@ -356,7 +339,7 @@ def test_a_signal_ends_the_wait_for_a_writer(
         check_ended_by(process, number)
 
 
-def on_terminal(program: str, *words: str) -> tuple[bytes, bytes]:
+def on_terminal(program, *words):
     """Run a piece of Python with a terminal as its standard error; give both outputs."""
     master, slave = pty.openpty()
     termios.tcsetwinsize(slave, (24, 80))
@@ -386,7 +369,7 @@ sys.exit(main())
 PLAIN = "import sys; from rankscope.cli import main; sys.exit(main())"
 
 
-def test_a_bar_is_drawn_on_a_terminal_and_wiped_away(qrels: str, run: str) -> None:
+def test_a_bar_is_drawn_on_a_terminal_and_wiped_away(qrels, run):
     """X12: after a second, which is none here."""
     printed, said = on_terminal(AT_ONCE, "eval", qrels, run, "-m", "RR")
     assert printed == b"RR\t0.5000\n"
@@ -395,11 +378,11 @@ def test_a_bar_is_drawn_on_a_terminal_and_wiped_away(qrels: str, run: str) -> No
     assert said.endswith(b"\r")
 
 
-def test_short_work_draws_nothing(qrels: str, run: str) -> None:
+def test_short_work_draws_nothing(qrels, run):
     assert on_terminal(PLAIN, "eval", qrels, run, "-m", "RR") == (b"RR\t0.5000\n", b"")
 
 
-def test_nothing_is_drawn_where_there_is_no_terminal(qrels: str, run: str) -> None:
+def test_nothing_is_drawn_where_there_is_no_terminal(qrels, run):
     done = subprocess.run(
         [sys.executable, "-c", AT_ONCE, "eval", qrels, run], capture_output=True, check=True
     )
@@ -407,7 +390,7 @@ def test_nothing_is_drawn_where_there_is_no_terminal(qrels: str, run: str) -> No
     assert b"\x1b" not in done.stdout
 
 
-def test_standard_input_may_be_either_file(qrels: str, run: str) -> None:
+def test_standard_input_may_be_either_file(qrels, run):
     for words, path in ((["-", run], qrels), ([qrels, "-"], run), ([qrels, "/dev/stdin"], run)):
         with Path(path).open("rb") as given:
             done = subprocess.run(

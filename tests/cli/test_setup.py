@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import jsonschema
@@ -20,7 +18,6 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.cli.command import PROGRAM, check_error, run
 from tests.cli.monitored import CONFIGURED, LIMIT, Project, make_events, write_lines
-from tests.program import Program
 
 FILE = """
 [projects.music]
@@ -39,28 +36,28 @@ measure = "nDCG@5"
 class Folder(Project):
     """A folder with a file of projects and a store."""
 
-    def __init__(self, program: Program, path: Path) -> None:
+    def __init__(self, program, path):
         super().__init__(program, path)
         self.file = path / "rankscope.toml"
         self.file.write_text(FILE, encoding="utf-8")
 
-    def apply(self, text: str | None = None) -> str:
+    def apply(self, text=None):
         if text is not None:
             self.file.write_text(text, encoding="utf-8")
         done = self.run("apply", str(self.file))
         assert done.returncode == 0, done
         return done.stdout.decode()
 
-    def make_key(self, *words: str) -> dict[str, str]:
+    def make_key(self, *words):
         return {"RANKSCOPE_KEY": self.say("key make", "ci", "--scope", *words)["key"]}
 
 
 @pytest.fixture
-def folder(program: Program, tmp_path: Path) -> Folder:
+def folder(program, tmp_path):
     return Folder(program, tmp_path)
 
 
-def test_a_plan_is_applied_once(folder: Folder) -> None:
+def test_a_plan_is_applied_once(folder):
     said = folder.apply()
     assert said.startswith("music:\n  + configuration\n      definition.measures: nDCG@5\n")
     assert "  + rule quality\n" in said
@@ -69,7 +66,7 @@ def test_a_plan_is_applied_once(folder: Folder) -> None:
     assert (done.returncode, done.stdout) == (0, b"music: no changes\n")
 
 
-def test_what_a_command_changed_is_told_and_undone(folder: Folder) -> None:
+def test_what_a_command_changed_is_told_and_undone(folder):
     folder.apply()
     words = ["--project", "music", "-m", "nDCG@5", "--tolerance", "0.1"]
     folder.say("rule add", "quality", *words)
@@ -82,7 +79,7 @@ def test_what_a_command_changed_is_told_and_undone(folder: Folder) -> None:
     assert folder.run("plan", str(folder.file), "--check").returncode == 0
 
 
-def test_what_is_printed_is_a_file_that_changes_nothing(folder: Folder) -> None:
+def test_what_is_printed_is_a_file_that_changes_nothing(folder):
     folder.apply()
     printed = folder.run("configuration").stdout.decode()
     assert folder.apply(printed) == "music: no changes\n"
@@ -93,7 +90,7 @@ def test_what_is_printed_is_a_file_that_changes_nothing(folder: Folder) -> None:
     assert set(said["projects"]) == {"music"}
 
 
-def test_projects_that_no_file_has_stay(folder: Folder) -> None:
+def test_projects_that_no_file_has_stay(folder):
     folder.apply()
     folder.file.write_text(FILE.replace("music", "books"), encoding="utf-8")
     done = folder.run("apply", str(folder.file))
@@ -104,7 +101,7 @@ def test_projects_that_no_file_has_stay(folder: Folder) -> None:
 
 
 @pytest.mark.slow
-def test_projects_that_no_file_has_are_deleted_when_that_is_asked_for(folder: Folder) -> None:
+def test_projects_that_no_file_has_are_deleted_when_that_is_asked_for(folder):
     folder.apply(FILE + FILE.replace("music", "books"))
     folder.file.write_text(FILE.replace("music", "films"), encoding="utf-8")
     asked = (str(folder.file), "--delete-projects")
@@ -127,14 +124,14 @@ def test_projects_that_no_file_has_are_deleted_when_that_is_asked_for(folder: Fo
     assert folder.run("apply", *asked).stdout == b"films: no changes\n"
 
 
-def test_one_project_of_a_file_can_be_chosen(folder: Folder) -> None:
+def test_one_project_of_a_file_can_be_chosen(folder):
     folder.file.write_text(FILE + FILE.replace("music", "books"), encoding="utf-8")
     done = folder.run("apply", str(folder.file), "--project", "books", "--json")
     assert [one["project"] for one in json.loads(done.stdout)["projects"]] == ["books"]
     check_error(folder.run("plan", str(folder.file), "--project", "films"), 2, "no_project")
 
 
-def test_a_wrong_file_changes_nothing(folder: Folder) -> None:
+def test_a_wrong_file_changes_nothing(folder):
     wrong = FILE + FILE.replace("music", "books").replace("window", "windwo")
     folder.file.write_text(wrong, encoding="utf-8")
     done = folder.run("apply", str(folder.file))
@@ -144,18 +141,18 @@ def test_a_wrong_file_changes_nothing(folder: Folder) -> None:
     check_error(folder.run("status"), 4, "io")
 
 
-def test_no_store_is_made_by_a_plan(folder: Folder) -> None:
+def test_no_store_is_made_by_a_plan(folder):
     check_error(folder.run("plan", str(folder.file)), 4, "io")
 
 
 @pytest.mark.slow
-def test_projects_are_applied_over_http(folder: Folder) -> None:
+def test_projects_are_applied_over_http(folder):
     changed = FILE.replace("24h", "48h")
     assert "+ configuration" in folder.apply()
     key = folder.make_key("admin", "read", "--project", "music")
     with serving(folder.store) as (address, _):
 
-        def ask(command: str, *words: str) -> subprocess.CompletedProcess[bytes]:
+        def ask(command, *words):
             return run("monitor", command, address, *words, environment=key)
 
         assert ask("plan", str(folder.file), "--check").returncode == 0
@@ -180,7 +177,7 @@ def test_projects_are_applied_over_http(folder: Folder) -> None:
 
 
 @pytest.mark.slow
-def test_a_service_reads_its_channels_from_the_same_file(folder: Folder) -> None:
+def test_a_service_reads_its_channels_from_the_same_file(folder):
     channels = '\n[channels.oncall]\nurl = "json://127.0.0.1/"\nallow_private = true\n'
     assert "+ rule quality" in folder.apply(channels + FILE)
     key = folder.make_key("admin", "read", "--project", "music")
@@ -189,7 +186,7 @@ def test_a_service_reads_its_channels_from_the_same_file(folder: Folder) -> None
 
 
 @contextmanager
-def serving(store: str, *words: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+def serving(store, *words):
     process = subprocess.Popen(
         [PROGRAM, "serve", store, "--port", "0", *words],
         stdout=subprocess.PIPE,
@@ -204,7 +201,7 @@ def serving(store: str, *words: str) -> Iterator[tuple[str, subprocess.Popen[byt
         process.communicate()
 
 
-def ask(address: str, path: str, key: str = "") -> tuple[int, dict[str, object]]:
+def ask(address, path, key=""):
     parts = urlsplit(address)
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=300)
     connection.request("GET", path, headers={"Authorization": f"Bearer {key}"} if key else {})
@@ -215,7 +212,7 @@ def ask(address: str, path: str, key: str = "") -> tuple[int, dict[str, object]]
 
 
 @pytest.mark.slow
-def test_events_of_a_service_are_those_of_its_store(tmp_path: Path) -> None:
+def test_events_of_a_service_are_those_of_its_store(tmp_path):
     store = str(tmp_path / "events.db")
     events = make_events()
     log = write_lines(tmp_path / "log.jsonl", [*events["rankings"], {"ranking_id": "x"}])
@@ -243,7 +240,7 @@ def test_events_of_a_service_are_those_of_its_store(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_key_is_read_from_the_environment_and_replaces_no_set(tmp_path: Path) -> None:
+def test_a_key_is_read_from_the_environment_and_replaces_no_set(tmp_path):
     store = tmp_path / "events.db"
     key, secret = make_key("music", ["ingest"], name="log", now=0)
     with SQLiteStore(store) as opened:
@@ -267,7 +264,7 @@ def test_a_key_is_read_from_the_environment_and_replaces_no_set(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_a_table_is_sent_with_its_attributes_and_what_is_left_out_is_named(tmp_path: Path) -> None:
+def test_a_table_is_sent_with_its_attributes_and_what_is_left_out_is_named(tmp_path):
     store, log = str(tmp_path / "events.db"), tmp_path / "log.csv"
     configured = [*CONFIGURED, "country"]
     assert run("monitor", "configure", store, *configured).returncode == 0
@@ -308,9 +305,7 @@ def test_a_table_is_sent_with_its_attributes_and_what_is_left_out_is_named(tmp_p
         (["--host", "192.0.2.1"], 2, "no_keys"),
     ],
 )
-def test_a_service_that_cannot_be_meant_is_refused(
-    words: list[str], status: int, code: str, tmp_path: Path
-) -> None:
+def test_a_service_that_cannot_be_meant_is_refused(words, status, code, tmp_path):
     check_error(run("serve", str(tmp_path / "events.db"), *words), status, code)
 
 
@@ -318,7 +313,7 @@ NONE = 2
 """The status of a test of a webhook that nobody has set."""
 
 
-def list_commands(group: Group, *words: str) -> Iterator[str]:
+def list_commands(group, *words):
     """List the commands of a group, with the words of groups in it."""
     for name, command in group.commands.items():
         if isinstance(command, Group):
@@ -327,7 +322,7 @@ def list_commands(group: Group, *words: str) -> Iterator[str]:
             yield " ".join([*words, name])
 
 
-def make_table(folder: Path) -> dict[str, tuple[list[str], int]]:
+def make_table(folder):
     """By command in the order of a working day: what it takes besides the store, and its status."""
     log, labels = str(folder / "log.jsonl"), str(folder / "labels.jsonl")
     days = ["--as-of", "2026-09-10"]
@@ -380,7 +375,7 @@ def make_table(folder: Path) -> dict[str, tuple[list[str], int]]:
 
 
 @pytest.fixture
-def filled(folder: Folder) -> Folder:
+def filled(folder):
     """A folder with a project that is evaluated and has an incident."""
     folder.file.write_text(FILE.replace("music", "default"), encoding="utf-8")
     folder.fill(make_events(), as_of=None)
@@ -405,7 +400,7 @@ NEEDS_STORE = {
 
 
 @pytest.mark.slow
-def test_beside_a_service_a_command_reads_the_store_or_says_what_to_do(filled: Folder) -> None:
+def test_beside_a_service_a_command_reads_the_store_or_says_what_to_do(filled):
     table = make_table(filled.folder)
     assert set(table) == set(list_commands(MONITOR))
     with serving(filled.store, "--every", "100000"):
@@ -422,9 +417,7 @@ def test_beside_a_service_a_command_reads_the_store_or_says_what_to_do(filled: F
 
 
 @pytest.mark.slow
-def test_a_command_takes_the_url_of_a_service_or_says_that_it_needs_the_store(
-    filled: Folder,
-) -> None:
+def test_a_command_takes_the_url_of_a_service_or_says_that_it_needs_the_store(filled):
     key = filled.make_key("admin", "ingest", "read")
     listed = filled.run("incidents", "--json")
     given = {"INCIDENT": json.loads(listed.stdout)[0]["id"], "KEY": ""}

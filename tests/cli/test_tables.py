@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -13,7 +12,6 @@ import rankscope as rs
 from tests.cli.command import check_error, run
 from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS, lines
 from tests.parity.real import find
-from tests.program import Program
 from tests.tabular import write_table
 
 LOG: dict[str, list[object]] = {
@@ -30,12 +28,12 @@ SECOND = 1 / math.log2(3)
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> str:
+def log(tmp_path):
     """A table that holds ranks and grades."""
     return str(write_table(LOG, tmp_path / "log.parquet"))
 
 
-def test_a_table_is_evaluated_alone(program: Program, log: str) -> None:
+def test_a_table_is_evaluated_alone(program, log):
     named = ["--col", "query=search_group_id", "--col", "relevance=gains", "--col", "rank=ranks"]
     for words in ([], named):
         done = program.run("eval", log, *words, "-m", "nDCG@3,RR", "-q")
@@ -52,7 +50,7 @@ def test_a_table_is_evaluated_alone(program: Program, log: str) -> None:
         ]
 
 
-def test_the_values_of_parts_have_their_denominators(program: Program, log: str) -> None:
+def test_the_values_of_parts_have_their_denominators(program, log):
     words = ["eval", log, "-m", "RR", "--by", "country", "--policy", "empty=skip"]
     assert program.run(*words).stdout.decode() == (
         "measure\tcountry\tvalue\tqueries\n"
@@ -73,7 +71,7 @@ def test_the_values_of_parts_have_their_denominators(program: Program, log: str)
 
 
 @pytest.mark.parametrize("by", [None, "country"])
-def test_intervals_are_those_of_python(program: Program, log: str, by: str | None) -> None:
+def test_intervals_are_those_of_python(program, log, by):
     asked = ["--interval", "0.9", "--seed", "5"]
     words = ["eval", log, "-m", "nDCG@3,RR", *asked, *(["--by", by] if by else [])]
     interval = rs.Interval(0.9, seed=5)
@@ -94,7 +92,7 @@ def test_intervals_are_those_of_python(program: Program, log: str, by: str | Non
         assert [float(cell) for cell in rows[1].split(",")[2:]] == [lower, upper]
 
 
-def test_labels_are_grades_by_their_positive_classes(program: Program, log: str) -> None:
+def test_labels_are_grades_by_their_positive_classes(program, log):
     words = ["eval", log, "-m", "CG", "-q", "--col", "label=events"]
     done = program.run(*words, "--positive", "click", "--positive", "buy=5")
     assert done.stdout.decode().splitlines()[:3] == [
@@ -103,19 +101,19 @@ def test_labels_are_grades_by_their_positive_classes(program: Program, log: str)
     check_error(program.run(*words, "--positive", "click=much"), 2, "usage")
 
 
-def test_queries_are_weighed_by_a_column(program: Program, log: str) -> None:
+def test_queries_are_weighed_by_a_column(program, log):
     done = program.run("eval", log, "-m", "nDCG@3", "--col", "weight=users")
     assert done.stdout.decode() == f"nDCG@3\t{(3 * FIRST + SECOND) / 4:.4f}\n"
     refused = program.run("eval", log, "-m", "nDCG@3", "--col", "weight=country")
     check_error(refused, 3, "bad_weights")
 
 
-def test_a_table_has_the_values_of_a_convention(program: Program, log: str) -> None:
+def test_a_table_has_the_values_of_a_convention(program, log):
     done = program.run("eval", log, "-m", "nDCG@3", "--convention", "sklearn")
     assert done.stdout.decode() == f"nDCG(ideal='retrieved')@3\t{(FIRST + SECOND) / 3:.4f}\n"
 
 
-def test_standard_input_is_of_the_format_that_is_named(program: Program, tmp_path: Path) -> None:
+def test_standard_input_is_of_the_format_that_is_named(program, tmp_path):
     table = lines("qid,label,score", "1,0,2", "1,1,1")
     words = ["-m", "RR"]
     done = program.run("eval", "-", "--format", "csv", *words, given=table)
@@ -130,9 +128,7 @@ def test_standard_input_is_of_the_format_that_is_named(program: Program, tmp_pat
 @pytest.mark.parametrize(
     ("of_qrels", "of_run"), [("trec", "jsonl"), ("csv", "tsv"), ("tsv", "csv"), ("jsonl", "trec")]
 )
-def test_judgments_and_runs_may_be_of_any_two_formats(
-    of_qrels: str, of_run: str, program: Program, tmp_path: Path
-) -> None:
+def test_judgments_and_runs_may_be_of_any_two_formats(of_qrels, of_run, program, tmp_path):
     qrels, run = tmp_path / f"qrels.{of_qrels}", tmp_path / f"run.{of_run}"
     for path, text, rows, name in (
         (qrels, QRELS, QRELS_ROWS, "relevance"),
@@ -146,7 +142,7 @@ def test_judgments_and_runs_may_be_of_any_two_formats(
     assert (done.stdout, done.stderr) == (b"RR\t0.5000\nP@1\t0.0000\n", b"")
 
 
-def test_tabs_without_a_header_are_the_format_of_trec(program: Program, tmp_path: Path) -> None:
+def test_tabs_without_a_header_are_the_format_of_trec(program, tmp_path):
     qrels, run = tmp_path / "qrels.dev.tsv", tmp_path / "run.tsv"
     qrels.write_bytes(b"1\t0\td\t1\n")
     run.write_bytes(b"1\tQ0\td\t1\t0.5\tt\n")
@@ -155,7 +151,7 @@ def test_tabs_without_a_header_are_the_format_of_trec(program: Program, tmp_path
     check_error(refused, 3, "columns")
 
 
-def test_scores_are_matched_to_labels_by_row(program: Program, tmp_path: Path) -> None:
+def test_scores_are_matched_to_labels_by_row(program, tmp_path):
     labels, scores, others = (tmp_path / name for name in ("test.svm", "scores.txt", "others.txt"))
     labels.write_bytes(lines("0 qid:x 1:2", "2 qid:x 1:3", "1 qid:y 1:4"))
     scores.write_bytes(lines("0.5", "0.25", "7"))
@@ -171,7 +167,7 @@ def test_scores_are_matched_to_labels_by_row(program: Program, tmp_path: Path) -
     assert f"{scores}:3: " in said
 
 
-def test_the_data_of_lightgbm_are_evaluated_as_it_does(program: Program, tmp_path: Path) -> None:
+def test_the_data_of_lightgbm_are_evaluated_as_it_does(program, tmp_path):
     folder = find("lightgbm")
     rows = (folder / "rank.test.scores.tsv").read_text().splitlines()[1:]
     scores = tmp_path / "scores"
@@ -183,9 +179,7 @@ def test_the_data_of_lightgbm_are_evaluated_as_it_does(program: Program, tmp_pat
     assert found == pytest.approx(reported, abs=1e-9)
 
 
-def test_a_query_that_comes_back_is_refused_where_none_may(
-    program: Program, tmp_path: Path
-) -> None:
+def test_a_query_that_comes_back_is_refused_where_none_may(program, tmp_path):
     path = tmp_path / "log.csv"
     path.write_bytes(lines("qid,label,score", "1,1,3", "2,1,2", "1,0,9"))
     words = ["eval", str(path), "-m", "RR"]
@@ -215,9 +209,7 @@ def test_a_query_that_comes_back_is_refused_where_none_may(
         (["QRELS", "LOG", "--col", "weight=users"], "usage"),
     ],
 )
-def test_options_that_do_not_fit_are_refused(
-    words: list[str], code: str, program: Program, qrels: str, log: str
-) -> None:
+def test_options_that_do_not_fit_are_refused(words, code, program, qrels, log):
     words = [{"QRELS": qrels, "LOG": log}.get(word, word) for word in words]
     check_error(program.run("eval", *words), 2, code)
 
@@ -230,15 +222,13 @@ def test_options_that_do_not_fit_are_refused(
         (["--col", "relevance=item_id"], "rel_not_number", b"Hint: "),
     ],
 )
-def test_columns_that_are_not_there_are_refused(
-    words: list[str], code: str, hint: bytes, program: Program, log: str
-) -> None:
+def test_columns_that_are_not_there_are_refused(words, code, hint, program, log):
     done = program.run("eval", log, *words)
     assert log in check_error(done, 3, code)
     assert hint in done.stderr
 
 
-def test_the_means_of_two_tables_are_printed() -> None:
+def test_the_means_of_two_tables_are_printed():
     words = ["--dialect", "bigquery", "--qrels", "a.b", "--run", "c", "--by", "country"]
     done = run("sql", "-m", "nDCG@10,RR", *words, "--col", "query=q", "--policy", "empty=skip")
     settings = {"dialect": "bigquery", "by": "country", "query": "q", "policy": "empty=skip"}
@@ -247,7 +237,7 @@ def test_the_means_of_two_tables_are_printed() -> None:
 
 
 @pytest.mark.parametrize("statement", ["per-query", "checks"])
-def test_each_statement_of_one_table_can_be_printed(statement: str) -> None:
+def test_each_statement_of_one_table_can_be_printed(statement):
     words = ["--table", "shown", "--col", "doc=", "--col", "rank=place", "-m", "RR"]
     done = run("sql", *words, "--statement", statement)
     expected = rs.sql("shown", "RR", doc=False, rank="place")
@@ -267,5 +257,5 @@ def test_each_statement_of_one_table_can_be_printed(statement: str) -> None:
     ],
     ids=str,
 )
-def test_what_sql_cannot_say_is_a_usage_error(words: list[str], code: str) -> None:
+def test_what_sql_cannot_say_is_a_usage_error(words, code):
     check_error(run("sql", *words), 2, code)

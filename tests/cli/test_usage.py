@@ -7,7 +7,6 @@ import math
 import subprocess
 import sys
 from argparse import ArgumentTypeError, Namespace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,10 +23,9 @@ from rankscope.trec_eval.command import _read_count
 from rankscope.trec_eval.requests import Requested, _read_number, rbp_kernel
 
 from tests.cli.command import check_error, run
-from tests.program import Program
 
 
-def test_the_module_is_the_command() -> None:
+def test_the_module_is_the_command():
     for words, status in ((["measures", "nDCG"], 0), (["nothing"], 2)):
         module = [sys.executable, "-m", "rankscope", *words]
         done = subprocess.run(module, capture_output=True, timeout=300, check=False)
@@ -68,7 +66,7 @@ def test_the_module_is_the_command() -> None:
     ],
     ids=" ".join,
 )
-def test_a_call_that_is_none_is_refused(words: list[str], program: Program) -> None:
+def test_a_call_that_is_none_is_refused(words, program):
     done = program.run(*words)
     if "--json" in words:
         assert done.returncode == 2
@@ -95,35 +93,35 @@ def test_a_call_that_is_none_is_refused(words: list[str], program: Program) -> N
     ],
 )
 def test_a_measure_a_policy_and_a_number_of_threads_that_are_none_are_refused(
-    option: str, value: str, code: str, program: Program, files: tuple[str, str]
-) -> None:
+    option, value, code, program, files
+):
     check_error(program.run("eval", *files, option, value), 2, code)
 
 
 @pytest.fixture
-def files(qrels: str, run: str) -> tuple[str, str]:
+def files(qrels, run):
     return qrels, run
 
 
-def test_a_misspelt_measure_is_told_what_was_meant(program: Program, qrels: str, run: str) -> None:
+def test_a_misspelt_measure_is_told_what_was_meant(program, qrels, run):
     done = program.run("eval", qrels, run, "-m", "ndgc@10")
     assert b"nDCG@10" in done.stderr
     assert b"nDCG" in program.run("measures", "ndgc").stderr
 
 
-def test_any_number_of_threads_may_be_asked_for(program: Program, qrels: str, run: str) -> None:
+def test_any_number_of_threads_may_be_asked_for(program, qrels, run):
     """X7: it is no more than is of use."""
     done = program.run("eval", qrels, run, "--threads", "10000")
     assert (done.returncode, done.stdout) == (0, program.run("eval", qrels, run).stdout)
 
 
 @pytest.mark.parametrize("words", [["-", "-"], ["RUN", "-", "-"], ["-", "RUN", "-"]])
-def test_standard_input_is_one_file(words: list[str], program: Program, run: str) -> None:
+def test_standard_input_is_one_file(words, program, run):
     words = [run if word == "RUN" else word for word in words]
     check_error(program.run("eval", *words), 2, "stdin_twice")
 
 
-def test_help_and_version_are_no_errors(program: Program) -> None:
+def test_help_and_version_are_no_errors(program):
     for words in (["--help"], ["eval", "--help"], ["measures", "--help"], ["demo", "--help"]):
         done = program.run(*words)
         assert (done.returncode, done.stderr) == (0, b"")
@@ -131,13 +129,13 @@ def test_help_and_version_are_no_errors(program: Program) -> None:
     assert program.run("--version").stdout == f"rankscope {rankscope.__version__}\n".encode()
 
 
-def test_a_misspelt_option_is_told_which_was_meant(program: Program) -> None:
+def test_a_misspelt_option_is_told_which_was_meant(program):
     done = program.run("compare", "log.csv", "--score", "old,new")
     check_error(done, 2, "usage")
     assert b"Hint: did you mean --scores? Run rankscope compare --help" in done.stderr
 
 
-def test_columns_in_one_word_are_asked_for_one_by_one(program: Program, tmp_path: Path) -> None:
+def test_columns_in_one_word_are_asked_for_one_by_one(program, tmp_path):
     log = tmp_path / "log.csv"
     log.write_text("query_id,doc_id,score,relevance,country,device\nq,d,1,1,us,web\n")
     done = program.run("eval", str(log), "-m", "RR", "--by", "country,device")
@@ -149,7 +147,7 @@ RBP = next(entry for entry in ENTRIES if entry.name == "rbp")
 PRECISION = next(entry for entry in ENTRIES if entry.name == "P")
 
 
-def refuse_serving(port: int, every: float) -> str:
+def refuse_serving(port, every):
     """The option of `serve` that is refused. A store in a file needs its evaluation."""
     options = Namespace(store="a.db", port=port, every=every, no_evaluate=True)
     with pytest.raises(UsageError) as refused:
@@ -157,7 +155,7 @@ def refuse_serving(port: int, every: float) -> str:
     return refused.value.message.split()[0]
 
 
-def test_a_port_is_a_number_from_0_to_65535() -> None:
+def test_a_port_is_a_number_from_0_to_65535():
     for port in (-1, 0, 1, 65_534, 65_535, 65_536):
         is_port = 0 <= port < 65_536
         assert refuse_serving(port, 60.0) == ("--no-evaluate" if is_port else "--port")
@@ -168,13 +166,13 @@ def test_a_port_is_a_number_from_0_to_65535() -> None:
                 _read_port(str(port))
 
 
-def test_a_service_evaluates_within_a_million_seconds() -> None:
+def test_a_service_evaluates_within_a_million_seconds():
     for every in (0.0, 5e-324, math.nextafter(1e6, 0), 1e6, math.nextafter(1e6, 2e6)):
         is_fit = 0 < every < 1e6
         assert refuse_serving(8000, every) == ("--no-evaluate" if is_fit else "--every")
 
 
-def test_an_explanation_has_17_decimals_at_most() -> None:
+def test_an_explanation_has_17_decimals_at_most():
     for digits in (-1, 0, 16, 17, 18):
         # Grades that are none are refused later.
         options = Namespace(format=[], digits=digits, grades=["x"])
@@ -184,14 +182,14 @@ def test_an_explanation_has_17_decimals_at_most() -> None:
         assert is_refused == (not 0 <= digits <= 17)
 
 
-def test_an_error_is_printed_whole_up_to_800_characters() -> None:
+def test_an_error_is_printed_whole_up_to_800_characters():
     for count in (799, 800, 801):
         text = "x" * (count // 2) + "y" * (count - count // 2)
         cut = f"{'x' * 400}…{'y' * 400}"
         assert _show_briefly(text) == (text if count <= 800 else cut)
 
 
-def test_a_file_has_5_million_documents_at_most() -> None:
+def test_a_file_has_5_million_documents_at_most():
     file: Any = SimpleNamespace(name="a")
     for count in (4_999_999, 5_000_000):
         _check_size(count, file)
@@ -200,14 +198,14 @@ def test_a_file_has_5_million_documents_at_most() -> None:
 
 
 @pytest.mark.parametrize("option", ["-M", "-l"])
-def test_a_count_of_trec_eval_has_18_digits_at_most(option: str) -> None:
+def test_a_count_of_trec_eval_has_18_digits_at_most(option):
     for digits in (17, 18):
         assert _read_count("9" * digits, option) == 10**digits - 1
     with pytest.raises(UsageError, match="at most 18 digits"):
         _read_count("9" * 19, option)
 
 
-def test_a_cutoff_of_trec_eval_is_from_1_to_2_to_the_53rd() -> None:
+def test_a_cutoff_of_trec_eval_is_from_1_to_2_to_the_53rd():
     for cutoff in (0, 1, 2**53 - 1, 2**53, 2**53 + 2):
         if 1 <= cutoff <= 2**53:
             assert _read_number(PRECISION, str(cutoff)) == cutoff
@@ -216,19 +214,19 @@ def test_a_cutoff_of_trec_eval_is_from_1_to_2_to_the_53rd() -> None:
                 _read_number(PRECISION, str(cutoff))
 
 
-def count_ranks(p: float) -> int:
+def count_ranks(p):
     """How many ranks have a weight in RBP."""
     requested = Requested(RBP, f"p={p}", (), (("p", p), ("1", 1.0)))
     ranks: Any = rbp_kernel(requested, [0, 1])[1]["k"]
     return int(ranks)
 
 
-def test_ranks_count_in_rbp_until_their_weight_is_a_quintillionth() -> None:
+def test_ranks_count_in_rbp_until_their_weight_is_a_quintillionth():
     ranks = count_ranks(0.995)
     assert 0.995**ranks <= 1e-18 < 0.995 ** (ranks - 1)
 
 
-def test_the_persistence_of_rbp_is_0_9999_at_most() -> None:
+def test_the_persistence_of_rbp_is_0_9999_at_most():
     assert count_ranks(0.9999) > 400_000
     with pytest.raises(MeasureError, match="expected p from 0"):
         count_ranks(math.nextafter(0.9999, 1))

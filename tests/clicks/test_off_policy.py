@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import rankscope as rs
-from numpy.typing import NDArray
 from rankscope.clicks.estimators import Estimator, Strata, Weighted, conclude, evaluate
 from rankscope.clicks.off_policy import _read_mapping
 from rankscope.clicks.reliability import Reliability
@@ -31,7 +29,7 @@ RATES = {"a": 0.2, "b": 0.5, "c": 0.25}
 VALUE = sum(TARGET[item] * RATES[item] for item in TARGET)
 
 
-def make_log(count: int, seed: int = 0) -> dict[str, Any]:
+def make_log(count, seed=0):
     """A log of the policy LOGGED."""
     draw = np.random.default_rng(seed)
     items = draw.choice([*LOGGED], size=count, p=[*LOGGED.values()])
@@ -48,7 +46,7 @@ LOG = make_log(2000)
 WEIGHTS = LOG["target"] / LOG["propensity"]
 
 
-def expect(count: int, estimate: Callable[[dict[str, Any]], float]) -> float:
+def expect(count, estimate):
     """The expectation of an estimate over all logs with a number of rows."""
     total = 0.0
     for rows in product([(item, click) for item in LOGGED for click in (0, 1)], repeat=count):
@@ -68,7 +66,7 @@ def expect(count: int, estimate: Callable[[dict[str, Any]], float]) -> float:
     return total
 
 
-def value_of(found: rs.Table, method: str) -> float:
+def value_of(found, method):
     value = found.to_dict()[method]["value"]
     assert isinstance(value, float)
     return value
@@ -83,12 +81,12 @@ def value_of(found: rs.Table, method: str) -> float:
         (3, {"target": TARGET}, "dr"),
     ],
 )
-def test_estimates_are_unbiased(rows: int, arguments: dict[str, Any], estimator: str) -> None:
+def test_estimates_are_unbiased(rows, arguments, estimator):
     found = expect(rows, lambda log: value_of(rs.evaluate_off_policy(log, **arguments), estimator))
     assert found == pytest.approx(VALUE, rel=1e-12)
 
 
-def test_doubly_robust_is_right_with_right_predictions_and_wrong_propensities() -> None:
+def test_doubly_robust_is_right_with_right_predictions_and_wrong_propensities():
     count = 40_000
     log = make_log(count, seed=3)
     log["propensity"] = np.full(count, 1 / 3)
@@ -102,7 +100,7 @@ def test_doubly_robust_is_right_with_right_predictions_and_wrong_propensities() 
     assert "mean weight" in found.reason
 
 
-def test_values_are_those_of_the_formulas() -> None:
+def test_values_are_those_of_the_formulas():
     found = rs.evaluate_off_policy(LOG, target="target", clip=2)
     rewards = LOG["click"]
     expected = {
@@ -119,7 +117,7 @@ def test_values_are_those_of_the_formulas() -> None:
     assert found.change == pytest.approx(found.value - found.logged, rel=1e-12)
 
 
-def test_the_log_evaluates_itself_as_what_it_earned() -> None:
+def test_the_log_evaluates_itself_as_what_it_earned():
     found = rs.evaluate_off_policy(LOG, target="propensity")
     for method in ("ips", "clipped", "snips"):
         row = found.to_dict()[method]
@@ -129,7 +127,7 @@ def test_the_log_evaluates_itself_as_what_it_earned() -> None:
     assert (found.lower, found.upper) == pytest.approx(found.logged_ends, rel=1e-9)
 
 
-def test_a_mapping_a_column_and_a_chosen_item_say_the_same() -> None:
+def test_a_mapping_a_column_and_a_chosen_item_say_the_same():
     always = {"a": 0.0, "b": 0.0, "c": 1.0}
     log = LOG | {"pick": ["c"] * 2000, "chance": (LOG["item"] == "c").astype(float)}
     ways = [
@@ -142,7 +140,7 @@ def test_a_mapping_a_column_and_a_chosen_item_say_the_same() -> None:
     assert values == pytest.approx([LOG["click"][is_shown].mean()] * 3, rel=1e-12)
 
 
-def test_the_predictions_of_a_mapping_leave_out_the_own_cluster() -> None:
+def test_the_predictions_of_a_mapping_leave_out_the_own_cluster():
     log = {key: column[:60] for key, column in LOG.items()}
     found = value_of(rs.evaluate_off_policy(log, target=TARGET, cluster="user"), "dr")
     total = 0.0
@@ -161,7 +159,7 @@ def test_the_predictions_of_a_mapping_leave_out_the_own_cluster() -> None:
     assert found == pytest.approx(total / 60, rel=1e-12)
 
 
-def test_repeated_rows_of_a_user_add_nothing() -> None:
+def test_repeated_rows_of_a_user_add_nothing():
     once = rs.evaluate_off_policy(LOG, target="target")
     log = {name: np.tile(column, 4) for name, column in LOG.items() if name != "user"}
     log["user"] = np.tile(np.arange(2000), 4)
@@ -175,7 +173,7 @@ def test_repeated_rows_of_a_user_add_nothing() -> None:
     assert blind.upper - blind.lower < 0.55 * (found.upper - found.lower)
 
 
-def test_rows_without_a_cluster_are_clusters_of_their_own() -> None:
+def test_rows_without_a_cluster_are_clusters_of_their_own():
     none = {**LOG, "user": pl.Series([None] * 2000, dtype=pl.String)}
     found = rs.evaluate_off_policy(none, target="target", cluster="user")
     once = rs.evaluate_off_policy(LOG, target="target")
@@ -194,21 +192,21 @@ WAYS: dict[str, Callable[[dict[str, Any]], object]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_tables_of_every_library_are_read(way: str) -> None:
+def test_tables_of_every_library_are_read(way):
     options: dict[str, Any] = {"target": TARGET, "cluster": "user"}
     expected = rs.evaluate_off_policy(LOG, **options).to_dict()
     assert rs.evaluate_off_policy(WAYS[way](LOG), **options).to_dict() == expected
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
-def test_logs_are_read_from_files(tmp_path: Path, suffix: str) -> None:
+def test_logs_are_read_from_files(tmp_path, suffix):
     path = write_table(LOG, tmp_path / f"log.{suffix}")
     options: dict[str, Any] = {"target": TARGET, "cluster": "user"}
     expected = rs.evaluate_off_policy(LOG, **options).to_dict()
     assert rs.evaluate_off_policy(path, **options).to_dict() == expected
 
 
-def test_the_order_of_rows_changes_nothing() -> None:
+def test_the_order_of_rows_changes_nothing():
     order = np.random.default_rng(1).permutation(2000)
     mixed = {name: column[order] for name, column in LOG.items()}
     one, other = (
@@ -221,7 +219,7 @@ def test_the_order_of_rows_changes_nothing() -> None:
             )
 
 
-def test_a_discount_sums_the_positions_of_a_list() -> None:
+def test_a_discount_sums_the_positions_of_a_list():
     log = {**LOG, "position": np.arange(2000) % 2 + 1}
     found = rs.evaluate_off_policy(log, target="target", discount="log2", examination=[1, 0.5])
     first, second = ((WEIGHTS * LOG["click"])[log["position"] == rank].mean() for rank in (1, 2))
@@ -229,7 +227,7 @@ def test_a_discount_sums_the_positions_of_a_list() -> None:
     assert value_of(found, "ips") == pytest.approx(expected, rel=1e-12)
 
 
-def test_too_few_effective_rows_get_no_interval() -> None:
+def test_too_few_effective_rows_get_no_interval():
     small = {name: column[:150] for name, column in LOG.items()}
     found = rs.evaluate_off_policy(small, target="target")
     assert found.effective < 100
@@ -244,13 +242,13 @@ def test_too_few_effective_rows_get_no_interval() -> None:
     assert "too small" in str(found)
 
 
-def test_too_few_clicks_get_no_interval() -> None:
+def test_too_few_clicks_get_no_interval():
     rare = {**LOG, "click": (np.arange(2000) < 9).astype(int)}
     found = rs.evaluate_off_policy(rare, target="target")
     assert found.reason.startswith("clicks, or rows without one, count as much as")
 
 
-def test_heavy_rows_without_clicks_do_not_make_an_interval() -> None:
+def test_heavy_rows_without_clicks_do_not_make_an_interval():
     # The old policy rarely shows what the new one always does, and no such row has a click yet.
     log = {
         "click": np.r_[np.ones(500), np.zeros(2500)],
@@ -263,20 +261,20 @@ def test_heavy_rows_without_clicks_do_not_make_an_interval() -> None:
     assert math.isnan(found.upper)
 
 
-def test_too_few_clusters_get_no_interval() -> None:
+def test_too_few_clusters_get_no_interval():
     few = {**LOG, "user": np.arange(2000) % 29}
     found = rs.evaluate_off_policy(few, target="target", cluster="user")
     assert "clusters count as much as" in found.reason
 
 
-def test_weights_that_cannot_have_the_mean_1_get_no_interval() -> None:
+def test_weights_that_cannot_have_the_mean_1_get_no_interval():
     wrong = {**LOG, "propensity": LOG["propensity"] / 2}
     found = rs.evaluate_off_policy(wrong, target="target")
     assert found.reason.startswith("the mean weight is ")
     assert found.mean_weight > 1.9
 
 
-def test_choices_that_the_log_never_shows_are_counted() -> None:
+def test_choices_that_the_log_never_shows_are_counted():
     log = {name: column[LOG["item"] != "c"] for name, column in LOG.items()}
     found = rs.evaluate_off_policy(log, target=TARGET)
     assert found.unsupported == pytest.approx(0.7)
@@ -286,7 +284,7 @@ def test_choices_that_the_log_never_shows_are_counted() -> None:
     assert 0.1 < found.value < 0.5
 
 
-def test_clipping_gives_a_lower_limit() -> None:
+def test_clipping_gives_a_lower_limit():
     found = rs.evaluate_off_policy(LOG, target="target", clip=1, method="clipped")
     assert 0 < found.lower < found.value < VALUE
     assert math.isnan(found.upper)
@@ -294,7 +292,7 @@ def test_clipping_gives_a_lower_limit() -> None:
     assert "or more" in str(found)
 
 
-def test_choices_that_the_log_hardly_shows_leave_a_lower_limit_alone() -> None:
+def test_choices_that_the_log_hardly_shows_leave_a_lower_limit_alone():
     bandit = make_bandit("rare", 0.05, 0.2)
     log = bandit.draw(10_000, np.random.default_rng(1))
     found = rs.evaluate_off_policy(log, target=dict(enumerate(bandit.target)), method="clipped")
@@ -308,7 +306,7 @@ def test_choices_that_the_log_hardly_shows_leave_a_lower_limit_alone() -> None:
     assert math.isnan(found.change_upper)
 
 
-def test_rewards_below_0_have_no_lower_limit_by_clipping() -> None:
+def test_rewards_below_0_have_no_lower_limit_by_clipping():
     found = rs.evaluate_off_policy({**LOG, "click": LOG["click"] - 0.5}, target="target")
     assert "clipped" not in found.to_dict()
     assert found.lower < VALUE - 0.5 < found.upper
@@ -339,19 +337,19 @@ MISTAKES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_what_cannot_be_meant_is_refused(mistake: str) -> None:
+def test_what_cannot_be_meant_is_refused(mistake):
     columns, options, code = MISTAKES[mistake]
     with refuses(rs.RankscopeError, code) as refused:
         rs.evaluate_off_policy({**LOG, **columns}, **{"target": "target", **options})
     assert refused.value.hint
 
 
-def test_an_empty_log_is_refused() -> None:
+def test_an_empty_log_is_refused():
     with refuses(rs.InputError, "empty_input"):
         rs.evaluate_off_policy({"click": [], "propensity": [], "target": []}, target="target")
 
 
-def test_the_random_log_of_open_bandit_tells_what_the_other_policy_earned() -> None:
+def test_the_random_log_of_open_bandit_tells_what_the_other_policy_earned():
     folder = find("open_bandit")
     names = ["item_id", "position", "click", "propensity_score"]
     shown, earned = (
@@ -369,7 +367,7 @@ def test_the_random_log_of_open_bandit_tells_what_the_other_policy_earned() -> N
     assert math.isnan(back.upper)
 
 
-def test_a_missing_column_is_named_as_the_argument_that_names_it() -> None:
+def test_a_missing_column_is_named_as_the_argument_that_names_it():
     other = {"reward" if name == "click" else name: column for name, column in LOG.items()}
     with pytest.raises(rs.InputError) as refused:
         rs.evaluate_off_policy(other, target="target")
@@ -383,7 +381,7 @@ def test_a_missing_column_is_named_as_the_argument_that_names_it() -> None:
 
 @pytest.mark.parametrize("column", ["click", "guess", "guesses"])
 @pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_a_reward_or_prediction_that_is_no_number_is_refused(column: str, value: float) -> None:
+def test_a_reward_or_prediction_that_is_no_number_is_refused(column, value):
     log = {**LOG, "guess": [0.3] * 2000, "guesses": [0.3] * 2000}
     log[column] = [0.0, value, *log[column][2:]]
     with pytest.raises(rs.FormatError, match=f"numbers in {column}, found {value:g} in row 2"):
@@ -391,18 +389,18 @@ def test_a_reward_or_prediction_that_is_no_number_is_refused(column: str, value:
 
 
 @pytest.mark.parametrize("chance", [-0.5, math.nan, math.inf])
-def test_a_probability_of_an_item_that_is_none_is_named(chance: float) -> None:
+def test_a_probability_of_an_item_that_is_none_is_named(chance):
     with pytest.raises(rs.FormatError, match=r"from 0 to 1, found .* of 'b'"):
         rs.evaluate_off_policy(LOG, target={"b": chance})
 
 
-def test_an_unknown_estimator_is_told_which_are_the_defaults() -> None:
+def test_an_unknown_estimator_is_told_which_are_the_defaults():
     with pytest.raises(rs.UsageError) as refused:
         rs.evaluate_off_policy(LOG, target=TARGET, method="direct")
     assert refused.value.hint == "leave it out for dr with predictions, and snips without"
 
 
-def find_refusal(weights: NDArray[np.float64]) -> bool:
+def find_refusal(weights):
     """Whether a log of such weights has no interval because their mean isn't 1."""
     count = len(weights)
     log = Weighted(
@@ -433,15 +431,13 @@ def find_refusal(weights: NDArray[np.float64]) -> bool:
         (1.01005, True),
     ],
 )
-def test_a_mean_weight_is_refused_if_it_is_more_than_a_hundredth_from_1(
-    weight: float, *, is_refused: bool
-) -> None:
+def test_a_mean_weight_is_refused_if_it_is_more_than_a_hundredth_from_1(weight, *, is_refused):
     # All weights are equal, so that their mean is certain.
     assert find_refusal(np.full(128, weight)) == is_refused
 
 
 @pytest.mark.parametrize("side", [-1, 1])
-def test_a_mean_weight_is_refused_if_its_interval_at_999_of_1000_leaves_out_1(side: int) -> None:
+def test_a_mean_weight_is_refused_if_its_interval_at_999_of_1000_leaves_out_1(side):
     spread, count = 0.25, 200
     half = stats.t.ppf(0.9995, count - 1) * spread / math.sqrt(count - 1)
     for times, is_refused in ((0.999, False), (1.001, True)):
@@ -454,7 +450,7 @@ RELIABLE = Reliability(n=1000, effective=1000.0, heavy=1000.0, rewarded=1000.0, 
 
 
 @pytest.mark.parametrize(("times", "is_refused"), [(0.995, True), (1.005, False)])
-def test_values_that_differ_by_rounding_are_the_same(times: float, *, is_refused: bool) -> None:
+def test_values_that_differ_by_rounding_are_the_same(times, *, is_refused):
     # The root of the sum of 100 squares is 10 times each: 1e-12 of the value, which is 2.
     influences = 2e-13 * times * (-1.0) ** np.arange(100)
     found = Estimator(value=2.0, influences=influences, floor=0.0, reliability=RELIABLE)
@@ -463,7 +459,7 @@ def test_values_that_differ_by_rounding_are_the_same(times: float, *, is_refused
 
 
 @pytest.mark.parametrize(("off", "is_refused"), [(0.995e-6, False), (1.005e-6, True)])
-def test_probabilities_sum_up_to_1_within_a_millionth(off: float, *, is_refused: bool) -> None:
+def test_probabilities_sum_up_to_1_within_a_millionth(off, *, is_refused):
     for total in (1 + off, 1 - off):
         chances = {"a": 0.5, "b": total - 0.5}
         with refuses_if(is_refused, rs.FormatError, match="sum up to 1"):

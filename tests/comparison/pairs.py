@@ -9,9 +9,7 @@ from rankscope.comparison.pair import Compared
 FIELDS = signature(Compared).parameters.values()
 
 
-def make_pair(
-    baseline: str, run: str, difference: float, *, reach: float, p: float, **others: object
-) -> Compared:
+def make_pair(baseline, run, difference, *, reach, p, **others):
     """A pair with an interval of a given reach on both sides of the difference.
 
     Fields without a default that nobody gives are 0, so that a field more changes nothing here.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,7 @@ QUERIES = [f"q{number}" for number in range(40)]
 QRELS = {query: {"a": 2, "b": 1, "c": 0} for query in QUERIES}
 
 
-def make_run(seed: int, good: float) -> dict[str, dict[str, float]]:
+def make_run(seed, good):
     """Return lists that are in the best order with this probability, else in a random one."""
     chance = random.Random(seed)
     run = {}
@@ -37,11 +36,11 @@ USERS = {query: f"u{number % 12}" for number, query in enumerate(QUERIES)}
 COUNTRIES = {query: "de" if number % 3 else "at" for number, query in enumerate(QUERIES)}
 
 
-def values(name: str, measure: str = "nDCG@10") -> np.ndarray:
+def values(name, measure="nDCG@10"):
     return rs.evaluate(QRELS, RUNS[name], measure).per_query(measure)
 
 
-def test_differences_are_those_of_the_values_of_queries() -> None:
+def test_differences_are_those_of_the_values_of_queries():
     found = rs.compare(QRELS, RUNS, ["nDCG@10", "RR"], bounds=False)
     assert [(each.measure, each.baseline, each.run) for each in found] == [
         (measure, *pair) for measure in ("nDCG@10", "RR") for pair in combinations(RUNS, 2)
@@ -60,7 +59,7 @@ def test_differences_are_those_of_the_values_of_queries() -> None:
         assert found.means[each.run][each.measure] == each.run_mean == pytest.approx(ours.mean())
 
 
-def test_the_t_test_is_that_of_scipy() -> None:
+def test_the_t_test_is_that_of_scipy():
     found = rs.compare(QRELS, RUNS, "nDCG@10", test="t", correction="none", bounds=False)
     for each in found:
         theirs = stats.ttest_rel(values(each.run), values(each.baseline))
@@ -68,7 +67,7 @@ def test_the_t_test_is_that_of_scipy() -> None:
         assert each.statistic == pytest.approx(theirs.statistic, rel=1e-9)
 
 
-def test_holm_corrects_over_measures_pairs_and_slices() -> None:
+def test_holm_corrects_over_measures_pairs_and_slices():
     found = rs.compare(QRELS, RUNS, ["nDCG@10", "RR"], by=COUNTRIES, bounds=False)
     assert len(found) == 2 * 3 * 3
     p = np.array([each.p for each in found])
@@ -78,14 +77,14 @@ def test_holm_corrects_over_measures_pairs_and_slices() -> None:
         assert found.comparisons[at].p_corrected == pytest.approx(min(step, 1), rel=1e-12)
 
 
-def test_max_t_is_at_most_bonferroni() -> None:
+def test_max_t_is_at_most_bonferroni():
     plain = rs.compare(QRELS, RUNS, ["nDCG@10", "RR"], correction="none", bounds=False)
     found = rs.compare(QRELS, RUNS, ["nDCG@10", "RR"], correction="max-t", bounds=False)
     for mine, theirs in zip(found, plain, strict=True):
         assert theirs.p <= mine.p_corrected <= min(1, 6 * theirs.p + 1e-3)
 
 
-def test_slices_have_the_values_of_their_queries() -> None:
+def test_slices_have_the_values_of_their_queries():
     found = rs.compare(QRELS, RUNS, "nDCG@10", by=COUNTRIES, baseline="old", bounds=False)
     of = np.array([COUNTRIES[query] for query in QUERIES])
     assert [each.slice for each in found][:3:2] == [None, "de"]
@@ -96,7 +95,7 @@ def test_slices_have_the_values_of_their_queries() -> None:
         assert each.difference == pytest.approx(difference.mean(), rel=1e-12)
 
 
-def test_clusters_make_p_values_and_intervals_wider_where_queries_depend() -> None:
+def test_clusters_make_p_values_and_intervals_wider_where_queries_depend():
     # Four queries of a user have one value, so ten users are as good as forty queries look.
     doubled = {"query_id": QUERIES, "old": [0.5] * 40}
     draws = np.random.default_rng(7).uniform(-0.3, 0.4, 10)
@@ -111,7 +110,7 @@ def test_clusters_make_p_values_and_intervals_wider_where_queries_depend() -> No
     assert clustered.minimum_detectable > plain.minimum_detectable
 
 
-def test_clusters_of_one_query_change_nothing() -> None:
+def test_clusters_of_one_query_change_nothing():
     alone = {query: query for query in QUERIES}
     plain = rs.compare(QRELS, RUNS, "nDCG@10", bounds=False)
     clustered = rs.compare(QRELS, RUNS, "nDCG@10", cluster=alone, bounds=False)
@@ -120,13 +119,13 @@ def test_clusters_of_one_query_change_nothing() -> None:
 
 
 @pytest.mark.parametrize("test", ["wilcoxon", "sign"])
-def test_tests_of_ranks_and_signs_refuse_clusters(test: str) -> None:
+def test_tests_of_ranks_and_signs_refuse_clusters(test):
     with pytest.raises(rs.UsageError, match="cluster"):
         rs.compare(QRELS, RUNS, "nDCG@10", cluster=USERS, test=test)
 
 
 @pytest.mark.parametrize("test", ["permutation", "t", "bootstrap", "wilcoxon", "sign", "tukey"])
-def test_every_test_tells_a_large_difference_from_none(test: str) -> None:
+def test_every_test_tells_a_large_difference_from_none(test):
     table = {"query_id": QUERIES, "old": values("old"), "same": values("old")}
     table["new"] = np.minimum(values("old") + 0.2, 1)
     found = rs.compare(table, values=True, test=test, baseline="old")
@@ -134,7 +133,7 @@ def test_every_test_tells_a_large_difference_from_none(test: str) -> None:
     assert not found["value", "same"].p_corrected < 0.05
 
 
-def test_rankings_and_evaluations_give_the_same_comparison() -> None:
+def test_rankings_and_evaluations_give_the_same_comparison():
     whole = rs.compare(QRELS, RUNS, "nDCG@10", bounds=False)
     rankings = {name: rs.Rankings.from_run(QRELS, run) for name, run in RUNS.items()}
     assert rs.compare(rankings, "nDCG@10", bounds=False).to_dict() == whole.to_dict()
@@ -142,7 +141,7 @@ def test_rankings_and_evaluations_give_the_same_comparison() -> None:
     assert rs.compare(evaluations, "nDCG@10").to_dict() == whole.to_dict()
 
 
-def test_attributes_come_from_a_table_with_one_row_per_query(tmp_path: Path) -> None:
+def test_attributes_come_from_a_table_with_one_row_per_query(tmp_path):
     path = tmp_path / "queries.csv"
     # The query is found by its name, although user_id could be a query, too.
     rows = [f"{query},{COUNTRIES[query]},{USERS[query]}" for query in reversed(QUERIES)]
@@ -158,7 +157,7 @@ def test_attributes_come_from_a_table_with_one_row_per_query(tmp_path: Path) -> 
         rs.compare(QRELS, RUNS, "nDCG@10", attributes=path, by="country")
 
 
-def test_attributes_can_be_the_rows_of_documents(tmp_path: Path) -> None:
+def test_attributes_can_be_the_rows_of_documents(tmp_path):
     path = tmp_path / "log.csv"
     rows = [f"{query},{COUNTRIES[query]}" for query in QUERIES]
     path.write_text("qid,country\n" + "\n".join([*rows, *rows]) + "\n")
@@ -180,20 +179,18 @@ def test_attributes_can_be_the_rows_of_documents(tmp_path: Path) -> None:
         ({"query_id": ["a", "b"], "old": [0.1, 0.2], "note": ["x", "y"]}, {}, "runs=['old'"),
     ],
 )
-def test_values_that_cannot_be_compared_are_refused(
-    values: dict[str, list[object]], arguments: dict[str, object], message: str
-) -> None:
+def test_values_that_cannot_be_compared_are_refused(values, arguments, message):
     with pytest.raises((rs.UsageError, rs.FormatError)) as caught:
         rs.compare(pd.DataFrame(values) if "note" in values else values, **arguments, values=True)
     assert message in f"{caught.value.message} {caught.value.hint}"
 
 
-def test_a_column_of_users_beside_the_queries_is_not_a_run() -> None:
+def test_a_column_of_users_beside_the_queries_is_not_a_run():
     values = {"query_id": ["a", "b"], "user_id": [0, 1], "old": [0.1, 0.2], "new": [0.3, 0.4]}
     assert rs.compare(values, values=True).runs == ("old", "new")
 
 
-def test_queries_without_a_value_in_some_run_are_left_out_and_counted() -> None:
+def test_queries_without_a_value_in_some_run_are_left_out_and_counted():
     part = {"old": {"q1": 0.5, "q2": 0.25, "q3": 1.0}, "new": {"q1": 0.75, "q2": 0.5, "q4": 0.0}}
     found = rs.compare(part, values=True)
     assert found["value", "new"].n == 2
@@ -205,7 +202,7 @@ def test_queries_without_a_value_in_some_run_are_left_out_and_counted() -> None:
         rs.compare({"old": {"q1": 0.5}, "new": {"q2": 0.5}}, values=True)
 
 
-def test_a_margin_adds_tests_of_non_inferiority_and_equivalence() -> None:
+def test_a_margin_adds_tests_of_non_inferiority_and_equivalence():
     table = {"query_id": QUERIES, "old": values("old"), "new": values("old") - 0.001}
     table["new"][::2] += 0.002
     found = rs.compare(table, values=True, range=(-0.1, 1.1), margin=0.005)["value", "new"]
@@ -217,7 +214,7 @@ def test_a_margin_adds_tests_of_non_inferiority_and_equivalence() -> None:
 
 @pytest.mark.parametrize("margin", [0.06, 0.1, 0.2, 0.3])
 @pytest.mark.parametrize("is_bounded", [True, False])
-def test_verdicts_and_p_values_agree_with_intervals(margin: float, *, is_bounded: bool) -> None:
+def test_verdicts_and_p_values_agree_with_intervals(margin, *, is_bounded):
     random = np.random.default_rng(round(100 * margin))
     for count in (6, 12, 30, 100):
         old = random.random(count)
@@ -251,15 +248,13 @@ def test_verdicts_and_p_values_agree_with_intervals(margin: float, *, is_bounded
         ({"correction": "max-t", "test": "t"}, "permutation"),
     ],
 )
-def test_an_argument_that_makes_no_sense_is_refused(
-    arguments: dict[str, object], message: str
-) -> None:
+def test_an_argument_that_makes_no_sense_is_refused(arguments, message):
     with pytest.raises(rs.UsageError) as caught:
         rs.compare(QRELS, RUNS, "nDCG@10", **arguments)
     assert message in f"{caught.value.message} {caught.value.hint}"
 
 
-def test_one_run_is_not_a_comparison() -> None:
+def test_one_run_is_not_a_comparison():
     with pytest.raises(rs.UsageError, match="two or more runs"):
         rs.compare(QRELS, {"old": RUNS["old"]}, "nDCG@10")
     with pytest.raises(rs.UsageError, match="expected measures"):
@@ -268,7 +263,7 @@ def test_one_run_is_not_a_comparison() -> None:
         rs.compare(QRELS, RUNS, "nDCG@10", correct="holm")
 
 
-def test_the_five_runs_of_cast_differ_as_published_judgments_say() -> None:
+def test_the_five_runs_of_cast_differ_as_published_judgments_say():
     folder = find("cast21")
     found = rs.compare(folder / "cast21.qrels", sorted(folder.glob("*.run")), ["nDCG@10", "AP"])
     assert len(found) == 20
@@ -281,14 +276,14 @@ def test_the_five_runs_of_cast_differ_as_published_judgments_say() -> None:
         assert each.tied is not None
 
 
-def test_columns_of_values_alone_are_paired_by_row() -> None:
+def test_columns_of_values_alone_are_paired_by_row():
     columns = {name: values(name) for name in ("old", "new")}
     found = rs.compare(columns, values=True)["value", "new"]
     whole = rs.compare(QRELS, {name: RUNS[name] for name in columns}, "nDCG@10", bounds=False)
     assert (found.difference, found.p) == (whole.comparisons[0].difference, whole.comparisons[0].p)
 
 
-def test_results_are_compared_by_their_own_measures() -> None:
+def test_results_are_compared_by_their_own_measures():
     evaluations = rs.evaluate(QRELS, RUNS, ["RR", "AP"])
     assert rs.compare(evaluations).measures == ("RR", "AP")
     assert rs.compare(evaluations, measures="AP").measures == ("AP",)
@@ -299,7 +294,7 @@ def test_results_are_compared_by_their_own_measures() -> None:
         rs.compare(other)
 
 
-def test_a_difference_that_cannot_be_is_not_detectable() -> None:
+def test_a_difference_that_cannot_be_is_not_detectable():
     found = rs.compare({"old": [1.0, 1.0], "new": [0.5, 0.0]}, values=True)["value", "new"]
     assert math.isnan(found.minimum_detectable)
     same = rs.compare({"old": [0.5] * 30, "new": [0.5] * 30}, values=True)["value", "new"]
@@ -307,20 +302,20 @@ def test_a_difference_that_cannot_be_is_not_detectable() -> None:
     assert (same.p, same.effect_size, same.better) == (1.0, 0.0, None)
 
 
-def test_differences_that_are_equal_up_to_rounding_have_no_spread() -> None:
+def test_differences_that_are_equal_up_to_rounding_have_no_spread():
     found = rs.compare({"old": [0.1, 0.2, 0.3], "new": [0.2, 0.3, 0.4]}, values=True)
     assert math.isnan(found["value", "new"].minimum_detectable)
     assert math.isnan(found["value", "new"].effect_size)
 
 
-def test_queries_can_be_the_index_of_a_pivoted_frame() -> None:
+def test_queries_can_be_the_index_of_a_pivoted_frame():
     index = pd.Index(["a", "b"], name="query_id")
     frame = pd.DataFrame({"old": [0.1, 0.2], "new": [0.3, 0.6]}, index=index)
     found = rs.compare(frame, values=True, baseline="old", cluster={"a": "ann", "b": "bob"})
     assert found["value", "new"].difference == pytest.approx(0.3)
 
 
-def test_the_text_of_queries_beside_their_ids_is_an_attribute() -> None:
+def test_the_text_of_queries_beside_their_ids_is_an_attribute():
     values = {"q1": 0.1, "q2": 0.5}, {"q1": 0.3, "q2": 0.4}
     table = {"query_id": ["q1", "q2"], "query": ["red shoes", "tv"], "country": ["at", "de"]}
     found = rs.compare(
@@ -330,7 +325,7 @@ def test_the_text_of_queries_beside_their_ids_is_an_attribute() -> None:
 
 
 @pytest.mark.parametrize("missing", [None, float("nan")])
-def test_a_query_without_a_cluster_is_a_cluster_of_its_own(missing: object) -> None:
+def test_a_query_without_a_cluster_is_a_cluster_of_its_own(missing):
     values = {
         "query_id": ["a", "b", "c", "d"],
         "old": [0.1, 0.2, 0.3, 0.4],
@@ -352,9 +347,7 @@ def test_a_query_without_a_cluster_is_a_cluster_of_its_own(missing: object) -> N
         (0.2, "new and old are equivalent within 0.2 (p < 0.001)."),
     ],
 )
-def test_the_verdict_says_whether_a_run_is_worse_by_the_margin(
-    margin: float, sentence: str
-) -> None:
+def test_the_verdict_says_whether_a_run_is_worse_by_the_margin(margin, sentence):
     # The differences have a mean of 0.03 and a standard deviation of about 0.2.
     differences = [0.03 + (0.2 if n % 2 else -0.2) for n in range(100)]
     values = {"query_id": range(100), "old": [0.5] * 100, "new": [0.5 + d for d in differences]}
@@ -362,7 +355,7 @@ def test_the_verdict_says_whether_a_run_is_worse_by_the_margin(
     assert sentence in " ".join(str(found).split())
 
 
-def test_a_verdict_that_rare_differences_could_change_says_so() -> None:
+def test_a_verdict_that_rare_differences_could_change_says_so():
     values = {"query_id": range(20), "old": [0.3] * 20, "new": [0.43 + n / 1000 for n in range(20)]}
     found = rs.compare(values, "nDCG@10", values=True)
     (pair,) = found
@@ -378,7 +371,7 @@ def test_a_verdict_that_rare_differences_could_change_says_so() -> None:
     assert "Without that" not in str(found)
 
 
-def test_runs_without_a_difference_may_still_differ_for_other_queries() -> None:
+def test_runs_without_a_difference_may_still_differ_for_other_queries():
     values = {"query_id": range(40), "old": [0.5] * 40, "new": [0.5] * 40}
     (pair,) = found = rs.compare(values, "nDCG@10", values=True)
     assert (pair.lower, pair.upper) == (0.0, 0.0)
@@ -388,7 +381,7 @@ def test_runs_without_a_difference_may_still_differ_for_other_queries() -> None:
     assert "Other queries could still differ" in " ".join(str(found).split())
 
 
-def test_fewer_than_six_clusters_have_a_bounded_interval_and_say_so() -> None:
+def test_fewer_than_six_clusters_have_a_bounded_interval_and_say_so():
     values = {
         "query_id": range(60),
         "old": [n % 7 / 10 for n in range(60)],
@@ -402,19 +395,19 @@ def test_fewer_than_six_clusters_have_a_bounded_interval_and_say_so() -> None:
     assert "1 of 3 comparisons has fewer than six queries or clusters" in text
 
 
-def test_a_measure_of_a_convention_is_found_by_the_name_that_was_asked_for() -> None:
+def test_a_measure_of_a_convention_is_found_by_the_name_that_was_asked_for():
     found = rs.compare(QRELS, RUNS, "nDCG@10", convention="lightgbm")
     assert found["nDCG@10", "new"].measure == found.measures[0] != "nDCG@10"
 
 
-def test_rankings_beside_judgments_are_refused_with_what_to_write() -> None:
+def test_rankings_beside_judgments_are_refused_with_what_to_write():
     rankings = {name: rs.Rankings.from_run(QRELS, run) for name, run in RUNS.items()}
     with pytest.raises(rs.UsageError, match="is Rankings, which already has judgments"):
         rs.compare(QRELS, rankings, "nDCG@10")
 
 
 @pytest.mark.parametrize("count", [2, 3])
-def test_a_verdict_is_given_only_if_a_retrieved_document_is_judged(count: int) -> None:
+def test_a_verdict_is_given_only_if_a_retrieved_document_is_judged(count):
     qrels = {f"q{number}": {"a": 1} for number in range(10)}
     runs = {f"run{at}": {query: {f"x{at}": 1.0} for query in qrels} for at in range(count)}
     catalogue = [f"x{at}" for at in range(count)]
@@ -430,9 +423,7 @@ def test_a_verdict_is_given_only_if_a_retrieved_document_is_judged(count: int) -
 RESAMPLES = 9999
 
 
-def compare_shuffled(
-    queries: int, order: int, method: str = "auto"
-) -> tuple[rs.Comparison, np.ndarray]:
+def compare_shuffled(queries, order, method="auto"):
     """Return the comparison of two runs in an order of rows, and the differences of queries."""
     kept = [
         shuffled.to_dict(shuffled.shuffle([row for row in rows if row[0] <= queries], order))
@@ -452,7 +443,7 @@ def compare_shuffled(
 
 
 @pytest.mark.parametrize("order", [0, 1])
-def test_few_queries_have_the_exact_p_value_of_scipy(order: int) -> None:
+def test_few_queries_have_the_exact_p_value_of_scipy(order):
     found, differences = compare_shuffled(14, order)
     expected = stats.permutation_test(
         (differences,), np.mean, permutation_type="samples", n_resamples=np.inf
@@ -461,7 +452,7 @@ def test_few_queries_have_the_exact_p_value_of_scipy(order: int) -> None:
 
 
 @pytest.mark.parametrize("order", [0, 1])
-def test_a_p_value_of_many_queries_is_that_of_scipy_but_for_chance(order: int) -> None:
+def test_a_p_value_of_many_queries_is_that_of_scipy_but_for_chance(order):
     found, differences = compare_shuffled(45, order)
     expected = stats.permutation_test(
         (differences,),
@@ -479,11 +470,11 @@ def test_a_p_value_of_many_queries_is_that_of_scipy_but_for_chance(order: int) -
 
 
 @pytest.mark.parametrize("order", [0, 1])
-def test_the_default_interval_is_what_the_test_of_scipy_does_not_reject(order: int) -> None:
+def test_the_default_interval_is_what_the_test_of_scipy_does_not_reject(order):
     found, differences = compare_shuffled(14, order)
     compared = found["nDCG@10", "new"]
 
-    def test(difference: float) -> float:
+    def test(difference):
         return stats.permutation_test(
             (differences - difference,), np.sum, permutation_type="samples", n_resamples=np.inf
         ).pvalue

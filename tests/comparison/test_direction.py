@@ -7,7 +7,7 @@ import pytest
 import rankscope as rs
 from rankscope.comparison import ranges
 from rankscope.comparison.charts.scatter import QueryScatter
-from rankscope.measures import RBP, Measure
+from rankscope.measures import RBP
 from rankscope.measures.direction import SIGNS
 from rankscope.measures.spec import ROWS, default_measure
 
@@ -19,13 +19,13 @@ DIRECTIONS = ("higher", "lower", "neither")
 HIGH, LOW = (0.6, 0.7), (0.2, 0.1)
 
 
-def compare(direction: str, **settings: object) -> rs.Comparison:
+def compare(direction, **settings):
     """Compare a run with low values with one with high values."""
     values = {"query_id": QUERIES, "low": LOW * 10, "high": HIGH * 10}
     return rs.compare(values, "value", values=True, better=direction, **settings)
 
 
-def test_no_parameter_but_residual_and_value_changes_the_direction_of_a_row() -> None:
+def test_no_parameter_but_residual_and_value_changes_the_direction_of_a_row():
     for row in ROWS.values():
         measure = default_measure(row)
         names = [parameter.name for parameter in row.parameters]
@@ -41,7 +41,7 @@ def test_no_parameter_but_residual_and_value_changes_the_direction_of_a_row() ->
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.name)
-def test_the_better_run_by_a_measure_has_the_mean_that_its_direction_says(row: object) -> None:
+def test_the_better_run_by_a_measure_has_the_mean_that_its_direction_says(row):
     measure = default_measure(row)
     low, high = (LOW, HIGH)
     values = {"query_id": QUERIES, "low": low * 10, "high": high * 10}
@@ -51,7 +51,7 @@ def test_the_better_run_by_a_measure_has_the_mean_that_its_direction_says(row: o
     assert found.find_best("v") == expected
 
 
-def evaluate(measure: Measure) -> dict[str, rs.Evaluation]:
+def evaluate(measure):
     return {name: rs.evaluate(QRELS, run, measure) for name, run in (("a", GOOD), ("b", BAD))}
 
 
@@ -63,7 +63,7 @@ def evaluate(measure: Measure) -> dict[str, rs.Evaluation]:
         if row.of_grades and row.mean == "mean" and row.level == "query"
     ],
 )
-def test_compare_gives_the_direction_of_the_measure_to_the_result(name: str) -> None:
+def test_compare_gives_the_direction_of_the_measure_to_the_result(name):
     measure = default_measure(ROWS[name])
     row = measure.row
     if "max_rel" in measure.parameters:
@@ -86,13 +86,13 @@ def test_compare_gives_the_direction_of_the_measure_to_the_result(name: str) -> 
 @pytest.mark.parametrize(
     "name", ["Unjudged@2", "NumRet", "RBP_CWL(residual=True)", "OrderingLoss@2"]
 )
-def test_a_gate_refuses_measures_of_which_higher_values_are_not_better(name: str) -> None:
+def test_a_gate_refuses_measures_of_which_higher_values_are_not_better(name):
     with pytest.raises(rs.UsageError, match="can't have a budget"):
         rs.gate(QRELS, GOOD, BAD, {name: 0.1})
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.name)
-def test_a_gate_of_a_comparison_refuses_them_too(row: object) -> None:
+def test_a_gate_of_a_comparison_refuses_them_too(row):
     measure = default_measure(row)
     if measure.better == "higher" and measure.row.mean == "mean":
         return
@@ -102,14 +102,14 @@ def test_a_gate_of_a_comparison_refuses_them_too(row: object) -> None:
         rs.gate(found, budgets={measure: 0.1})
 
 
-def test_a_gate_of_a_comparison_goes_by_its_direction() -> None:
+def test_a_gate_of_a_comparison_goes_by_its_direction():
     values = {"query_id": QUERIES, "low": LOW * 10, "high": HIGH * 10}
     found = rs.compare(values, "nDCG@10", values=True, better="lower")
     with pytest.raises(rs.UsageError, match="a drop of it is an improvement"):
         rs.gate(found, budgets={"nDCG@10": 0.1})
 
 
-def test_a_measure_of_your_own_has_its_direction_everywhere() -> None:
+def test_a_measure_of_your_own_has_its_direction_everywhere():
     mine = rs.measure("LengthOfList", lambda grades, _: float(len(grades)), better="lower")
     short = {query: {"a": 1.0} for query in QUERIES}
     found = rs.compare(QRELS, {"long": GOOD, "short": short}, mine)
@@ -119,7 +119,7 @@ def test_a_measure_of_your_own_has_its_direction_everywhere() -> None:
         rs.gate(QRELS, short, GOOD, {mine: 0.1})
 
 
-def test_a_difference_says_its_wins_by_the_direction() -> None:
+def test_a_difference_says_its_wins_by_the_direction():
     found = rs.diff(QRELS, GOOD, BAD, "OrderingLoss@2")
     means = found.values
     assert means[0] < means[1]
@@ -129,7 +129,7 @@ def test_a_difference_says_its_wins_by_the_direction() -> None:
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_a_swap_of_sign_and_direction_changes_nothing_but_signs(direction: str) -> None:
+def test_a_swap_of_sign_and_direction_changes_nothing_but_signs(direction):
     opposite = {"higher": "lower", "lower": "higher", "neither": "neither"}[direction]
     generator = np.random.default_rng(1)
     table = {"old": generator.random(30).tolist(), "new": generator.random(30).tolist()}
@@ -147,7 +147,7 @@ def test_a_swap_of_sign_and_direction_changes_nothing_but_signs(direction: str) 
     assert other.p_equivalent == pytest.approx(one.p_equivalent, rel=1e-12)
 
 
-def test_sentences_name_the_direction_unless_higher_is_better() -> None:
+def test_sentences_name_the_direction_unless_higher_is_better():
     up, down, none = map(str, map(compare, DIRECTIONS))
     assert "high is better than low by 0.5000 value" in up
     assert "values are better" not in up
@@ -159,7 +159,7 @@ def test_sentences_name_the_direction_unless_higher_is_better() -> None:
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_the_first_of_many_is_the_run_with_the_best_mean(direction: str) -> None:
+def test_the_first_of_many_is_the_run_with_the_best_mean(direction):
     values = {"query_id": QUERIES, "low": LOW * 10, "mid": (0.4, 0.4) * 10, "high": HIGH * 10}
     found = rs.compare(values, values=True, better=direction)
     best = {"higher": "high", "lower": "low", "neither": None}[direction]
@@ -186,20 +186,18 @@ DOCUMENTS = 3 * 2 * 10 * 3
 SQUARES = 3 * 10 * 3**2
 
 
-def compare_runs(bounds: bool | None, measures: list[str] = MEASURES) -> rs.Comparison:
+def compare_runs(bounds, measures=MEASURES):
     return rs.compare(JUDGED, RUNS, measures, bounds=bounds)
 
 
-def list_bounded(found: rs.Comparison) -> list[str]:
+def list_bounded(found):
     known = {each.measure: (each.unjudged is None) + (each.tied is None) for each in found}
     assert {*known.values()} <= {0, 2}
     return [name for name, missing in known.items() if not missing]
 
 
 @pytest.mark.parametrize(("bounds", "names"), [(None, MEASURES), (True, MEASURES), (False, [])])
-def test_small_comparisons_have_bounds_unless_they_are_not_wanted(
-    bounds: bool | None, names: list[str]
-) -> None:
+def test_small_comparisons_have_bounds_unless_they_are_not_wanted(bounds, names):
     found = compare_runs(bounds)
     assert list_bounded(found) == names
     assert "not computed" not in " ".join(found.small_print)
@@ -216,9 +214,7 @@ def test_small_comparisons_have_bounds_unless_they_are_not_wanted(
         ("MOST_SQUARES", SQUARES - 1, ["nDCG@2"]),
     ],
 )
-def test_what_takes_long_is_left_out_and_named(
-    monkeypatch: pytest.MonkeyPatch, limit: str, most: int, names: list[str]
-) -> None:
+def test_what_takes_long_is_left_out_and_named(monkeypatch, limit, most, names):
     monkeypatch.setattr(ranges, limit, most)
     found = compare_runs(None)
     assert list_bounded(found) == names
@@ -229,18 +225,18 @@ def test_what_takes_long_is_left_out_and_named(
     assert list_bounded(compare_runs(True)) == MEASURES
 
 
-def test_the_cutoff_of_ap_limits_how_long_its_bounds_take(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cutoff_of_ap_limits_how_long_its_bounds_take(monkeypatch):
     monkeypatch.setattr(ranges, "MOST_SQUARES", 3 * 10 * 2**2)
     assert list_bounded(compare_runs(None, ["AP", "AP@2"])) == ["AP@2"]
 
 
-def test_bounds_by_default_are_those_that_are_asked_for() -> None:
+def test_bounds_by_default_are_those_that_are_asked_for():
     assert (
         compare_runs(None).to_dict()["comparisons"] == compare_runs(True).to_dict()["comparisons"]
     )
 
 
-def test_the_range_over_ties_is_that_of_two_runs_on_their_own() -> None:
+def test_the_range_over_ties_is_that_of_two_runs_on_their_own():
     tied = {
         name: {query: {"a": 1.0, "b": 1.0, name: float(at)} for query in JUDGED}
         for at, name in enumerate(("x", "y", "z"))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -27,12 +25,12 @@ GRADES = np.eye(2)
 SLICED = {"by": COUNTRIES, "bounds": False}
 
 
-def tables(lists: dict[str, list[str]]) -> pd.DataFrame:
+def tables(lists):
     rows = [(user, item, 1 + at) for user, items in lists.items() for at, item in enumerate(items)]
     return pd.DataFrame(rows, columns=["user_id", "item_id", "rank"])
 
 
-def test_runs_are_compared_with_a_history_as_their_evaluations_are() -> None:
+def test_runs_are_compared_with_a_history_as_their_evaluations_are():
     evaluations = rankscope.evaluate(RELEVANT, RUNS, MEASURES, history=HISTORY, items=GENRES)
     expected = rankscope.compare(evaluations, by=COUNTRIES)
     known = rankscope.read_items(GENRES, history=HISTORY)
@@ -47,7 +45,7 @@ def test_runs_are_compared_with_a_history_as_their_evaluations_are() -> None:
         assert repr(found.to_dict()["comparisons"]) == repr(expected.to_dict()["comparisons"])
 
 
-def test_ranges_are_those_of_grades_alone() -> None:
+def test_ranges_are_those_of_grades_alone():
     """No judgment changes how novel a list is, so only nDCG has a range over unjudged documents."""
     found = rankscope.compare(RELEVANT, RUNS, MEASURES, history=HISTORY, items=GENRES)
     has_range = {
@@ -56,7 +54,7 @@ def test_ranges_are_those_of_grades_alone() -> None:
     assert has_range == {"Novelty@3": False, "ILD@3": False, "nDCG@3": True}
 
 
-def test_a_gate_of_runs_is_that_of_their_comparison() -> None:
+def test_a_gate_of_runs_is_that_of_their_comparison():
     budgets = {"Novelty@3": 0.4, "nDCG@3": 0.1}
     found = rankscope.gate(RELEVANT, *RUNS.values(), budgets, history=HISTORY)
     compared = rankscope.compare(RELEVANT, RUNS, [*budgets], history=HISTORY)
@@ -65,7 +63,7 @@ def test_a_gate_of_runs_is_that_of_their_comparison() -> None:
     assert values == [(one.verdict, one.value, one.lower, one.upper) for one in expected]
 
 
-def test_a_table_of_rankings_is_evaluated_with_a_history(tmp_path: Path) -> None:
+def test_a_table_of_rankings_is_evaluated_with_a_history(tmp_path):
     table = tables(RUNS["one"]).assign(relevance=0)
     chosen = [
         item in RELEVANT[user] for user, item in zip(table.user_id, table.item_id, strict=True)
@@ -103,14 +101,12 @@ def test_a_table_of_rankings_is_evaluated_with_a_history(tmp_path: Path) -> None
         ("be reported", lambda: rankscope.report(RELEVANT, RUNS, "Coverage", history=HISTORY)),
     ],
 )
-def test_one_value_of_all_lists_is_refused_with_the_reason(
-    action: str, call: Callable[[], object]
-) -> None:
+def test_one_value_of_all_lists_is_refused_with_the_reason(action, call):
     with pytest.raises(rankscope.UsageError, match=f"Coverage can't {action}.*all lists"):
         call()
 
 
-def test_results_that_have_their_values_take_no_history() -> None:
+def test_results_that_have_their_values_take_no_history():
     evaluations = rankscope.evaluate(RELEVANT, RUNS, "Novelty", history=HISTORY)
     with pytest.raises(rankscope.UsageError, match="history has no effect on results"):
         rankscope.compare(evaluations, "Novelty", history=HISTORY)
@@ -119,7 +115,7 @@ def test_results_that_have_their_values_take_no_history() -> None:
         rankscope.gate(compared, budgets={"Novelty": 1}, catalogue=ITEMS)
 
 
-def test_commands_take_what_is_known_of_items(tmp_path: Path) -> None:
+def test_commands_take_what_is_known_of_items(tmp_path):
     files = {"relevant": RELEVANT, "history": HISTORY, **RUNS}
     for name, lists in files.items():
         tables(lists).drop_duplicates(["user_id", "item_id"]).drop(
@@ -153,7 +149,7 @@ def test_commands_take_what_is_known_of_items(tmp_path: Path) -> None:
         lambda: evaluate_batch("Novelty@2", grades=GRADES, scores=GRADES),
     ],
 )
-def test_what_knows_grades_alone_says_where_items_are_measured(call: Callable[[], object]) -> None:
+def test_what_knows_grades_alone_says_where_items_are_measured(call):
     with pytest.raises(rankscope.MeasureError, match=r"Novelty|ids of their items") as caught:
         call()
     assert "evaluate" in str(caught.value.hint) or "from_table" in str(caught.value.hint)

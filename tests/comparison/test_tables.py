@@ -10,7 +10,6 @@ import pytest
 import rankscope as rs
 from rankscope.comparison.layout import name_letters
 from rankscope.comparison.notes import format_p
-from rankscope.comparison.pair import Compared
 from rankscope.comparison.ranges import UnjudgedRange
 from rankscope.comparison.result import Comparison, Settings
 from rankscope.comparison.verdict import decide
@@ -20,7 +19,7 @@ from tests.comparison.pairs import make_pair
 RUNS = ("old", "new", "a|b<c>&_%")
 
 
-def compared(baseline: str, run: str, difference: float, p: float, **others: object) -> Compared:
+def compared(baseline, run, difference, p, **others):
     fields: dict[str, object] = {
         "measure": "nDCG@10",
         "n": 20,
@@ -35,9 +34,7 @@ def compared(baseline: str, run: str, difference: float, p: float, **others: obj
     return make_pair(baseline, run, difference, reach=0.01, p=p, **fields | others)
 
 
-def compare(
-    *rows: Compared, runs: tuple[str, ...] = RUNS, baseline: str | None = None
-) -> Comparison:
+def compare(*rows, runs=RUNS, baseline=None):
     means = {run: {"nDCG@10": 0.5 + 0.1 * at} for at, run in enumerate(runs)}
     return Comparison(
         runs=runs,
@@ -65,7 +62,7 @@ UNJUDGED = UnjudgedRange(
 )
 
 
-def test_letters_mark_the_runs_that_a_run_is_significantly_better_than() -> None:
+def test_letters_mark_the_runs_that_a_run_is_significantly_better_than():
     lines = compare(*PAIRS).table().splitlines()
     rows = {line.split()[1]: line.split()[2:] for line in lines if line[:2] in {"a ", "b ", "c "}}
     assert rows["old"] == ["0.5000"]
@@ -73,7 +70,7 @@ def test_letters_mark_the_runs_that_a_run_is_significantly_better_than() -> None
     assert rows[RUNS[2]] == ["0.7000", "a"]
 
 
-def test_a_mean_is_bold_only_if_its_run_is_better_than_all_others() -> None:
+def test_a_mean_is_bold_only_if_its_run_is_better_than_all_others():
     assert "**" not in compare(*PAIRS).table("markdown").partition("differences")[0].replace(
         "**nDCG@10", ""
     )
@@ -86,26 +83,26 @@ def test_a_mean_is_bold_only_if_its_run_is_better_than_all_others() -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "latex"])
-def test_every_format_states_test_correction_and_number_of_queries(form: str) -> None:
+def test_every_format_states_test_correction_and_number_of_queries(form):
     written = " ".join(compare(*PAIRS).table(form).split())
     for text in ("paired permutation test (sign flips)", "99,999", "20 queries", "3 comparisons"):
         assert text in written
     assert "Holm controls the familywise error rate" in written
 
 
-def test_html_is_well_formed_and_names_are_escaped() -> None:
+def test_html_is_well_formed_and_names_are_escaped():
     html = compare(*PAIRS).table("html")
     tree = ET.fromstring(f"<div>{html}</div>")  # noqa: S314 - our own
     assert RUNS[2] in [cell.text for cell in tree.iter("td")]
     assert "<c>" not in html
 
 
-def test_names_cannot_be_commands_of_latex_or_markdown() -> None:
+def test_names_cannot_be_commands_of_latex_or_markdown():
     assert r"a\textbar{}b\textless{}c\textgreater{}\&\_\%" in compare(*PAIRS).table("latex")
     assert r"a\|b\<c\>&\_%" in compare(*PAIRS).table("markdown")
 
 
-def test_the_verdict_says_which_run_is_better_and_how_sure_that_is() -> None:
+def test_the_verdict_says_which_run_is_better_and_how_sure_that_is():
     one = compare(compared("old", "new", 0.1, 0.001), runs=RUNS[:2])
     assert str(decide(one, "nDCG@10")) == (
         "new is better than old by 0.1000 nDCG@10 (95% interval 0.0900 to 0.1100; p = 0.001, "
@@ -126,7 +123,7 @@ def test_the_verdict_says_which_run_is_better_and_how_sure_that_is() -> None:
     )
 
 
-def test_the_verdict_about_a_baseline_lists_the_runs_that_differ() -> None:
+def test_the_verdict_about_a_baseline_lists_the_runs_that_differ():
     rows = (*PAIRS[:1], compared("old", RUNS[2], 0.2, 0.4))
     assert str(decide(compare(*rows, baseline="old"), "nDCG@10")) == (
         "nDCG@10, against old: new is significantly better; a|b<c>&_% is not significantly "
@@ -134,7 +131,7 @@ def test_the_verdict_about_a_baseline_lists_the_runs_that_differ() -> None:
     )
 
 
-def test_one_comparison_is_found_by_measure_and_run() -> None:
+def test_one_comparison_is_found_by_measure_and_run():
     found = compare(*PAIRS)
     assert found["nDCG@10", "new"] is PAIRS[0]
     assert found.find("nDCG@10", RUNS[2], "new") is PAIRS[2]
@@ -144,19 +141,19 @@ def test_one_comparison_is_found_by_measure_and_run() -> None:
         found.find("nDCG@10", "old")
 
 
-def test_a_comparison_has_one_row_per_pair_in_every_export() -> None:
+def test_a_comparison_has_one_row_per_pair_in_every_export():
     found = compare(*PAIRS)
     frame = found.to_pandas()
     assert frame["difference"].tolist() == [0.1, 0.2, 0.1]
     assert found.to_arrow().num_rows == len(found.to_polars()) == 3
 
 
-def test_letters_go_on_after_z() -> None:
+def test_letters_go_on_after_z():
     names = name_letters([f"run {number}" for number in range(28)])
     assert [*names.values()][25:] == ["z", "aa", "ab"]
 
 
-def test_p_values_have_the_places_that_matter() -> None:
+def test_p_values_have_the_places_that_matter():
     assert [format_p(p) for p in (1.0, 0.0499, 0.0009, math.nan)] == [
         "1.000",
         "0.050",
@@ -165,19 +162,19 @@ def test_p_values_have_the_places_that_matter() -> None:
     ]
 
 
-def test_an_unknown_format_is_refused() -> None:
+def test_an_unknown_format_is_refused():
     with pytest.raises(rs.UsageError, match="unknown format 'pdf'"):
         compare(*PAIRS).table("pdf")
 
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "ndcg_cut_10", "ndcg@10", rs.nDCG @ 10])
-def test_a_comparison_is_found_by_any_name_of_its_measure(measure: object) -> None:
+def test_a_comparison_is_found_by_any_name_of_its_measure(measure):
     found = compare(*PAIRS)
     assert found[measure, "new"] is PAIRS[0]
     assert found.over_all(measure) == list(PAIRS)
 
 
-def test_a_key_without_a_run_or_with_another_measure_is_explained() -> None:
+def test_a_key_without_a_run_or_with_another_measure_is_explained():
     found = compare(*PAIRS)
     with pytest.raises(rs.UsageError, match="expected a measure and a run"):
         found["nDCG@10"]
@@ -186,7 +183,7 @@ def test_a_key_without_a_run_or_with_another_measure_is_explained() -> None:
     assert caught.value.hint == "the measures are nDCG@10"
 
 
-def test_a_table_wider_than_eighty_columns_goes_on_below() -> None:
+def test_a_table_wider_than_eighty_columns_goes_on_below():
     rows = [
         compared(
             pair.baseline,
@@ -215,14 +212,14 @@ def test_a_table_wider_than_eighty_columns_goes_on_below() -> None:
     ] * 2
 
 
-def test_a_minus_is_one_in_latex_but_a_hyphen_stays_one() -> None:
+def test_a_minus_is_one_in_latex_but_a_hyphen_stays_one():
     pair = compared("e5-small", "e5-base", -0.1, 0.001)
     latex = compare(pair, runs=("e5-small", "e5-base")).table("latex")
     for cell in ("e5-base $-$ e5-small", "$-$0.1000", "$-$0.1100 to $-$0.0900"):
         assert f"{cell} &" in latex
 
 
-def test_the_range_over_unjudged_documents_is_left_out_where_all_are_judged() -> None:
+def test_the_range_over_unjudged_documents_is_left_out_where_all_are_judged():
     qrels = {f"q{n}": {"a": 1, "b": 0} for n in range(30)}
     old = {query: {"b": 2.0, "a": 1.0} for query in qrels}
     new = {query: {"a": 2.0, "b": 1.0} for query in qrels}
@@ -231,10 +228,10 @@ def test_the_range_over_unjudged_documents_is_left_out_where_all_are_judged() ->
     assert "if unjudged judged" in str(rs.compare(qrels, {"old": old, "new": unjudged}, "RR"))
 
 
-def test_a_print_of_many_pairs_has_the_means_and_says_where_the_rest_is() -> None:
+def test_a_print_of_many_pairs_has_the_means_and_says_where_the_rest_is():
     queries = [f"q{n}" for n in range(6)]
 
-    def compare(runs: int) -> rs.Comparison:
+    def compare(runs):
         values = {f"r{run}": [(run + n) / 60 for n in range(6)] for run in range(runs)}
         return rs.compare({"query_id": queries} | values, "m", values=True, test="t")
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 import rankscope as rs
-from rankscope import AP, DCG, ERR, RR, Evaluation, P, R, Rankings, RankscopeError, nDCG
-from rankscope.conventions import TABLE, Convention, find
+from rankscope import AP, DCG, ERR, RR, P, R, Rankings, RankscopeError, nDCG
+from rankscope.conventions import TABLE, find
 from rankscope.errors import UsageError
 from rankscope.measures import TABLE as MEASURES
 from rankscope.measures import Measure
@@ -23,7 +23,7 @@ from rankscope.settings.policy import FIELDS, Policy
 
 from tests.conventions.test_reconcile import command
 from tests.interpreter import run_python
-from tests.parity.cases import Case, make
+from tests.parity.cases import make
 from tests.parity.peers import of_pytrec_eval
 from tests.refusals import refuses
 from tests.tabular import write_table
@@ -35,14 +35,14 @@ EXP2_AT_3 = (1 + 7 / log2(4)) / (7 + 1 / log2(3))
 """nDCG@3 of q1 with exponential gains, over the ideal of what was retrieved."""
 
 
-def test_the_numbers_are_those_of_the_library() -> None:
+def test_the_numbers_are_those_of_the_library():
     evaluation = rs.evaluate(QRELS, RUN, nDCG @ 3, convention="lightgbm")
     assert evaluation.per_query_list("nDCG@3")[:2] == [EXP2_AT_3, 1.0]
     assert evaluation["nDCG@3"] == (EXP2_AT_3 + 1) / 2
     assert evaluation.denominators == {"nDCG(gain='exp2', ideal='retrieved')@3": 2}
 
 
-def test_a_measure_is_found_by_both_its_names() -> None:
+def test_a_measure_is_found_by_both_its_names():
     evaluation = rs.evaluate(QRELS, RUN, ["ndcg_cut_3"], convention="lightgbm")
     assert [*evaluation] == ["nDCG(gain='exp2', ideal='retrieved')@3"]
     values = [evaluation[name] for name in (nDCG @ 3, "nDCG@3", "ndcg_cut_3", *evaluation)]
@@ -51,14 +51,14 @@ def test_a_measure_is_found_by_both_its_names() -> None:
     assert nDCG @ 4 not in evaluation
 
 
-def test_measures_that_become_one_are_evaluated_once() -> None:
+def test_measures_that_become_one_are_evaluated_once():
     asked = [nDCG @ 3, nDCG(gain="exp2") @ 3]
     evaluation = rs.evaluate(QRELS, RUN, asked, convention="lightgbm")
     assert len(evaluation) == 1
     assert evaluation[asked[0]] == evaluation[asked[1]]
 
 
-def test_the_result_says_under_which_convention_it_is() -> None:
+def test_the_result_says_under_which_convention_it_is():
     evaluation = rs.evaluate(QRELS, RUN, nDCG @ 3, convention="lightgbm")
     assert evaluation.convention is not None
     assert evaluation.convention.name == "lightgbm"
@@ -67,7 +67,7 @@ def test_the_result_says_under_which_convention_it_is() -> None:
     assert line in evaluation._repr_html_()
 
 
-def test_without_a_convention_nothing_is_said_of_one() -> None:
+def test_without_a_convention_nothing_is_said_of_one():
     evaluation = rs.evaluate(QRELS, RUN, nDCG @ 3)
     assert evaluation.convention is None
     assert "convention" not in str(evaluation)
@@ -92,20 +92,18 @@ def test_without_a_convention_nothing_is_said_of_one() -> None:
         ("sklearn", nDCG @ 3, "ties=fair", "bad_policy"),
     ],
 )
-def test_what_a_convention_rules_out_is_refused(
-    convention: str, measures: object, policy: object, code: str
-) -> None:
+def test_what_a_convention_rules_out_is_refused(convention, measures, policy, code):
     with refuses(RankscopeError, code) as caught:
         rs.evaluate(QRELS, RUN, measures, convention=convention, policy=policy)  # type: ignore[arg-type]  # the point of some
     assert caught.value.hint
 
 
-def test_a_score_type_that_contradicts_is_refused() -> None:
+def test_a_score_type_that_contradicts_is_refused():
     with refuses(rs.PolicyError, "convention_conflict"):
         rs.evaluate(QRELS, RUN, nDCG @ 3, convention="trec_eval", score_type="float64")
 
 
-def test_what_the_library_lets_its_user_choose_may_be_chosen() -> None:
+def test_what_the_library_lets_its_user_choose_may_be_chosen():
     values = {
         policy: rs.evaluate(QRELS, RUN, nDCG @ 3, convention="trec_eval", policy=policy)["nDCG@3"]
         for policy in ("missing=skip", "missing=zero")
@@ -116,7 +114,7 @@ def test_what_the_library_lets_its_user_choose_may_be_chosen() -> None:
     assert linear.per_query_list(table)[0] == (1 + 3 / log2(4)) / (3 + 1 / log2(3))
 
 
-def test_measures_of_one_library_may_follow_different_policies() -> None:
+def test_measures_of_one_library_may_follow_different_policies():
     alone = rs.evaluate(QRELS, RUN, DCG @ 3, convention="sklearn")
     assert alone.policy.negative == "gain"
     assert rs.evaluate(QRELS, RUN, nDCG @ 3, convention="sklearn").policy.negative == "error"
@@ -131,9 +129,7 @@ def test_measures_of_one_library_may_follow_different_policies() -> None:
         ("pytrec_eval", 0.5, "rejects grades that are not integers, with a TypeError"),
     ],
 )
-def test_grades_that_the_library_refuses_are_refused(
-    convention: str, grade: float, says: str
-) -> None:
+def test_grades_that_the_library_refuses_are_refused(convention, grade, says):
     with refuses(rs.FormatError, "convention_grades", match=says):
         rs.evaluate({"q": {"a": grade, "b": 1}}, {"q": {"a": 1.0}}, nDCG, convention=convention)
 
@@ -141,9 +137,7 @@ def test_grades_that_the_library_refuses_are_refused(
 @pytest.mark.parametrize(
     ("convention", "gain_of_2"), [("trec_eval", 2.0), ("ranx", 2.0), ("ranx_burges", 3.0)]
 )
-def test_fractions_are_dropped_where_the_library_drops_them(
-    convention: str, gain_of_2: float
-) -> None:
+def test_fractions_are_dropped_where_the_library_drops_them(convention, gain_of_2):
     evaluation = rs.evaluate(
         {"q": {"a": 2.9, "b": 0.9, "c": 1.5}},
         {"q": {"b": 3.0, "c": 2.0, "a": 1.0}},
@@ -154,18 +148,18 @@ def test_fractions_are_dropped_where_the_library_drops_them(
     assert evaluation["nDCG@3"] == (1 / log2(3) + gain_of_2 / log2(4)) / ideal
 
 
-def test_integers_keep_the_plain_name_of_the_measure() -> None:
+def test_integers_keep_the_plain_name_of_the_measure():
     assert [*rs.evaluate(QRELS, RUN, nDCG @ 3, convention="trec_eval")] == ["nDCG@3"]
 
 
-def test_rankings_without_ties_serve_every_convention() -> None:
+def test_rankings_without_ties_serve_every_convention():
     rankings = Rankings.from_lists([[1, 0, 3, 0]])
     for name in ("sklearn", "lightgbm", "catboost", "trec_eval"):
         evaluation = rankings.evaluate(nDCG(), convention=name)
         assert evaluation.policy.ties == rs.evaluate(QRELS, RUN, nDCG, convention=name).policy.ties
 
 
-def test_rankings_with_ties_serve_conventions_with_their_ties_only() -> None:
+def test_rankings_with_ties_serve_conventions_with_their_ties_only():
     matrices = [[1, 0, 3], [0, 1, 0]], [[0.5, 0.5, 0.1], [3, 2, 1]]
     averaged = Rankings.from_arrays(*matrices).evaluate(nDCG, convention="sklearn")
     assert averaged.policy.ties == "average"
@@ -176,19 +170,19 @@ def test_rankings_with_ties_serve_conventions_with_their_ties_only() -> None:
     assert ordered.per_query_list(nDCG)[0] == (1 + 7 / log2(4)) / (7 + 1 / log2(3))
 
 
-def test_equal_scores_of_two_queries_are_no_tie() -> None:
+def test_equal_scores_of_two_queries_are_no_tie():
     rankings = Rankings.from_groups([1, 0, 1], [2.0, 1.0, 1.0], [2, 1])
     assert rankings.evaluate(nDCG, convention="lightgbm")["nDCG"] == 1.0
 
 
-def test_rankings_whose_scores_only_double_precision_tells_apart_are_refused() -> None:
+def test_rankings_whose_scores_only_double_precision_tells_apart_are_refused():
     rankings = Rankings.from_run({"q": {"a": 1}}, {"q": {"a": 1.00000001, "b": 1.0}})
     with refuses(rs.PolicyError, "score_type_fixed"):
         rankings.evaluate(nDCG, convention="trec_eval")
     assert rankings.evaluate(nDCG, convention="trec_eval@10.0")["nDCG"] == 1.0
 
 
-def test_rankings_whose_queries_are_missing_or_empty_are_read_right() -> None:
+def test_rankings_whose_queries_are_missing_or_empty_are_read_right():
     rankings = Rankings.from_run(
         {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}, {"q2": {"b": 1.0}, "q1": {"x": 1.0}}
     )
@@ -196,7 +190,7 @@ def test_rankings_whose_queries_are_missing_or_empty_are_read_right() -> None:
     assert evaluation.per_query_list(AP) == [0.0, 1.0, 0.0]
 
 
-def test_the_rows_load_only_where_a_convention_is_asked_for() -> None:
+def test_the_rows_load_only_where_a_convention_is_asked_for():
     program = (
         "import sys, rankscope as rs; rs.evaluate({'q': {'a': 1}}, {'q': {'a': 1.0}}, 'RR'); "
         "print(any(name.startswith('rankscope.conventions') for name in sys.modules))"
@@ -215,9 +209,7 @@ def test_the_rows_load_only_where_a_convention_is_asked_for() -> None:
         ("xgboost_minus", AP),
     ],
 )
-def test_documents_that_were_not_retrieved_are_unknown_to_libraries_of_lists(
-    convention: str, measure: rs.Measure
-) -> None:
+def test_documents_that_were_not_retrieved_are_unknown_to_libraries_of_lists(convention, measure):
     known = {"q1": {"a": 1, "b": 0, "c": 1}, "q2": {"d": 0}}
     run = {"q1": {"b": 3.0, "a": 2.0, "c": 1.0}, "q2": {"d": 1.0}}
     more = {"q1": {**known["q1"], "unseen": 1}, "q2": {**known["q2"], "unseen": 1}}
@@ -235,20 +227,20 @@ RUN_HERE = {"trec_eval@9.0.8", "pytrec_eval@0.5.11", "ir_measures@0.4.3", "gdeva
 rows = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.address)
 
 
-def golden_files() -> dict[str, dict[str, object]]:
+def golden_files():
     """What libraries said, by convention."""
     files = (json.loads(path.read_text(encoding="utf-8")) for path in GOLDEN.glob("*.json"))
     return {said["convention"]: said for said in files if "convention" in said}
 
 
-def test_addresses_differ() -> None:
+def test_addresses_differ():
     assert {
         address: n for address, n in Counter(row.address for row in TABLE).items() if n > 1
     } == {}
 
 
 @rows
-def test_a_row_says_what_it_is_and_is_found_by_its_address(row: Convention) -> None:
+def test_a_row_says_what_it_is_and_is_found_by_its_address(row):
     assert find(row.address) is row
     sentences = [row.summary, *row.notes, *(bug.says for bug in row.bugs)]
     assert all(text[0].isupper() and text[-1] == "." for text in sentences)
@@ -257,9 +249,7 @@ def test_a_row_says_what_it_is_and_is_found_by_its_address(row: Convention) -> N
 
 
 @rows
-def test_the_forms_the_policy_and_the_options_of_a_row_are_those_of_measures(
-    row: Convention,
-) -> None:
+def test_the_forms_the_policy_and_the_options_of_a_row_are_those_of_measures(row):
     assert {"ties", "empty", "missing", "negative"} <= row.policy.keys()
     parameters = set()
     for form in row.forms:
@@ -277,13 +267,13 @@ def test_the_forms_the_policy_and_the_options_of_a_row_are_those_of_measures(
 
 
 @rows
-def test_a_row_is_verified_where_the_library_was_run(row: Convention) -> None:
+def test_a_row_is_verified_where_the_library_was_run(row):
     said = golden_files().get(row.name)
     was_run = row.address in RUN_HERE or (said is not None and said["version"] == row.version)
     assert row.verified == ("run" if was_run else "read from source")
 
 
-def test_a_bare_name_is_the_newest_version_that_was_run() -> None:
+def test_a_bare_name_is_the_newest_version_that_was_run():
     assert find("trec_eval").version == "9.0.8"
 
 
@@ -295,7 +285,7 @@ def test_a_bare_name_is_the_newest_version_that_was_run() -> None:
         (3, "write 'trec_eval' or 'lightgbm@4.7.0'"),
     ],
 )
-def test_an_unknown_name_is_refused(name: str, hint: str) -> None:
+def test_an_unknown_name_is_refused(name, hint):
     with pytest.raises(UsageError) as caught:
         find(name)
     assert caught.value.code == "unknown_convention"
@@ -314,7 +304,7 @@ STRICT_QRELS = [
 STRICT_RUN = [(str(q), d, s) for q, d, s in zip(LOG["qid"], LOG["doc"], LOG["score"], strict=True)]
 
 
-def test_a_table_has_the_values_of_its_judgments_and_its_run() -> None:
+def test_a_table_has_the_values_of_its_judgments_and_its_run():
     joined = rs.reconcile(LOG, nDCG @ 3)
     apart = rs.reconcile(STRICT_QRELS, STRICT_RUN, nDCG @ 3)
     for one, other in zip(joined.reckonings, apart.reckonings, strict=True):
@@ -323,14 +313,14 @@ def test_a_table_has_the_values_of_its_judgments_and_its_run() -> None:
     assert joined["rankscope"] == rs.evaluate(LOG, nDCG @ 3)["nDCG@3"]
 
 
-def test_differences_are_explained_as_they_are_apart() -> None:
+def test_differences_are_explained_as_they_are_apart():
     joined = rs.reconcile(LOG, nDCG @ 3).differ("trec_eval", "lightgbm")
     apart = rs.reconcile(STRICT_QRELS, STRICT_RUN, nDCG @ 3).differ("trec_eval", "lightgbm")
     assert joined.queries == apart.queries
     assert joined.rules == apart.rules
 
 
-def test_without_ids_no_order_of_ties_goes_by_them() -> None:
+def test_without_ids_no_order_of_ties_goes_by_them():
     log = {name: column for name, column in LOG.items() if name != "doc"}
     found = rs.reconcile(log, nDCG @ 3)
     by_name = {each.name: each for each in found.reckonings}
@@ -342,7 +332,7 @@ def test_without_ids_no_order_of_ties_goes_by_them() -> None:
     assert all(not query.documents for query in difference.queries)
 
 
-def test_scores_that_single_precision_merges_are_said_to_be_merged() -> None:
+def test_scores_that_single_precision_merges_are_said_to_be_merged():
     log = {"qid": [1, 1], "doc": ["a", "b"], "label": [1, 0], "score": [1.00000001, 1.0]}
     found = rs.reconcile(log, nDCG)
     by_name = {each.name: each for each in found.reckonings}
@@ -351,7 +341,7 @@ def test_scores_that_single_precision_merges_are_said_to_be_merged() -> None:
 
 
 @pytest.mark.parametrize("convention", ["sklearn", "lightgbm", "catboost", "trec_eval"])
-def test_a_table_is_evaluated_under_a_convention(convention: str, tmp_path: Path) -> None:
+def test_a_table_is_evaluated_under_a_convention(convention, tmp_path):
     expected = rs.evaluate(STRICT_QRELS, STRICT_RUN, [nDCG @ 3], convention=convention)
     for table in (LOG, write_table(LOG, tmp_path / "log.csv")):
         found = rs.evaluate(table, nDCG @ 3, convention=convention)
@@ -360,32 +350,32 @@ def test_a_table_is_evaluated_under_a_convention(convention: str, tmp_path: Path
         assert found.convention == expected.convention
 
 
-def test_ties_beside_a_convention_must_be_its_own() -> None:
+def test_ties_beside_a_convention_must_be_its_own():
     ties = rs.evaluate(LOG, nDCG @ 3, policy="ties=worst", convention="tie_aware").policy.ties
     assert ties == "worst"
     with refuses(rs.PolicyError, "convention_conflict"):
         rs.evaluate(LOG, nDCG @ 3, policy="ties=average", convention="lightgbm")
 
 
-def test_a_table_of_grades_that_the_library_refuses_is_refused() -> None:
+def test_a_table_of_grades_that_the_library_refuses_is_refused():
     with refuses(rs.FormatError, "convention_grades"):
         rs.evaluate({**LOG, "label": [0.5] * 7}, AP, convention="lightgbm")
 
 
-def test_readers_of_batches_are_read_once() -> None:
+def test_readers_of_batches_are_read_once():
     arrow = pytest.importorskip("pyarrow", reason="PyArrow is not installed")
     table = arrow.table(LOG)
     reader = arrow.RecordBatchReader.from_batches(table.schema, table.to_batches())
     assert str(rs.reconcile(reader, nDCG @ 3)) == str(rs.reconcile(LOG, nDCG @ 3))
 
 
-def test_rankings_say_how_they_were_ordered() -> None:
+def test_rankings_say_how_they_were_ordered():
     rankings = Rankings.from_run({"q": {"a": 1}}, {"q": {"a": 1.0}}, score_type="float32")
     assert (rankings.tie_policy, rankings.score_type) == ("doc_id", "float32")
     assert rankings.grades == [1.0]
 
 
-def test_the_command_takes_tables(tmp_path: Path) -> None:
+def test_the_command_takes_tables(tmp_path):
     log = write_table(LOG, tmp_path / "log.csv")
     renamed = {"worth" if name == "label" else name: column for name, column in LOG.items()}
     named = write_table(renamed, tmp_path / "log.txt")
@@ -416,13 +406,13 @@ SHARED = {
 }
 
 
-def values(evaluation: Evaluation, measure: str) -> dict[str, float]:
+def values(evaluation, measure):
     by_query = zip(evaluation.query_ids, evaluation.per_query_list(measure), strict=True)
     return {query: value for query, value in by_query if not math.isnan(value)}
 
 
 @seeds
-def test_values_are_those_of_trec_eval(seed: int) -> None:
+def test_values_are_those_of_trec_eval(seed):
     case = make(seed)
     theirs = of_pytrec_eval(case.qrels, case.run, SHARED)
     ours = rs.evaluate(case.qrels, case.run, [*SHARED.values()], convention="trec_eval@9.0.8")
@@ -430,7 +420,7 @@ def test_values_are_those_of_trec_eval(seed: int) -> None:
         assert values(ours, measure) == theirs[name]
 
 
-def run_gdeval(case: Case, folder: Path) -> dict[str, tuple[float, float]]:
+def run_gdeval(case, folder):
     """By query, nDCG@10 and ERR@10 as the program prints them, with five places."""
     perl = shutil.which("perl")
     if perl is None:
@@ -452,7 +442,7 @@ def run_gdeval(case: Case, folder: Path) -> dict[str, tuple[float, float]]:
 
 
 @seeds
-def test_values_are_those_of_gdeval(seed: int, tmp_path: Path) -> None:
+def test_values_are_those_of_gdeval(seed, tmp_path):
     case = make(seed)
     theirs = run_gdeval(case, tmp_path)
     ours = rs.evaluate(case.qrels, case.run, [nDCG @ 10, ERR @ 10], convention="gdeval")

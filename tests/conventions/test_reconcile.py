@@ -6,20 +6,17 @@ import io
 import json
 import math
 import shlex
-from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from itertools import pairwise
-from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 import rankscope as rs
 from rankscope import AP, P, RankscopeError, nDCG
 from rankscope.cli import main
-from rankscope.conventions import TABLE, Convention, adapt
+from rankscope.conventions import TABLE, adapt
 from rankscope.conventions.rules import Rules, write
 from rankscope.reconciliation.causes import list_cutoffs, list_levels
-from rankscope.reconciliation.result import Cause, Reconciliation
 from rankscope.reconciliation.target import TargetNumber
 
 from tests.refusals import refuses
@@ -33,12 +30,12 @@ RUN = {
 
 
 @pytest.fixture(scope="module")
-def found() -> Reconciliation:
+def found():
     return rs.reconcile(QRELS, RUN, nDCG @ 3)
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.address)
-def test_a_value_is_that_of_evaluate(row: Convention, found: Reconciliation) -> None:
+def test_a_value_is_that_of_evaluate(row, found):
     (each,) = (
         each
         for each in found.reckonings
@@ -59,17 +56,17 @@ def test_a_value_is_that_of_evaluate(row: Convention, found: Reconciliation) -> 
     assert each.queries == next(iter(expected.denominators.values()))
 
 
-def test_options_have_values_of_their_own(found: Reconciliation) -> None:
+def test_options_have_values_of_their_own(found):
     chosen = rs.evaluate(QRELS, RUN, nDCG @ 3, convention="trec_eval", policy="missing=zero")
     assert found["trec_eval missing=zero"] == chosen["nDCG@3"]
     assert found["trec_eval missing=zero"] != found["trec_eval"]
 
 
-def test_ours_is_the_measure_as_it_was_asked_for(found: Reconciliation) -> None:
+def test_ours_is_the_measure_as_it_was_asked_for(found):
     assert found["rankscope"] == rs.evaluate(QRELS, RUN, nDCG @ 3)["nDCG@3"]
 
 
-def test_equal_values_are_one_group_and_different_ones_are_not(found: Reconciliation) -> None:
+def test_equal_values_are_one_group_and_different_ones_are_not(found):
     values = [[each.value for each in group] for group in found.groups]
     assert sum(map(len, values)) == sum(not each.refusal for each in found.reckonings)
     assert all(max(group) - min(group) < 1e-12 for group in values)
@@ -89,7 +86,7 @@ def test_equal_values_are_one_group_and_different_ones_are_not(found: Reconcilia
         ("1.0", 1.0, 0.05),
     ],
 )
-def test_a_number_has_so_many_digits(got: float | str, value: float, half: float) -> None:
+def test_a_number_has_so_many_digits(got, value, half):
     wanted = TargetNumber.read(got)
     assert (wanted.value, wanted.half) == (value, half)
     assert wanted.is_near(value + half)
@@ -98,19 +95,19 @@ def test_a_number_has_so_many_digits(got: float | str, value: float, half: float
 
 
 @pytest.mark.parametrize("got", ["high", "nan", "inf", "", None.__class__, True])
-def test_what_is_no_number_is_refused(got: object) -> None:
+def test_what_is_no_number_is_refused(got):
     with refuses(rs.UsageError, "bad_parameter"):
         rs.reconcile(QRELS, RUN, nDCG @ 3, got=got)  # type: ignore[arg-type]  # the point
 
 
-def test_numpy_numbers_are_numbers() -> None:
+def test_numpy_numbers_are_numbers():
     numpy = pytest.importorskip("numpy", reason="NumPy is not installed")
     assert TargetNumber.read(numpy.float64(0.4863)) == TargetNumber.read(0.4863)
 
 
 @pytest.mark.parametrize("name", ["trec_eval", "lightgbm", "catboost_exp_position", "rectools"])
 @pytest.mark.parametrize("places", [3, 4, 6, 15])
-def test_the_convention_of_a_number_is_named(name: str, places: int) -> None:
+def test_the_convention_of_a_number_is_named(name, places):
     value = rs.evaluate(QRELS, RUN, nDCG @ 3, convention=name)["nDCG@3"]
     found = rs.reconcile(QRELS, RUN, nDCG @ 3, got=f"{value:.{places}f}")
     assert name in found.matches
@@ -130,7 +127,7 @@ def test_the_convention_of_a_number_is_named(name: str, places: int) -> None:
         ("quepid", "gain", "linear"),
     ],
 )
-def test_a_single_other_rule_is_found(convention: str, rule: str, setting: str) -> None:
+def test_a_single_other_rule_is_found(convention, rule, setting):
     rules = rules_of(convention)
     word, _, base = setting.partition(", base=")
     settings = ((rule, word),)
@@ -148,19 +145,19 @@ def test_a_single_other_rule_is_found(convention: str, rule: str, setting: str) 
         assert any(abs(found[name] - value) < 1e-12 for name in found.matches)
 
 
-def test_a_number_that_nothing_gives_is_said_to_be_none() -> None:
+def test_a_number_that_nothing_gives_is_said_to_be_none():
     found = rs.reconcile(QRELS, RUN, nDCG @ 3, got="0.123456789")
     assert found.matches == ()
     assert found.deviations == ()
     assert "no convention matches 0.123456789, even with one setting changed" in str(found)
 
 
-def rules_of(name: str) -> Rules:
+def rules_of(name):
     adapted = adapt(name, [nDCG @ 3])
     return Rules(adapted.measures[0], adapted.policy, adapted.score_type)
 
 
-def test_the_rules_that_differ_are_named(found: Reconciliation) -> None:
+def test_the_rules_that_differ_are_named(found):
     difference = found.differ("trec_eval", "lightgbm")
     assert [(each.rule, each.one, each.other) for each in difference.rules] == [
         ("ties", "doc_id", "input"),
@@ -174,7 +171,7 @@ def test_the_rules_that_differ_are_named(found: Reconciliation) -> None:
     assert difference.values == (found["trec_eval"], found["lightgbm"])
 
 
-def test_a_rule_alone_has_the_value_of_its_exchange(found: Reconciliation) -> None:
+def test_a_rule_alone_has_the_value_of_its_exchange(found):
     difference = found.differ("trec_eval", "lightgbm")
     rules, others = rules_of("trec_eval"), rules_of("lightgbm")
     for each in difference.rules:
@@ -183,7 +180,7 @@ def test_a_rule_alone_has_the_value_of_its_exchange(found: Reconciliation) -> No
         assert each.value == evaluation[changed.measure]
 
 
-def test_queries_with_two_values_have_the_rules_that_make_them(found: Reconciliation) -> None:
+def test_queries_with_two_values_have_the_rules_that_make_them(found):
     difference = found.differ("trec_eval missing=zero", "lightgbm")
     by_query = {each.query_id: each for each in difference.queries}
     assert [*by_query] == ["q3", "q2", "q1"]  # left out by one, then by size
@@ -193,7 +190,7 @@ def test_queries_with_two_values_have_the_rules_that_make_them(found: Reconcilia
     assert by_query["q1"].rules == ("ties", "gain")
 
 
-def test_documents_say_what_a_rule_does_to_them(found: Reconciliation) -> None:
+def test_documents_say_what_a_rule_does_to_them(found):
     (query,) = found.differ("trec_eval", "sklearn").queries
     assert [(each.doc_id, each.one, each.other) for each in query.documents] == [
         ("c", "rank 2", "any of ranks 1 to 2"),
@@ -210,7 +207,7 @@ def test_documents_say_what_a_rule_does_to_them(found: Reconciliation) -> None:
     ]
 
 
-def test_documents_below_the_cutoff_and_alike_are_not_shown() -> None:
+def test_documents_below_the_cutoff_and_alike_are_not_shown():
     qrels = {"q": {"a": 1, "b": 1, "y": 2}}
     run = {"q": {"a": 3.0, "b": 2.0, "x": 1.0, "y": 1.0}}
     two = rs.reconcile(qrels, run, nDCG @ 2).differ("trec_eval", "ranx")
@@ -226,14 +223,14 @@ def test_documents_below_the_cutoff_and_alike_are_not_shown() -> None:
         ("trec_eval", "jk2002", "missing: it is not in the run: skip / zero"),
     ],
 )
-def test_what_has_no_document_is_said_in_a_sentence(one: str, other: str, says: str) -> None:
+def test_what_has_no_document_is_said_in_a_sentence(one, other, says):
     qrels = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}
     run = {"q1": {"b": 2.0, "a": 1.0}, "q0": {"c": 1.0}}
     difference = rs.reconcile(qrels, run, nDCG @ 3).differ(one, other)
     assert says in [remark for query in difference.queries for remark in query.remarks]
 
 
-def test_documents_of_one_ideal_list_only_are_named() -> None:
+def test_documents_of_one_ideal_list_only_are_named():
     qrels = {"q": {"a": 1, "b": 2, "c": 3}}
     found = rs.reconcile(qrels, {"q": {"x": 2.0, "a": 1.0}}, nDCG @ 2)
     (query,) = found.differ("ranx", "xgboost_linear").queries
@@ -247,14 +244,14 @@ def test_documents_of_one_ideal_list_only_are_named() -> None:
     assert query.remarks == ("ideal: the gains of the ideal list are 3 2 / 1",)
 
 
-def test_tied_documents_of_one_grade_are_not_shown() -> None:
+def test_tied_documents_of_one_grade_are_not_shown():
     qrels = {"q": {"a": 1, "b": 2}}
     run = {"q": {"x": 2.0, "y": 2.0, "a": 1.0, "b": 1.0}}
     (query,) = rs.reconcile(qrels, run, nDCG @ 4).differ("trec_eval", "ranx").queries
     assert [each.doc_id for each in query.documents] == ["b", "a"]
 
 
-def test_discounts_and_denominators_are_explained() -> None:
+def test_discounts_and_denominators_are_explained():
     qrels = {"q": {"a": 1, "b": 1, "c": 1}}
     run = {"q": {"x": 4.0, "a": 3.0, "b": 2.0, "c": 1.0}}
     (query,) = rs.reconcile(qrels, run, nDCG @ 3).differ("spark", "lenskit").queries
@@ -269,7 +266,7 @@ def test_discounts_and_denominators_are_explained() -> None:
     )
 
 
-def test_a_limit_explains_the_largest_differences_only() -> None:
+def test_a_limit_explains_the_largest_differences_only():
     qrels = {f"q{n}": {"a": 2, "b": 1, "z": n % 3} for n in range(30)}
     run = {query: {"b": 2.0, "a": 1.0} for query in qrels}
     difference = rs.reconcile(qrels, run, nDCG @ 3).differ("ranx", "ranx_burges", limit=4)
@@ -281,19 +278,19 @@ def test_a_limit_explains_the_largest_differences_only() -> None:
 
 
 @pytest.mark.parametrize("one", ["lightgmb", "trec_eval missing=error", "trec_eval@11"])
-def test_a_convention_that_is_not_there_cannot_be_compared(one: str, found: Reconciliation) -> None:
+def test_a_convention_that_is_not_there_cannot_be_compared(one, found):
     with pytest.raises(rs.UsageError):
         found.differ(one, "sklearn")
     with pytest.raises(rs.UsageError):
         found[one]
 
 
-def test_a_convention_without_a_value_says_why(found: Reconciliation) -> None:
+def test_a_convention_without_a_value_says_why(found):
     with refuses(rs.PolicyError, "missing_query"):
         found.differ("trec_eval@10.0", "sklearn")
 
 
-def test_some_conventions_may_be_chosen() -> None:
+def test_some_conventions_may_be_chosen():
     found = rs.reconcile(QRELS, RUN, nDCG @ 3, conventions=["sklearn", "trec_eval@10.0"])
     assert [each.name for each in found.reckonings] == [
         "rankscope",
@@ -303,24 +300,22 @@ def test_some_conventions_may_be_chosen() -> None:
     ]
 
 
-def test_measures_that_a_library_lacks_are_said_in_one_line() -> None:
+def test_measures_that_a_library_lacks_are_said_in_one_line():
     text = " ".join(str(rs.reconcile(QRELS, RUN, "ERR@3")).split())
     assert text.count("no ERR@3 there, as far as we know") == 1
 
 
-def test_several_measures_are_refused() -> None:
+def test_several_measures_are_refused():
     with pytest.raises(rs.MeasureError, match="expected one measure, found 2"):
         rs.reconcile(QRELS, RUN, [nDCG @ 3, AP])  # type: ignore[arg-type]  # the point
 
 
-def test_errors_of_the_input_are_raised() -> None:
+def test_errors_of_the_input_are_raised():
     with pytest.raises(rs.FormatError):
         rs.reconcile(QRELS, {"q1": {"a": math.nan}}, nDCG @ 3)
 
 
-def test_every_way_in_gives_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Reconciliation
-) -> None:
+def test_every_way_in_gives_the_same(tmp_path, monkeypatch, found):
     judged, rows = (
         [(query, doc, value) for query, docs in lists.items() for doc, value in docs.items()]
         for lists in (QRELS, RUN)
@@ -341,7 +336,7 @@ def test_every_way_in_gives_the_same(
         )
 
 
-def test_the_four_ways_out_agree(found: Reconciliation) -> None:
+def test_the_four_ways_out_agree(found):
     rows = found.to_dict()
     assert [*rows] == [each.name for each in found.reckonings]
     assert rows["sklearn"]["value"] == found["sklearn"]
@@ -355,19 +350,19 @@ def test_the_four_ways_out_agree(found: Reconciliation) -> None:
     assert difference.to_arrow().column("rules").to_pylist() == ["ties"]
 
 
-def test_html_escapes_what_it_shows() -> None:
+def test_html_escapes_what_it_shows():
     found = rs.reconcile({"<q>": {"<a>": 1, "b": 0}}, {"<q>": {"<a>": 1.0, "b": 1.0}}, nDCG)
     html = found._repr_html_() + found.differ("trec_eval", "ranx")._repr_html_()
     assert "&lt;a&gt;" in html
     assert "<a>" not in html
 
 
-def test_the_value_of_a_rule_is_written_shortly() -> None:
+def test_the_value_of_a_rule_is_written_shortly():
     assert write((("discount", "jk"), ("base", 10.0), ("s", 1.0))) == "jk, base=10"
     assert write((("gain", ((0.0, 0.0), (1.0, 3.0))),)) == "{0: 0, 1: 3}"
 
 
-def command(*words: str, stdin: str = "") -> tuple[int, str, str]:
+def command(*words, stdin=""):
     given = io.TextIOWrapper(io.BytesIO(stdin.encode()))
     out, err = io.StringIO(), io.StringIO()
     with patch("sys.stdin", given), redirect_stdout(out), redirect_stderr(err):
@@ -376,11 +371,11 @@ def command(*words: str, stdin: str = "") -> tuple[int, str, str]:
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> tuple[str, str]:
+def files(tmp_path):
     return write_qrels(tmp_path / "qrels", QRELS), write_run(tmp_path / "run", RUN)
 
 
-def test_the_command_lists_and_explains() -> None:
+def test_the_command_lists_and_explains():
     status, listed, _ = command()
     assert status == 0
     assert [line.split()[0] for line in listed.splitlines()] == [row.address for row in TABLE]
@@ -392,7 +387,7 @@ def test_the_command_lists_and_explains() -> None:
     assert command("sklearn", "--csv")[1].splitlines()[1].startswith("sklearn,")
 
 
-def test_the_command_prints_what_the_call_gives(files: tuple[str, str]) -> None:
+def test_the_command_prints_what_the_call_gives(files):
     found = rs.reconcile(QRELS, RUN, nDCG @ 3, got="0.2431")
     assert command(*files, "-m", "nDCG@3", "--got", "0.2431") == (0, f"{found}\n", "")
     between = found.differ("trec_eval", "sklearn")
@@ -405,7 +400,7 @@ def test_the_command_prints_what_the_call_gives(files: tuple[str, str]) -> None:
     assert command(*words, "--csv")[1].splitlines()[0] == "query_id,trec_eval,sklearn,rules"
 
 
-def test_a_number_that_no_convention_gives_is_status_1(files: tuple[str, str]) -> None:
+def test_a_number_that_no_convention_gives_is_status_1(files):
     assert command(*files, "-m", "nDCG@3", "--got", "0.9")[0] == 1
     with open(files[1], encoding="utf-8") as file:  # noqa: PTH123 - a path as text
         status, printed, _ = command(
@@ -425,7 +420,7 @@ def test_a_number_that_no_convention_gives_is_status_1(files: tuple[str, str]) -
         (("-", "-"), "stdin_twice"),
     ],
 )
-def test_a_command_that_cannot_be_meant_is_refused(words: tuple[str, ...], code: str) -> None:
+def test_a_command_that_cannot_be_meant_is_refused(words, code):
     status, printed, errors = command(*words)
     assert status == 2
     assert f"[{code}]" in errors
@@ -435,7 +430,7 @@ def test_a_command_that_cannot_be_meant_is_refused(words: tuple[str, ...], code:
 QUERIES = 40
 
 
-def judgments() -> dict[str, dict[str, int]]:
+def judgments():
     """Grades 0 to 3; every ninth query has no relevant document, and query 39 is not retrieved."""
     return {
         f"q{q}": {
@@ -445,7 +440,7 @@ def judgments() -> dict[str, dict[str, int]]:
     }
 
 
-def retrieved() -> dict[str, dict[str, float]]:
+def retrieved():
     """Lists of 30 documents; two queries of the run are not judged."""
     queries = [q for q in range(QUERIES + 2) if q not in {39, 17, 30}]
     return {f"q{q}": {f"d{(d * 11 + q) % 40}": 100.0 - d for d in range(30)} for q in queries}
@@ -454,14 +449,14 @@ def retrieved() -> dict[str, dict[str, float]]:
 JUDGED, SCORED = judgments(), retrieved()
 
 
-def causes(measure: rs.Measure, value: float) -> Sequence[Cause]:
+def causes(measure, value):
     """The causes found for a number of seven digits."""
     found = rs.reconcile(JUDGED, SCORED, measure, got=f"{value:.7f}")
     assert found.matches == ()
     return found.causes
 
 
-def test_another_level_is_found_first_with_its_command() -> None:
+def test_another_level_is_found_first_with_its_command():
     first = causes(AP, rs.evaluate(JUDGED, SCORED, AP(rel=2))[AP(rel=2)])[0]
     assert first.changes == ("documents are relevant from grade 2",)
     assert first.measure == "AP(rel=2)"
@@ -469,7 +464,7 @@ def test_another_level_is_found_first_with_its_command() -> None:
     assert first.by_chance < 0.01
 
 
-def test_a_cutoff_under_the_name_of_another_is_found() -> None:
+def test_a_cutoff_under_the_name_of_another_is_found():
     first = causes(P @ 10, rs.evaluate(JUDGED, SCORED, P @ 15)[P @ 15])[0]
     assert first.changes == ("the cutoff is 15 instead of 10",)
     whole = causes(AP @ 10, rs.evaluate(JUDGED, SCORED, AP)[AP])[0]
@@ -484,7 +479,7 @@ def test_a_cutoff_under_the_name_of_another_is_found() -> None:
         (QUERIES + 5, "the sum of 40 queries is divided by 45"),
     ],
 )
-def test_another_number_of_queries_is_found(count: int, says: str) -> None:
+def test_another_number_of_queries_is_found(count, says):
     total = rs.evaluate(JUDGED, SCORED, nDCG @ 10)[nDCG @ 10] * QUERIES
     found = causes(nDCG @ 10, total / count)
     assert (says,) in [each.changes for each in found]
@@ -492,13 +487,13 @@ def test_another_number_of_queries_is_found(count: int, says: str) -> None:
     assert (each.queries, each.command) == (count, "")
 
 
-def test_a_run_that_was_cut_is_found() -> None:
+def test_a_run_that_was_cut_is_found():
     cut = {query: dict(list(docs.items())[:20]) for query, docs in SCORED.items()}
     value = rs.evaluate(JUDGED, cut, nDCG)[nDCG]
     assert causes(nDCG, value)[0].changes == ("the run ends after 20 documents for each query",)
 
 
-def test_two_causes_together_are_found() -> None:
+def test_two_causes_together_are_found():
     measure = AP(rel=2) @ 20
     both = causes(AP, rs.evaluate(JUDGED, SCORED, measure)[measure])
     assert [set(each.changes) for each in both] == [
@@ -512,7 +507,7 @@ def test_two_causes_together_are_found() -> None:
     assert found[0].command.endswith("-m 'AP(rel=2)' --policy missing=skip")
 
 
-def test_simpler_causes_come_first_and_later_ones_tried_more() -> None:
+def test_simpler_causes_come_first_and_later_ones_tried_more():
     value = rs.evaluate(JUDGED, SCORED, AP(rel=2))[AP(rel=2)]
     found = rs.reconcile(JUDGED, SCORED, AP, got=f"{value:.3f}").causes
     tried = [each.tried for each in found]
@@ -520,7 +515,7 @@ def test_simpler_causes_come_first_and_later_ones_tried_more() -> None:
     assert tried == sorted(tried)
 
 
-def test_fewer_digits_match_more_often_by_chance() -> None:
+def test_fewer_digits_match_more_often_by_chance():
     value = rs.evaluate(JUDGED, SCORED, AP(rel=2))[AP(rel=2)]
     chances = [
         found[0].by_chance
@@ -531,7 +526,7 @@ def test_fewer_digits_match_more_often_by_chance() -> None:
     assert len(set(chances)) == len(chances)
 
 
-def test_the_value_of_each_query_decides() -> None:
+def test_the_value_of_each_query_decides():
     measure = AP(rel=2)
     evaluation = rs.evaluate(JUDGED, SCORED, measure)
     values = dict(zip(evaluation.query_ids, evaluation.per_query(measure).tolist(), strict=True))
@@ -545,13 +540,13 @@ def test_the_value_of_each_query_decides() -> None:
     assert "rankscope" in rs.reconcile(JUDGED, SCORED, measure, got={"q0": values["q0"]}).matches
 
 
-def test_no_value_of_any_query_is_refused() -> None:
+def test_no_value_of_any_query_is_refused():
     with pytest.raises(rs.UsageError) as caught:
         rs.reconcile(JUDGED, SCORED, AP, got={})
     assert caught.value.code == "bad_parameter"
 
 
-def test_levels_and_cutoffs_are_those_that_the_measure_has() -> None:
+def test_levels_and_cutoffs_are_those_that_the_measure_has():
     assert list_levels(AP, [0, 1, 2, 3]) == [2, 3]
     assert list_levels(AP(rel=2), [0, 1, 2, 3]) == [1, 3]
     assert list_levels(nDCG, [0, 1, 2, 3]) == []
@@ -562,7 +557,7 @@ def test_levels_and_cutoffs_are_those_that_the_measure_has() -> None:
     assert list_cutoffs(rs.Rprec) == []
 
 
-def test_a_table_has_causes_too() -> None:
+def test_a_table_has_causes_too():
     rows = [
         (q, d, SCORED[q][d], JUDGED[q].get(d)) for q in JUDGED if q in SCORED for d in SCORED[q]
     ]
@@ -574,9 +569,7 @@ def test_a_table_has_causes_too() -> None:
     assert found.causes[0].command == "rankscope eval TABLE -m P@15"
 
 
-def test_a_printed_command_gives_the_number(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_printed_command_gives_the_number(tmp_path, capsys):
     from rankscope.cli import main  # noqa: PLC0415 - of this test only
 
     qrels, run = write_qrels(tmp_path / "the qrels", JUDGED), write_run(tmp_path / "run", SCORED)

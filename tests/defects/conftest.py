@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.defects.ways import Ways, compute_means
+from tests.defects.ways import compute_means
 
 
 @pytest.fixture
-def means() -> Ways:
+def means():
     return compute_means

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from importlib.metadata import version
-from pathlib import Path
 
 import pytest
 import rankscope as rs
@@ -13,15 +11,12 @@ from rankscope import AP, DCG, ERR, IDCG, RBP, RR, Bpref, Judged, P, Rankings, R
 from rankscope.errors import UsageError
 from scipy.stats import tukey_hsd
 
-from tests.defects.ways import Ways
-from tests.program import Program
-
 QRELS = {"q": {"a": 1, "b": 2, "c": 3}}
 RUN = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
 TABLES = [{0: 0, 1: 2, 2: 1, 3: 5}, {0: 0, 1: -1, 2: 0.5, 3: 1}, {0: -1, 1: 1, 2: 2, 3: 3}]
 
 
-def test_measures_with_tables_of_their_own_stand_beside_each_other(means: Ways) -> None:
+def test_measures_with_tables_of_their_own_stand_beside_each_other(means):
     measures = [kind(gain=gains) for kind in (nDCG, DCG, IDCG) for gains in TABLES]
     policy = "ties=doc_id,negative=gain"
     together = means(QRELS, RUN, measures, policy)
@@ -34,8 +29,8 @@ def test_measures_with_tables_of_their_own_stand_beside_each_other(means: Ways) 
 
 
 @pytest.mark.parametrize("judged_only", [False, True])
-def test_rows_that_come_once_serve_every_measure(*, judged_only: bool) -> None:
-    def rows(of: dict[str, dict[str, float]]) -> Iterator[tuple[str, str, float]]:
+def test_rows_that_come_once_serve_every_measure(*, judged_only):
+    def rows(of):
         return ((query, doc, number) for query, docs in of.items() for doc, number in docs.items())
 
     policy = "unjudged=remove" if judged_only else "unjudged=nonrelevant"
@@ -52,7 +47,7 @@ def test_rows_that_come_once_serve_every_measure(*, judged_only: bool) -> None:
     assert found[RBP(p=0.5)] == pytest.approx(halves, abs=1e-15)
 
 
-def test_measures_need_no_cutoff_and_queries_no_number(means: Ways) -> None:
+def test_measures_need_no_cutoff_and_queries_no_number(means):
     qrels = {"one query": {"a": 1, "b": 2}, "é": {"a": 1, "b": 2}}
     run = {"one query": {"a": 2.0, "b": 1.0}, "é": {"a": 2.0, "b": 1.0}}
     names = ["RBP", "RBP@10", "ERR", "ERR@10", "nDCG(dcg='exp-log2')", "nDCG(dcg='exp-log2')@10"]
@@ -67,12 +62,12 @@ def test_measures_need_no_cutoff_and_queries_no_number(means: Ways) -> None:
     assert means(texts, lists, names) == dict(found)
 
 
-def test_the_share_of_judged_documents_of_an_empty_list_is_0() -> None:
+def test_the_share_of_judged_documents_of_an_empty_list_is_0():
     found = rs.evaluate({"q": {"a": 1}}, {"q": {}}, [Judged @ 10, RBP, nDCG @ 10, P @ 10])
     assert set(found.values()) == {0.0}
 
 
-def test_lists_without_documents_are_evaluated(means: Ways) -> None:
+def test_lists_without_documents_are_evaluated(means):
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
     measures = [nDCG, AP, RR, P @ 5, Bpref, RBP, ERR, Judged @ 5]
     found = means(qrels, {"q1": {}, "q2": {"a": 1.0}}, measures)
@@ -80,13 +75,13 @@ def test_lists_without_documents_are_evaluated(means: Ways) -> None:
     assert found == {name: value / 2 for name, value in alone.items()}
 
 
-def test_bpref_is_a_number_where_nothing_is_judged_not_relevant(means: Ways) -> None:
+def test_bpref_is_a_number_where_nothing_is_judged_not_relevant(means):
     qrels = {"q1": {"a": 1, "b": 1}, "q2": {"a": 1, "n": 0}}
     run = {"q1": {"a": 2.0, "z": 1.0}, "q2": {"n": 2.0, "a": 1.0}}
     assert means(qrels, run, [Bpref]) == {"Bpref": (1 / 2 + 0) / 2}
 
 
-def test_graded_rbp_is_scaled_to_the_top_of_the_scale_and_never_above_1(means: Ways) -> None:
+def test_graded_rbp_is_scaled_to_the_top_of_the_scale_and_never_above_1(means):
     graded = RBP(p=0.9, graded=True, max_grade=3)
     expected = 0.1 * (1 / 3 + 0.9 * 2 / 3 + 0.81 * 3 / 3)
     binary = 0.1 * (1 + 0.9 + 0.81)
@@ -99,7 +94,7 @@ def test_graded_rbp_is_scaled_to_the_top_of_the_scale_and_never_above_1(means: W
     assert 0.999 < best[str(graded)] <= 1
 
 
-def test_the_residual_of_rbp_keeps_the_tail_where_all_is_judged(means: Ways) -> None:
+def test_the_residual_of_rbp_keeps_the_tail_where_all_is_judged(means):
     for p in (0.5, 0.8, 0.9):
         found = means(QRELS, RUN, [RBPResidual(p=p)])
         assert list(found.values()) == [pytest.approx(p**3, abs=1e-15)]
@@ -107,14 +102,14 @@ def test_the_residual_of_rbp_keeps_the_tail_where_all_is_judged(means: Ways) -> 
     assert list(unjudged.values()) == [pytest.approx(0.5**2 + 0.5 * 0.5, abs=1e-15)]
 
 
-def test_grades_are_not_cut_to_integers(means: Ways) -> None:
+def test_grades_are_not_cut_to_integers(means):
     qrels = {"q": {"a": 0.9, "b": 1.9}}
     found = means(qrels, {"q": {"a": 2.0, "b": 1.0}}, [nDCG, DCG])
     dcg, ideal = 0.9 + 1.9 / math.log2(3), 1.9 + 0.9 / math.log2(3)
     assert found == {"nDCG": dcg / ideal, "DCG": dcg}
 
 
-def test_ids_that_no_float_tells_apart_are_different_documents(means: Ways) -> None:
+def test_ids_that_no_float_tells_apart_are_different_documents(means):
     first = 2**53
     table = {"qid": [1, 1], "doc_id": [first, first + 1], "rel": [0, 1], "score": [2.0, 1.0]}
     rankings = Rankings.from_table(table)
@@ -124,7 +119,7 @@ def test_ids_that_no_float_tells_apart_are_different_documents(means: Ways) -> N
     assert means(qrels, {"q": {str(first): 2.0, str(first + 1): 1.0}}, [RR]) == {"RR": 1 / 2}
 
 
-def test_many_ids_stay_apart() -> None:
+def test_many_ids_stay_apart():
     many = 200_000
     docs = [f"doc{number}" for number in range(many)]
     run = {"q": {doc: float(-rank) for rank, doc in enumerate(docs)}}
@@ -136,9 +131,7 @@ def test_many_ids_stay_apart() -> None:
     "name",
     ["ndcg.1=3", "ndcg.1=3,2=9", "ndcg_cut.0", "ndcg_cut.-1", "ndcg_cut.x", "P_0", "unj", ""],
 )
-def test_a_measure_that_is_none_is_an_error_in_words(
-    name: str, program: Program, tmp_path: Path
-) -> None:
+def test_a_measure_that_is_none_is_an_error_in_words(name, program, tmp_path):
     with pytest.raises(UsageError, match=r"measure|expected") as refused:
         rs.evaluate(QRELS, RUN, name)
     assert refused.value.hint
@@ -151,19 +144,19 @@ def test_a_measure_that_is_none_is_an_error_in_words(
     assert b"Hint: " in done.stderr
 
 
-def test_measures_of_the_newest_trec_eval_are_there(means: Ways) -> None:
+def test_measures_of_the_newest_trec_eval_are_there(means):
     found = means(QRELS, RUN, ["dcg", "ideal_dcg", "rbp", "rbp_resid"])
     graded = "RBP(p=0.9, graded=True, max_grade='query')"
     assert list(found) == ["DCG", "IDCG", graded, "RBPResidual(p=0.9)"]
 
 
-def test_the_program_says_the_version_that_is_installed(program: Program) -> None:
+def test_the_program_says_the_version_that_is_installed(program):
     done = program.run("--version")
     assert done.stdout.decode().split() == ["rankscope", version("rankscope")]
     assert rs.__version__ == version("rankscope")
 
 
-def test_frames_of_the_newest_pandas_are_read() -> None:
+def test_frames_of_the_newest_pandas_are_read():
     pd = pytest.importorskip("pandas", reason="it is what is read")
     frame = pd.DataFrame({"qid": ["q", "q"], "doc": ["a", "b"], "rel": [0, 1], "score": [2.0, 1.0]})
     assert str(frame["qid"].dtype) == ("str" if int(pd.__version__.split(".")[0]) > 2 else "object")
@@ -174,20 +167,20 @@ OLD = [number / 40 for number in range(40)]
 NEW = [value + 0.01 + 0.0001 * (number % 3) for number, value in enumerate(OLD)]
 
 
-def test_the_tukey_test_finds_a_small_difference_that_all_queries_have_in_common() -> None:
+def test_the_tukey_test_finds_a_small_difference_that_all_queries_have_in_common():
     found = rs.compare({"old": OLD, "new": NEW, "same": OLD}, values=True, test="tukey")
     assert found["value", "new"].p < 0.001
     assert tukey_hsd(OLD, NEW, OLD).pvalue[0, 1] > 0.9
 
 
 @pytest.mark.parametrize("test", ["permutation", "tukey", "bootstrap"])
-def test_no_permutation_test_has_a_p_value_of_0(test: str) -> None:
+def test_no_permutation_test_has_a_p_value_of_0(test):
     found = rs.compare({"old": OLD, "new": NEW}, values=True, test=test, permutations=999)
     assert found["value", "new"].p == 1 / 1000
 
 
 @pytest.mark.parametrize("test", ["permutation", "tukey", "bootstrap"])
-def test_a_seed_gives_the_same_p_value_for_any_number_of_threads(test: str) -> None:
+def test_a_seed_gives_the_same_p_value_for_any_number_of_threads(test):
     values = {"old": OLD, "new": [value + 0.05 * (-1) ** (n % 5) for n, value in enumerate(OLD)]}
     found = [
         rs.compare(values, values=True, test=test, permutations=999, threads=threads, range=None)

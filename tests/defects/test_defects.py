@@ -10,7 +10,7 @@ from tests.defects.defects import DEFECTS
 LISTED = [defect for defects in DEFECTS.values() for defect in defects]
 
 
-def test_every_defect_has_its_tests_and_every_test_its_defect() -> None:
+def test_every_defect_has_its_tests_and_every_test_its_defect():
     tests = {
         node.name
         for path in Path(__file__).parent.glob("test_*.py")
@@ -21,7 +21,7 @@ def test_every_defect_has_its_tests_and_every_test_its_defect() -> None:
     assert {test for defect in LISTED for test in defect.tests} == tests
 
 
-def test_what_is_listed_is_said_in_sentences() -> None:
+def test_what_is_listed_is_said_in_sentences():
     for defect in LISTED:
         assert defect.there.endswith(".")
         assert defect.here.endswith(".")

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 
 import rankscope as rs
-from rankscope import Measure
 
 Ways = Callable[..., dict[str, float]]
 
 
-def compute_means(
-    qrels: Mapping[str, Mapping[str, float]],
-    run: Mapping[str, Mapping[str, float]],
-    measures: Sequence[Measure | str],
-    policy: str = "ties=doc_id",
-) -> dict[str, float]:
+def compute_means(qrels, run, measures, policy="ties=doc_id"):
     """Return the means, which are the same for rankings in memory."""
     found = dict(rs.evaluate(qrels, run, measures, policy=policy))
     chosen = rs.Policy.parse(policy).resolve()

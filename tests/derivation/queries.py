@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable
-from typing import Any
 
 from hypothesis import assume, reject
 from hypothesis import strategies as st
-from rankscope import Measure, Policy, Rankings, RankscopeError
+from rankscope import Policy, Rankings, RankscopeError
 from rankscope.derivation.explanation import Derivation
 
-from tests.invariance.lists import Judged, judged_queries
+from tests.invariance.lists import judged_queries
 from tests.invariance.variants import VARIANTS
 
 RELEVANCE = [one for one in VARIANTS if one.row.name in {"AP", "RR", "P", "R"}]
 EXPLAINED = [one for one in VARIANTS if one.row.name in {"nDCG", "DCG", "IDCG", "CG"}]
 
 
-def policies() -> st.SearchStrategy[Policy]:
+def policies():
     """Policies that change values of cumulated gain."""
     return st.builds(
         Policy,
@@ -32,24 +30,24 @@ def policies() -> st.SearchStrategy[Policy]:
     )
 
 
-def rank(judged: Judged, policy: Policy) -> Rankings:
+def rank(judged, policy):
     """Rank a query among others, so that its place matters."""
     qrels = {"before": {"a": 1, "z": 4}, "query": judged.grades, "after": {"b": 0.5}}
     run = {"after": {"a": 1.0, "b": 1.0}, "query": judged.scores, "before": {"z": 1.0}}
     return Rankings.from_run(qrels, run, ties=policy.ties)
 
 
-def evaluate(rankings: Rankings, measure: Measure, policy: Policy) -> float:
+def evaluate(rankings, measure, policy):
     values = rankings.evaluate(measure, policy=policy).per_query_list(measure)
     return values[rankings.query_ids.index("query")]
 
 
-def bits(*values: float) -> bytes:
+def bits(*values):
     """What tells two numbers apart, NaN included; zeros have one sign."""
     return array("d", [value + 0.0 if value == value else math.nan for value in values]).tobytes()  # noqa: PLR0124 - NaN alone differs
 
 
-def attempt(ask: Callable[[], object]) -> object:
+def attempt(ask):
     """What is answered, or the code of the refusal."""
     try:
         return ask()
@@ -57,7 +55,7 @@ def attempt(ask: Callable[[], object]) -> object:
         return error.code
 
 
-def explain(judged: Judged, measure: Measure, policy: Policy) -> Any:  # noqa: ANN401 - of two kinds
+def explain(judged, measure, policy):
     """Explain a query as it is evaluated: one value, or one refusal, which ends the test."""
     rankings = rank(judged, policy)
     value = attempt(lambda: evaluate(rankings, measure, policy))

@@ -17,12 +17,12 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope import Explanation, Rankings, RankscopeError, nDCG
+from rankscope import Rankings, RankscopeError, nDCG
 from rankscope.derivation.derive.swap import find_best_swap
 from rankscope.derivation.explanation import LossSplit
 
 
-def test_two_documents_of_one_score_share_their_mean_gain() -> None:
+def test_two_documents_of_one_score_share_their_mean_gain():
     qrels = {"q": {"a": 3, "b": 0, "c": 1}}
     run = {"q": {"a": 2.0, "b": 2.0, "c": 1.0}}
     explanation = Rankings.from_run(qrels, run, ties="average").explain("q", nDCG @ 10)
@@ -34,14 +34,14 @@ def test_two_documents_of_one_score_share_their_mean_gain() -> None:
     assert "= marks documents of one score" in str(explanation)
 
 
-def test_a_tie_across_the_cutoff_is_said_to_be_one() -> None:
+def test_a_tie_across_the_cutoff_is_said_to_be_one():
     qrels, run = {"q": {"a": 3, "b": 1}}, {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}
     explanation = Rankings.from_run(qrels, run, ties="average").explain("q", "nDCG@2")
     assert [row.gain for row in explanation.rows] == [4 / 3, 4 / 3]
     assert "Ranks 1 to 3 have one score, across the cutoff." in str(explanation)
 
 
-def test_a_query_without_relevant_documents_reads_well() -> None:
+def test_a_query_without_relevant_documents_reads_well():
     explanation = rs.explain([0, 0], k=3)
     assert explanation.is_undefined
     assert explanation.value == 0
@@ -62,7 +62,7 @@ def test_a_query_without_relevant_documents_reads_well() -> None:
         ("error", math.nan, "is refused by an evaluation"),
     ],
 )
-def test_what_becomes_of_an_undefined_query_is_said(empty: str, value: float, words: str) -> None:
+def test_what_becomes_of_an_undefined_query_is_said(empty, value, words):
     explanation = rs.explain([0, 0], empty=empty)  # type: ignore[arg-type]  # one of them
     assert explanation.value == pytest.approx(value, nan_ok=True)
     assert words in " ".join(str(explanation).split())
@@ -70,7 +70,7 @@ def test_what_becomes_of_an_undefined_query_is_said(empty: str, value: float, wo
     assert str(explanation).startswith(head)
 
 
-def test_a_query_that_is_not_in_the_run_is_explained() -> None:
+def test_a_query_that_is_not_in_the_run_is_explained():
     rankings = Rankings.from_run({"q": {"a": 2}, "r": {"b": 1}}, {"r": {"b": 1.0}})
     explanation = rankings.explain("q", nDCG @ 10)
     assert explanation.is_missing
@@ -82,7 +82,7 @@ def test_a_query_that_is_not_in_the_run_is_explained() -> None:
     assert math.isnan(skipped.value)
 
 
-def test_an_empty_list_in_the_run_is_not_missing() -> None:
+def test_an_empty_list_in_the_run_is_not_missing():
     rankings = Rankings.from_run({"q": {"a": 2}, "r": {"b": 1}}, {"q": {}, "s": {"b": 1.0}})
     policy = "missing=skip"
     values = rankings.evaluate(nDCG @ 10, policy=policy).per_query_list(nDCG @ 10)
@@ -92,7 +92,7 @@ def test_an_empty_list_in_the_run_is_not_missing() -> None:
     assert "The list is empty." in str(explanations[0])
 
 
-def test_documents_below_the_cutoff_and_never_retrieved_are_named() -> None:
+def test_documents_below_the_cutoff_and_never_retrieved_are_named():
     qrels = {"q": {"a": 1, "b": 3, "c": 2, "e": 3}}
     run = {"q": {doc: -float(rank) for rank, doc in enumerate("xaybzc")}}
     explanation = Rankings.from_run(qrels, run).explain("q", nDCG @ 3)
@@ -109,7 +109,7 @@ def test_documents_below_the_cutoff_and_never_retrieved_are_named() -> None:
     assert explanation.observes_retrieval
 
 
-def test_retrieval_is_not_observable_where_only_the_list_is_judged() -> None:
+def test_retrieval_is_not_observable_where_only_the_list_is_judged():
     explanation = rs.explain([0, 1], k=1)
     assert not explanation.observes_retrieval
     assert "not observable" in str(explanation)
@@ -119,7 +119,7 @@ def test_retrieval_is_not_observable_where_only_the_list_is_judged() -> None:
     assert "not observable" not in str(known)
 
 
-def test_a_long_list_is_shown_as_far_as_it_matters() -> None:
+def test_a_long_list_is_shown_as_far_as_it_matters():
     grades = [0.0] * 5000
     for rank in (3, 40, 700, 4000):
         grades[rank - 1] = 1.0
@@ -132,7 +132,7 @@ def test_a_long_list_is_shown_as_far_as_it_matters() -> None:
     assert len(str(explanation).splitlines()) < 60
 
 
-def test_gains_that_are_not_shown_are_counted() -> None:
+def test_gains_that_are_not_shown_are_counted():
     explanation = rs.explain([1.0] * 1000, k=100, limit=10)
     assert [row.rank for row in explanation.rows] == [1, 2, 3, 4, 5, 6, 7, 8, 9, 100]
     assert [(gap.first, gap.last, gap.gains) for gap in explanation.gaps] == [(10, 99, 90)]
@@ -143,26 +143,26 @@ def test_gains_that_are_not_shown_are_counted() -> None:
     assert "…" in explanation.formula
 
 
-def test_numbers_beyond_all_measure_are_written_short() -> None:
+def test_numbers_beyond_all_measure_are_written_short():
     explanation = rs.explain([1000, 0, 999], gain="exp2", k=2)
     assert explanation.value == (2.0**1000 / 1) / (2.0**1000 + 2.0**999 / log2(3))
     assert "1.0715e+301" in str(explanation)
     assert max(map(len, str(explanation).split("\n"))) < 160
 
 
-def test_documents_are_named_by_a_mapping_as_well() -> None:
+def test_documents_are_named_by_a_mapping_as_well():
     named = rs.explain([4, 2], names=["A", "B"])
     assert rs.explain({"A": 4, "B": 2}) == named
     assert [row.doc_id for row in named.rows] == ["A", "B"]
 
 
 @pytest.mark.parametrize("kind", [np.array, tuple, lambda grades: np.array(grades, np.float32)])
-def test_grades_may_be_any_row_of_numbers(kind: object) -> None:
+def test_grades_may_be_any_row_of_numbers(kind):
     grades = [4, 2, 5]
     assert rs.explain(kind(grades)) == rs.explain(grades)  # type: ignore[operator]  # it makes one
 
 
-def test_a_convention_is_explained_by_its_own_rules() -> None:
+def test_a_convention_is_explained_by_its_own_rules():
     rankings = Rankings.from_run({"q": {"a": 1, "b": 3}}, {"q": {"a": 2.0, "b": 1.0}})
     explanation = rankings.explain("q", nDCG @ 2, convention="lightgbm")
     evaluation = rankings.evaluate(nDCG @ 2, convention="lightgbm")
@@ -170,7 +170,7 @@ def test_a_convention_is_explained_by_its_own_rules() -> None:
     assert explanation.measure.parameters["gain"] != "linear"
 
 
-def test_explanations_are_values() -> None:
+def test_explanations_are_values():
     explanation = rs.explain([4, 2, 5], k=2, names="ABC")
     assert pickle.loads(pickle.dumps(explanation)) == explanation  # noqa: S301 - our own
     assert repr(explanation) == "Explanation(nDCG@2, value 0.6994)"
@@ -203,7 +203,7 @@ QUERY = Rankings.from_run({"q": {"a": 1}}, {"q": {"a": 1.0}})
         ("gain_missing", lambda: rs.explain([9], gain=[0, 1])),
     ],
 )
-def test_what_cannot_be_explained_is_refused(code: str, ask: object) -> None:
+def test_what_cannot_be_explained_is_refused(code, ask):
     with pytest.raises(RankscopeError) as refused:
         ask()  # type: ignore[operator]  # a question
     assert refused.value.code == code
@@ -222,9 +222,7 @@ NEGATIVE = "A negative grade has no gain (negative=nonrelevant)."
         ([2, -1], "", True),
     ],
 )
-def test_a_negative_grade_without_gain_is_explained(
-    grades: list[int], policy: str, *, is_said: bool
-) -> None:
+def test_a_negative_grade_without_gain_is_explained(grades, policy, *, is_said):
     shown = rs.Rankings.from_lists([grades])
     explained = shown.explain(shown.query_ids[0], "nDCG@2", policy=policy)
     assert (NEGATIVE in str(explained)) is is_said
@@ -234,12 +232,12 @@ gains = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 3.0, 7.0]), max_size=12)
 discounts = st.lists(st.floats(0, 1), min_size=12, max_size=12)
 
 
-def total(gains: list[float], discounts: list[float]) -> float:
+def total(gains, discounts):
     return sum(gain * weight for gain, weight in zip(gains, discounts, strict=False))
 
 
 @given(gains=gains, discounts=discounts)
-def test_no_other_swap_gains_more(gains: list[float], discounts: list[float]) -> None:
+def test_no_other_swap_gains_more(gains, discounts):
     best = 0.0
     for one, other in combinations(range(len(gains)), 2):
         swapped = [*gains]
@@ -249,7 +247,7 @@ def test_no_other_swap_gains_more(gains: list[float], discounts: list[float]) ->
     assert (found.gained if found else 0.0) == pytest.approx(best, abs=1e-12)
 
 
-def test_a_long_list_is_searched_by_halves() -> None:
+def test_a_long_list_is_searched_by_halves():
     # Of 20,000 different gains in the best order but for two, no other pair gains anything.
     gains = [1 / rank for rank in range(1, 20_001)]
     gains[5000], gains[7000] = gains[7000], gains[5000]
@@ -276,7 +274,7 @@ HOSTILE = {
 }
 
 
-def explain(*ids: str, **settings: object) -> Explanation:
+def explain(*ids, **settings):
     """Explain a query whose documents, one of them not retrieved, and itself are called so."""
     first, *_ = ids
     qrels = {first: {doc: grade % 4 for grade, doc in enumerate([*ids, f"{first}2"], start=1)}}
@@ -287,7 +285,7 @@ def explain(*ids: str, **settings: object) -> Explanation:
 class Cells(HTMLParser):
     """The tags of a piece of HTML, and the texts of the cells of its tables."""
 
-    def __init__(self, piece: str) -> None:
+    def __init__(self, piece):
         super().__init__()
         self.tags: list[str] = []
         self.open: list[str] = []
@@ -296,7 +294,7 @@ class Cells(HTMLParser):
         self.close()
         assert not self.open
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
         assert not any(name.startswith("on") or name in {"src", "href"} for name, _ in attrs)
         self.open.append(tag)
@@ -305,16 +303,16 @@ class Cells(HTMLParser):
         elif tag in {"td", "th"}:
             self.rows[-1].append("")
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         if {"td", "th"} & set(self.open):
             self.rows[-1][-1] += data
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_html_has_the_tags_of_the_house_only(name: str) -> None:
+def test_html_has_the_tags_of_the_house_only(name):
     piece = explain(HOSTILE[name], "b").to_html()
     assert piece.isascii()
     assert piece.isprintable() or set(re.findall(r"[^ -~]", piece)) == {"\n"}
@@ -326,7 +324,7 @@ def test_html_has_the_tags_of_the_house_only(name: str) -> None:
     assert len(piece) < 20_000
 
 
-def test_html_shows_the_numbers_of_the_rows() -> None:
+def test_html_shows_the_numbers_of_the_rows():
     explanation = explain("a", "b", "c")
     cells = Cells(explanation.to_html(digits=6)).rows[1 : 1 + len(explanation.rows)]
     for shown, row in zip(cells, explanation.rows, strict=True):
@@ -335,7 +333,7 @@ def test_html_shows_the_numbers_of_the_rows() -> None:
         assert shown[-5:] == [f"{number:.6f}" for number in numbers]
 
 
-def test_a_page_is_a_piece_with_a_head() -> None:
+def test_a_page_is_a_piece_with_a_head():
     explanation = explain("a", "b")
     page = explanation.to_html(is_page=True)
     assert page.startswith("<!doctype html>")
@@ -345,19 +343,19 @@ def test_a_page_is_a_piece_with_a_head() -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_text_is_printable_and_its_columns_stand_in_line(name: str) -> None:
+def test_text_is_printable_and_its_columns_stand_in_line(name):
     text = explain(HOSTILE[name], "b", "c").to_text()
     assert all(line.isprintable() for line in text.split("\n"))
     assert max(map(len, text.split("\n"))) < 200
 
 
-def cut_row(line: str) -> list[str]:
+def cut_row(line):
     """The cells of a row of a Markdown table, as GitHub cuts them."""
     return [cell.strip() for cell in re.split(r"(?<!\\)(?:\\\\)*\|", line)[1:-1]]
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_markdown_tables_keep_their_columns(name: str) -> None:
+def test_markdown_tables_keep_their_columns(name):
     text = explain(HOSTILE[name], "b", "c").to_markdown()
     blocks = [block for block in text.split("\n\n") if block.startswith("|")]
     assert len(blocks) == 4
@@ -369,7 +367,7 @@ def test_markdown_tables_keep_their_columns(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_latex_has_no_command_of_an_identifier(name: str) -> None:
+def test_latex_has_no_command_of_an_identifier(name):
     text = explain(HOSTILE[name], "b", "c").to_latex()
     ours = {
         "alpha", "begin", "cdot", "cdots", "end", "footnotesize", "frac", "hline", "ldots", "ln",
@@ -388,14 +386,14 @@ def test_latex_has_no_command_of_an_identifier(name: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "latex", "html"])
-def test_every_way_has_the_same_digits(form: str) -> None:
+def test_every_way_has_the_same_digits(form):
     explanation = rs.explain([4, 2, 5, 3, 5], k=3, names="ABCDE")
     written = getattr(explanation, f"to_{form}")(digits=7)
     for value in (explanation.value, explanation.dcg, explanation.idcg, explanation.swap.gain):
         assert f"{value:.7f}" in html.unescape(written)
 
 
-def test_a_mapping_is_json_without_nan() -> None:
+def test_a_mapping_is_json_without_nan():
     explanation = rs.explain([1, math.nan, 0], names=["a", "b\x00", "<c>"], unjudged="remove")
     document = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
     assert document["value"] == explanation.value
@@ -405,9 +403,7 @@ def test_a_mapping_is_json_without_nan() -> None:
     assert document["formula"] == explanation.formula
 
 
-def read_column(
-    explanation: Explanation, name: str, digits: int, title: str = "The list"
-) -> list[str]:
+def read_column(explanation, name, digits, title="The list"):
     """The cells of a read_column of a table, as they are printed."""
     lines = explanation.to_text(digits).split("\n")
     start = next(at for at, line in enumerate(lines) if line.startswith(title))
@@ -441,9 +437,7 @@ BEST = [5, 5 / log2(3), 4 / log2(4), 3 / log2(5), 2 / log2(6)]
         ),
     ],
 )
-def test_the_table_by_rank_is_that_of_the_article(
-    name: str, formula: object, published: str
-) -> None:
+def test_the_table_by_rank_is_that_of_the_article(name, formula, published):
     explanation = rs.explain(ARTICLE, names="ABCDE")
     found = [getattr(row, name.lower()) for row in explanation.rows]
     assert found == list(formula)  # type: ignore[call-overload]  # numbers
@@ -455,7 +449,7 @@ def test_the_table_by_rank_is_that_of_the_article(
     assert cells == published.split()
 
 
-def test_the_terms_are_those_of_the_article() -> None:
+def test_the_terms_are_those_of_the_article():
     explanation = rs.explain(ARTICLE, k=3, names="ABCDE")
     assert [row.contribution for row in explanation.rows] == DISCOUNTED[:3]
     assert [row.contribution for row in explanation.ideal_rows] == BEST[:3]
@@ -467,13 +461,13 @@ def test_the_terms_are_those_of_the_article() -> None:
     assert text.startswith("nDCG@3 = 0.764\n")
 
 
-def test_a_term_that_articles_have_wrong_is_printed_right() -> None:
+def test_a_term_that_articles_have_wrong_is_printed_right():
     # 3/log2(5) is 1.29203, not 1.29248.
     explanation = rs.explain(ARTICLE)
     assert read_column(explanation, "gain × discount", 5)[3] == "1.29203"
 
 
-def test_the_worst_and_the_best_order_are_those_that_are_published() -> None:
+def test_the_worst_and_the_best_order_are_those_that_are_published():
     explanation = rs.explain([3, 1, 2, 0, 2], gain="exp2")
     assert explanation.worst is not None
     assert explanation.best is not None
@@ -487,7 +481,7 @@ VECTOR = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
 IDEAL = [3, 3, 3, 2, 2, 2, 1, 1, 1, 1]
 
 
-def test_the_vectors_of_the_inventors_are_printed() -> None:
+def test_the_vectors_of_the_inventors_are_printed():
     explanation = rs.explain(VECTOR, ideal=IDEAL, discount="jk", base=2)
     assert explanation.to_text(2).count("max(1, log2(") > 0
     rows = explanation.rows

@@ -9,7 +9,7 @@ import pytest
 import rankscope as rs
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from rankscope import CG, DCG, IDCG, Measure, P, Policy, R, Rankings, RankscopeError, nDCG
+from rankscope import CG, DCG, IDCG, P, R, Rankings, RankscopeError, nDCG
 from rankscope.records import replace
 
 from tests.derivation.queries import (
@@ -28,7 +28,7 @@ from tests.invariance.lists import Judged
 SHARED = ("k", "gain", "discount", "base", "s", "ideal")
 
 
-def at(measure: Measure, other: Measure, cutoff: int | None) -> Measure:
+def at(measure, other, cutoff):
     """Another measure with the settings of one, cut elsewhere."""
     settings = {name: measure.parameters[name] for name in SHARED if name in measure.parameters}
     values = other.parameters | {
@@ -40,9 +40,7 @@ def at(measure: Measure, other: Measure, cutoff: int | None) -> Measure:
 
 @given(*CASES)
 @examples(120)
-def test_the_running_columns_are_values_at_cutoffs(
-    judged: Judged, measure: Measure, policy: Policy
-) -> None:
+def test_the_running_columns_are_values_at_cutoffs(judged, measure, policy):
     explanation = explain(judged, measure, policy)
     plain = replace(
         policy,
@@ -63,7 +61,7 @@ def test_the_running_columns_are_values_at_cutoffs(
 
 @given(*CASES)
 @examples(120)
-def test_the_terms_add_up_to_the_sums(judged: Judged, measure: Measure, policy: Policy) -> None:
+def test_the_terms_add_up_to_the_sums(judged, measure, policy):
     explanation = explain(judged, measure, policy)
     dcg = cg = idcg = 0.0
     for row in explanation.rows:
@@ -83,7 +81,7 @@ def test_the_terms_add_up_to_the_sums(judged: Judged, measure: Measure, policy: 
 
 @given(*BOTH)
 @examples(80)
-def test_the_formula_has_the_value(judged: Judged, measure: Measure, policy: Policy) -> None:
+def test_the_formula_has_the_value(judged, measure, policy):
     explanation = explain(judged, measure, policy)
     assume(not explanation.is_undefined and not explanation.formula.endswith("/ 0"))
     names = {"log2": math.log2, "ln": math.log, "max": max}
@@ -97,9 +95,7 @@ def test_the_formula_has_the_value(judged: Judged, measure: Measure, policy: Pol
 
 @given(*BOTH)
 @examples(80)
-def test_no_order_is_better_than_the_best_or_worse_than_the_worst(
-    judged: Judged, measure: Measure, policy: Policy
-) -> None:
+def test_no_order_is_better_than_the_best_or_worse_than_the_worst(judged, measure, policy):
     scores = dict(list(judged.scores.items())[:4])
     judged = Judged(scores, judged.grades)
     explanation = explain(judged, measure, policy)
@@ -117,7 +113,7 @@ def test_no_order_is_better_than_the_best_or_worse_than_the_worst(
 
 @given(*CASES)
 @examples(80)
-def test_no_swap_gains_more_than_the_best(judged: Judged, measure: Measure, policy: Policy) -> None:
+def test_no_swap_gains_more_than_the_best(judged, measure, policy):
     judged = Judged(dict(list(judged.scores.items())[:6]), judged.grades)
     explanation = explain(judged, measure, policy)
     assume(not explanation.is_undefined)
@@ -148,7 +144,7 @@ def test_no_swap_gains_more_than_the_best(judged: Judged, measure: Measure, poli
 
 @given(*CASES)
 @examples(80)
-def test_every_document_is_accounted_for(judged: Judged, measure: Measure, policy: Policy) -> None:
+def test_every_document_is_accounted_for(judged, measure, policy):
     explanation = explain(judged, measure, policy)
     shown = {row.doc_id for row in explanation.rows if row.doc_id is not None}
     below = {document.doc_id for document in explanation.below.shown}
@@ -166,7 +162,7 @@ def test_every_document_is_accounted_for(judged: Judged, measure: Measure, polic
 
 @given(*BOTH)
 @examples(60)
-def test_every_explanation_can_be_written(judged: Judged, measure: Measure, policy: Policy) -> None:
+def test_every_explanation_can_be_written(judged, measure, policy):
     explanation = explain(judged, measure, policy)
     texts = [str(explanation), explanation.to_markdown(), explanation.to_latex()]
     assert all(str(explanation.measure.row.name) in text for text in texts)
@@ -176,9 +172,7 @@ def test_every_explanation_can_be_written(judged: Judged, measure: Measure, poli
 
 @given(CASES[0], st.sampled_from([one for one in EXPLAINED if one.row.name == "nDCG"]), CASES[2])
 @examples(80)
-def test_the_losses_add_up_to_what_is_lost(
-    judged: Judged, measure: Measure, policy: Policy
-) -> None:
+def test_the_losses_add_up_to_what_is_lost(judged, measure, policy):
     explanation = explain(judged, measure, policy)
     losses = explanation.losses
     assume(losses is not None)
@@ -189,7 +183,7 @@ def test_the_losses_add_up_to_what_is_lost(
 
 @given(*OF_RELEVANCE)
 @examples(150)
-def test_the_sum_divided_is_the_value(judged: Judged, measure: Measure, policy: Policy) -> None:
+def test_the_sum_divided_is_the_value(judged, measure, policy):
     explanation = explain(judged, measure, policy)
     assume(not explanation.is_undefined)
     if measure.row.name == "RR":
@@ -208,9 +202,7 @@ def test_the_sum_divided_is_the_value(judged: Judged, measure: Measure, policy: 
 
 @given(*OF_RELEVANCE)
 @examples(150)
-def test_precision_and_recall_are_values_at_cutoffs(
-    judged: Judged, measure: Measure, policy: Policy
-) -> None:
+def test_precision_and_recall_are_values_at_cutoffs(judged, measure, policy):
     explanation = explain(judged, measure, policy)
     plain = replace(policy, empty="nan")
     rankings = rank(judged, policy)
@@ -232,13 +224,13 @@ def test_precision_and_recall_are_values_at_cutoffs(
         ("R@3", "(1 + 1) / 4", 2 / 4),
     ],
 )
-def test_the_examples_of_the_table_are_derived(measure: str, formula: str, value: float) -> None:
+def test_the_examples_of_the_table_are_derived(measure, formula, value):
     grades = [1, 0, 2, math.nan, 1]
     explanation = rs.explain(grades, measure=measure, ideal=[1, 2, 1, 1])
     assert (explanation.formula, explanation.value) == (formula, value)
 
 
-def test_where_ties_matter_there_is_no_derivation_of_ap() -> None:
+def test_where_ties_matter_there_is_no_derivation_of_ap():
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}
     averaged = Rankings.from_run(qrels, run, ties="average")
     with pytest.raises(RankscopeError, match="ranks 1 to 2 of one score") as refused:
@@ -248,7 +240,7 @@ def test_where_ties_matter_there_is_no_derivation_of_ap() -> None:
     assert Rankings.from_run(qrels, run).explain("q", "AP").value == 0.5
 
 
-def test_a_long_list_is_shown_as_far_as_it_matters() -> None:
+def test_a_long_list_is_shown_as_far_as_it_matters():
     grades = [0.0] * 2000
     for at in (1, 99, 1500):
         grades[at] = 1.0

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import math
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope import Measure, RunDifference, nDCG
+from rankscope import nDCG
 from rankscope.comparison.ranges import range_despite_ties, range_despite_unjudged
 
 from tests.cli.command import run
@@ -28,13 +27,13 @@ OLD = {
 NEW = {"q1": {"a": 5.0, "b": 4.0, "z": 3.0, "c": 2.0}, "q2": {"g": 2.0, "f": 1.0}}
 
 
-def gained(difference: RunDifference, query: str) -> float:
+def gained(difference, query):
     """What the moves of the documents of a query gained in all."""
     column = difference.explain(query).table.column("gained")
     return math.fsum(float(cell or 0) for cell in column)
 
 
-def test_means_are_those_of_evaluations_and_queries_are_counted() -> None:
+def test_means_are_those_of_evaluations_and_queries_are_counted():
     found = rs.diff(QRELS, OLD, NEW, nDCG @ 3)
     assert found.values == tuple(rs.evaluate(QRELS, run, nDCG @ 3)["nDCG@3"] for run in (OLD, NEW))
     assert found.difference == found.values[1] - found.values[0]
@@ -42,7 +41,7 @@ def test_means_are_those_of_evaluations_and_queries_are_counted() -> None:
     assert found.queries.column("query_id") == ("q1", "q2", "empty")
 
 
-def test_documents_that_entered_left_and_moved_are_named_with_what_they_gained() -> None:
+def test_documents_that_entered_left_and_moved_are_named_with_what_they_gained():
     found = rs.diff(QRELS, OLD, NEW, nDCG @ 3).explain("q1")
     best = 3 + 2 / math.log2(3) + 1 / 2
     rows = {row[0]: row[1:] for row in found.table.rows()}
@@ -55,7 +54,7 @@ def test_documents_that_entered_left_and_moved_are_named_with_what_they_gained()
     assert "entered" in str(found)
 
 
-def test_a_document_that_crosses_the_cutoff_enters_or_leaves() -> None:
+def test_a_document_that_crosses_the_cutoff_enters_or_leaves():
     old = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
     new = {"q": {"c": 3.0, "a": 2.0, "b": 1.0}}
     found = rs.diff({"q": {"a": 1, "b": 1, "c": 1}}, old, new, nDCG @ 2).explain("q")
@@ -106,16 +105,12 @@ policies = st.sampled_from(
     policy=policies,
 )
 def test_queries_losses_and_documents_add_up_to_the_difference(
-    qrels: dict[str, dict[str, int]],
-    run_a: dict[str, dict[str, float]],
-    run_b: dict[str, dict[str, float]],
-    measure: Measure,
-    policy: str,
-) -> None:
+    qrels, run_a, run_b, measure, policy
+):
     if measure.k is None and "missing_gain" in policy:
         return
 
-    def has_value(run: dict[str, dict[str, float]], query: str) -> bool:
+    def has_value(run, query):
         # Where the ideal is of what was retrieved, a query needs a relevant document there.
         of = run.get(query, {}) if "retrieved" in measure.name else qrels[query]
         return query in run and any(qrels[query].get(doc, 0) > 0 for doc in of)
@@ -140,7 +135,7 @@ def test_queries_losses_and_documents_add_up_to_the_difference(
         assert gained(found, str(query)) == pytest.approx(moved, abs=1e-12)
 
 
-def test_a_query_that_one_run_has_no_value_for_is_left_out_of_both() -> None:
+def test_a_query_that_one_run_has_no_value_for_is_left_out_of_both():
     found = rs.diff(QRELS, OLD, NEW, nDCG @ 3, policy="missing=skip")
     assert found.queries.column("query_id") == ("q1", "q2")
     of_both = {query: QRELS[query] for query in ("q1", "q2")}
@@ -151,7 +146,7 @@ def test_a_query_that_one_run_has_no_value_for_is_left_out_of_both() -> None:
 
 
 @pytest.mark.parametrize("measure", ["AP", "P@3", "RR", "ERR@5", "Bpref"])
-def test_measures_that_are_no_sums_of_gains_have_no_losses(measure: str) -> None:
+def test_measures_that_are_no_sums_of_gains_have_no_losses(measure):
     found = rs.diff(QRELS, OLD, NEW, measure)
     assert found.terms == {}
     assert found.queries.names == ("query_id", "a", "b", "difference")
@@ -161,45 +156,45 @@ def test_measures_that_are_no_sums_of_gains_have_no_losses(measure: str) -> None
 
 
 @pytest.mark.parametrize("policy", ["negative=minmax", "aggregate=median"])
-def test_policies_under_which_losses_do_not_add_up_leave_them_out(policy: str) -> None:
+def test_policies_under_which_losses_do_not_add_up_leave_them_out(policy):
     found = rs.diff(QRELS, OLD, NEW, nDCG @ 3, policy=policy)
     assert found.terms == {}
     assert found.values[0] == rs.evaluate(QRELS, OLD, nDCG @ 3, policy=policy)["nDCG@3"]
 
 
-def test_what_was_not_shown_is_not_observable() -> None:
+def test_what_was_not_shown_is_not_observable():
     found = rs.diff(QRELS, OLD, NEW, nDCG(ideal="retrieved") @ 3)
     for text in (str(found), found._repr_html_()):
         assert text.count("retrieval") == 1
         assert "retrieval: not observable" in text
 
 
-def test_runs_without_a_query_in_common_are_refused() -> None:
+def test_runs_without_a_query_in_common_are_refused():
     old, new = ({query: {"a": 1.0}} for query in ("q1", "q2"))
     with pytest.raises(rs.EmptyError, match="both runs"):
         rs.diff(QRELS, old, new, nDCG @ 3, policy="missing=skip")
     assert rs.diff(QRELS, old, new, nDCG @ 3).losses == 1
 
 
-def test_a_query_that_is_not_judged_is_refused() -> None:
+def test_a_query_that_is_not_judged_is_refused():
     with refuses(rs.UsageError, "unknown_query"):
         rs.diff(QRELS, OLD, NEW, nDCG @ 3).explain("nobody asked")
 
 
-def test_one_standard_input_is_not_two_runs() -> None:
+def test_one_standard_input_is_not_two_runs():
     with pytest.raises(rs.UsageError, match="for one input"):
         rs.diff(QRELS, "-", "-", nDCG)
     with pytest.raises(rs.UsageError, match="for one input"):
         rs.diff("-", OLD, "-", nDCG)
 
 
-def test_the_same_run_twice_moves_nothing() -> None:
+def test_the_same_run_twice_moves_nothing():
     found = rs.diff(QRELS, OLD, OLD, nDCG @ 3)
     assert (found.difference, found.wins, found.losses) == (0, 0, 0)
     assert "0 wins, 3 ties, 0 losses" in str(found)
 
 
-def test_everything_leaves_as_plain_data() -> None:
+def test_everything_leaves_as_plain_data():
     found = rs.diff(QRELS, OLD, NEW, nDCG @ 3, names=("old", "new"))
     document = found.to_dict()
     assert document["a"] == {"name": "old", "value": found.values[0]}
@@ -216,7 +211,7 @@ def test_everything_leaves_as_plain_data() -> None:
     assert of_query["documents"][0]["doc_id"] == "a"
 
 
-def test_the_command_adds_up_what_both_runs_have_diagnostics_of(tmp_path: Path) -> None:
+def test_the_command_adds_up_what_both_runs_have_diagnostics_of(tmp_path):
     qrels, old, new = ({f"q{at}": {"a": 1} for at in range(count)} for count in (6, 5, 3))
     runs = [write_run(tmp_path / "old.run", old), write_run(tmp_path / "new.run", new)]
     done = run("diff", write_qrels(tmp_path / "qrels", qrels), *runs, "--json")
@@ -232,11 +227,11 @@ SCOPE = (
 )
 
 
-def rank(run: dict[str, dict[str, float]], ties: str = "doc_id") -> rs.Rankings:
+def rank(run, ties="doc_id"):
     return rs.Rankings.from_run(JUDGED, run, ties=ties)  # type: ignore[arg-type]  # one of the words
 
 
-def test_the_range_despite_unjudged_documents_has_the_ends_of_the_bounds() -> None:
+def test_the_range_despite_unjudged_documents_has_the_ends_of_the_bounds():
     run, baseline = rank(RUN), rank(BASELINE)
     found = range_despite_unjudged(run, baseline, "nDCG@3")
     bounds = run.bounds("nDCG@3", against=baseline)
@@ -250,7 +245,7 @@ def test_the_range_despite_unjudged_documents_has_the_ends_of_the_bounds() -> No
 
 
 @pytest.mark.parametrize("ties", ["doc_id", "average"])
-def test_the_range_despite_ties_breaks_those_of_each_run_independently(ties: str) -> None:
+def test_the_range_despite_ties_breaks_those_of_each_run_independently(ties):
     run, baseline = rank(RUN, ties), rank(BASELINE, ties)
     found = range_despite_ties(run, baseline, "RR(rel=2)")
     assert found is not None
@@ -261,7 +256,7 @@ def test_the_range_despite_ties_breaks_those_of_each_run_independently(ties: str
     assert found.winner_certain_despite_ties is False
 
 
-def test_both_ranges_only_cover_queries_with_a_value_in_both_runs() -> None:
+def test_both_ranges_only_cover_queries_with_a_value_in_both_runs():
     policy = "missing=skip"
     run, baseline = rank({"q1": RUN["q1"], "q2": RUN["q2"]}), rank(BASELINE)
     assert range_despite_unjudged(run, baseline, "nDCG@3", policy) == range_despite_unjudged(
@@ -276,15 +271,15 @@ def test_both_ranges_only_cover_queries_with_a_value_in_both_runs() -> None:
 @pytest.mark.parametrize(
     ("measure", "policy"), [("Bpref", None), ("nDCG", "aggregate=median"), ("GMAP", None)]
 )
-def test_a_measure_or_policy_without_bounds_has_no_range(measure: str, policy: str | None) -> None:
+def test_a_measure_or_policy_without_bounds_has_no_range(measure, policy):
     assert range_despite_unjudged(rank(RUN), rank(BASELINE), measure, policy) is None
 
 
-def test_values_that_are_not_averaged_have_no_range_despite_ties() -> None:
+def test_values_that_are_not_averaged_have_no_range_despite_ties():
     assert range_despite_ties(rank(RUN), rank(BASELINE), "GMAP") is None
 
 
-def test_runs_without_common_queries_have_ranges_of_nan() -> None:
+def test_runs_without_common_queries_have_ranges_of_nan():
     run, baseline = rank({"q1": RUN["q1"]}), rank({"q2": BASELINE["q2"]})
     found = range_despite_ties(run, baseline, "RR", "missing=skip")
     assert found is not None
@@ -292,7 +287,7 @@ def test_runs_without_common_queries_have_ranges_of_nan() -> None:
     assert math.isnan(found.if_ties_highest)
 
 
-def test_what_is_printed_of_a_difference_names_both_ranges() -> None:
+def test_what_is_printed_of_a_difference_names_both_ranges():
     difference = rs.diff(JUDGED, BASELINE, RUN, "nDCG@3")
     assert difference.unjudged is not None
     assert difference.tied is not None

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import pytest
 import rankscope as rs
 from rankscope import nDCG
-from rankscope.discounts.result import Curve, Discounts
 
 RANKS = 300
 FORMULAS: dict[str, tuple[float, Callable[[int], float]]] = {
@@ -27,14 +26,14 @@ FORMULAS: dict[str, tuple[float, Callable[[int], float]]] = {
 HALVES = [2 * 0.5**at for at in range(RANKS)]
 
 
-def tabulate(ranks: int = RANKS) -> Discounts:
+def tabulate(ranks=RANKS):
     return rs.tabulate_discounts(
         ranks, bases=[math.e, 10], powers=[0.5, 2], tables={"halves": HALVES}
     )
 
 
 @pytest.mark.parametrize("name", FORMULAS)
-def test_a_weight_is_its_formula_relative_to_rank_1(name: str) -> None:
+def test_a_weight_is_its_formula_relative_to_rank_1(name):
     first, formula = FORMULAS[name]
     (curve,) = [curve for curve in tabulate().curves if curve.name == name]
     # Logarithms are correctly rounded here and a unit off in C libraries; so are their quotients.
@@ -43,18 +42,18 @@ def test_a_weight_is_its_formula_relative_to_rank_1(name: str) -> None:
     assert curve.weights[:RANKS] == pytest.approx(expected, rel=1e-15)
 
 
-def test_the_formulas_are_of_all_discounts() -> None:
+def test_the_formulas_are_of_all_discounts():
     assert {curve.name for curve in tabulate().curves} == set(FORMULAS)
 
 
 @pytest.mark.parametrize("curve", tabulate(12).curves, ids=lambda curve: curve.name)
-def test_a_weight_is_what_one_document_adds(curve: Curve) -> None:
+def test_a_weight_is_what_one_document_adds(curve):
     alone = [rs.dcg([0] * at + [1], k=at + 1, **dict(curve.settings)) for at in range(12)]
     assert alone[0] == curve.first
     assert [weight / alone[0] for weight in alone] == list(curve.weights[:12])
 
 
-def test_the_table_has_a_row_a_rank() -> None:
+def test_the_table_has_a_row_a_rank():
     found = tabulate(3)
     assert found.names[:2] == ("rank", "attention")
     assert found.column("rank") == (1, 2, 3)
@@ -79,7 +78,7 @@ ERRORS = {
 
 @pytest.mark.parametrize("name", ERRORS)
 @pytest.mark.parametrize("ranks", [1, 10, 20])
-def test_the_error_is_over_the_ranks_of_the_table_of_attention(name: str, ranks: int) -> None:
+def test_the_error_is_over_the_ranks_of_the_table_of_attention(name, ranks):
     errors = ERRORS[name]
     (curve,) = [curve for curve in tabulate(ranks).curves if curve.name == name]
     # Each error is a difference of numbers near 1, so exact to 1e-16.
@@ -89,7 +88,7 @@ def test_the_error_is_over_the_ranks_of_the_table_of_attention(name: str, ranks:
     assert curve.error.ranks == 5
 
 
-def test_log2_is_not_the_closest_to_attention() -> None:
+def test_log2_is_not_the_closest_to_attention():
     found = rs.tabulate_discounts()
     assert found.closest.name == "reciprocal"
     assert found.errors.column("discount")[:3] == ("reciprocal", "linear", "log2")
@@ -103,7 +102,7 @@ def test_log2_is_not_the_closest_to_attention() -> None:
     assert (found.closest.name, found.closest.error.rmse) == ("textbook", 0)
 
 
-def test_a_table_that_ends_is_compared_as_far_as_it_goes() -> None:
+def test_a_table_that_ends_is_compared_as_far_as_it_goes():
     found = rs.tabulate_discounts(5, tables={"mine": [2, 1]})
     mine = found.curves[-1]
     assert mine.weights == (1, 0.5)
@@ -114,7 +113,7 @@ def test_a_table_that_ends_is_compared_as_far_as_it_goes() -> None:
     assert found.errors.column("discount")[-1] == "mine"
 
 
-def test_a_constant_factor_makes_no_other_curve() -> None:
+def test_a_constant_factor_makes_no_other_curve():
     assert rs.tabulate_discounts().alike == (("log2", "log(base=e)"),)
     doubled = {"doubled": [2 / rank for rank in range(1, 11)]}
     assert ("reciprocal", "doubled") in rs.tabulate_discounts(tables=doubled).alike
@@ -124,7 +123,7 @@ GRADES = [[random.Random(seed).randrange(5) for _ in range(1 + seed % 40)] for s
 
 
 @pytest.mark.parametrize("base", [1.5, math.e, 10])
-def test_the_base_of_the_logarithm_cancels_in_ndcg(base: float) -> None:
+def test_the_base_of_the_logarithm_cancels_in_ndcg(base):
     lists = rs.Rankings.from_lists(GRADES)
     wanted = [nDCG @ 10, nDCG(discount="log", base=base) @ 10]
     found = lists.evaluate(wanted)
@@ -134,7 +133,7 @@ def test_the_base_of_the_logarithm_cancels_in_ndcg(base: float) -> None:
 
 
 @pytest.mark.parametrize("factor", [0.3, 7])
-def test_a_constant_factor_cancels_in_ndcg(factor: float) -> None:
+def test_a_constant_factor_cancels_in_ndcg(factor):
     weights = [1 / rank**1.5 for rank in range(1, 11)]
     lists = rs.Rankings.from_lists(GRADES)
     wanted = [nDCG(discount=[each * by for each in weights]) @ 10 for by in (1, factor)]
@@ -143,7 +142,7 @@ def test_a_constant_factor_cancels_in_ndcg(factor: float) -> None:
     assert other.tolist() == pytest.approx(one.tolist(), rel=1e-14)
 
 
-def test_the_base_of_jk_does_not_cancel() -> None:
+def test_the_base_of_jk_does_not_cancel():
     found = {base: rs.ndcg([0, 1, 1], discount="jk", base=base) for base in (2, 3)}
     assert found[2] == (1 + 1 / math.log2(3)) / (1 + 1)
     assert found[3] == (1 + 1) / (1 + 1)
@@ -164,7 +163,7 @@ def test_the_base_of_jk_does_not_cancel() -> None:
         ({"powers": [1, 1.0]}, "same_name"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(settings: dict[str, object], code: str) -> None:
+def test_what_cannot_be_meant_is_refused(settings, code):
     with pytest.raises(rs.UsageError) as refused:
         rs.tabulate_discounts(**settings)  # type: ignore[arg-type]  # that is what is tested
     assert refused.value.code == code

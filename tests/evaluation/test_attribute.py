@@ -89,13 +89,13 @@ FORMS_WITHOUT_LABELS: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.parametrize("form", FORMS_OF_LISTS)
-def test_every_form_of_lists_has_the_same_grades(form: str) -> None:
+def test_every_form_of_lists_has_the_same_grades(form):
     found = rs.attribute(FORMS_OF_LISTS[form](), positive=POSITIVE)
     assert np.asarray(found).tolist() == GRADES_OF_LISTS
 
 
 @pytest.mark.parametrize("form", FORMS_OF_SINGLES)
-def test_every_form_of_single_labels_has_the_same_grades(form: str) -> None:
+def test_every_form_of_single_labels_has_the_same_grades(form):
     column = FORMS_OF_SINGLES[form]()
     found = rs.attribute(column, positive=POSITIVE)
     assert np.asarray(found).tolist() == GRADES_OF_SINGLES
@@ -106,7 +106,7 @@ def test_every_form_of_single_labels_has_the_same_grades(form: str) -> None:
 
 @pytest.mark.parametrize("form", FORMS_WITHOUT_LABELS)
 @pytest.mark.parametrize("combine", ["sum", "max"])
-def test_a_column_without_any_label_is_read(form: str, combine: str) -> None:
+def test_a_column_without_any_label_is_read(form, combine):
     column = FORMS_WITHOUT_LABELS[form]()
     found = rs.attribute(column, positive="click", unlabelled=3, combine=combine)
     assert np.asarray(found).tolist() == [3, 3]
@@ -116,21 +116,21 @@ def test_a_column_without_any_label_is_read(form: str, combine: str) -> None:
     "column",
     [np.array([], dtype=object), pl.Series([], dtype=pl.String), pa.chunked_array([], pa.string())],
 )
-def test_a_column_without_rows_has_no_grades(column: object) -> None:
+def test_a_column_without_rows_has_no_grades(column):
     assert np.asarray(rs.attribute(column, positive="click")).shape == (0,)
 
 
 LOG = [["click"], ["click", "favorite", "buy"], ["view"], [], None, ["click", "click"]]
 
 
-def grades(labels: object, **settings: object) -> list[float]:
+def grades(labels, **settings):
     found = rs.attribute(labels, **settings)
     assert isinstance(found, np.ndarray)
     assert found.dtype == np.float64
     return found.tolist()
 
 
-def test_the_labels_of_one_document_have_a_grade() -> None:
+def test_the_labels_of_one_document_have_a_grade():
     grade = rs.attribute(["click", "favorite", "buy"], positive="click")
     assert (grade, type(grade)) == (1, float)
 
@@ -147,19 +147,19 @@ def test_the_labels_of_one_document_have_a_grade() -> None:
         ({"positive": "absent"}, [0, 0, 0, 0, 0, 0]),
     ],
 )
-def test_each_setting_is_its_sum(settings: dict[str, object], expected: list[float]) -> None:
+def test_each_setting_is_its_sum(settings, expected):
     assert grades(LOG, **settings) == expected
 
 
 @pytest.mark.parametrize("unlabelled", [None, NAN])
-def test_documents_without_labels_can_be_unjudged(unlabelled: float | None) -> None:
+def test_documents_without_labels_can_be_unjudged(unlabelled):
     found = grades(LOG, positive="click", unlabelled=unlabelled)
     assert [math.isnan(grade) for grade in found] == [False, False, False, True, True, False]
     one = rs.attribute([], positive="click", unlabelled=unlabelled)
     assert math.isnan(float(one))
 
 
-def test_a_prediction_counts_where_prediction_label_and_positive_class_match() -> None:
+def test_a_prediction_counts_where_prediction_label_and_positive_class_match():
     labels = ["click", "favorite", "buy"]
     for predicted, grade in (("buy", 1), ("favorite", 0), ("view", 0)):
         assert rs.attribute(labels, positive=["click", "buy"], predicted=predicted) == grade
@@ -170,7 +170,7 @@ def test_a_prediction_counts_where_prediction_label_and_positive_class_match() -
     assert found == [0, 0, 0, 9, 9, 0]
 
 
-def test_the_order_of_labels_changes_no_bit_of_a_grade() -> None:
+def test_the_order_of_labels_changes_no_bit_of_a_grade():
     weights = {"a": 0.1, "b": 0.2, "c": 0.3}
     orders = [list(order) for order in itertools.permutations(weights)]
     assert set(grades(orders, positive=weights)) == {0.1 + 0.2 + 0.3}
@@ -179,9 +179,7 @@ def test_the_order_of_labels_changes_no_bit_of_a_grade() -> None:
 
 
 @pytest.mark.parametrize("make", [pd.Series, pl.Series, pa.array, list])
-def test_text_is_split_only_where_a_separator_is_given(
-    make: Callable[[list[str | None]], object],
-) -> None:
+def test_text_is_split_only_where_a_separator_is_given(make):
     log = make(["click|buy", "click", "", None, " buy | click "])
     assert grades(log, positive=POSITIVE, separator="|") == [6, 1, 0, 0, 6]
     assert rs.attribute("click|buy", positive=POSITIVE, separator="|") == 6
@@ -201,14 +199,8 @@ label_lists = st.lists(st.sampled_from(CLASSES), max_size=6)
     repeats=st.sampled_from(["each", "once"]),
     predicted=st.none() | st.sampled_from(CLASSES),
 )
-def test_every_grade_is_its_definition(
-    log: list[list[str] | None],
-    weights: dict[str, int],
-    combine: str,
-    repeats: str,
-    predicted: str | None,
-) -> None:
-    def grade(labels: list[str]) -> float:
+def test_every_grade_is_its_definition(log, weights, combine, repeats, predicted):
+    def grade(labels):
         counted = set(labels) if repeats == "once" else labels
         worth = [weights.get(label, 0) if predicted in {None, label} else 0 for label in counted]
         return {"sum": sum, "max": max}[combine](worth)
@@ -239,7 +231,7 @@ def test_every_grade_is_its_definition(
         {1: 1},
     ],
 )
-def test_a_bad_positive_class_is_refused(positive: object) -> None:
+def test_a_bad_positive_class_is_refused(positive):
     with refuses(UsageError, "bad_positive", match="positive must be") as refused:
         rs.attribute(["click"], positive=positive)
     assert refused.value.hint
@@ -258,7 +250,7 @@ def test_a_bad_positive_class_is_refused(positive: object) -> None:
         ({"separator": 3}, "bad_parameter"),
     ],
 )
-def test_a_bad_setting_is_refused(settings: dict[str, object], code: str) -> None:
+def test_a_bad_setting_is_refused(settings, code):
     refused(lambda: rs.attribute([["click"]], positive="click", **settings), code)
 
 
@@ -291,17 +283,17 @@ def test_a_bad_setting_is_refused(settings: dict[str, object], code: str) -> Non
         (pl.DataFrame({"labels": ["click"]}), "label_type"),
     ],
 )
-def test_what_are_no_labels_is_refused(labels: object, code: str) -> None:
+def test_what_are_no_labels_is_refused(labels, code):
     refused(lambda: rs.attribute(labels, positive="click"), code)
 
 
-def test_the_row_of_a_mistake_is_named() -> None:
+def test_the_row_of_a_mistake_is_named():
     with pytest.raises(InputError) as refused:
         rs.attribute([["click"], [], [7]], positive="click")
     assert (refused.value.file, refused.value.line) == ("labels", 3)
 
 
-def test_unknown_labels_are_refused_where_that_is_asked_for() -> None:
+def test_unknown_labels_are_refused_where_that_is_asked_for():
     log = [["click"], [], ["click", "clik"]]
     with pytest.raises(InputError, match="'clik'") as refused:
         rs.attribute(log, positive={"click": 1, "view": 0}, unknown="error")
@@ -319,7 +311,7 @@ def test_unknown_labels_are_refused_where_that_is_asked_for() -> None:
         (["click", 1], "label_type"),
     ],
 )
-def test_predictions_that_do_not_fit_are_refused(predicted: object, code: str) -> None:
+def test_predictions_that_do_not_fit_are_refused(predicted, code):
     error = refused(
         lambda: rs.attribute([["click"], []], positive="click", predicted=predicted), code
     )
@@ -327,7 +319,7 @@ def test_predictions_that_do_not_fit_are_refused(predicted: object, code: str) -
 
 
 @pytest.mark.parametrize("column", [pl.Series([["click"]]), [["click|buy"]], {"click|buy"}])
-def test_a_separator_splits_text_only(column: object) -> None:
+def test_a_separator_splits_text_only(column):
     with pytest.raises(InputError) as refused:
         rs.attribute(column, positive="click", separator="|")
     assert refused.value.code in {"label_type", "input_type"}
@@ -355,9 +347,7 @@ TABLE: dict[str, list[object]] = {
         ({"labels": "last"}, [0, 5, 0, 1, 0]),
     ],
 )
-def test_labels_become_the_grades_of_the_rows(
-    settings: dict[str, object], grades: list[float]
-) -> None:
+def test_labels_become_the_grades_of_the_rows(settings, grades):
     for make in (dict, pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table):
         rankings = Rankings.from_table(make(TABLE), positive=POSITIVE, **settings)
         assert rankings.relevance.tolist() == pytest.approx(grades, nan_ok=True)
@@ -365,7 +355,7 @@ def test_labels_become_the_grades_of_the_rows(
     assert dict(rankings.evaluate("nDCG")) == dict(Rankings.from_table(table).evaluate("nDCG"))
 
 
-def test_a_column_that_is_named_comes_before_one_with_a_usual_name() -> None:
+def test_a_column_that_is_named_comes_before_one_with_a_usual_name():
     table = TABLE | {"relevance": [9, 9, 9, 9, 9]}
     rankings = Rankings.from_table(table, labels="events", positive="click")
     assert rankings.relevance.tolist() == [0, 1, 0, 2, 0]
@@ -387,11 +377,11 @@ def test_a_column_that_is_named_comes_before_one_with_a_usual_name() -> None:
         ({"labels": "events", "positive": "click", "unknown": "error"}, "unknown_label"),
     ],
 )
-def test_labels_that_cannot_be_read_are_refused(settings: dict[str, object], code: str) -> None:
+def test_labels_that_cannot_be_read_are_refused(settings, code):
     refused(lambda: Rankings.from_table(TABLE, **settings), code)
 
 
-def test_columns_of_labels_have_a_label_a_row() -> None:
+def test_columns_of_labels_have_a_label_a_row():
     short = TABLE | {"events": [["click"]]}
     refused(
         lambda: Rankings.from_table(short, labels="events", positive="click"), "length_mismatch"

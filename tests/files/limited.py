@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
-from rankscope import Evaluation
 
 SMALL = 40_000
 """A limit of so many bytes makes a dozen rows a part of their own."""
@@ -24,7 +22,7 @@ ODD: dict[str, list[Any]] = {
 }
 
 
-def draw_settings(**others: list[Any]) -> st.SearchStrategy[dict[str, Any]]:
+def draw_settings(**others):
     """Arguments of an evaluation: the usual ones, and others with their values."""
     choices = {"duplicates": ["error", "first", "max"], "interval": [None, 0.9], "threads": [1, 2]}
     drawn = {name: st.sampled_from(values) for name, values in (choices | others).items()}
@@ -32,13 +30,13 @@ def draw_settings(**others: list[Any]) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries({"measures": measures, **drawn})
 
 
-def draw_pairs(draw: st.DrawFn, choose: Random) -> list[tuple[int, int]]:
+def draw_pairs(draw, choose):
     """Draw the numbers of queries and of their documents."""
     sizes = [choose.randint(1, MOST_OF_QUERY) for _ in range(draw(st.integers(1, 12)))]
     return [(query, doc) for query, size in enumerate(sizes) for doc in range(size)]
 
 
-def spoil(draw: st.DrawFn, choose: Random, table: dict[str, list[Any]]) -> None:
+def spoil(draw, choose, table):
     """Put odd values into some of the columns, but no text among integers."""
     for name in draw(st.lists(st.sampled_from(sorted(ODD.keys() & table.keys())), max_size=2)):
         for _ in range(draw(st.integers(1, 2))):
@@ -47,7 +45,7 @@ def spoil(draw: st.DrawFn, choose: Random, table: dict[str, list[Any]]) -> None:
                 column[choose.randrange(len(column))] = choose.choice(ODD[name])
 
 
-def describe(evaluation: Evaluation) -> list[object]:
+def describe(evaluation):
     """Return all that an evaluation says, to the last bit."""
     return [
         str(evaluation),

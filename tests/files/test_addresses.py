@@ -7,7 +7,7 @@ import gzip
 import io
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ TABLE = b"query_id,relevance,score\n%s,1,1\n"
 
 
 @pytest.fixture
-def bucket() -> Iterator[Any]:
+def bucket():
     """A bucket in memory, with runs, and a table in partitions."""
     memory = fsspec.filesystem("memory")
     files = {
@@ -46,21 +46,21 @@ def bucket() -> Iterator[Any]:
 
 
 @pytest.mark.usefixtures("bucket")
-def test_files_are_read_through_fsspec() -> None:
+def test_files_are_read_through_fsspec():
     found = rs.evaluate("memory://data/qrels.txt", "memory://data/runs/a.run", "RR")
     assert found.to_dict() == {"q1": {"RR": 0.5}, "q2": {"RR": 1.0}}
 
 
 @pytest.mark.usefixtures("bucket")
 @pytest.mark.parametrize("path", ["runs", "runs/", "runs/*.run", "r*/[ab].run"])
-def test_a_folder_and_a_pattern_are_several_runs(path: str) -> None:
+def test_a_folder_and_a_pattern_are_several_runs(path):
     found: Any = rs.evaluate(QRELS, f"memory://data/{path}", "RR")
     assert {name: run["RR"] for name, run in found.items()} == {"a.run": 0.75, "b.run": 0.75}
 
 
 @pytest.mark.usefixtures("bucket")
 @pytest.mark.parametrize("path", ["log", "log/", "log/*/*.csv", "log/**/*.csv"])
-def test_folders_of_partitions_are_one_table(path: str) -> None:
+def test_folders_of_partitions_are_one_table(path):
     rankings = rs.Rankings.from_table(f"memory://data/{path}", attributes=["day"])
     slices = rankings.evaluate("RR", by="day").slices
     assert slices is not None
@@ -79,9 +79,7 @@ def test_folders_of_partitions_are_one_table(path: str) -> None:
         ("memory://data/none.run", "lake_read", "none.run"),
     ],
 )
-def test_addresses_that_cannot_be_read_are_refused_without_their_secrets(
-    address: str, code: str, message: str
-) -> None:
+def test_addresses_that_cannot_be_read_are_refused_without_their_secrets(address, code, message):
     for call in (
         lambda: rs.evaluate(QRELS, address, "RR"),
         lambda: rs.read_qrels(address),
@@ -95,14 +93,14 @@ def test_addresses_that_cannot_be_read_are_refused_without_their_secrets(
 LOGS = ("jsonl", "json", "csv")
 
 
-def pack_zip(text: bytes) -> bytes:
+def pack_zip(text):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("bm25.run", text)
     return packed.getvalue()
 
 
-def pack_tar(text: bytes, form: int = tarfile.DEFAULT_FORMAT) -> bytes:
+def pack_tar(text, form=tarfile.DEFAULT_FORMAT):
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=form) as archive:
         member = tarfile.TarInfo("bm25.run")
@@ -125,7 +123,7 @@ FORMS = ("trec", "csv", "jsonl", "letor")
 
 
 @pytest.mark.parametrize("ending", ARCHIVES)
-def test_an_archive_is_refused_by_its_contents_or_its_name(ending: str, tmp_path: Path) -> None:
+def test_an_archive_is_refused_by_its_contents_or_its_name(ending, tmp_path):
     named, other = tmp_path / f"runs.{ending}", tmp_path / "bm25.run"
     calls: dict[str, Callable[[], object]] = {
         str(named): lambda: rs.evaluate(QRELS, [str(named), "b.run"], "AP"),
@@ -135,10 +133,10 @@ def test_an_archive_is_refused_by_its_contents_or_its_name(ending: str, tmp_path
         **{f"{tmp_path}/log.{form}": lambda form=form: read_events(form) for form in LOGS},  # type: ignore[misc]
     }
 
-    def read(form: str) -> object:
+    def read(form):
         return rs.evaluate(QRELS, rs.File(tmp_path / f"run.{form}", form), "AP")  # type: ignore[arg-type]
 
-    def read_events(form: str) -> object:
+    def read_events(form):
         file = EventFile(str(tmp_path / f"log.{form}"))
         return next(iter(file.read_tables() if form == "csv" else file.read_objects()))
 
@@ -151,5 +149,5 @@ def test_an_archive_is_refused_by_its_contents_or_its_name(ending: str, tmp_path
         assert "unpack it" in error.hint
 
 
-def test_a_text_in_which_the_magic_stands_elsewhere_is_read() -> None:
+def test_a_text_in_which_the_magic_stands_elsewhere_is_read():
     assert rs.evaluate(QRELS, b"# ustar\n" + RUN + b" " * 300 + b"\n", "RR")["RR"] == 0.75

@@ -29,13 +29,13 @@ TABLE = pa.table(
 )
 
 
-def parquet(table: pa.Table, **settings: object) -> bytes:
+def parquet(table, **settings):
     buffer = io.BytesIO()
     pq.write_table(table, buffer, **settings)
     return buffer.getvalue()
 
 
-def test_a_page_that_does_not_fit_its_checksum_is_refused() -> None:
+def test_a_page_that_does_not_fit_its_checksum_is_refused():
     good = parquet(TABLE, write_page_checksum=True, use_dictionary=False, compression="none")
     at = good.index(b"d33")
     damaged = good[:at] + b"e" + good[at + 1 :]
@@ -47,9 +47,7 @@ def test_a_page_that_does_not_fit_its_checksum_is_refused() -> None:
     [{"query_id": list(range(ROWS))}, {"score": None}],
     ids=["another type", "no column"],
 )
-def test_files_that_do_not_fit_together_are_named(
-    change: dict[str, list[object] | None], tmp_path: Path
-) -> None:
+def test_files_that_do_not_fit_together_are_named(change, tmp_path):
     columns: dict[str, object] = dict(TABLE.to_pydict()) | change
     other = pa.table({name: column for name, column in columns.items() if column is not None})
     for name, table in (("a", TABLE), ("b", TABLE), ("c", other)):
@@ -59,7 +57,7 @@ def test_files_that_do_not_fit_together_are_named(
     assert str(tmp_path / "c.parquet") in error.summary
 
 
-def test_numbers_of_several_widths_fit_together(tmp_path: Path) -> None:
+def test_numbers_of_several_widths_fit_together(tmp_path):
     """Grades of a file with unjudged rows are decimals where others are integers."""
     for name, grades in (("a", [1, 0]), ("b", [1.0, None])):
         table = {"query_id": [name] * 2, "score": [2.0, 1.0], "relevance": grades}
@@ -67,7 +65,7 @@ def test_numbers_of_several_widths_fit_together(tmp_path: Path) -> None:
     assert rs.evaluate(tmp_path, "P@2")["P@2"] == (1 / 2 + 1 / 2) / 2
 
 
-def test_files_of_several_formats_are_no_table(tmp_path: Path) -> None:
+def test_files_of_several_formats_are_no_table(tmp_path):
     pq.write_table(TABLE, tmp_path / "a.parquet")
     (tmp_path / "b.csv").write_text("query_id,score,relevance\nq,1,1\n")
     with pytest.raises(rs.FormatError, match=r"a\.parquet.*b\.csv"):
@@ -75,7 +73,7 @@ def test_files_of_several_formats_are_no_table(tmp_path: Path) -> None:
     assert rs.evaluate(tmp_path / "*.csv", "RR")["RR"] == 1
 
 
-def test_parquet_comes_through_a_pipe(tmp_path: Path) -> None:
+def test_parquet_comes_through_a_pipe(tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
     writer = threading.Thread(target=path.write_bytes, args=[parquet(TABLE)])
@@ -85,7 +83,7 @@ def test_parquet_comes_through_a_pipe(tmp_path: Path) -> None:
     assert found["RR"] == rs.evaluate(TABLE, "RR")["RR"]
 
 
-def test_texts_of_several_dictionaries_are_joined_as_texts() -> None:
+def test_texts_of_several_dictionaries_are_joined_as_texts():
     kind = pa.dictionary(pa.int8(), pa.string())
     batches = [
         pa.record_batch(
@@ -116,7 +114,7 @@ ENCODINGS = (
 )
 
 
-def add_columns() -> pa.Table:
+def add_columns():
     """Columns of all types beside those that are read."""
     numbers = pa.array(range(ROWS))
     beside = {
@@ -149,7 +147,7 @@ def add_columns() -> pa.Table:
 WIDE = add_columns()
 
 
-def check(path: Path) -> None:
+def check(path):
     """The values of a file are those of the same columns in memory."""
     expected, found = (rs.evaluate(each, MEASURES) for each in (TABLE, str(path)))
     assert [found[name] for name in found] == [expected[name] for name in expected]
@@ -170,13 +168,13 @@ WRITTEN: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("how", WRITTEN)
-def test_files_of_pyarrow_are_read(tmp_path: Path, how: str) -> None:
+def test_files_of_pyarrow_are_read(tmp_path, how):
     path = tmp_path / "table.parquet"
     pq.write_table(WIDE, path, **WRITTEN[how])
     check(path)
 
 
-def test_files_of_polars_and_duckdb_are_read(tmp_path: Path) -> None:
+def test_files_of_polars_and_duckdb_are_read(tmp_path):
     polars, duckdb = map(pytest.importorskip, ("polars", "duckdb"))
     frame = polars.from_arrow(WIDE.drop_columns(["map"]))
     frame.write_parquet(tmp_path / "polars.parquet", row_group_size=7)
@@ -189,7 +187,7 @@ def test_files_of_polars_and_duckdb_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["spark.parquet", "spark-v2.parquet"])
-def test_files_of_spark_are_read(name: str) -> None:
+def test_files_of_spark_are_read(name):
     """With times of 96 bits, nulls and lists; the second has pages of version 2."""
     check(DATA / name)
 
@@ -197,18 +195,18 @@ def test_files_of_spark_are_read(name: str) -> None:
 class Keys(pe.KmsClient):  # type: ignore[misc] # PyArrow has no types
     """Keys that wrap others as text."""
 
-    def __init__(self, _: object) -> None:
+    def __init__(self, _):
         super().__init__()
 
-    def wrap_key(self, key_bytes: bytes, master_key_identifier: str) -> str:
+    def wrap_key(self, key_bytes, master_key_identifier):
         return f"{master_key_identifier}:{key_bytes.hex()}"
 
-    def unwrap_key(self, wrapped_key: str, _: str) -> bytes:
+    def unwrap_key(self, wrapped_key, _):
         return bytes.fromhex(wrapped_key.partition(":")[2])
 
 
 @pytest.mark.parametrize("plaintext_footer", [False, True])
-def test_an_encrypted_file_is_refused(tmp_path: Path, *, plaintext_footer: bool) -> None:
+def test_an_encrypted_file_is_refused(tmp_path, *, plaintext_footer):
     path = tmp_path / "table.parquet"
     settings = pe.EncryptionConfiguration(
         footer_key="f", column_keys={"c": ["score"]}, plaintext_footer=plaintext_footer

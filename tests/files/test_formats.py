@@ -5,9 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
-from collections.abc import Mapping
 from importlib import import_module
-from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -27,7 +25,7 @@ from tests.tabular import write_table
 WRITTEN = {"ndjson": "jsonl", "feather": "arrow", "ipc": "arrow"}
 
 
-def write(folder: Path, ending: str, query: str, score: float | None = -2.0) -> Path:
+def write(folder, ending, query, score=-2.0):
     columns = {"qid": [query] * 3, "docno": [*"xyz"], "label": [1, 0, -1]}
     path = folder / f"t.{WRITTEN.get(ending, ending)}"
     write_table(columns | {"score": [0.5, 1.0, score]}, path)
@@ -35,7 +33,7 @@ def write(folder: Path, ending: str, query: str, score: float | None = -2.0) -> 
 
 
 @pytest.mark.parametrize("ending", [*["csv", "tsv", "jsonl", "parquet", "arrow"], *WRITTEN])
-def test_a_folder_and_a_pattern_are_all_their_files(ending: str, tmp_path: Path) -> None:
+def test_a_folder_and_a_pattern_are_all_their_files(ending, tmp_path):
     for query, part in enumerate(("day=1", "day=2", ".hidden")):
         (tmp_path / part).mkdir()
         last = write(tmp_path / part, ending, f"q{query}")
@@ -52,7 +50,7 @@ def test_a_folder_and_a_pattern_are_all_their_files(ending: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("ranks", [(1, 2, 4), (0, 1, 2), (5, 6, 70)])
-def test_ranks_order_whatever_they_begin_with(ranks: tuple[int, ...]) -> None:
+def test_ranks_order_whatever_they_begin_with(ranks):
     """Gaps and another first rank change no value, and are noted."""
     rows = zip("abc", (0, 1, 2), ranks, strict=True)
     text = "".join(f"q,{doc},{grade},{rank}\n" for doc, grade, rank in rows)
@@ -63,19 +61,19 @@ def test_ranks_order_whatever_they_begin_with(ranks: tuple[int, ...]) -> None:
     assert [note.code for note in evaluation.notes] == ["rank_gap"]
 
 
-def literal(name: str) -> tuple[str, ...]:
+def literal(name):
     """The choices that editors offer, which stand where only type checkers look."""
     source = import_module("inspect").getsource(files)
     line = next(line for line in source.splitlines() if line.strip().startswith(f"{name}:"))
     return get_args(eval(line.partition(" = ")[2], {"Literal": import_module("typing").Literal}))  # noqa: S307
 
 
-def test_editors_offer_the_formats_of_the_table() -> None:
+def test_editors_offer_the_formats_of_the_table():
     assert sorted(literal("Format")) == sorted(TABLE_FORMATS)
     assert sorted(literal("EventFormat")) == sorted(EVENT_FORMATS)
 
 
-def test_every_reader_opens_files_and_every_ending_means_one_format() -> None:
+def test_every_reader_opens_files_and_every_ending_means_one_format():
     endings = [ending for row in FORMATS.values() for ending in row.endings]
     assert len(endings) == len(set(endings))
     for row in FORMATS.values():
@@ -89,7 +87,7 @@ def test_every_reader_opens_files_and_every_ending_means_one_format() -> None:
 LOG = lines("qid,doc,label,score", "q1,a,0,2", "q1,é,1,1")
 
 
-def test_another_encoding_may_be_named() -> None:
+def test_another_encoding_may_be_named():
     log = rs.File(LOG.decode().encode("latin-1"), "csv")
     refused(lambda: rs.evaluate(log, "RR"), "encoding")
     assert rs.evaluate(log, "RR", encoding="latin-1")["RR"] == 1 / 2
@@ -97,18 +95,18 @@ def test_another_encoding_may_be_named() -> None:
 
 
 @pytest.mark.parametrize("form", ["excel", "", "CSV"])
-def test_a_format_that_is_none_is_refused(form: str) -> None:
+def test_a_format_that_is_none_is_refused(form):
     refused(lambda: rs.evaluate(rs.File(LOG, form), "RR"), "bad_format")  # type: ignore[arg-type]
 
 
-def test_a_file_that_is_no_table_by_its_name_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_table_by_its_name_is_refused(tmp_path):
     path = tmp_path / "log.txt"
     path.write_bytes(LOG)
     refused(lambda: rs.evaluate(path, "RR"), "unknown_format")
     assert rs.evaluate(rs.File(path, "csv"), "RR")["RR"] == 1 / 2
 
 
-def test_columns_of_judgments_and_runs_may_have_names_of_their_own() -> None:
+def test_columns_of_judgments_and_runs_may_have_names_of_their_own():
     qrels = rs.File(b"topic,url,judgment\nq1,a,1\n", "csv", {"relevance": "judgment", "doc": "url"})
     run = rs.File(b"query,url,bm25\nq1,b,2\nq1,a,1\n", "csv", {"doc": "url", "score": "bm25"})
     assert rs.evaluate(qrels, run, "RR")["RR"] == 1 / 2
@@ -121,7 +119,7 @@ def test_columns_of_judgments_and_runs_may_have_names_of_their_own() -> None:
         rs.evaluate(*plain, "RR", query=1)
 
 
-def test_labels_queries_and_documents_are_read() -> None:
+def test_labels_queries_and_documents_are_read():
     letor = read_letor(
         b"2 qid:10 1:0.5 2:-1e-3 #docid = GX000-1 inc = 1 prob = 0.02\r\n"
         b"# a comment\n\n"
@@ -150,11 +148,11 @@ def test_labels_queries_and_documents_are_read() -> None:
         (b"1 qid:1\n1 qid:2 1:\0\n", "nul_byte", 2),
     ],
 )
-def test_what_is_no_row_is_refused(text: bytes, code: str, line: int | None) -> None:
+def test_what_is_no_row_is_refused(text, code, line):
     assert refused(lambda: read_letor(text), code).line == line
 
 
-def write_sizes(folder: Path, name: str, sizes: str) -> Path:
+def write_sizes(folder, name, sizes):
     """Write three rows, and the sizes of their groups beside them."""
     (folder / "train").write_text("1 1:1\n0 1:2\n2 1:3\n")
     (folder / name).write_text(sizes)
@@ -170,19 +168,19 @@ def write_sizes(folder: Path, name: str, sizes: str) -> Path:
         ("-1\n4", "group_sizes"),
     ],
 )
-def test_sizes_that_do_not_fit_are_refused(sizes: str, code: str, tmp_path: Path) -> None:
+def test_sizes_that_do_not_fit_are_refused(sizes, code, tmp_path):
     path = write_sizes(tmp_path, "train.query", sizes)
     refused(lambda: read_letor(path), code)
 
 
-def test_a_group_may_be_empty(tmp_path: Path) -> None:
+def test_a_group_may_be_empty(tmp_path):
     letor = read_letor(write_sizes(tmp_path, "train.group", "2\n0\n1\n0\n"))
     assert letor.group_sizes.tolist() == [2, 0, 1, 0]
     rankings = Rankings.from_groups(letor.relevance, [1, 2, 3], letor.group_sizes)
     assert rankings.evaluate("RR").per_query_list("RR") == [1 / 2, 0, 1, 0]
 
 
-def test_the_data_of_lightgbm_have_the_values_that_it_reported() -> None:
+def test_the_data_of_lightgbm_have_the_values_that_it_reported():
     folder = find("lightgbm")
     letor = read_letor(folder / "rank.test")
     scored = np.loadtxt(folder / "rank.test.scores.tsv", skiprows=1, usecols=3)
@@ -194,7 +192,7 @@ def test_the_data_of_lightgbm_have_the_values_that_it_reported() -> None:
         assert found == pytest.approx(reported[f"ndcg@{k}"], abs=1e-9)
 
 
-def test_the_data_of_fastrank_agree_with_their_qrels() -> None:
+def test_the_data_of_fastrank_agree_with_their_qrels():
     folder = find("fastrank")
     letor = read_letor(folder / "trec_news_2018.train")
     assert letor.group_sizes.sum() == len(letor.relevance) == 782
@@ -211,12 +209,12 @@ TWO = b"q1 Q0 d2 1 2.0 t\nq1 Q0 d1 2 1.0 t\nq2 Q0 d3 1 1.0 t\n"
 TABLE = b"query_id,doc_id,score\nq1,d2,2.0\nq1,d1,1.0\nq2,d3,1.0\n"
 
 
-def means(evaluations: Mapping[str, rs.Evaluation]) -> dict[str, float]:
+def means(evaluations):
     return {name: evaluation["RR"] for name, evaluation in evaluations.items()}
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     folder = tmp_path / "runs"
     folder.mkdir()
     for name, content in {"a.run": ONE, "b.run": TWO, ".hidden": b"?", "_SUCCESS": b""}.items():
@@ -224,7 +222,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_files_of_a_folder_or_a_pattern_are_runs(folder: Path) -> None:
+def test_files_of_a_folder_or_a_pattern_are_runs(folder):
     expected = {"a.run": 1.0, "b.run": 0.75}
     for given in (folder, f"{folder}/*.run", [f"{folder}/*"], rs.File(str(folder))):
         assert means(rs.evaluate(QRELS, given, "RR")) == expected  # type: ignore[call-overload]
@@ -234,7 +232,7 @@ def test_files_of_a_folder_or_a_pattern_are_runs(folder: Path) -> None:
     assert "b.run: RR 0.7500" in str(rs.report(QRELS, str(folder), "RR"))
 
 
-def test_table_files_of_a_folder_are_one_run_unless_runs_are_compared(tmp_path: Path) -> None:
+def test_table_files_of_a_folder_are_one_run_unless_runs_are_compared(tmp_path):
     for name, rows in {"a.csv": b"q1,d1,1\n", "b.csv": b"q2,d3,1\n"}.items():
         (tmp_path / name).write_bytes(b"query_id,doc_id,score\n" + rows)
     assert rs.evaluate(QRELS, tmp_path, "RR")["RR"] == 1.0
@@ -242,9 +240,7 @@ def test_table_files_of_a_folder_are_one_run_unless_runs_are_compared(tmp_path: 
     assert {name: of["RR"] for name, of in compared.means.items()} == {"a.csv": 0.5, "b.csv": 0.5}
 
 
-def test_table_files_beside_trec_runs_are_refused_where_either_could_be_meant(
-    tmp_path: Path,
-) -> None:
+def test_table_files_beside_trec_runs_are_refused_where_either_could_be_meant(tmp_path):
     (tmp_path / "a.csv").write_bytes(TABLE)
     (tmp_path / "README.md").write_text("These are the runs of May.")
     assert rs.evaluate(QRELS, tmp_path, "RR")["RR"] == 0.75
@@ -255,9 +251,7 @@ def test_table_files_beside_trec_runs_are_refused_where_either_could_be_meant(
     assert means(found) == {"a.csv": 0.75, "b.run.gz": 1.0}
 
 
-def test_the_command_line_takes_folders_and_patterns(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_line_takes_folders_and_patterns(folder, tmp_path, capsys):
     (tmp_path / "qrels.txt").write_bytes(QRELS)
     qrels = str(tmp_path / "qrels.txt")
     for runs in (str(folder), f"{folder}/*.run"):
@@ -279,7 +273,7 @@ RUNS = {
 }
 
 
-def test_the_table_has_a_row_per_run_and_a_column_per_measure() -> None:
+def test_the_table_has_a_row_per_run_and_a_column_per_measure():
     frame = rs.evaluate(JUDGED, RUNS, ["RR", "P@1"]).to_pandas()
     assert frame.columns.tolist() == ["run", "RR", "P@1"]
     assert frame["RR"].tolist() == [0.75, 1.0]
@@ -287,7 +281,7 @@ def test_the_table_has_a_row_per_run_and_a_column_per_measure() -> None:
     assert lines[:4] == ["run      RR", "old  0.7500", "new  1.0000", "2 queries"]
 
 
-def test_frames_and_paths_are_runs_too(tmp_path: Path) -> None:
+def test_frames_and_paths_are_runs_too(tmp_path):
     frames, paths = {}, []
     for name, run in RUNS.items():
         rows = [(query, doc, score) for query, docs in run.items() for doc, score in docs.items()]
@@ -303,14 +297,14 @@ def test_frames_and_paths_are_runs_too(tmp_path: Path) -> None:
         rs.evaluate(JUDGED, [str(paths[0])] * 2, "RR")
 
 
-def test_a_name_that_is_not_there_says_which_are() -> None:
+def test_a_name_that_is_not_there_says_which_are():
     found = rs.evaluate(JUDGED, RUNS, "RR")
     with pytest.raises(KeyError, match="did you mean 'new'"):
         found["nex"]
     assert "<table>" in found._repr_html_()
 
 
-def test_one_run_stays_one_result() -> None:
+def test_one_run_stays_one_result():
     assert isinstance(rs.evaluate(JUDGED, RUNS["old"], "RR"), rs.Evaluation)
     assert isinstance(rs.evaluate(JUDGED, [("q1", "a", 1.0)], "RR"), rs.Evaluation)
     with pytest.raises(rs.EmptyError):

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,10 +27,6 @@ from tests.generated import examples
 from tests.refusals import refused, refuses
 from tests.tabular import write_table
 
-if TYPE_CHECKING:
-    from rankscope.typing import InputLike
-
-
 SETTINGS = draw_settings(
     ties=["average", "input", "doc_id", "best"],
     policy=[None, "empty=error", "negative=error", "empty=skip"],
@@ -39,7 +35,7 @@ SETTINGS = draw_settings(
 
 
 @st.composite
-def make_tables(draw: st.DrawFn) -> dict[str, list[Any]]:
+def make_tables(draw):
     """Draw rows of a few queries in random order, most of them valid."""
     choose = random.Random(draw(st.integers(0, 10**6)))
     pairs = draw_pairs(draw, choose)
@@ -68,7 +64,7 @@ def make_tables(draw: st.DrawFn) -> dict[str, list[Any]]:
     return table
 
 
-def evaluate(path: Path, settings: dict[str, Any], *, spills: bool) -> list[object]:
+def evaluate(path, settings, *, spills):
     """Evaluate a file in memory or in parts, and return the result, or the mistake."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rankscope._evaluate.streaming._push_all", lambda *_: False)
@@ -84,14 +80,14 @@ def evaluate(path: Path, settings: dict[str, Any], *, spills: bool) -> list[obje
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """A folder that the tests of this module share."""
     return tmp_path_factory.mktemp("files")
 
 
 @examples(100)
 @given(st.data())
-def test_results_and_mistakes_are_those_of_memory(folder: Path, data: st.DataObject) -> None:
+def test_results_and_mistakes_are_those_of_memory(folder, data):
     table, settings = data.draw(make_tables()), data.draw(SETTINGS)
     path = write_table(table, folder / "log.parquet")
     expected = evaluate(path, settings, spills=False)
@@ -99,7 +95,7 @@ def test_results_and_mistakes_are_those_of_memory(folder: Path, data: st.DataObj
 
 
 @pytest.fixture(scope="module")
-def scattered(folder: Path) -> Path:
+def scattered(folder):
     """A file of 60,000 rows whose queries are scattered, 12 MB in memory."""
     rng = np.random.default_rng(4)
     query = rng.permutation(np.arange(60_000) // 20)
@@ -114,9 +110,7 @@ def scattered(folder: Path) -> Path:
     return folder / "scattered.parquet"
 
 
-def test_a_limit_of_memory_changes_nothing(
-    scattered: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_limit_of_memory_changes_nothing(scattered, caplog):
     settings: dict[str, Any] = {
         "measures": ["nDCG@10", "AP"],
         "by": "user",
@@ -133,7 +127,7 @@ def test_a_limit_of_memory_changes_nothing(
 
 
 @pytest.mark.parametrize("size", [1, 0, -5, "1 KiB", "much", 1.5, True, "1GiB2"])
-def test_a_size_or_a_folder_that_is_none_is_refused(size: object, tmp_path: Path) -> None:
+def test_a_size_or_a_folder_that_is_none_is_refused(size, tmp_path):
     refused(lambda: rs.evaluate(rs.File(b"", "csv"), "RR", memory=size), "bad_memory")
     run = rs.File(b"q1 Q0 d1 1 2.0 t", "trec")
     refused(lambda: rs.evaluate({"q1": {"d1": 1}}, run, "RR", memory=size), "bad_memory")
@@ -144,9 +138,7 @@ def test_a_size_or_a_folder_that_is_none_is_refused(size: object, tmp_path: Path
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux")
 @pytest.mark.parametrize(("path", "code"), [("/dev/full", "disk_full"), ("/none", "spill_file")])
-def test_a_folder_that_cannot_be_written_to_is_an_error(
-    path: str, code: str, scattered: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_cannot_be_written_to_is_an_error(path, code, scattered, monkeypatch):
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: Path(path).open("r+b"))  # noqa: SIM115
     refused(lambda: rs.evaluate(scattered, "RR", memory="1MiB"), code)
 
@@ -156,9 +148,7 @@ def test_a_folder_that_cannot_be_written_to_is_an_error(
 @pytest.mark.parametrize(
     "call", ["rs.evaluate(path, 'RR', **limit)", "rs.evaluate(path, path, 'RR', **limit)"]
 )
-def test_nothing_is_left_behind(
-    scattered: Path, tmp_path: Path, sent: signal.Signals, call: str
-) -> None:
+def test_nothing_is_left_behind(scattered, tmp_path, sent, call):
     """The process gets a signal once its files have been written."""
     program = f"""
 import os, signal, sys
@@ -201,7 +191,7 @@ RUN_SETTINGS = draw_settings(
 
 
 @st.composite
-def make_runs(draw: st.DrawFn) -> tuple[dict[str, dict[str, int]], dict[str, list[Any]]]:
+def make_runs(draw):
     """Draw judgments, and rows of a run that are grouped or scattered, most of them valid."""
     choose = random.Random(draw(st.integers(0, 10**6)))
     pairs = draw_pairs(draw, choose)
@@ -211,7 +201,7 @@ def make_runs(draw: st.DrawFn) -> tuple[dict[str, dict[str, int]], dict[str, lis
         pairs.append(pairs.pop(0))
     integers = draw(st.booleans())
 
-    def named(kind: str, number: int) -> int | str:
+    def named(kind, number):
         return number * 7 if integers else f"{kind}{number}"
 
     run: dict[str, list[Any]] = {
@@ -235,7 +225,7 @@ def make_runs(draw: st.DrawFn) -> tuple[dict[str, dict[str, int]], dict[str, lis
     return judged, run
 
 
-def evaluate_run(judged: object, run: object, settings: dict[str, Any], way: str) -> list[object]:
+def evaluate_run(judged, run, settings, way):
     """Evaluate a run in one of the ways, and return the result, or the mistake."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "LEAST", 1)
@@ -252,7 +242,7 @@ def evaluate_run(judged: object, run: object, settings: dict[str, Any], way: str
 
 @examples(150)
 @given(st.data())
-def test_all_ways_give_the_same(folder: Path, data: st.DataObject) -> None:
+def test_all_ways_give_the_same(folder, data):
     judged, run = data.draw(make_runs())
     settings = data.draw(RUN_SETTINGS)
     path = write_table(run, folder / f"run.{data.draw(st.sampled_from(FORMATS))}")
@@ -266,7 +256,7 @@ MEASURES = ["nDCG@10", "AP", "RR", "Judged@10", "nDCG(gain='exp2')@5"]
 
 
 @pytest.fixture(scope="module")
-def judgments() -> bytes:
+def judgments():
     rng = random.Random(1)
     lines = [
         f"q{query} 0 d{rng.randrange(60)}-{query} {rng.choice([0, 0, 1, 3])}"
@@ -275,7 +265,7 @@ def judgments() -> bytes:
     return "\n".join(dict.fromkeys(lines)).encode()
 
 
-def make_lines(seed: int, *more: str) -> list[str]:
+def make_lines(seed, *more):
     """Return lines of a run in random order, with these among them."""
     rng = random.Random(seed)
     lines = [
@@ -288,7 +278,7 @@ def make_lines(seed: int, *more: str) -> list[str]:
     return lines
 
 
-def evaluate_scattered(judgments: bytes, run: bytes, **settings: Any) -> list[object]:  # noqa: ANN401 - of all kinds
+def evaluate_scattered(judgments, run, **settings):
     """Evaluate a run, and return what the result says, or the mistake."""
     try:
         return describe(rs.evaluate(judgments, run, MEASURES, **settings))
@@ -309,8 +299,8 @@ def evaluate_scattered(judgments: bytes, run: bytes, **settings: Any) -> list[ob
     ids=["valid", "a duplicate", "two duplicates", "no score", "a short line"],
 )
 def test_results_and_mistakes_of_scattered_runs_are_those_of_memory(
-    judgments: bytes, more: list[str], duplicates: str, caplog: pytest.LogCaptureFixture
-) -> None:
+    judgments, more, duplicates, caplog
+):
     run = "\n".join(make_lines(2, *more)).encode()
     expected = evaluate_scattered(judgments, run, duplicates=duplicates)
     assert not caplog.messages
@@ -322,9 +312,7 @@ def test_results_and_mistakes_of_scattered_runs_are_those_of_memory(
         assert caplog.messages[1].endswith("to temporary files, and removed them")
 
 
-def test_without_a_limit_half_of_the_free_memory_is_the_limit(
-    judgments: bytes, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_without_a_limit_half_of_the_free_memory_is_the_limit(judgments, monkeypatch, caplog):
     run = "\n".join(make_lines(3)).encode()
     expected = evaluate_scattered(judgments, run)
     monkeypatch.setattr(memory, "HARMLESS", 1000)
@@ -333,16 +321,14 @@ def test_without_a_limit_half_of_the_free_memory_is_the_limit(
     assert "exceeds the memory limit of 1.0 MiB" in caplog.messages[0]
 
 
-def as_csv(lines: list[str]) -> str:
+def as_csv(lines):
     rows = (line.split() for line in lines)
     cells = [f"{query},{doc},{score}" for query, _, doc, _, score, _ in rows]
     return "\n".join(["query_id,doc_id,score", *cells])
 
 
 @pytest.mark.parametrize("form", ["trec", "csv"])
-def test_a_compressed_run_from_standard_input_is_the_same(
-    judgments: bytes, form: str, tmp_path: Path
-) -> None:
+def test_a_compressed_run_from_standard_input_is_the_same(judgments, form, tmp_path):
     (tmp_path / "qrels.txt").write_bytes(judgments)
     lines = make_lines(4)
     packed = gzip.compress((as_csv(lines) if form == "csv" else "\n".join(lines)).encode())
@@ -362,9 +348,7 @@ WIDE = {"query_id": np.arange(20_000) % 2, "doc_id": np.arange(20_000), "score":
 
 
 @pytest.mark.parametrize("way", ["a table", "a run in columns", "a run as text"])
-def test_a_query_beyond_the_limit_is_an_error_that_says_what_it_needs(
-    way: str, tmp_path: Path
-) -> None:
+def test_a_query_beyond_the_limit_is_an_error_that_says_what_it_needs(way, tmp_path):
     path = tmp_path / "wide.parquet"
     if way == "a run as text":
         path = tmp_path / "wide.run"
@@ -373,7 +357,7 @@ def test_a_query_beyond_the_limit_is_an_error_that_says_what_it_needs(
         grades = {"relevance": WIDE["doc_id"] % 3} if way == "a table" else {}
         pq.write_table(pa.table(WIDE | grades), path)  # type: ignore[no-untyped-call]
 
-    def evaluate_within(memory: str) -> rs.Evaluation:
+    def evaluate_within(memory):
         if way == "a table":
             return rs.evaluate(path, "RR", memory=memory)
         return rs.evaluate({"0": {"2": 1}, "1": {"3": 1}}, path, "RR", memory=memory)
@@ -385,11 +369,11 @@ def test_a_query_beyond_the_limit_is_an_error_that_says_what_it_needs(
 
 
 @pytest.mark.parametrize("run", [{"q0": {"d1": 1.0}}, [("q0", "d1", 1.0)]])
-def test_a_limit_for_a_run_in_memory_is_refused(judgments: bytes, run: InputLike) -> None:
+def test_a_limit_for_a_run_in_memory_is_refused(judgments, run):
     refused(lambda: rs.evaluate(judgments, run, "RR", memory="1GiB"), "bad_memory")
 
 
-def test_a_limit_for_scores_of_letor_rows_is_refused(tmp_path: Path) -> None:
+def test_a_limit_for_scores_of_letor_rows_is_refused(tmp_path):
     (tmp_path / "test.svm").write_text("1 qid:1 1:0.5\n0 qid:1 1:0.25\n")
     (tmp_path / "scores.txt").write_text("0.5\n0.25\n")
     words = ["test.svm", "scores.txt", "--memory", "1GiB"]

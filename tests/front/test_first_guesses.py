@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,7 @@ NAMES = ["query_id", "doc_id", "relevance", "old", "new", "country", "user_id"]
 LOG = pd.DataFrame(ROWS, columns=NAMES)
 
 
-def write_trec(folder: Path) -> Path:
+def write_trec(folder):
     write_qrels(folder / "qrels.txt", QRELS)
     (folder / "runs").mkdir()
     for name, run in RUNS.items():
@@ -44,7 +43,7 @@ def write_trec(folder: Path) -> Path:
 # The researcher: files and dictionaries.
 
 
-def test_every_form_of_judgments_and_runs_has_one_value(tmp_path: Path) -> None:
+def test_every_form_of_judgments_and_runs_has_one_value(tmp_path):
     folder = write_trec(tmp_path)
     expected = dict(rs.evaluate(QRELS, NEW, MEASURES))
     qrels, run = folder / "qrels.txt", folder / "runs" / "new.run"
@@ -67,7 +66,7 @@ def test_every_form_of_judgments_and_runs_has_one_value(tmp_path: Path) -> None:
         assert dict(found) == expected
 
 
-def test_one_word_asks_each_question_of_files_and_of_a_table(tmp_path: Path) -> None:
+def test_one_word_asks_each_question_of_files_and_of_a_table(tmp_path):
     folder = write_trec(tmp_path)
     qrels = folder / "qrels.txt"
     runs = {name: folder / "runs" / f"{name}.run" for name in RUNS}
@@ -107,7 +106,7 @@ def test_one_word_asks_each_question_of_files_and_of_a_table(tmp_path: Path) -> 
     ],
     ids=["column", "mapping", "series"],
 )
-def test_slices_are_a_column_a_mapping_or_a_series(given: dict[str, Any]) -> None:
+def test_slices_are_a_column_a_mapping_or_a_series(given):
     expected = {"de": 1.0, "fr": rs.evaluate(QRELS, NEW, "RR").to_dict()["q2"]["RR"]}
     beside = {"by": given["by"]}
     for found in (
@@ -124,7 +123,7 @@ def test_slices_are_a_column_a_mapping_or_a_series(given: dict[str, Any]) -> Non
 
 
 @pytest.mark.parametrize("name", ["cluster", "weights"])
-def test_clusters_and_weights_are_given_like_slices(name: str) -> None:
+def test_clusters_and_weights_are_given_like_slices(name):
     values: dict[str, Any] = {"q1": 2.0, "q2": 1.0}
     table = LOG.assign(w=LOG["query_id"].map(values))
     settings: dict[str, Any] = {"interval": 0.95, "score": "new"}
@@ -139,7 +138,7 @@ def test_clusters_and_weights_are_given_like_slices(name: str) -> None:
 # The engineer of models: frames, arrays, columns with names of their own.
 
 
-def test_columns_have_any_name_in_every_function() -> None:
+def test_columns_have_any_name_in_every_function():
     names = {"query": "session", "doc": "item", "relevance": "bought", "score": "logit"}
     columns = {"query_id": "session", "doc_id": "item", "relevance": "bought", "new": "logit"}
     table = LOG.rename(columns=columns)
@@ -150,7 +149,7 @@ def test_columns_have_any_name_in_every_function() -> None:
     assert rs.Rankings.from_table(table, **names).evaluate("nDCG@10")["nDCG@10"] == expected
 
 
-def test_a_table_and_its_judgments_and_run_order_ties_alike() -> None:
+def test_a_table_and_its_judgments_and_run_order_ties_alike():
     tied = LOG.assign(score=1.0)
     constant = {query: dict.fromkeys(docs, 1.0) for query, docs in QRELS.items()}
     expected = rs.evaluate(QRELS, constant, "RR")
@@ -181,7 +180,7 @@ def test_a_table_and_its_judgments_and_run_order_ties_alike() -> None:
         (lambda: rs.evaluate(LOG, "RR", columns={"score": "new"}), "its arguments are"),
     ],
 )
-def test_what_cannot_be_meant_says_what_to_write(call: Callable[[], object], hint: str) -> None:
+def test_what_cannot_be_meant_says_what_to_write(call, hint):
     with pytest.raises(rs.UsageError) as raised:
         call()
     assert hint in raised.value.hint
@@ -242,13 +241,13 @@ UNUSED: dict[str, list[Callable[[], object]]] = {
 
 
 @pytest.mark.parametrize("name", UNUSED)
-def test_an_argument_without_effect_is_an_error(name: str) -> None:
+def test_an_argument_without_effect_is_an_error(name):
     for call in UNUSED[name]:
         with pytest.raises(rs.UsageError, match=f"{name} has no effect on "):
             call()
 
 
-def test_attributes_of_queries_reach_losses_and_reports() -> None:
+def test_attributes_of_queries_reach_losses_and_reports():
     table = {"query_id": ["q1", "q2"], "country": ["de", "fr"], "w": [2, 1]}
     for settings in ({"by": "country"}, {"weights": "w"}):
         lost = rs.losses(QRELS, OLD, "nDCG@2", attributes=table, **settings)
@@ -263,7 +262,7 @@ def test_attributes_of_queries_reach_losses_and_reports() -> None:
 # The engineer of recommenders: a log of interactions.
 
 
-def test_a_log_is_split_recommended_and_evaluated() -> None:
+def test_a_log_is_split_recommended_and_evaluated():
     log = pd.DataFrame(
         {
             "user_id": np.repeat([1, 2, 3], 4),
@@ -282,7 +281,7 @@ def test_a_log_is_split_recommended_and_evaluated() -> None:
     assert not rs.gate(test, lists, fewer, budget, history=train).passed
 
 
-def test_matrices_are_judgments_and_a_run() -> None:
+def test_matrices_are_judgments_and_a_run():
     grades, scores = np.array([[3, 0, 1], [0, 1, 0]]), np.array([[0.1, 0.9, 0.4], [0.5, 0.5, 0.1]])
     expected = rs.Rankings.from_arrays(grades, scores).evaluate(["nDCG@2", "RR"])
     found = rs.evaluate(grades, scores, ["nDCG@2", "RR"])
@@ -294,7 +293,7 @@ def test_matrices_are_judgments_and_a_run() -> None:
         rs.evaluate(grades, scores, "RR", memory="1GiB")
 
 
-def test_a_report_says_how_to_compute_its_values(tmp_path: Path) -> None:
+def test_a_report_says_how_to_compute_its_values(tmp_path):
     folder = write_trec(tmp_path)
     qrels, run = str(folder / "qrels.txt"), str(folder / "runs" / "old.run")
     LOG.to_csv(tmp_path / "log.csv")
@@ -313,7 +312,7 @@ def test_a_report_says_how_to_compute_its_values(tmp_path: Path) -> None:
 QUERIES = [7, 3, 9, 5]
 
 
-def make_log() -> pd.DataFrame:
+def make_log():
     return pd.DataFrame(
         {
             "query_id": [query for query in QUERIES for _ in range(2)],
@@ -326,7 +325,7 @@ def make_log() -> pd.DataFrame:
     )
 
 
-def test_a_user_beside_a_query_id_is_not_taken_for_the_query(tmp_path: Path) -> None:
+def test_a_user_beside_a_query_id_is_not_taken_for_the_query(tmp_path):
     log = make_log()
     log.to_csv(tmp_path / "log.csv", index=False)
     log.to_parquet(tmp_path / "log.parquet", index=False)
@@ -337,7 +336,7 @@ def test_a_user_beside_a_query_id_is_not_taken_for_the_query(tmp_path: Path) -> 
         rs.evaluate(log.rename(columns={"query_id": "topic"}), "RR")
 
 
-def test_an_attribute_with_the_name_of_a_role_does_not_take_its_place(tmp_path: Path) -> None:
+def test_an_attribute_with_the_name_of_a_role_does_not_take_its_place(tmp_path):
     frame = pd.DataFrame({"user": ["a", "b"], "query": ["x", "x"], "score": [1, 2]})
     frame["relevance"] = [1, 0]
     frame.to_csv(path := tmp_path / "rows.csv", index=False)
@@ -345,14 +344,14 @@ def test_an_attribute_with_the_name_of_a_role_does_not_take_its_place(tmp_path: 
         assert list(rs.evaluate(table, "RR", query="user", by="query").query_ids) == ["a", "b"]
 
 
-def test_a_missing_score_is_named_as_such_in_the_hint() -> None:
+def test_a_missing_score_is_named_as_such_in_the_hint():
     with pytest.raises(rs.FormatError) as caught:
         rs.evaluate(make_log().drop(columns="score"), "RR")
     assert caught.value.hint is not None
     assert caught.value.hint.startswith("name it: score=")
 
 
-def test_weights_are_a_list_a_mapping_a_series_or_a_column() -> None:
+def test_weights_are_a_list_a_mapping_a_series_or_a_column():
     weights = {query: float(at + 1) for at, query in enumerate(QUERIES)}
     log = make_log()
     log["w"] = log["query_id"].map(weights)
@@ -372,7 +371,7 @@ def test_weights_are_a_list_a_mapping_a_series_or_a_column() -> None:
         rs.evaluate(log.assign(w="heavy"), "RR", weights="w")
 
 
-def test_clusters_are_a_column_or_a_mapping() -> None:
+def test_clusters_are_a_column_or_a_mapping():
     users = dict(zip(QUERIES, ["ann", "ann", "bob", "cat"], strict=True))
     log = make_log()
     log["who"] = log["query_id"].map(users)
@@ -384,7 +383,7 @@ def test_clusters_are_a_column_or_a_mapping() -> None:
         assert rs.compare(log, "RR", scores=scores, cluster=given)["RR", "other"] == pair
 
 
-def test_slices_by_integer_queries_are_found() -> None:
+def test_slices_by_integer_queries_are_found():
     rankings = rs.Rankings.from_table(make_log())
     countries = dict(zip(QUERIES, ["de", "de", "at", "at"], strict=True))
     for by in (countries, pd.Series(countries).sort_index()):
@@ -395,7 +394,7 @@ def test_slices_by_integer_queries_are_found() -> None:
         rankings.evaluate("RR", by={"x": "de"})
 
 
-def test_ranks_are_not_compared_as_scores() -> None:
+def test_ranks_are_not_compared_as_scores():
     log = make_log().rename(columns={"score": "old_rank", "other": "new_rank"})
     with pytest.raises(rs.UsageError, match="'old_rank' has ranks, but larger scores"):
         rs.compare(log, "RR", scores=["old_rank", "new_rank"])

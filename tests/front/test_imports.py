@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -17,23 +16,23 @@ from rankscope.measures import OBJECTS
 from tests.interpreter import run_python
 
 
-def modules_after(statement: str) -> set[str]:
+def modules_after(statement):
     """The modules that a fresh interpreter has loaded after a statement."""
     return set(run_python(f"{statement}; import sys; print(*sys.modules)", "-I").split())
 
 
-def loaded_by(statement: str) -> set[str]:
+def loaded_by(statement):
     """The top-level packages among them."""
     return {name.partition(".")[0] for name in modules_after(statement)}
 
 
-def parts_loaded_by(statement: str) -> set[str]:
+def parts_loaded_by(statement):
     """The parts of this package among them."""
     loaded = modules_after(statement)
     return {name.split(".")[1] for name in loaded if name.startswith("rankscope.")}
 
 
-def test_all_names_what_is_public() -> None:
+def test_all_names_what_is_public():
     for name in rankscope.__all__:
         getattr(rankscope, name)  # most are imported when they are first used
     public = {
@@ -47,12 +46,12 @@ def test_all_names_what_is_public() -> None:
     assert public == {name for name in rankscope.__all__ if not name.startswith("_")}
 
 
-def test_importing_loads_the_standard_library_only() -> None:
+def test_importing_loads_the_standard_library_only():
     foreign = loaded_by("import rankscope") - loaded_by("pass") - sys.stdlib_module_names
     assert foreign == {"rankscope"}
 
 
-def test_a_name_of_a_function_and_a_package_is_the_function_in_any_order() -> None:
+def test_a_name_of_a_function_and_a_package_is_the_function_in_any_order():
     inner_names = {"agreement": "runs"}
     for name in ("agreement", "bounds", "gate", "leaderboard", "losses", "power", "report"):
         inner = inner_names.get(name, "compute")
@@ -65,14 +64,14 @@ def test_a_name_of_a_function_and_a_package_is_the_function_in_any_order() -> No
             assert run_python(statements, "-I") == "function\n", statements
 
 
-def test_submodules_are_attributes_and_unknown_names_are_not() -> None:
+def test_submodules_are_attributes_and_unknown_names_are_not():
     program = "import rankscope; rankscope.errors.UsageError; rankscope.typing.InputLike"
     assert "rankscope" in loaded_by(program)
     with pytest.raises(AttributeError, match="module 'rankscope' has no attribute 'ndcgg'"):
         rankscope.ndcgg  # type: ignore[attr-defined]  # noqa: B018 - a mistake
 
 
-def test_importing_loads_measures_and_little_else() -> None:
+def test_importing_loads_measures_and_little_else():
     base = {"_core", "deferred", "errors", "measures", "names", "records"}
     names = {"agreement", "bounds", "gate", "leaderboard", "losses", "power", "report"}
     assert parts_loaded_by("import rankscope") == base | names
@@ -84,7 +83,7 @@ EVALUATED = (
 )
 
 
-def test_measures_of_mappings_load_no_numpy_plots_reports_or_statistics() -> None:
+def test_measures_of_mappings_load_no_numpy_plots_reports_or_statistics():
     assert "numpy" not in loaded_by(EVALUATED)
     unneeded = {"cli", "conventions", "monitor", "plots", "stats", "web"}
     assert unneeded.isdisjoint(parts_loaded_by(EVALUATED))
@@ -115,11 +114,11 @@ for table in ({"query": ["q"], "score": [1], "relevance": [1]}, *files):
 """
 
 
-def test_only_tables_need_pyarrow() -> None:
+def test_only_tables_need_pyarrow():
     run_python(WITHOUT_ARROW)
 
 
-def test_a_command_with_trec_files_needs_the_standard_library_only(tmp_path: Path) -> None:
+def test_a_command_with_trec_files_needs_the_standard_library_only(tmp_path):
     (tmp_path / "qrels").write_text("q 0 d 1\n")
     (tmp_path / "run").write_text("q Q0 d 1 1.0 t\n")
     words = ["eval", str(tmp_path / "qrels"), str(tmp_path / "run"), "-m", "RR"]
@@ -140,7 +139,7 @@ POLARS = f"import io, polars; rows = polars.read_csv(io.BytesIO({ROWS.encode()!r
         "rankscope.evaluate(rows.select(['score', 'relevance', 'query_id']), 'nDCG@10')",
     ],
 )
-def test_a_table_of_arrow_or_polars_needs_no_pandas(made: str, call: str) -> None:
+def test_a_table_of_arrow_or_polars_needs_no_pandas(made, call):
     pytest.importorskip("pandas")
     pytest.importorskip("polars")
     loaded = loaded_by(f"{made}; import rankscope; {call}")
@@ -149,7 +148,7 @@ def test_a_table_of_arrow_or_polars_needs_no_pandas(made: str, call: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
-def test_a_table_in_a_file_needs_no_pandas(name: str, tmp_path: Path) -> None:
+def test_a_table_in_a_file_needs_no_pandas(name, tmp_path):
     csv, parquet = pytest.importorskip("pyarrow.csv"), pytest.importorskip("pyarrow.parquet")
     pytest.importorskip("pandas")
     path = tmp_path / name
@@ -166,7 +165,7 @@ def test_a_table_in_a_file_needs_no_pandas(name: str, tmp_path: Path) -> None:
 HEAVY = {"httpcore", "numpy", "pandas", "pyarrow", "pydantic", "sqlalchemy", "ssl", "starlette"}
 
 
-def test_help_loads_no_library() -> None:
+def test_help_loads_no_library():
     commands = [" ".join(words) for words in list_commands(COMMANDS)]
     assert "monitor webhook set" in commands
     commands.remove("monitor rule add")  # its options are the fields of the models of rules
@@ -181,7 +180,7 @@ def test_help_loads_no_library() -> None:
     run_python(program, "-I")
 
 
-def list_commands(group: Group) -> Iterator[list[str]]:
+def list_commands(group):
     """The words of each command of a group, and of the groups in it."""
     for name, command in group.commands.items():
         yield [name]
@@ -202,14 +201,14 @@ PACKAGES = {
 }
 
 
-def run_fresh(program: str) -> list[str]:
+def run_fresh(program):
     """The list that a fresh interpreter prints, in which no name has been used."""
     found: list[str] = json.loads(run_python(program).splitlines()[-1])
     return found
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_dir_lists_public_names_and_no_others(package: str) -> None:
+def test_dir_lists_public_names_and_no_others(package):
     found = run_fresh(f"import json, {package} as it; print(json.dumps(dir(it)))")
     assert set(found) >= PACKAGES[package] | {"__doc__", "__name__"}
     if package != "rankscope.array":  # whose names are imported at once
@@ -217,7 +216,7 @@ def test_dir_lists_public_names_and_no_others(package: str) -> None:
         assert not [name for name in found if name.startswith("_") and name[:2] != "__"]
 
 
-def test_everything_that_dir_lists_is_there() -> None:
+def test_everything_that_dir_lists_is_there():
     """And listing imports nothing."""
     program = (
         "import json, sys, rankscope; before = {*sys.modules}; names = dir(rankscope); "
@@ -242,7 +241,7 @@ TYPED = {"rs.eval": "evaluate", "rs.Rank": "Rankings", "rs.repor": "report"}
 
 
 @pytest.mark.parametrize("use_jedi", [False, True])
-def test_ipython_completes_names_before_their_first_use(use_jedi: bool) -> None:
+def test_ipython_completes_names_before_their_first_use(use_jedi):
     found = run_fresh(COMPLETE.format(texts=[*TYPED, "rs.TYPE", "rs.deferr"], use_jedi=use_jedi))
     *known, hidden, internal = [{name.removeprefix(".") for name in names} for names in found]
     for names, name in zip(known, TYPED.values(), strict=True):
@@ -250,7 +249,7 @@ def test_ipython_completes_names_before_their_first_use(use_jedi: bool) -> None:
     assert HIDDEN.isdisjoint(hidden | internal)
 
 
-def test_jedi_completes_a_session_and_arguments_of_methods() -> None:
+def test_jedi_completes_a_session_and_arguments_of_methods():
     held = rankscope.Rankings.from_run({"q": {"a": 1}}, {"q": {"a": 1.0}})
     arguments = {"held.evaluate(poli": "policy=", "held.from_run(ti": "ties="}
     for typed, name in (TYPED | arguments).items():
@@ -258,7 +257,7 @@ def test_jedi_completes_a_session_and_arguments_of_methods() -> None:
         assert name in {one.name for one in found}
 
 
-def test_jedi_completes_a_script() -> None:
+def test_jedi_completes_a_script():
     path = [str(Path(rankscope.__file__).parent.parent), *sys.path]
     project = jedi.Project(path[0], sys_path=path)
     for typed, name in TYPED.items():

@@ -8,7 +8,7 @@ from io import StringIO
 from itertools import pairwise
 from random import Random
 from statistics import fmean, median, pstdev
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -23,22 +23,13 @@ from tests.cli.command import run as run_command
 from tests.generated import examples
 from tests.trec import write_qrels, write_run
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
-    from rankscope.fusion.settings import Scale
-
-
-Scores: TypeAlias = dict[str, float]
-
-
-def rank(scores: Scores) -> list[str]:
+def rank(scores):
     """The documents in rank order: of equal scores, the larger id first."""
     return sorted(sorted(scores, reverse=True), key=lambda doc: -scores[doc])
 
 
-def scale(scores: Scores, how: str, candidates: set[str]) -> Scores:
+def scale(scores, how, candidates):
     """The scores of one query in one run on a common scale."""
     order, values = rank(scores), list(scores.values())
     low, high = min(values), max(values)
@@ -62,20 +53,13 @@ def scale(scores: Scores, how: str, candidates: set[str]) -> Scores:
     return ranked | {doc: fmean(left) for doc in candidates - set(order)}
 
 
-def fuse(
-    lists: Sequence[Scores],
-    method: str,
-    *,
-    how: str = "min_max",
-    weights: Sequence[float] | None = None,
-    parameter: float = 0.0,
-) -> Scores:
+def fuse(lists, method, *, how="min_max", weights=None, parameter=0.0):
     """The fused score of each document of one query."""
     candidates = {doc for scores in lists for doc in scores}
     weighed = list(zip(lists, weights or [1.0] * len(lists), strict=True))
     hits = {doc: sum(doc in scores for scores in lists) for doc in candidates}
 
-    def add(of_list: Sequence[Scores]) -> Scores:
+    def add(of_list):
         parts = zip(of_list, [weight for _, weight in weighed], strict=True)
         pairs = [(scores, weight) for scores, weight in parts]
         return {
@@ -83,7 +67,7 @@ def fuse(
             for doc in candidates
         }
 
-    def by_rank(points: object) -> Scores:
+    def by_rank(points):
         return add(
             [{doc: points(place) for place, doc in enumerate(rank(scores), 1)} for scores in lists]
         )
@@ -138,7 +122,7 @@ WORDS: Run = {"q1": {"d1": 12.0, "d2": 9.0, "d3": 3.0}, "q2": {"d5": 2.0}}
 VECTORS: Run = {"q1": {"d2": 0.9, "d4": 0.5}, "q3": {"d1": 0.1, "d2": 0.1}}
 
 
-def check(runs: list[Run], found: rs.FusedRun, method: str, **settings: object) -> None:
+def check(runs, found, method, **settings):
     """Compare a fused run with the definition, query by query."""
     queries = list(dict.fromkeys(query for run in runs for query in run))
     fused = found.to_dict()
@@ -161,37 +145,33 @@ def check(runs: list[Run], found: rs.FusedRun, method: str, **settings: object) 
 
 @pytest.mark.parametrize("method", OF_SCORES)
 @given(runs=RUNS, how=st.sampled_from(sorted(SCALES)))
-def test_scores_are_scaled_and_combined_as_defined(
-    method: str, how: Scale, runs: list[Run]
-) -> None:
+def test_scores_are_scaled_and_combined_as_defined(method, how, runs):
     check(runs, rs.fuse(runs, method, normalize=how), method, how=how)
 
 
 @pytest.mark.parametrize("method", OF_RANKS)
 @examples(50)
 @given(runs=RUNS)
-def test_methods_of_ranks_are_as_defined(method: str, runs: list[Run]) -> None:
+def test_methods_of_ranks_are_as_defined(method, runs):
     check(runs, rs.fuse(runs, method), method)
 
 
 @pytest.mark.parametrize("method", ["combsum", "combmnz", "rrf", "rbc", "isr", "borda"])
 @examples(50)
 @given(runs=RUNS, data=st.data())
-def test_the_points_of_a_run_are_multiplied_by_its_weight(
-    method: str, runs: list[Run], data: st.DataObject
-) -> None:
+def test_the_points_of_a_run_are_multiplied_by_its_weight(method, runs, data):
     weights = data.draw(st.lists(SCORES, min_size=len(runs), max_size=len(runs)))
     check(runs, rs.fuse(runs, method, weights=weights), method, weights=weights)
 
 
-def margin(ranks: list[dict[str, int]], one: str, other: str) -> int:
+def margin(ranks, one, other):
     """By how many runs a document wins against another one; runs rank what they lack last."""
     places = [(rank.get(one, len(ALL)), rank.get(other, len(ALL))) for rank in ranks]
     return sum(a < b for a, b in places) - sum(a > b for a, b in places)
 
 
 @given(runs=RUNS)
-def test_no_document_loses_to_the_next_one_of_condorcet(runs: list[Run]) -> None:
+def test_no_document_loses_to_the_next_one_of_condorcet(runs):
     fused = rs.fuse(runs, "condorcet").to_dict()
     for query, scores in fused.items():
         ranks = [
@@ -211,7 +191,7 @@ def test_no_document_loses_to_the_next_one_of_condorcet(runs: list[Run]) -> None
 
 @examples(50)
 @given(runs=RUNS, method=st.sampled_from(list(METHODS)))
-def test_threads_and_forms_of_input_do_not_change_a_bit(runs: list[Run], method: str) -> None:
+def test_threads_and_forms_of_input_do_not_change_a_bit(runs, method):
     rows = [[(q, d, s) for q, docs in run.items() for d, s in docs.items()] for run in runs]
     frames = [pd.DataFrame(row, columns=["query_id", "doc_id", "score"]) for row in rows]
     text = [
@@ -235,14 +215,14 @@ def test_threads_and_forms_of_input_do_not_change_a_bit(runs: list[Run], method:
         ("logisr", "log_isr"),
     ],
 )
-def test_methods_have_the_names_of_other_tools(name: str, used: str) -> None:
+def test_methods_have_the_names_of_other_tools(name, used):
     assert rs.fuse([WORDS, VECTORS], name).method == used
 
 
 @pytest.mark.parametrize(
     ("name", "used"), [("min-max", "min_max"), ("minmax", "min_max"), ("z-score", "zmuv")]
 )
-def test_scales_have_the_names_of_other_tools(name: Any, used: str) -> None:  # noqa: ANN401 - an alias
+def test_scales_have_the_names_of_other_tools(name, used):
     assert rs.fuse([WORDS, VECTORS], "combsum", normalize=name).scale == used
 
 
@@ -250,19 +230,19 @@ def test_scales_have_the_names_of_other_tools(name: Any, used: str) -> None:  # 
     ("name", "use"),
     [("BayesFuse", "fit_fusion"), ("slidefuse", "--fit"), ("gmnz", "combmnz"), ("dbsf", "zmuv")],
 )
-def test_methods_that_rankscope_lacks_are_refused_with_what_to_use(name: str, use: str) -> None:
+def test_methods_that_rankscope_lacks_are_refused_with_what_to_use(name, use):
     with pytest.raises(rs.UsageError) as raised:
         rs.fuse([WORDS, VECTORS], name)
     assert use in raised.value.hint
 
 
-def test_scores_that_are_all_equal_count_in_full() -> None:
+def test_scores_that_are_all_equal_count_in_full():
     fused = rs.fuse([WORDS, VECTORS], "combsum").to_dict()
     assert fused["q2"] == {"d5": 1.0}
     assert fused["q3"] == {"d2": 1.0, "d1": 1.0}
 
 
-def test_ties_follow_their_policy() -> None:
+def test_ties_follow_their_policy():
     runs = [{"q": {"a": 1.0, "c": 1.0, "b": 1.0}}] * 2
     orders = {ties: list(rs.fuse(runs, ties=ties).to_dict()["q"]) for ties in TIES}
     assert orders == {
@@ -272,24 +252,24 @@ def test_ties_follow_their_policy() -> None:
     }
 
 
-def test_a_run_without_weight_is_left_out() -> None:
+def test_a_run_without_weight_is_left_out():
     fused = rs.fuse([WORDS, VECTORS], "combsum", weights=[1.0, 0.0])
     alone = {query: set(docs) for query, docs in WORDS.items()}
     assert {query: set(docs) for query, docs in fused.to_dict().items()} == alone
 
 
-def test_depth_keeps_the_first_documents() -> None:
+def test_depth_keeps_the_first_documents():
     whole = rs.fuse([WORDS, VECTORS]).to_dict()
     cut = rs.fuse([WORDS, VECTORS], depth=2).to_dict()
     assert cut == {query: dict(list(docs.items())[:2]) for query, docs in whole.items()}
 
 
-def test_a_fused_run_says_which_runs_lack_queries() -> None:
+def test_a_fused_run_says_which_runs_lack_queries():
     fused = rs.fuse({"words": WORDS, "vectors": VECTORS})
     assert (fused.names, fused.queries, fused.missing) == (("words", "vectors"), 3, (1, 1))
 
 
-def test_a_written_run_reads_back_as_the_same_numbers(tmp_path: Path) -> None:
+def test_a_written_run_reads_back_as_the_same_numbers(tmp_path):
     fused = rs.fuse([WORDS, VECTORS], "combsum", weights=[1 / 3, 0.1])
     fused.write(tmp_path / "fused.run", tag="mine")
     lines = (tmp_path / "fused.run").read_text(encoding="utf-8").splitlines()
@@ -301,7 +281,7 @@ def test_a_written_run_reads_back_as_the_same_numbers(tmp_path: Path) -> None:
     assert read == fused.to_dict()
 
 
-def test_a_fused_run_is_evaluated_as_any_other() -> None:
+def test_a_fused_run_is_evaluated_as_any_other():
     qrels = {"q1": {"d2": 2, "d4": 1}, "q3": {"d1": 1}}
     fused = rs.fuse([WORDS, VECTORS])
     expected = dict(rs.evaluate(qrels, fused.to_dict(), ["nDCG@10", "AP"]))
@@ -311,7 +291,7 @@ def test_a_fused_run_is_evaluated_as_any_other() -> None:
     assert found["fused"]["AP"] == expected["AP"]
 
 
-def test_a_fused_run_is_fused_as_what_it_was_written_to(tmp_path: Path) -> None:
+def test_a_fused_run_is_fused_as_what_it_was_written_to(tmp_path):
     parts = [rs.fuse([WORDS, VECTORS], method) for method in ("rrf", "combsum")]
     for name, part in zip("ab", parts, strict=True):
         part.write(tmp_path / name)
@@ -319,13 +299,13 @@ def test_a_fused_run_is_fused_as_what_it_was_written_to(tmp_path: Path) -> None:
     assert rs.fuse(parts, "combmnz").to_dict() == expected
 
 
-def test_a_score_that_is_no_number_is_an_error_that_names_its_row() -> None:
+def test_a_score_that_is_no_number_is_an_error_that_names_its_row():
     frame = pd.DataFrame({"query_id": ["q1"] * 2, "doc_id": ["d1", "d2"], "score": [1.0, None]})
     with pytest.raises(rs.errors.InputError, match=r"^b:2: expected a finite score"):
         rs.fuse([WORDS, frame])
 
 
-def test_ids_keep_their_types() -> None:
+def test_ids_keep_their_types():
     one = pl.DataFrame({"query_id": [1, 1], "doc_id": [10, 11], "score": [2.0, 1.0]})
     other = pl.DataFrame({"query_id": [1, 2], "doc_id": [11, 12], "score": [2.0, 1.0]})
     fused = rs.fuse([one, other])
@@ -352,39 +332,37 @@ def test_ids_keep_their_types() -> None:
         ({"depth": 0}, "depth as an integer of 1 or more"),
     ],
 )
-def test_invalid_arguments_are_errors_that_say_what_is_wrong(
-    settings: dict[str, object], message: str
-) -> None:
+def test_invalid_arguments_are_errors_that_say_what_is_wrong(settings, message):
     with pytest.raises(rs.UsageError, match=message):
         rs.fuse([WORDS, VECTORS], **settings)
 
 
 @pytest.mark.parametrize("runs", [[], [WORDS], WORDS, {"a": WORDS}, "a.run"])
-def test_one_run_is_refused(runs: object) -> None:
+def test_one_run_is_refused(runs):
     with pytest.raises(rs.UsageError, match="at least two runs"):
         rs.fuse(runs)
 
 
-def test_a_document_that_occurs_twice_is_an_error_that_names_the_run() -> None:
+def test_a_document_that_occurs_twice_is_an_error_that_names_the_run():
     twice = b"q1 Q0 d1 1 2.0 t\nq1 Q0 d1 2 1.0 t\n"
     with pytest.raises(rs.DuplicateError, match="d1"):
         rs.fuse([WORDS, twice])
 
 
-def test_scores_without_a_positive_one_cannot_be_divided_by_it() -> None:
+def test_scores_without_a_positive_one_cannot_be_divided_by_it():
     below = {"q1": {"d1": -1.0, "d2": -3.0}}
     with pytest.raises(rs.InputError, match="found -1 as the largest in query q1") as raised:
         rs.fuse({"words": WORDS, "below": below}, "combsum", normalize="max")
     assert raised.value.file == "below"
 
 
-def test_scores_that_are_too_large_to_add_are_an_error() -> None:
+def test_scores_that_are_too_large_to_add_are_an_error():
     huge = {"q1": {"d1": 1.7e308}}
     with pytest.raises(rs.InputError, match="in query q1"):
         rs.fuse([huge, huge], "combsum", normalize="none")
 
 
-def test_fitted_weights_have_the_largest_value_of_all_that_were_tried() -> None:
+def test_fitted_weights_have_the_largest_value_of_all_that_were_tried():
     qrels = {"q1": {"d2": 1, "d3": 1}, "q2": {"d5": 1}}
     runs = {"words": WORDS, "vectors": VECTORS | {"q2": {"d1": 3.0, "d5": 1.0}}}
     fit = rs.fit_fusion(qrels, runs, "AP")
@@ -397,7 +375,7 @@ def test_fitted_weights_have_the_largest_value_of_all_that_were_tried() -> None:
     assert rs.evaluate(qrels, best, "AP")["AP"] == fit.value
 
 
-def test_weights_of_many_runs_are_fitted_one_after_another() -> None:
+def test_weights_of_many_runs_are_fitted_one_after_another():
     qrels = {f"q{n}": {"good": 1} for n in range(3)}
     good = {query: {"good": 2.0, "bad": 1.0} for query in qrels}
     bad = {query: {"bad": 2.0, "good": 1.0} for query in qrels}
@@ -408,7 +386,7 @@ def test_weights_of_many_runs_are_fitted_one_after_another() -> None:
     assert len(fit.tried) < 1001
 
 
-def test_fitted_weights_have_the_smallest_value_of_a_measure_of_loss() -> None:
+def test_fitted_weights_have_the_smallest_value_of_a_measure_of_loss():
     qrels = {f"q{n}": {"a": 2, "b": 1} for n in range(3)}
     good = {query: {"a": 2.0, "b": 1.0} for query in qrels}
     bad = {query: {"b": 2.0, "a": 1.0} for query in qrels}
@@ -427,12 +405,12 @@ def test_fitted_weights_have_the_smallest_value_of_a_measure_of_loss() -> None:
         ("RBP_CWL(value='cost')", "combsum", "doesn't say which of two rankings is better"),
     ],
 )
-def test_what_has_no_best_weights_cannot_be_fitted(measure: str, method: str, why: str) -> None:
+def test_what_has_no_best_weights_cannot_be_fitted(measure, method, why):
     with pytest.raises(rs.UsageError, match=why):
         rs.fit_fusion({"q1": {"d1": 1}}, [WORDS, VECTORS], measure, method)
 
 
-def test_weights_are_fitted_on_judgments_by_stratum_and_by_subtopic() -> None:
+def test_weights_are_fitted_on_judgments_by_stratum_and_by_subtopic():
     runs = {"a": {"q": {"x": 2.0, "y": 1.0}}, "b": {"q": {"y": 2.0, "x": 1.0}}}
     for measure in ("infNDCG", "alpha_nDCG"):
         qrels: Any = [("q", "1", "y", 1), ("q", "2", "z", 1)]
@@ -442,14 +420,14 @@ def test_weights_are_fitted_on_judgments_by_stratum_and_by_subtopic() -> None:
 
 
 @pytest.mark.parametrize("empty", [{"1": []}, {"1": {}}])
-def test_ids_have_the_type_of_the_first_run_with_documents(empty: object) -> None:
+def test_ids_have_the_type_of_the_first_run_with_documents(empty):
     run = {"1": {"11": 0.9, "12": 0.5}}
     assert list(rs.fuse([empty, run]).to_dict()["1"]) == ["11", "12"]
     numbers = {1: {11: 0.9, 12: 0.5}}
     assert list(rs.fuse([empty, numbers]).to_dict()[1]) == [11, 12]
 
 
-def test_a_run_without_queries_is_named() -> None:
+def test_a_run_without_queries_is_named():
     for runs in ({"words": {}, "vectors": VECTORS}, {"vectors": VECTORS, "words": {}}):
         with pytest.raises(rs.EmptyError, match="'words' is empty"):
             rs.fuse(runs)
@@ -468,14 +446,14 @@ def test_a_run_without_queries_is_named() -> None:
         pd.DataFrame({"query_id": ["q1"] * 2, "doc_id": ["d1"] * 2, "score": [1.0, 2.0]}),
     ],
 )
-def test_errors_name_the_run_and_no_argument_that_fuse_lacks(wrong: object) -> None:
+def test_errors_name_the_run_and_no_argument_that_fuse_lacks(wrong):
     with pytest.raises(rs.InputError) as raised:
         rs.fuse({"words": WORDS, "vectors": wrong})
     assert str(raised.value).startswith("vectors")
     assert "duplicates=" not in raised.value.hint
 
 
-def test_a_run_is_written_to_a_path_that_says_its_format(tmp_path: Path) -> None:
+def test_a_run_is_written_to_a_path_that_says_its_format(tmp_path):
     fused = rs.fuse([WORDS, VECTORS])
     with pytest.raises(rs.UsageError, match="expected the path of a file to write, found StringIO"):
         fused.write(StringIO())  # type: ignore[arg-type]  # that is what is tested
@@ -486,10 +464,10 @@ def test_a_run_is_written_to_a_path_that_says_its_format(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("runs", [4, 5, 6])
-def test_all_tenths_are_tried_as_weights_of_five_runs(runs: int) -> None:
+def test_all_tenths_are_tried_as_weights_of_five_runs(runs):
     tried = set()
 
-    def measure(weights: tuple[float, ...]) -> float:
+    def measure(weights):
         tried.add(weights)
         return weights[0]
 
@@ -500,10 +478,10 @@ def test_all_tenths_are_tried_as_weights_of_five_runs(runs: int) -> None:
     assert len(tried) <= combinations
 
 
-def test_a_search_among_values_that_are_undefined_ends() -> None:
+def test_a_search_among_values_that_are_undefined_ends():
     calls = 0
 
-    def measure(_: tuple[float, ...]) -> float:
+    def measure(_):
         nonlocal calls
         calls += 1
         assert calls < 10_000
@@ -515,7 +493,7 @@ def test_a_search_among_values_that_are_undefined_ends() -> None:
 DOCS = [f"d{n}" for n in range(10)]
 
 
-def make_noise(queries: int, runs: int, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
+def make_noise(queries, runs, seed):
     """One relevant document for each query, and runs that rank all documents at random."""
     draw = Random(seed)
     names = [f"q{n}" for n in range(queries)]
@@ -527,7 +505,7 @@ def make_noise(queries: int, runs: int, seed: int) -> tuple[dict[str, Any], dict
     return qrels, made
 
 
-def split(queries: list[str]) -> list[list[str]]:
+def split(queries):
     mixed = sorted(queries, key=lambda query: blake2b(query.encode(), digest_size=8).digest())
     count = min(5, len(queries))
     return [mixed[fold::count] for fold in range(count)]
@@ -544,8 +522,8 @@ def split(queries: list[str]) -> list[list[str]]:
     ],
 )
 def test_the_cross_validated_value_is_that_of_folds_that_are_fitted_one_by_one(
-    queries: int, runs: int, measure: str, policy: str | None
-) -> None:
+    queries, runs, measure, policy
+):
     qrels, made = make_noise(queries, runs, seed=queries)
     del made["run1"]["q1"]
     folds = split([*qrels])
@@ -562,7 +540,7 @@ def test_the_cross_validated_value_is_that_of_folds_that_are_fitted_one_by_one(
     assert found.cross_validated == pytest.approx(total / queries, rel=1e-12)
 
 
-def test_weights_fitted_to_noise_gain_something_only_on_the_queries_of_the_fit() -> None:
+def test_weights_fitted_to_noise_gain_something_only_on_the_queries_of_the_fit():
     # The relevant document is at each rank equally often.
     expected = math.fsum(1 / rank for rank in range(1, 11)) / 10
     variance = math.fsum(1 / rank**2 for rank in range(1, 11)) / 10 - expected**2
@@ -579,7 +557,7 @@ def test_weights_fitted_to_noise_gain_something_only_on_the_queries_of_the_fit()
     assert sum(not fit.notes for fit in fits) < logs / 3
 
 
-def test_queries_that_the_policy_leaves_out_count_in_no_fold() -> None:
+def test_queries_that_the_policy_leaves_out_count_in_no_fold():
     qrels, made = make_noise(7, 2, seed=1)
     empty = {f"none{n}": {"d0": 0} for n in range(6)}
     found = rs.fit_fusion(qrels | empty, made, "RR", policy="empty=skip")
@@ -592,16 +570,14 @@ def test_queries_that_the_policy_leaves_out_count_in_no_fold() -> None:
     ("measure", "best"), [("nDCG@10", max), ("OrderingLoss@10", min), ("Recall@10", max)]
 )
 @pytest.mark.parametrize("method", ["combsum", "log_isr"])
-def test_the_best_single_run_has_the_value_that_it_has_alone(
-    measure: str, best: Callable[..., float], method: str
-) -> None:
+def test_the_best_single_run_has_the_value_that_it_has_alone(measure, best, method):
     qrels, made = make_noise(8, 3, seed=4)
     found = rs.fit_fusion(qrels, made, measure, method, depth=2)
     alone = {name: rs.evaluate(qrels, run, measure)[measure] for name, run in made.items()}
     assert found.best_run_value == alone[found.best_run] == best(alone.values())
 
 
-def test_a_fit_that_helps_has_no_note_and_others_say_that_they_do_not() -> None:
+def test_a_fit_that_helps_has_no_note_and_others_say_that_they_do_not():
     # Each run knows half of the queries, and nothing of the others.
     qrels = {f"q{n}": {"good": 1} for n in range(10)}
     halves = [
@@ -628,7 +604,7 @@ def test_a_fit_that_helps_has_no_note_and_others_say_that_they_do_not() -> None:
     assert useless.to_dict()["notes"] == [said]
 
 
-def test_equal_values_that_are_rounded_differently_are_no_gain() -> None:
+def test_equal_values_that_are_rounded_differently_are_no_gain():
     # The sums of folds have thirds and sevenths, and are rounded otherwise than the sum of all.
     for seed in range(5):
         qrels, made = make_noise(23, 1, seed)
@@ -637,7 +613,7 @@ def test_equal_values_that_are_rounded_differently_are_no_gain() -> None:
         assert fit.notes
 
 
-def test_a_single_query_is_not_cross_validated() -> None:
+def test_a_single_query_is_not_cross_validated():
     qrels, made = make_noise(1, 2, seed=0)
     found = rs.fit_fusion(qrels, made, "RR")
     assert found.cross_validated is None
@@ -646,7 +622,7 @@ def test_a_single_query_is_not_cross_validated() -> None:
     assert "cross-validated in" not in str(found)
 
 
-def test_the_command_says_what_the_fit_is_worth(tmp_path: Path) -> None:
+def test_the_command_says_what_the_fit_is_worth(tmp_path):
     qrels, made = make_noise(6, 2, seed=3)
     judged = write_qrels(tmp_path / "train.qrels", qrels)
     paths = {f"{name}.run": write_run(tmp_path / f"{name}.run", run) for name, run in made.items()}

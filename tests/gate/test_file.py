@@ -6,7 +6,6 @@ import html
 import json
 import math
 import re
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -56,13 +55,13 @@ by = "country"
 BUDGET = '[[budget]]\nmeasure = "AP"\nmax-drop = 0.01\n'
 
 
-def write(folder: Path, text: str) -> Path:
+def write(folder, text):
     path = folder / "gate.toml"
     path.write_text(text, encoding="utf-8")
     return path
 
 
-def test_every_key_is_read(tmp_path: Path) -> None:
+def test_every_key_is_read(tmp_path):
     found = read_gate_file(write(tmp_path, WHOLE))
     assert found == GateFile(
         budgets=(
@@ -90,7 +89,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     )
 
 
-def test_budgets_are_enough(tmp_path: Path) -> None:
+def test_budgets_are_enough(tmp_path):
     only = rs.Budget("AP", max_drop=0.01)
     assert read_gate_file(write(tmp_path, BUDGET)) == GateFile(budgets=(only,))
 
@@ -125,9 +124,7 @@ def test_budgets_are_enough(tmp_path: Path) -> None:
         ("a = " + "[" * 3000, "invalid TOML", ""),
     ],
 )
-def test_errors_name_the_file_and_the_key(
-    tmp_path: Path, text: str, message: str, hint: str
-) -> None:
+def test_errors_name_the_file_and_the_key(tmp_path, text, message, hint):
     path = write(tmp_path, text)
     with pytest.raises(rs.FormatError) as caught:
         read_gate_file(path)
@@ -137,14 +134,14 @@ def test_errors_name_the_file_and_the_key(
     assert hint in caught.value.hint
 
 
-def test_invalid_toml_names_the_line(tmp_path: Path) -> None:
+def test_invalid_toml_names_the_line(tmp_path):
     with pytest.raises(rs.FormatError) as caught:
         read_gate_file(write(tmp_path, BUDGET + "by = x\n"))
     assert caught.value.line == 4
     assert "at line" not in caught.value.message
 
 
-def test_other_encodings_are_refused(tmp_path: Path) -> None:
+def test_other_encodings_are_refused(tmp_path):
     path = tmp_path / "gate.toml"
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(rs.FormatError, match="expected UTF-8"):
@@ -152,7 +149,7 @@ def test_other_encodings_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["absent.toml", "", "\0"])
-def test_a_file_that_is_not_there_cannot_be_read(tmp_path: Path, name: str) -> None:
+def test_a_file_that_is_not_there_cannot_be_read(tmp_path, name):
     with pytest.raises(rs.FileError) as caught:
         read_gate_file(f"{tmp_path}/{name}")
     assert caught.value.exit_status == 4
@@ -170,7 +167,7 @@ HOSTILE = (
 )
 
 
-def make_check(verdict: str, slice: str | None = None, **changes: object) -> Check:  # noqa: A002 - the field
+def make_check(verdict, slice=None, **changes):  # noqa: A002 - the field
     lower, upper = {"holds": (-0.004, 0.01), "broken": (-0.03, -0.01)}.get(verdict, (-0.03, 0.01))
     fields: dict[str, object] = {
         "budget": rs.Budget("nDCG@10", max_drop=0.005),
@@ -197,16 +194,14 @@ def make_check(verdict: str, slice: str | None = None, **changes: object) -> Che
     return Check(**(fields | changes))
 
 
-def make_result(
-    *checks: Check, baseline: str = "old.run", candidate: str = "new.run"
-) -> GateResult:
+def make_result(*checks, baseline="old.run", candidate="new.run"):
     return GateResult(baseline=baseline, candidate=candidate, checks=checks)
 
 
 THREE = make_result(*(make_check(verdict) for verdict in ("holds", "broken", "inconclusive")))
 
 
-def test_text_begins_with_the_verdict_and_lists_what_is_broken_first() -> None:
+def test_text_begins_with_the_verdict_and_lists_what_is_broken_first():
     lines = str(THREE).splitlines()
     assert lines[:2] == [
         "Gate failed: 1 of 3 checks is broken, 1 is inconclusive",
@@ -235,17 +230,17 @@ def test_text_begins_with_the_verdict_and_lists_what_is_broken_first() -> None:
         (["inconclusive"] * 2, "Gate failed: 2 of 2 checks are inconclusive"),
     ],
 )
-def test_the_first_line_counts(verdicts: list[str], head: str) -> None:
+def test_the_first_line_counts(verdicts, head):
     assert str(make_result(*map(make_check, verdicts))).splitlines()[0] == head
 
 
-def test_an_inconclusive_check_that_passes_is_said_to_pass() -> None:
+def test_an_inconclusive_check_that_passes_is_said_to_pass():
     result = make_result(make_check("inconclusive", passed=True))
     assert str(result).startswith("Gate passed: 1 of 1 check is inconclusive\n")
     assert "An inconclusive check passes here" in " ".join(result.small_print)
 
 
-def test_markdown_has_the_verdict_a_table_and_reasons() -> None:
+def test_markdown_has_the_verdict_a_table_and_reasons():
     lines = THREE.markdown().splitlines()
     assert lines[0] == "### ❌ Gate failed: 1 of 3 checks is broken, 1 is inconclusive"
     assert lines[2] == "`new.run` against `old.run`"
@@ -256,7 +251,7 @@ def test_markdown_has_the_verdict_a_table_and_reasons() -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_no_name_changes_what_markdown_means(name: str) -> None:
+def test_no_name_changes_what_markdown_means(name):
     result = make_result(make_check("broken", name), baseline=name, candidate=name)
     plain = make_result(make_check("broken", "x"), baseline="x", candidate="x")
     lines, expected = result.markdown().splitlines(), plain.markdown().splitlines()
@@ -272,7 +267,7 @@ def test_no_name_changes_what_markdown_means(name: str) -> None:
     assert len(max(lines, key=len)) < 600
 
 
-def test_many_checks_are_cut_and_counted() -> None:
+def test_many_checks_are_cut_and_counted():
     checks = [make_check("broken", f"s{number}") for number in range(MOST_ROWS + 30)]
     checks += [make_check("holds", f"t{number}") for number in range(MOST_ROWS + 1)]
     result = make_result(*checks)
@@ -283,7 +278,7 @@ def test_many_checks_are_cut_and_counted() -> None:
     assert len(ET.fromstring(result.junit()).findall(".//testcase")) == len(checks)  # noqa: S314 - our own
 
 
-def test_junit_has_a_case_for_each_check() -> None:
+def test_junit_has_a_case_for_each_check():
     root = ET.fromstring(THREE.junit())  # noqa: S314 - our own
     assert root.tag == "testsuites"
     (suite,) = root
@@ -301,14 +296,14 @@ def test_junit_has_a_case_for_each_check() -> None:
     assert cases[2][0].get("type") == "inconclusive"
 
 
-def test_an_inconclusive_check_that_passes_is_skipped() -> None:
+def test_an_inconclusive_check_that_passes_is_skipped():
     root = ET.fromstring(make_result(make_check("inconclusive", passed=True)).junit())  # noqa: S314 - our own
     assert [child.tag for child in root[0][0]] == ["skipped"]
     assert (root[0].get("errors"), root[0].get("skipped")) == ("0", "1")
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_junit_stays_xml_whatever_the_names_are(name: str) -> None:
+def test_junit_stays_xml_whatever_the_names_are(name):
     result = make_result(make_check("broken", name), baseline=name, candidate=name)
     root = ET.fromstring(result.junit())  # noqa: S314 - our own
     (case,) = root.findall(".//testcase")
@@ -317,7 +312,7 @@ def test_junit_stays_xml_whatever_the_names_are(name: str) -> None:
         assert case.attrib["name"].endswith(f"= {name})")
 
 
-def test_the_message_of_a_check_without_an_interval_says_why() -> None:
+def test_the_message_of_a_check_without_an_interval_says_why():
     nan = float("nan")
     ends = {"lower": nan, "upper": nan, "queries_needed": None}
     check = make_check("inconclusive", note="Too few queries.", n=1, **ends)
@@ -326,7 +321,7 @@ def test_the_message_of_a_check_without_an_interval_says_why() -> None:
     assert "none" in str(make_result(check))
 
 
-def test_the_dict_is_json_with_the_fields_of_the_contract() -> None:
+def test_the_dict_is_json_with_the_fields_of_the_contract():
     budget = rs.Budget("DCG@10", max_loss=1.0)
     infinite = make_check("inconclusive", budget=budget, upper=float("inf"))
     document = make_result(make_check("broken", "de"), infinite).to_dict()
@@ -374,7 +369,7 @@ def test_the_dict_is_json_with_the_fields_of_the_contract() -> None:
     assert (second["kind"], second["quantile"], second["upper"]) == ("max-loss", 0.95, None)
 
 
-def test_notebooks_show_markdown() -> None:
+def test_notebooks_show_markdown():
     assert THREE._repr_markdown_() == THREE.markdown()
     assert html.unescape(repr(THREE)) == str(THREE)
 
@@ -386,12 +381,12 @@ WHY = "no values of queries to resample"
 MISNAMED: Any = {"AP": rs.Budget("Coverage@1", tolerance=0.1)}
 
 
-def make_lists(items: int) -> dict[str, dict[str, float]]:
+def make_lists(items):
     """Return one recommendation for each query, with so many different ones in all."""
     return {query: {f"d{number % items}": 1.0} for number, query in enumerate(QUERIES)}
 
 
-def gate(old: int, new: int, *budgets: rs.Budget, **settings: Any) -> rs.GateResult:  # noqa: ANN401
+def gate(old, new, *budgets, **settings):
     return rs.gate(
         QRELS, make_lists(old), make_lists(new), budgets, catalogue=CATALOGUE, **settings
     )
@@ -400,7 +395,7 @@ def gate(old: int, new: int, *budgets: rs.Budget, **settings: Any) -> rs.GateRes
 @pytest.mark.parametrize(
     ("new", "verdict"), [(29, "broken"), (30, "holds"), (32, "holds"), (40, "holds")]
 )
-def test_coverage_may_drop_by_the_tolerance_and_no_more(new: int, verdict: str) -> None:
+def test_coverage_may_drop_by_the_tolerance_and_no_more(new, verdict):
     # 32 of 100 items, and 30: as doubles, 0.32 − 0.3 is above 0.02.
     [check] = gate(32, new, rs.Budget("Coverage@1", tolerance=0.02))
     assert 0.32 - 0.3 > 0.02
@@ -414,7 +409,7 @@ def test_coverage_may_drop_by_the_tolerance_and_no_more(new: int, verdict: str) 
 
 
 @pytest.mark.parametrize(("new", "verdict"), [(40, "holds"), (20, "holds"), (10, "broken")])
-def test_a_lower_gini_is_better(new: int, verdict: str) -> None:
+def test_a_lower_gini_is_better(new, verdict):
     # Of 40 recommendations of m items equally often, Gini is 1 − m / 100.
     [check] = gate(20, new, rs.Budget("Gini@1", tolerance=0.05))
     assert check.value == pytest.approx((20 - new) / 100, abs=1e-12)
@@ -424,7 +419,7 @@ def test_a_lower_gini_is_better(new: int, verdict: str) -> None:
 
 
 @pytest.mark.parametrize(("new", "verdict"), [(30, "holds"), (29, "broken")])
-def test_a_tolerance_can_be_a_share_of_the_baselines_value(new: int, verdict: str) -> None:
+def test_a_tolerance_can_be_a_share_of_the_baselines_value(new, verdict):
     [check] = gate(40, new, rs.Budget("Coverage@1", tolerance="25%"))
     assert check.verdict == verdict
     assert check.threshold == -0.1
@@ -432,14 +427,14 @@ def test_a_tolerance_can_be_a_share_of_the_baselines_value(new: int, verdict: st
     assert "at most 25% of 0.4000 lower" in check.message
 
 
-def test_budgets_of_queries_beside_it_are_as_without_it() -> None:
+def test_budgets_of_queries_beside_it_are_as_without_it():
     drop = rs.Budget("nDCG@1", max_drop=0.3)
     both = gate(40, 30, rs.Budget("Coverage@1", tolerance=0.1), drop)
     assert both.checks[1] == gate(40, 30, drop).checks[0]
     assert both.checks[0].verdict == "holds"
 
 
-def test_a_value_that_is_undefined_is_inconclusive() -> None:
+def test_a_value_that_is_undefined_is_inconclusive():
     # Personalization compares the lists of two users.
     one = {"q0": {"d0": 1.0}}
     budget = rs.Budget("Personalization@1", tolerance=0.1)
@@ -450,21 +445,21 @@ def test_a_value_that_is_undefined_is_inconclusive() -> None:
     assert rs.gate({"q0": {"d0": 1}}, one, one, passing).passed
 
 
-def test_a_mapping_can_hold_budgets() -> None:
+def test_a_mapping_can_hold_budgets():
     budgets = {"nDCG@1": 0.9, "Coverage@1": rs.Budget("Coverage@1", tolerance=0.1)}
     result = rs.gate(QRELS, make_lists(40), make_lists(35), budgets, catalogue=CATALOGUE)
     assert [check.budget.kind for check in result] == ["max-drop", "tolerance"]
     assert [check.verdict for check in result] == ["holds", "holds"]
 
 
-def test_slices_of_the_gate_leave_it_alone() -> None:
+def test_slices_of_the_gate_leave_it_alone():
     attributes = {"query_id": QUERIES, "country": ["de", "fr"] * 20}
     budget = rs.Budget("Coverage@1", tolerance=0.1)
     result = gate(40, 40, budget, by="country", attributes=attributes)
     assert [check.slice for check in result] == [None]
 
 
-def test_every_summary_says_that_there_is_no_interval_and_why() -> None:
+def test_every_summary_says_that_there_is_no_interval_and_why():
     for new in (40, 10):
         result = gate(40, new, rs.Budget("Coverage@1", tolerance=0.02))
         text, markdown = " ".join(result.small_print), result.markdown()
@@ -480,7 +475,7 @@ def test_every_summary_says_that_there_is_no_interval_and_why() -> None:
     assert "The value is 0.1000 against 0.4000, a difference of -0.3000, which is beyond" in text
 
 
-def test_a_gate_file_and_the_command_line_have_tolerances(tmp_path: Path) -> None:
+def test_a_gate_file_and_the_command_line_have_tolerances(tmp_path):
     texts = {
         "gate.toml": '[[budget]]\nmeasure = "Coverage@1"\ntolerance = 0.01\n',
         "items.txt": "\n".join([*CATALOGUE, ""]),
@@ -509,9 +504,7 @@ def test_a_gate_file_and_the_command_line_have_tolerances(tmp_path: Path) -> Non
         (rs.Budget("Coverage@1", tolerance="100%"), "bad_budget", "can't drop by more than itself"),
     ],
 )
-def test_a_limit_that_a_measure_cannot_have_is_refused(
-    budget: rs.Budget, code: str, text: str
-) -> None:
+def test_a_limit_that_a_measure_cannot_have_is_refused(budget, code, text):
     refused(lambda: gate(40, 40, budget), code, text)
 
 
@@ -527,11 +520,11 @@ def test_a_limit_that_a_measure_cannot_have_is_refused(
         (lambda: rs.gate(QRELS, {}, {}, MISNAMED), "a budget of AP, found one of Coverage@1"),
     ],
 )
-def test_a_tolerance_that_says_nothing_is_refused(make: Any, text: str) -> None:  # noqa: ANN401
+def test_a_tolerance_that_says_nothing_is_refused(make, text):
     refused(make, "bad_budget", text)
 
 
-def test_a_comparison_has_no_value_of_all_lists() -> None:
+def test_a_comparison_has_no_value_of_all_lists():
     compared = rs.compare(QRELS, {"old": make_lists(40), "new": make_lists(30)}, "nDCG@1")
     budget = rs.Budget("Coverage@1", tolerance=0.1)
     text = "the value of all lists that"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 import rankscope as rs
 from rankscope.comparison.estimates import MeasureValues
 from rankscope.gate.checks import Settings, check_budgets
-from rankscope.gate.result import Check, decide, parse_budget
+from rankscope.gate.result import decide, parse_budget
 from rankscope.settings.interval import Interval, of_measure
 from rankscope.stats.estimate.interval import estimate_mean
 from rankscope.stats.estimate.power import queries_needed
@@ -30,7 +29,7 @@ ATTRIBUTES = {
 }
 
 
-def make_run(seed: int, good: float) -> dict[str, dict[str, float]]:
+def make_run(seed, good):
     """Return lists that are in the best order with this probability, else in a random one."""
     generator = np.random.default_rng(seed)
     run = {}
@@ -47,17 +46,17 @@ ORDER = np.argsort(QUERIES)
 """The order in which queries are resampled."""
 
 
-def values(run: dict[str, dict[str, float]]) -> np.ndarray:
+def values(run):
     """Return the values of the queries in the order in which they are resampled."""
     return rs.evaluate(QRELS, run, "nDCG@10").per_query("nDCG@10")[ORDER]
 
 
-def interval(level: float = 0.95, resamples: int = 9999) -> Interval:
+def interval(level=0.95, resamples=9999):
     """Return the interval with the random numbers of nDCG@10."""
     return of_measure(Interval(level, resamples=resamples), "nDCG@10")
 
 
-def check_one(budget: rs.Budget, baseline: object, candidate: object, **settings: object) -> Check:
+def check_one(budget, baseline, candidate, **settings):
     measure = MeasureValues(
         name="nDCG@10", low=0.0, high=1.0, values=np.array([baseline, candidate], dtype=float)
     )
@@ -65,7 +64,7 @@ def check_one(budget: rs.Budget, baseline: object, candidate: object, **settings
     return check
 
 
-def test_the_interval_is_that_of_the_mean_difference() -> None:
+def test_the_interval_is_that_of_the_mean_difference():
     result = rs.gate(QRELS, OLD, SAME, {"nDCG@10": 0.005})
     (check,) = result.checks
     expected = estimate_mean(values(SAME) - values(OLD), interval=interval(), low=-1, high=1)
@@ -77,7 +76,7 @@ def test_the_interval_is_that_of_the_mean_difference() -> None:
     assert check.candidate_mean - check.baseline_mean == pytest.approx(check.value, abs=1e-15)
 
 
-def test_the_limits_at_which_the_verdict_changes_are_the_ends_of_the_interval() -> None:
+def test_the_limits_at_which_the_verdict_changes_are_the_ends_of_the_interval():
     (check,) = rs.gate(QRELS, OLD, WORSE, {"nDCG@10": 0.1})
     assert -1 < check.lower < check.upper < 0
     for limit, verdict in (
@@ -89,7 +88,7 @@ def test_the_limits_at_which_the_verdict_changes_are_the_ends_of_the_interval() 
         assert rs.gate(QRELS, OLD, WORSE, {"nDCG@10": limit}).verdict == verdict
 
 
-def test_an_inconclusive_budget_fails_unless_it_may_pass() -> None:
+def test_an_inconclusive_budget_fails_unless_it_may_pass():
     budgets = {"nDCG@10": 0.005}
     result = rs.gate(QRELS, OLD, SAME, budgets)
     assert (result.verdict, result.passed) == ("inconclusive", False)
@@ -100,7 +99,7 @@ def test_an_inconclusive_budget_fails_unless_it_may_pass() -> None:
     assert not rs.gate(QRELS, OLD, WORSE, budgets, on_inconclusive="pass").passed
 
 
-def test_an_inconclusive_budget_says_how_many_queries_would_decide() -> None:
+def test_an_inconclusive_budget_says_how_many_queries_would_decide():
     (check,) = rs.gate(QRELS, OLD, SAME, {"nDCG@10": 0.005})
     differences = values(SAME) - values(OLD)
     of_t = queries_needed(0.005, (float(np.std(differences, ddof=1)),))
@@ -111,7 +110,7 @@ def test_an_inconclusive_budget_says_how_many_queries_would_decide() -> None:
     assert check.queries_needed is None
 
 
-def test_the_planned_number_does_not_depend_on_the_difference_that_was_found() -> None:
+def test_the_planned_number_does_not_depend_on_the_difference_that_was_found():
     budget = rs.Budget("nDCG@10", max_drop=0.02)
     old = np.linspace(0.2, 0.8, 40)
     noise = np.tile([-0.1, 0.1], 20)
@@ -120,7 +119,7 @@ def test_the_planned_number_does_not_depend_on_the_difference_that_was_found() -
     assert len({check.queries_needed for check in checks}) == 1
 
 
-def test_a_dense_interval_plans_with_the_t_test() -> None:
+def test_a_dense_interval_plans_with_the_t_test():
     (check,) = rs.gate(QRELS, OLD, SAME, {"nDCG@10": 0.005}, method="dense")
     differences = values(SAME) - values(OLD)
     expected = queries_needed(0.005, (float(np.std(differences, ddof=1)),))
@@ -135,7 +134,7 @@ def test_a_dense_interval_plans_with_the_t_test() -> None:
         assert number == queries_needed(0.005, (spread,))
 
 
-def test_the_range_of_a_plan_is_that_of_the_share_of_queries_that_changed() -> None:
+def test_the_range_of_a_plan_is_that_of_the_share_of_queries_that_changed():
     # Of differences -1, 0 and 1, the variance is a share, whose interval is Clopper and Pearson's.
     changed, count = 8, 40
     new = np.array([0, 1] * (changed // 2) + [0.5] * (count - changed))
@@ -147,7 +146,7 @@ def test_the_range_of_a_plan_is_that_of_the_share_of_queries_that_changed() -> N
         assert number / check.queries_needed == pytest.approx(end / (changed / count), rel=0.05)
 
 
-def test_a_plan_counts_twice_the_queries_of_which_each_is_there_twice() -> None:
+def test_a_plan_counts_twice_the_queries_of_which_each_is_there_twice():
     budget, old = rs.Budget("nDCG@10", max_drop=0.02), np.linspace(0.2, 0.8, 40)
     new = old + np.tile([-0.1, 0.1, 0.2, -0.2], 10)
     once = check_one(budget, old, new)
@@ -163,14 +162,14 @@ def test_a_plan_counts_twice_the_queries_of_which_each_is_there_twice() -> None:
     assert once.queries_needed_lower < once.queries_needed < once.queries_needed_upper
 
 
-def test_a_plan_without_variance_has_no_range() -> None:
+def test_a_plan_without_variance_has_no_range():
     check = check_one(rs.Budget("nDCG@10", max_drop=0.3), [0.75] * 10, [0.5] * 10)
     assert check.queries_needed is not None
     assert (check.queries_needed_lower, check.queries_needed_upper) == (None, None)
     assert "queries or more show" in check.message
 
 
-def test_no_number_of_queries_is_known_to_decide_at_the_limit() -> None:
+def test_no_number_of_queries_is_known_to_decide_at_the_limit():
     differences = np.tile([-0.25, 0.25], 30)
     old, new = 0.5 - differences / 2, 0.5 + differences / 2
     check = check_one(rs.Budget("nDCG@10", max_drop=0), old, new)
@@ -178,7 +177,7 @@ def test_no_number_of_queries_is_known_to_decide_at_the_limit() -> None:
     assert "These don't tell how many" in check.message
 
 
-def test_queries_that_should_have_been_enough_are_named() -> None:
+def test_queries_that_should_have_been_enough_are_named():
     old, new = [0.5] * 400, [0.5 - 0.021 + 0.02 * (-1) ** at for at in range(400)]
     check = check_one(rs.Budget("nDCG@10", max_drop=0.02), old, new)
     assert check.verdict == "inconclusive"
@@ -186,16 +185,14 @@ def test_queries_that_should_have_been_enough_are_named() -> None:
     assert "and there are 400. More queries may show that it doesn't." in check.message
 
 
-def make_lists(
-    count: int, unjudged: str = "b", queries: str = "q"
-) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+def make_lists(count, unjudged="b", queries="q"):
     """Return judgments, and lists with a judged and an unjudged document; RR is 0.5 each."""
     names = [f"{queries}{number}" for number in range(count)]
     return {name: {"a": 1} for name in names}, {name: {unjudged: 2.0, "a": 1.0} for name in names}
 
 
 @pytest.mark.parametrize("count", [1, 3, 200])
-def test_identical_lists_pass_whatever_the_number_of_queries(count: int) -> None:
+def test_identical_lists_pass_whatever_the_number_of_queries(count):
     qrels, run = make_lists(count)
     (check,) = rs.gate(qrels, run, dict(run), {"RR": 0})
     assert (check.verdict, check.passed) == ("unchanged", True)
@@ -212,7 +209,7 @@ METHODS = ("auto", "bounded", "dense", "t", "bca")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("shift", [0.0, -0.25])
 @pytest.mark.parametrize("count", [1, 10, 100])
-def test_equal_differences_have_a_bounded_interval(count: int, shift: float, method: str) -> None:
+def test_equal_differences_have_a_bounded_interval(count, shift, method):
     differences = np.full(count, shift)
     expected = estimate_mean(differences, interval=interval(), low=-1, high=1)
     assert expected.lower < shift < expected.upper
@@ -228,9 +225,7 @@ def test_equal_differences_have_a_bounded_interval(count: int, shift: float, met
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_equal_values_without_limits_decide_nothing_unless_their_lists_are_equal(
-    method: str,
-) -> None:
+def test_equal_values_without_limits_decide_nothing_unless_their_lists_are_equal(method):
     qrels, old = make_lists(100)
     (check,) = rs.gate(qrels, old, make_lists(100, "c")[1], {"DCG@10": 0.01}, method=method)
     assert (check.value, check.verdict) == (0, "inconclusive")
@@ -239,7 +234,7 @@ def test_equal_values_without_limits_decide_nothing_unless_their_lists_are_equal
 
 
 @pytest.mark.parametrize("budget", [{"RR": 0.01}, {"RR": "2%"}, rs.Budget("RR", max_loss=0)])
-def test_one_other_list_is_a_change_even_if_no_value_is(budget: object) -> None:
+def test_one_other_list_is_a_change_even_if_no_value_is(budget):
     qrels, old = make_lists(10)
     assert rs.gate(qrels, old, dict(old), budget).verdict == "unchanged"
     for changed in ({"c": 2.0, "a": 1.0}, {"b": 2.0, "a": 1.0, "c": 0.5}, {"b": 2.0}):
@@ -248,7 +243,7 @@ def test_one_other_list_is_a_change_even_if_no_value_is(budget: object) -> None:
         assert result.verdict == "inconclusive"
 
 
-def test_a_new_tie_is_a_change_where_ties_are_averaged() -> None:
+def test_a_new_tie_is_a_change_where_ties_are_averaged():
     qrels, _ = make_lists(10)
     old, new = ({query: {"a": score, "b": 1.0} for query in qrels} for score in (2.0, 1.0))
     one, other = (rs.Rankings.from_run(qrels, run, ties="average") for run in (old, new))
@@ -259,7 +254,7 @@ def test_a_new_tie_is_a_change_where_ties_are_averaged() -> None:
     assert check.verdict == "inconclusive"
 
 
-def test_a_slice_is_unchanged_if_its_lists_are() -> None:
+def test_a_slice_is_unchanged_if_its_lists_are():
     qrels, old = make_lists(10)
     new = old | {"q9": {"c": 2.0, "a": 1.0}}
     country = {"query_id": [*qrels], "country": ["de"] * 5 + ["fr"] * 5}
@@ -268,7 +263,7 @@ def test_a_slice_is_unchanged_if_its_lists_are() -> None:
     assert verdicts == {None: "inconclusive", "de": "unchanged", "fr": "inconclusive"}
 
 
-def test_equal_values_without_lists_are_judged_by_the_interval() -> None:
+def test_equal_values_without_lists_are_judged_by_the_interval():
     columns = {"old": [0.5] * 10, "new": [0.5] * 10}
     (check,) = rs.gate(rs.compare(columns, "RR", values=True), budgets={"RR": 0.01})
     assert (check.verdict, check.interval_method) == ("inconclusive", "bounded")
@@ -279,12 +274,12 @@ def test_equal_values_without_lists_are_judged_by_the_interval() -> None:
     assert result.verdict == "inconclusive"
 
 
-def test_identical_lists_lose_nothing_but_need_not_have_a_minimum() -> None:
+def test_identical_lists_lose_nothing_but_need_not_have_a_minimum():
     assert rs.gate(QRELS, OLD, OLD, rs.Budget("nDCG@10", max_loss=0)).passed
     assert not rs.gate(QRELS, OLD, OLD, rs.Budget("nDCG@10", minimum=1)).passed
 
 
-def test_a_relative_budget_is_the_interval_of_what_is_left() -> None:
+def test_a_relative_budget_is_the_interval_of_what_is_left():
     (check,) = rs.gate(QRELS, OLD, WORSE, {"nDCG@10": "20%"})
     ours, theirs = values(WORSE), values(OLD)
     left = estimate_mean(ours - 0.8 * theirs, interval=interval(), low=-0.8, high=1)
@@ -297,7 +292,7 @@ def test_a_relative_budget_is_the_interval_of_what_is_left() -> None:
     assert f"20% of {theirs.mean():.4f}" in check.message
 
 
-def test_a_minimum_is_about_the_mean_of_the_candidate() -> None:
+def test_a_minimum_is_about_the_mean_of_the_candidate():
     budgets = [rs.Budget("nDCG@10", minimum=limit) for limit in (0.5, 0.999)]
     low, high = rs.gate(QRELS, OLD, SAME, budgets)
     expected = estimate_mean(values(SAME), interval=interval(), low=0, high=1)
@@ -306,7 +301,7 @@ def test_a_minimum_is_about_the_mean_of_the_candidate() -> None:
     assert low.value == low.candidate_mean
 
 
-def test_a_quantile_of_losses_is_checked_by_order_statistics() -> None:
+def test_a_quantile_of_losses_is_checked_by_order_statistics():
     losses = values(OLD) - values(WORSE)
     expected = estimate_quantile(losses, 0.9, low=-1, high=1)
     for limit, verdict in (
@@ -321,7 +316,7 @@ def test_a_quantile_of_losses_is_checked_by_order_statistics() -> None:
         assert found == (expected.value, expected.lower, expected.upper, verdict)
 
 
-def test_too_few_queries_for_a_percentile_are_inconclusive() -> None:
+def test_too_few_queries_for_a_percentile_are_inconclusive():
     generator = np.random.default_rng(1)
     baseline = generator.random(50)
     check = check_one(rs.Budget("nDCG@10", max_loss=0.3), baseline, baseline - 0.01)
@@ -329,7 +324,7 @@ def test_too_few_queries_for_a_percentile_are_inconclusive() -> None:
     assert check.queries_needed >= 72
 
 
-def test_slices_are_corrected_for_their_number() -> None:
+def test_slices_are_corrected_for_their_number():
     budget = rs.Budget("nDCG@10", max_drop=0.02, by="country")
     result = rs.gate(QRELS, OLD, WORSE, budget, attributes=ATTRIBUTES)
     counts = [(each.slice, each.n) for each in result]
@@ -344,7 +339,7 @@ def test_slices_are_corrected_for_their_number() -> None:
         assert (check.lower, check.upper) == (expected.lower, expected.upper)
 
 
-def test_by_checks_all_queries_and_slices() -> None:
+def test_by_checks_all_queries_and_slices():
     result = rs.gate(QRELS, OLD, WORSE, {"nDCG@10": 0.02}, by="country", attributes=ATTRIBUTES)
     assert [each.slice for each in result] == [None, "de", "at", "ch", "fr"]
     assert result.checks[0].level == 0.95
@@ -353,7 +348,7 @@ def test_by_checks_all_queries_and_slices() -> None:
     assert (check.by, check.slice) == ("country, user", "de, u1")
 
 
-def test_clusters_are_the_units() -> None:
+def test_clusters_are_the_units():
     result = rs.gate(QRELS, OLD, SAME, {"nDCG@10": 0.005}, cluster="user", attributes=ATTRIBUTES)
     (check,) = result
     differences = values(SAME) - values(OLD)
@@ -367,7 +362,7 @@ def test_clusters_are_the_units() -> None:
     assert (other.lower, other.upper) == (check.lower, check.upper)
 
 
-def test_rankings_and_comparisons_give_the_same_verdict() -> None:
+def test_rankings_and_comparisons_give_the_same_verdict():
     budgets = {"nDCG@10": 0.005}
     (expected,) = rs.gate(QRELS, OLD, SAME, budgets).checks
     runs = {"old": OLD, "new": SAME}
@@ -390,7 +385,7 @@ def test_rankings_and_comparisons_give_the_same_verdict() -> None:
         assert found.baseline_mean == pytest.approx(expected.baseline_mean, rel=1e-14)
 
 
-def test_a_comparison_with_a_baseline_needs_no_names() -> None:
+def test_a_comparison_with_a_baseline_needs_no_names():
     runs = {"old": OLD, "new": SAME}
     comparison = rs.compare(QRELS, runs, "nDCG@10", baseline="new", bounds=False)
     result = rs.gate(comparison, budgets={"nDCG@10": 0.005})
@@ -406,7 +401,7 @@ def test_a_comparison_with_a_baseline_needs_no_names() -> None:
         ({"AP": 0.1}, "doesn't compare"),
     ],
 )
-def test_a_comparison_has_only_differences(budget: object, message: str) -> None:
+def test_a_comparison_has_only_differences(budget, message):
     comparison = rs.compare(QRELS, {"old": OLD, "new": SAME}, "nDCG@10", bounds=False)
     with pytest.raises(rs.UsageError, match=message):
         rs.gate(comparison, budgets=budget)
@@ -429,9 +424,7 @@ def test_a_comparison_has_only_differences(budget: object, message: str) -> None
         ({"max_drop": 0.1, "on_inconclusive": "passes"}, "unknown value 'passes'"),
     ],
 )
-def test_a_budget_that_cannot_be_meant_is_refused(
-    arguments: dict[str, object], message: str
-) -> None:
+def test_a_budget_that_cannot_be_meant_is_refused(arguments, message):
     with refuses(rs.UsageError, "bad_budget", match=message) as caught:
         rs.Budget("nDCG@10", **arguments)
     assert caught.value.hint
@@ -452,7 +445,7 @@ def test_a_budget_that_cannot_be_meant_is_refused(
         (lambda: rs.gate(QRELS, OLD, SAME, {"AP": 0}, policy="aggregate=median"), "only means"),
     ],
 )
-def test_a_gate_that_cannot_be_meant_is_refused(call: object, message: str) -> None:
+def test_a_gate_that_cannot_be_meant_is_refused(call, message):
     with pytest.raises(rs.UsageError, match=message):
         call()
 
@@ -462,7 +455,7 @@ OTHER = make_lists(10, "x")[0], {f"q{number}": {"x": 2.0, "y": 1.0} for number i
 
 
 @pytest.mark.parametrize("candidate", [OTHER[1], {"q0": {"z": 1.0}}, make_lists(10)[1]])
-def test_a_baseline_without_judged_documents_is_refused(candidate: object) -> None:
+def test_a_baseline_without_judged_documents_is_refused(candidate):
     qrels, baseline = OTHER
     with pytest.raises(rs.UsageError, match=r"of baseline.* is judged: for 'q0'") as refusal:
         rs.gate(qrels, baseline, candidate, {"RR": 0.1})
@@ -471,13 +464,13 @@ def test_a_baseline_without_judged_documents_is_refused(candidate: object) -> No
     assert "document ids" in refusal.value.hint
 
 
-def test_one_judged_document_of_the_baseline_is_enough_for_a_verdict() -> None:
+def test_one_judged_document_of_the_baseline_is_enough_for_a_verdict():
     qrels, run = OTHER
     baseline = run | {"q9": {"x": 2.0, "y": 1.0, "a": 0.5}}
     assert rs.gate(qrels, baseline, run, {"RR": 0.1}).verdict == "inconclusive"
 
 
-def test_lists_without_documents_are_refused() -> None:
+def test_lists_without_documents_are_refused():
     with pytest.raises(rs.UsageError, match="'a' is judged and nothing is retrieved"):
         rs.gate({"q": {"a": 1}}, {"q": {}}, {"q": {}}, {"RR": 0.1})
 
@@ -485,9 +478,7 @@ def test_lists_without_documents_are_refused() -> None:
 @pytest.mark.parametrize(
     ("baseline", "is_refused"), [("unjudged", True), ("neither", True), ("judged", False)]
 )
-def test_a_comparison_whose_baseline_has_no_judged_document_is_refused(
-    baseline: str, *, is_refused: bool
-) -> None:
+def test_a_comparison_whose_baseline_has_no_judged_document_is_refused(baseline, *, is_refused):
     qrels, unjudged = OTHER
     other = unjudged if baseline == "neither" else make_lists(10)[1]
     runs = {"unjudged": unjudged, "neither" if baseline == "neither" else "judged": other}
@@ -497,7 +488,7 @@ def test_a_comparison_whose_baseline_has_no_judged_document_is_refused(
         assert rs.gate(comparison, baseline, candidate, {"RR": 0.1}).checks[0].value == -0.5
 
 
-def test_measures_of_items_need_no_judged_document() -> None:
+def test_measures_of_items_need_no_judged_document():
     qrels, run = OTHER
     budget = rs.Budget("Coverage@10", tolerance=0.1)
     assert rs.gate(qrels, run, run, budget, catalogue=["x", "y"]).passed
@@ -506,7 +497,7 @@ def test_measures_of_items_need_no_judged_document() -> None:
 
 
 @pytest.mark.parametrize("function", [rs.gate, rs.compare])
-def test_rankings_of_other_queries_are_refused(function: Callable[..., object]) -> None:
+def test_rankings_of_other_queries_are_refused(function):
     rankings = {
         queries: rs.Rankings.from_run(*make_lists(10, queries=queries)) for queries in ("q", "p")
     }
@@ -516,7 +507,7 @@ def test_rankings_of_other_queries_are_refused(function: Callable[..., object]) 
     function({"q": rankings["q"], "p": rankings["q"]}, **asked)
 
 
-def test_measures_without_values_in_common_are_refused() -> None:
+def test_measures_without_values_in_common_are_refused():
     runs = ({"q": {"a": 1.0}}, {"q": {"a": 2.0}})
     with pytest.raises(rs.EmptyError, match="no query has a value"):
         rs.gate({"q": {"a": 0}}, *runs, {"AP": 0}, policy="empty=nan")
@@ -534,7 +525,7 @@ def test_measures_without_values_in_common_are_refused() -> None:
         ("min", "nDCG@10=0.4", rs.Budget("nDCG@10", minimum=0.4)),
     ],
 )
-def test_the_options_of_budgets_are_read(kind: str, text: str, expected: rs.Budget) -> None:
+def test_the_options_of_budgets_are_read(kind, text, expected):
     assert parse_budget(kind, text) == expected
 
 
@@ -550,19 +541,19 @@ def test_the_options_of_budgets_are_read(kind: str, text: str, expected: rs.Budg
         ("min", "nDCG@10=40%"),
     ],
 )
-def test_options_that_are_no_budgets_are_refused(kind: str, text: str) -> None:
+def test_options_that_are_no_budgets_are_refused(kind, text):
     with pytest.raises(rs.UsageError, match=f"cannot read --{kind}"):
         parse_budget(kind, text)
 
 
-def test_assert_not_worse_returns_the_result() -> None:
+def test_assert_not_worse_returns_the_result():
     result = assert_not_worse(QRELS, WORSE, OLD, max_drop=0.005)
     assert (result.verdict, len(result)) == ("holds", 1)
     result = assert_not_worse(QRELS, OLD, SAME, rs.nDCG @ 10, on_inconclusive="pass")
     assert result.verdict == "inconclusive"
 
 
-def test_assert_not_worse_shows_the_summary() -> None:
+def test_assert_not_worse_shows_the_summary():
     with pytest.raises(AssertionError) as caught:
         assert_not_worse(QRELS, OLD, WORSE, "nDCG@10", max_drop="1%")
     assert str(caught.value).startswith("Gate failed: 1 of 1 check is broken\n")
@@ -580,7 +571,7 @@ def test_assert_not_worse_shows_the_summary() -> None:
         (rs.Budget("nDCG@10", minimum=40), "give a limit that the values can exceed"),
     ],
 )
-def test_a_limit_that_no_value_can_exceed_is_refused(budget: rs.Budget, hint: str) -> None:
+def test_a_limit_that_no_value_can_exceed_is_refused(budget, hint):
     qrels = {f"q{n}": {"a": 1} for n in range(30)}
     run = {query: {"a": 1.0} for query in qrels}
     with pytest.raises(rs.UsageError, match="checks nothing") as caught:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from rankscope.cli.commands import COMMANDS, Group
@@ -26,15 +25,15 @@ class Command(NamedTuple):
     module: str
 
     @property
-    def name(self) -> str:
+    def name(self):
         return " ".join(self.words)
 
 
-def list_commands() -> list[Command]:
+def list_commands():
     return [*_walk((), COMMANDS)]
 
 
-def _walk(words: tuple[str, ...], group: Group) -> Iterator[Command]:
+def _walk(words, group):
     for name, command in group.commands.items():
         if isinstance(command, Group):
             yield from _walk((*words, name), command)
@@ -50,6 +49,6 @@ def _walk(words: tuple[str, ...], group: Group) -> Iterator[Command]:
         )
 
 
-def takes_value(option: argparse.Action) -> bool:
+def takes_value(option):
     """Whether something follows an option."""
     return option.nargs != 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.monitor.server.conftest import make_service as make_service  # noqa: PLC0414 - fixtures
@@ -11,7 +9,7 @@ from tests.monitor.server.conftest import service as service  # noqa: PLC0414
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Path:
+def files(tmp_path):
     (tmp_path / "qrels").write_text("q1 0 d1 1\nq2 0 d1 1\n", encoding="utf-8")
     for name in ("run", "other"):
         (tmp_path / name).write_text("q1 Q0 d1 1 0.5 t\nq2 Q0 d1 1 0.5 t\n", encoding="utf-8")

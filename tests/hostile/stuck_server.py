@@ -8,7 +8,7 @@ import threading
 from rankscope.monitor.server.run import shutdown
 from rankscope.monitor.server.run.service import serve_store
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from sqlalchemy import Connection, text
+from sqlalchemy import text
 
 ENDLESS = text(
     "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number) "
@@ -19,14 +19,14 @@ ENDLESS = text(
 class StuckStore(SQLiteStore):
     """A store that never answers how many events it took."""
 
-    def counters(self, project: str) -> dict[str, int]:
+    def counters(self, project):
         """Say that it is stuck, and be so."""
         # In one piece: two threads may print at once.
         print("stuck\n", end="", flush=True)  # noqa: T201 - the parent process reads it
         if sys.argv[2] == "python":
             threading.Event().wait()
 
-        def read(connection: Connection) -> dict[str, int]:
+        def read(connection):
             return {project: connection.execute(ENDLESS).scalar_one()}
 
         return self.query(read)

@@ -33,7 +33,7 @@ ADDRESSES = sorted({address for some in SERVICES.values() for address in some})
 PLAIN = [address for address in ADDRESSES if ":" not in address]
 
 
-def wrap(text: str) -> list[str]:
+def wrap(text):
     """The addresses of IPv6 that lead to one of IPv4."""
     number = int(IPv4Address(text))
     google = int(IPv4Address("8.8.8.8"))
@@ -53,7 +53,7 @@ def wrap(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("address", [*ADDRESSES, *(each for one in PLAIN for each in wrap(one))])
-def test_a_name_that_stands_for_one_is_not_called(address: str) -> None:
+def test_a_name_that_stands_for_one_is_not_called(address):
     for found in ([address], ["8.8.8.8", address]):
         poster = Poster(resolve=lambda _host, _port, found=found: found)  # type: ignore[misc]  # mypy infers no default
         with refuses(RankscopeError, "webhook_address"):
@@ -62,11 +62,11 @@ def test_a_name_that_stands_for_one_is_not_called(address: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(METADATA_NAMES))
 @pytest.mark.parametrize("write", [str, str.upper, "{}.".format], ids=["plain", "upper", "dot"])
-def test_a_metadata_service_is_refused_by_its_name(name: str, write: type[str]) -> None:
+def test_a_metadata_service_is_refused_by_its_name(name, write):
     """Whatever the name is said to stand for now: the machine that sends may see it otherwise."""
     asked: list[str] = []
 
-    def resolve(host: str, _port: int) -> list[str]:
+    def resolve(host, _port):
         asked.append(host)
         return ["8.8.8.8"]
 
@@ -77,6 +77,6 @@ def test_a_metadata_service_is_refused_by_its_name(name: str, write: type[str]) 
 
 
 @given(st.ip_addresses(v=4))
-def test_a_wrapped_address_is_never_more_public_than_the_address(address: IPv4Address) -> None:
+def test_a_wrapped_address_is_never_more_public_than_the_address(address):
     for each in wrap(str(address)):
         assert is_public(address) or not is_public(ip_address(each))

@@ -10,10 +10,7 @@ import json
 import os
 import shutil
 import socket
-import subprocess
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -22,8 +19,8 @@ from rankscope.errors import UsageError
 
 from tests.cli.monitored import CONFIGURED, make_events, write_lines
 from tests.cli.test_setup import FILE as SETUP
-from tests.hostile.commands import Command, list_commands, takes_value
-from tests.hostile.examples import EXAMPLES, Example
+from tests.hostile.commands import list_commands, takes_value
+from tests.hostile.examples import EXAMPLES
 from tests.program import start_program
 
 COMMANDS = {command.name: command for command in list_commands()}
@@ -82,7 +79,7 @@ class Case(NamedTuple):
 class Place:
     """A new folder with files and a store for each call, and the program in it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.folder = folder / "work"
         self.template = folder / "template"
         self.folder.mkdir()
@@ -91,10 +88,10 @@ class Place:
         self.names: dict[str, str] = {"BUSY": str(self.busy.getsockname()[1])}
         self._fill()
 
-    def close(self) -> None:
+    def close(self):
         self.busy.close()
 
-    def _fill(self) -> None:
+    def _fill(self):
         files = {
             "QRELS": ("qrels", "q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 1\n"),
             "RUN": ("run", "q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.25 t\nq2 Q0 d1 1 0.5 t\n"),
@@ -131,7 +128,7 @@ class Place:
         for path in self.folder.glob("events.db*"):
             shutil.copy(path, self.template)
 
-    def reset(self) -> None:
+    def reset(self):
         """Make the folder what it was."""
         for path in self.folder.iterdir():
             if path.is_dir() and not path.is_symlink():
@@ -140,15 +137,15 @@ class Place:
                 path.unlink()
         shutil.copytree(self.template, self.folder, symlinks=True, dirs_exist_ok=True)
 
-    def list_files(self) -> set[str]:
+    def list_files(self):
         """List the files, but for those of the store."""
         return {path.name for path in self.folder.iterdir() if not path.name.startswith(STORED)}
 
-    def start(self, *words: str) -> subprocess.CompletedProcess[bytes]:
+    def start(self, *words):
         """Run the program in the folder as it is."""
         return start_program().run(*words, folder=str(self.folder))
 
-    def run(self, words: list[str]) -> subprocess.CompletedProcess[bytes]:
+    def run(self, words):
         """Run the program in a new folder; PIPE is a pipe whose writer writes nothing."""
         self.reset()
         if not any("PIPE" in word for word in words):
@@ -166,7 +163,7 @@ class Place:
             pipe.unlink()
 
 
-def attend(pipe: Path, ended: threading.Event) -> None:
+def attend(pipe, ended):
     """Be at the other end of a pipe: end what is read from it, and read what is written to it."""
     while not ended.is_set():
         reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -183,13 +180,13 @@ def attend(pipe: Path, ended: threading.Event) -> None:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def place(tmp_path_factory):
     made = Place(tmp_path_factory.mktemp("commands"))
     yield made
     made.close()
 
 
-def make_words(command: Command, example: Example, changed: dict[str, list[str]]) -> list[str]:
+def make_words(command, example, changed):
     """Write a call, with other words for some arguments."""
     words = list(command.words)
     options = example.options | {
@@ -204,7 +201,7 @@ def make_words(command: Command, example: Example, changed: dict[str, list[str]]
     return words
 
 
-def list_cases(command: Command, example: Example) -> Iterator[Case]:
+def list_cases(command, example):
     """Make the hostile calls of a command."""
     for positional in command.positionals:
         plain = example.positionals[positional.dest]
@@ -239,7 +236,7 @@ EMPTY_VALUES = {"policy", "model", "version", "owner"}
 """An empty value of these is the default policy, what has no name, or no team."""
 
 
-def list_empty(command: Command, example: Example) -> Iterator[tuple[str, list[str]]]:
+def list_empty(command, example):
     """Make the calls of a command with one empty argument, and name the argument."""
     for positional in command.positionals:
         plain = example.positionals[positional.dest]
@@ -252,14 +249,12 @@ def list_empty(command: Command, example: Example) -> Iterator[tuple[str, list[s
     yield "one too many", [*make_words(command, example, {}), ""]
 
 
-def fill(words: list[str], names: dict[str, str]) -> list[str]:
+def fill(words, names):
     """Put the files in place of their names."""
     return [names.get(word, word) for word in words]
 
 
-def check(
-    command: Command, done: subprocess.CompletedProcess[bytes], before: set[str], place: Place
-) -> None:
+def check(command, done, before, place):
     """Hold the end of a call to what is promised."""
     allowed = {0, 2, 3, 4} | EXAMPLES[command.name].statuses
     said = done.stderr.decode("utf-8")
@@ -286,7 +281,7 @@ def check(
         assert done.stdout == b""
 
 
-def test_every_command_has_an_example() -> None:
+def test_every_command_has_an_example():
     assert EXAMPLES.keys() == COMMANDS.keys()
     for name, command in COMMANDS.items():
         named = {positional.dest for positional in command.positionals}
@@ -294,14 +289,14 @@ def test_every_command_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_the_example_of_a_command_works(name: str, place: Place) -> None:
+def test_the_example_of_a_command_works(name, place):
     words = make_words(COMMANDS[name], EXAMPLES[name], {})
     done = place.run(fill(words, place.names))
     assert done.returncode == EXAMPLES[name].status, done
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_a_command_with_hostile_arguments_ends_as_promised(name: str, place: Place) -> None:
+def test_a_command_with_hostile_arguments_ends_as_promised(name, place):
     command = COMMANDS[name]
     before = {path.name for path in place.template.iterdir()} - {"events.db"}
     failing = []
@@ -316,7 +311,7 @@ def test_a_command_with_hostile_arguments_ends_as_promised(name: str, place: Pla
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES.keys() - {"trec_eval"}))
-def test_an_empty_argument_is_a_usage_error(name: str) -> None:
+def test_an_empty_argument_is_a_usage_error(name):
     for dest, call in list_empty(COMMANDS[name], EXAMPLES[name]):
         words = fill(call, {"BUSY": "1"})
         if dest in EMPTY_VALUES:
@@ -327,8 +322,8 @@ def test_an_empty_argument_is_a_usage_error(name: str) -> None:
         assert (refusal.value.exit_status, refusal.value.code) == (2, "usage"), words
 
 
-def test_an_empty_argument_of_trec_eval_is_what_it_is_to_trec_eval(place: Place) -> None:
-    def start(*words: str) -> tuple[int, bytes]:
+def test_an_empty_argument_of_trec_eval_is_what_it_is_to_trec_eval(place):
+    def start(*words):
         done = place.run(["trec_eval", *fill(list(words), place.names)])
         return done.returncode, done.stdout
 

@@ -9,7 +9,6 @@ import socket
 import threading
 from contextlib import suppress
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from rankscope.monitor.server.access.rates import ConcurrencyLimiter
@@ -17,12 +16,12 @@ from rankscope.monitor.server.access_log import AccessLog, LogWriter
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.run.connections import READ_BYTES, BoundedProtocol
 
-from tests.monitor.server.listening import HEALTH, Listening, post_head, read_answer, serve
+from tests.monitor.server.listening import HEALTH, post_head, read_answer, serve
 from tests.monitor.server.service import make_ranking
 
 
-def test_answers_are_sent_without_delay_on_kept_connections(tmp_path: Path) -> None:
-    async def ask(service: Listening) -> list[int]:
+def test_answers_are_sent_without_delay_on_kept_connections(tmp_path):
+    async def ask(service):
         reader, writer = await service.connect()
         writer.write(HEALTH)
         await read_answer(reader)
@@ -33,12 +32,10 @@ def test_answers_are_sent_without_delay_on_kept_connections(tmp_path: Path) -> N
     assert serve(tmp_path, ask) == [1]
 
 
-def test_a_body_in_tiny_chunks_is_not_parsed_once_it_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_body_in_tiny_chunks_is_not_parsed_once_it_is_refused(tmp_path, monkeypatch):
     parsed = []
 
-    def count(protocol: BoundedProtocol, body: bytes) -> None:
+    def count(protocol, body):
         parsed.append(len(body))
         on_body(protocol, body)
 
@@ -46,7 +43,7 @@ def test_a_body_in_tiny_chunks_is_not_parsed_once_it_is_refused(
     monkeypatch.setattr(BoundedProtocol, "on_body", count)
     chunks = 600_000
 
-    async def ask(service: Listening) -> int:
+    async def ask(service):
         reader, writer = await service.connect()
         writer.write(post_head("", "Transfer-Encoding: chunked"))
         writer.write(b"1\r\n \r\n" * chunks)
@@ -61,11 +58,11 @@ def test_a_body_in_tiny_chunks_is_not_parsed_once_it_is_refused(
 
 
 def test_a_connection_parses_a_few_kilobytes_before_the_others_have_their_turn(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     sizes = []
 
-    def count(protocol: BoundedProtocol, data: bytes) -> None:
+    def count(protocol, data):
         sizes.append(len(data))
         receive(protocol, data)
 
@@ -73,7 +70,7 @@ def test_a_connection_parses_a_few_kilobytes_before_the_others_have_their_turn(
     monkeypatch.setattr(BoundedProtocol, "data_received", count)
     body = b" " * 1_000_000
 
-    async def ask(service: Listening) -> int:
+    async def ask(service):
         reader, writer = await service.connect()
         writer.write(post_head(service.key, f"Content-Length: {len(body)}") + body)
         status, _ = await read_answer(reader)
@@ -85,8 +82,8 @@ def test_a_connection_parses_a_few_kilobytes_before_the_others_have_their_turn(
     assert sum(sizes) > len(body)
 
 
-def test_a_body_of_a_good_key_in_tiny_chunks_is_refused(tmp_path: Path) -> None:
-    async def ask(service: Listening) -> tuple[int, bytes]:
+def test_a_body_of_a_good_key_in_tiny_chunks_is_refused(tmp_path):
+    async def ask(service):
         reader, writer = await service.connect()
         head = post_head(service.key, "Transfer-Encoding: chunked")
         writer.write(head + b"1\r\n \r\n" * 5000 + b"0\r\n\r\n")
@@ -98,10 +95,10 @@ def test_a_body_of_a_good_key_in_tiny_chunks_is_refused(tmp_path: Path) -> None:
     assert (status, json.loads(body)["error"]["code"]) == (400, "bad_http")
 
 
-def test_idle_connections_make_room_for_requests(tmp_path: Path) -> None:
+def test_idle_connections_make_room_for_requests(tmp_path):
     most = 20
 
-    async def ask(service: Listening) -> list[int]:
+    async def ask(service):
         held = [await service.connect() for _ in range(3 * most)]
         told = []
         for _ in range(2 * most):
@@ -119,8 +116,8 @@ def test_idle_connections_make_room_for_requests(tmp_path: Path) -> None:
     assert serve(tmp_path, ask, settings) == [200] * 2 * most
 
 
-def test_a_connection_with_a_good_key_outlives_idle_ones(tmp_path: Path) -> None:
-    async def ask(service: Listening) -> list[int]:
+def test_a_connection_with_a_good_key_outlives_idle_ones(tmp_path):
+    async def ask(service):
         reader, writer = await service.connect()
         request = post_head(service.key, "Content-Length: 2") + b"{}"
         writer.write(request)
@@ -136,8 +133,8 @@ def test_a_connection_with_a_good_key_outlives_idle_ones(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("line", ["X: " + "a" * 1000, "X-{}: a"])
-def test_a_head_without_end_is_refused(tmp_path: Path, line: str) -> None:
-    async def ask(service: Listening) -> int:
+def test_a_head_without_end_is_refused(tmp_path, line):
+    async def ask(service):
         reader, writer = await service.connect()
         writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n")
         for number in range(5000):
@@ -150,10 +147,10 @@ def test_a_head_without_end_is_refused(tmp_path: Path, line: str) -> None:
 
 
 @pytest.mark.parametrize("endless", ["0\r\nX: ", "0\r\nX: a\r\n", "1;x="])
-def test_what_surrounds_a_body_without_end_is_refused(tmp_path: Path, endless: str) -> None:
+def test_what_surrounds_a_body_without_end_is_refused(tmp_path, endless):
     first, again = endless, "Y: b\r\n" if endless.endswith("\n") else "a" * 10
 
-    async def ask(service: Listening) -> tuple[int, bytes]:
+    async def ask(service):
         reader, writer = await service.connect()
         head = post_head(service.key, "Transfer-Encoding: chunked", "Expect: 100-continue")
         writer.write(head)
@@ -167,11 +164,11 @@ def test_what_surrounds_a_body_without_end_is_refused(tmp_path: Path, endless: s
     assert (status, json.loads(body)["error"]["code"]) == (400, "bad_http")
 
 
-def test_a_head_without_end_behind_a_request_is_not_kept(tmp_path: Path) -> None:
+def test_a_head_without_end_behind_a_request_is_not_kept(tmp_path):
     ends = threading.Event()
 
-    async def ask(service: Listening) -> bytes:
-        def run_late(work: object) -> object:
+    async def ask(service):
+        def run_late(work):
             ends.wait()
             return work(service.store)  # type: ignore[operator]
 
@@ -189,8 +186,8 @@ def test_a_head_without_end_behind_a_request_is_not_kept(tmp_path: Path) -> None
     assert serve(tmp_path, ask) == b""
 
 
-def test_an_answer_arrives_although_the_body_still_comes(tmp_path: Path) -> None:
-    async def ask(service: Listening) -> tuple[int, bytes]:
+def test_an_answer_arrives_although_the_body_still_comes(tmp_path):
+    async def ask(service):
         reader, writer = await service.connect()
         writer.write(post_head("", "Content-Length: 500000"))
         writer.write(b" " * 400_000)
@@ -203,14 +200,14 @@ def test_an_answer_arrives_although_the_body_still_comes(tmp_path: Path) -> None
     assert (status, json.loads(body)["error"]["code"]) == (401, "unauthorized")
 
 
-def test_a_small_request_never_waits_for_a_large_one_to_be_read(tmp_path: Path) -> None:
+def test_a_small_request_never_waits_for_a_large_one_to_be_read(tmp_path):
     """A large body is read elsewhere, so that small ones are answered meanwhile."""
     begun, ends = asyncio.Event(), asyncio.Event()
 
-    async def ask(service: Listening) -> list[int]:
+    async def ask(service):
         loop = asyncio.get_running_loop()
 
-        def run_late(work: object) -> object:
+        def run_late(work):
             loop.call_soon_threadsafe(begun.set)
             asyncio.run_coroutine_threadsafe(ends.wait(), loop).result()
             return work(service.store)  # type: ignore[operator]
@@ -233,14 +230,12 @@ def test_a_small_request_never_waits_for_a_large_one_to_be_read(tmp_path: Path) 
     assert serve(tmp_path, ask) == [200, 200]
 
 
-def test_a_large_batch_leaves_room_between_its_transactions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def ask(service: Listening) -> list[int]:
+def test_a_large_batch_leaves_room_between_its_transactions(tmp_path, monkeypatch):
+    async def ask(service):
         seqs = []
         commit = service.store._commit
 
-        def count(works: object) -> object:
+        def count(works):
             before = service.store.last_seq
             answers = commit(works)
             seqs.extend([before, service.store.last_seq])
@@ -258,12 +253,12 @@ def test_a_large_batch_leaves_room_between_its_transactions(
     assert max(after - before for before, after in pairwise(seqs)) <= 500
 
 
-def test_requests_of_one_key_take_turns() -> None:
+def test_requests_of_one_key_take_turns():
     turns = ConcurrencyLimiter(4)
     running = 0
     seen = []
 
-    async def work(name: str) -> str:
+    async def work(name):
         nonlocal running
         async with turns.take(name):
             running += name == "many"
@@ -273,7 +268,7 @@ def test_requests_of_one_key_take_turns() -> None:
             running -= name == "many"
             return name
 
-    async def ask() -> list[str]:
+    async def ask():
         done = []
         tasks = [asyncio.ensure_future(work("many")) for _ in range(100)]
         tasks.append(asyncio.ensure_future(work("one")))
@@ -287,7 +282,7 @@ def test_requests_of_one_key_take_turns() -> None:
     assert done.index("one") == 4  # asked last, it is done with the first ones
 
 
-def post(service: Listening, events: object) -> bytes:
+def post(service, events):
     body = json.dumps(events).encode()
     return post_head(service.key, f"Content-Length: {len(body)}") + body
 
@@ -302,10 +297,8 @@ BAD = (
 )
 
 
-def test_requests_that_are_no_http_leave_lines_of_json(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    async def ask(service: Listening) -> list[int]:
+def test_requests_that_are_no_http_leave_lines_of_json(tmp_path, capfd):
+    async def ask(service):
         told = []
         for sent in BAD:
             reader, writer = await service.connect()
@@ -318,7 +311,7 @@ def test_requests_that_are_no_http_leave_lines_of_json(
     assert capfd.readouterr().err == ""
 
 
-def test_what_libraries_log_is_written_as_json_without_its_text() -> None:
+def test_what_libraries_log_is_written_as_json_without_its_text():
     lines: list[str] = []
     access_log = AccessLog(lines.append, lambda: 0)
     with access_log.keep_log_records():
@@ -335,11 +328,11 @@ def test_what_libraries_log_is_written_as_json_without_its_text() -> None:
     assert not any("secret" in line or "somebody" in line for line in lines)
 
 
-def test_a_reader_of_the_log_that_stalls_holds_up_nobody() -> None:
+def test_a_reader_of_the_log_that_stalls_holds_up_nobody():
     may_write = threading.Event()
     written: list[str] = []
 
-    def write(text: str) -> None:
+    def write(text):
         may_write.wait()
         written.append(text)
 
@@ -354,15 +347,15 @@ def test_a_reader_of_the_log_that_stalls_holds_up_nobody() -> None:
     assert 10 <= len(kept) == 100 - dropped
 
 
-def test_a_notification_in_the_log_is_delivered_once_it_is_written() -> None:
+def test_a_notification_in_the_log_is_delivered_once_it_is_written():
     may_write = threading.Event()
     written: list[str] = []
 
-    def write(text: str) -> None:
+    def write(text):
         may_write.wait()
         written.append(text)
 
-    async def deliver(log: LogWriter) -> bool:
+    async def deliver(log):
         delivering = asyncio.ensure_future(asyncio.to_thread(log.deliver, "told\n"))
         await asyncio.sleep(0)
         assert not delivering.done()
@@ -375,8 +368,8 @@ def test_a_notification_in_the_log_is_delivered_once_it_is_written() -> None:
         assert "".join(written) == "told\n"
 
 
-def test_a_log_that_cannot_be_written_fails_its_notifications() -> None:
-    def write(_text: str) -> None:
+def test_a_log_that_cannot_be_written_fails_its_notifications():
+    def write(_text):
         raise BrokenPipeError
 
     with LogWriter(write) as log:

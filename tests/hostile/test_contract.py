@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any, get_args, get_type_hints
+from typing import get_args, get_type_hints
 
-import httpx
 import pytest
 from jsonschema import Draft202012Validator
 from rankscope.monitor.events.rejection import RefusedError
@@ -14,11 +12,9 @@ from rankscope.monitor.server import app as application
 from rankscope.monitor.server.api.openapi import NAMED, describe
 from rankscope.monitor.server.api.project import ConfigurationFields
 from rankscope.monitor.server.routing import static
-from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.shapes import validate
 
 from tests.monitor.server.music import open_monitor
-from tests.monitor.server.service import MakeService, Service
 from tests.monitor.server.test_routes import FORM, list_endpoints
 from tests.monitor.server.test_sweep import BODIES, World, address_of
 
@@ -29,17 +25,17 @@ TOO_LONG = "a" * 20_000
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world(tmp_path_factory):
     made = World(tmp_path_factory.mktemp("contract"))
     yield made
     made.service.store.close()
 
 
-def name_of(endpoint: Endpoint) -> str:
+def name_of(endpoint):
     return f"{endpoint.method} {endpoint.path}"
 
 
-def find_answer(endpoint: Endpoint, status: int) -> dict[str, Any]:
+def find_answer(endpoint, status):
     """What the description says of an answer with a status; nothing where it does not know it."""
     path = NAMED.sub(r"{\1}", endpoint.address)
     said = DESCRIBED["paths"][path][endpoint.method.lower()]["responses"].get(str(status), {})
@@ -49,7 +45,7 @@ def find_answer(endpoint: Endpoint, status: int) -> dict[str, Any]:
     return found
 
 
-def check(endpoint: Endpoint, answer: httpx.Response) -> None:
+def check(endpoint, answer):
     """See that an answer is described: its status, its type, and what is in it."""
     said = find_answer(endpoint, answer.status_code)
     assert said, (name_of(endpoint), answer.status_code, answer.text[:300])
@@ -67,7 +63,7 @@ def check(endpoint: Endpoint, answer: httpx.Response) -> None:
         assert name in answer.headers or not header.get("required", False)
 
 
-def list_requests(endpoint: Endpoint, world: World) -> Iterator[tuple[str, bytes, dict[str, str]]]:
+def list_requests(endpoint, world):
     """Make good and bad requests for an endpoint: an address, a body and headers."""
     path = address_of(endpoint, world.key_id)
     join = "&" if "?" in path else "?"
@@ -98,7 +94,7 @@ def list_requests(endpoint: Endpoint, world: World) -> Iterator[tuple[str, bytes
 
 @pytest.mark.slow
 @pytest.mark.parametrize("endpoint", ROUTES, ids=name_of)
-def test_every_answer_is_described(world: World, endpoint: Endpoint) -> None:
+def test_every_answer_is_described(world, endpoint):
     if endpoint.method == "DELETE" and "key" in endpoint.path:
         return  # its good request would revoke the key of the others
     for path, body, headers in list_requests(endpoint, world):
@@ -106,7 +102,7 @@ def test_every_answer_is_described(world: World, endpoint: Endpoint) -> None:
         check(endpoint, answer)
 
 
-def test_pages_are_described_as_pages() -> None:
+def test_pages_are_described_as_pages():
     for endpoint in ROUTES:
         is_page = endpoint.kind in {"page", "form"}
         for status in (403, 404, 409, 422, 429):
@@ -122,7 +118,7 @@ def test_pages_are_described_as_pages() -> None:
         assert ("csrf" in said["schema"].get("required", ())) == (endpoint.scope is not None)
 
 
-def test_every_body_has_an_example_that_is_accepted(world: World) -> None:
+def test_every_body_has_an_example_that_is_accepted(world):
     for endpoint in ROUTES:
         if endpoint.body is None or endpoint.kind == "form":
             continue
@@ -142,20 +138,18 @@ def test_every_body_has_an_example_that_is_accepted(world: World) -> None:
 
 
 @pytest.mark.parametrize("body", [b"[{}]", b"[null, null]", b'[{"name": "a", "scopes": ["read"]}]'])
-def test_a_list_is_no_object(world: World, body: bytes) -> None:
+def test_a_list_is_no_object(world, body):
     answer = world.service.ask("POST", "/v1/keys", body, key=world.own)
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "json_type")
 
 
 @pytest.mark.parametrize("body", [b"1", b"null", b'"text"', b"true"])
-def test_a_batch_is_an_event_or_a_list(service: Service, body: bytes) -> None:
+def test_a_batch_is_an_event_or_a_list(service, body):
     answer = service.ask("POST", "/v1/rankings", body)
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "json_type")
 
 
-def test_a_configuration_that_leaves_documents_unjudged_can_be_read_and_written(
-    world: World,
-) -> None:
+def test_a_configuration_that_leaves_documents_unjudged_can_be_read_and_written(world):
     said = json.loads(json.dumps(BODIES["/v1/configuration"]))
     said["definition"]["attribution"]["unlabelled"] = None
     said["definition"]["window"] = 7200.0  # for JSON Schema, this is an integer
@@ -170,7 +164,7 @@ def test_a_configuration_that_leaves_documents_unjudged_can_be_read_and_written(
 SINCE = "2026-09-01T00:00:00Z"
 
 
-def test_a_baseline_is_judged_by_the_kind_that_it_says() -> None:
+def test_a_baseline_is_judged_by_the_kind_that_it_says():
     [choice] = get_args(get_type_hints(ConfigurationFields, include_extras=True)["baseline"])
     for good in (
         None,
@@ -190,12 +184,10 @@ def test_a_baseline_is_judged_by_the_kind_that_it_says() -> None:
         assert refused.value.where == where
 
 
-def test_the_description_is_made_once(
-    make_service: MakeService, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_description_is_made_once(make_service, monkeypatch):
     made = []
 
-    def count(endpoints: Any) -> dict[str, Any]:  # noqa: ANN401 - as `describe` takes them
+    def count(endpoints):
         made.append(1)
         return describe(endpoints)
 
@@ -216,7 +208,7 @@ def test_the_description_is_made_once(
     assert again.headers["etag"] == said[0].headers["etag"]
 
 
-def test_only_who_may_see_the_description_learns_that_it_is_the_same(service: Service) -> None:
+def test_only_who_may_see_the_description_learns_that_it_is_the_same(service):
     key = service.make_key("music", "read")
     tag = service.ask("GET", "/openapi.json", key=key).headers["etag"]
     for stranger in (None, "rk_x"):
@@ -224,9 +216,7 @@ def test_only_who_may_see_the_description_learns_that_it_is_the_same(service: Se
         assert answer.status_code == 401
 
 
-def test_files_of_pages_are_compressed_once(
-    service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_of_pages_are_compressed_once(service, monkeypatch):
     files = [one.path for one in list_endpoints() if one.kind == "file"]
     plain = {path: ask_for(service, path, "identity") for path in files}
     monkeypatch.setattr(static.gzip, "compress", None)
@@ -243,13 +233,11 @@ def test_files_of_pages_are_compressed_once(
         assert (again.status_code, again.content) == (304, b"")
 
 
-def ask_for(
-    service: Service, path: str, encoding: str, headers: dict[str, str] | None = None
-) -> httpx.Response:
+def ask_for(service, path, encoding, headers=None):
     """Ask for a file in an encoding."""
     said = {"accept-encoding": encoding} | (headers or {})
     return service.ask("GET", path, key=None, headers=said)
 
 
-def test_the_description_is_the_same_whenever_it_is_made() -> None:
+def test_the_description_is_the_same_whenever_it_is_made():
     assert json.dumps(DESCRIBED) == json.dumps(describe(list_endpoints()))

@@ -24,14 +24,12 @@ SMALL = 4096
 """How many bytes a file may have where the disk is said to be full."""
 
 
-def run(
-    folder: Path, *words: str, most: int | None = None, stdout: int = subprocess.PIPE
-) -> subprocess.CompletedProcess[bytes]:
+def run(folder, *words, most=None, stdout=subprocess.PIPE):
     """Run the program in a folder, with files of at most so many bytes."""
     if most is None and stdout == subprocess.PIPE:
         return start_program().run(*words, folder=str(folder))
 
-    def limit() -> None:
+    def limit():
         if most is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
@@ -58,9 +56,7 @@ WRITING = {
 @pytest.mark.slow
 @pytest.mark.parametrize("words", WRITING.values(), ids=WRITING)
 @pytest.mark.parametrize("there", [None, b"what was there"])
-def test_a_full_disk_leaves_no_part_of_a_file(
-    words: tuple[str, ...], there: bytes | None, files: Path
-) -> None:
+def test_a_full_disk_leaves_no_part_of_a_file(words, there, files):
     out = files / next(word for word in words if word.startswith("OUT"))
     if there is not None:
         out.write_bytes(there)
@@ -74,7 +70,7 @@ def test_a_full_disk_leaves_no_part_of_a_file(
     assert there is None or out.read_bytes() == there
 
 
-def fill_store(folder: Path) -> None:
+def fill_store(folder):
     events = make_events()
     rankings = write_lines(folder / "rankings.jsonl", events["rankings"])
     for words in (("configure", "events.db", *CONFIGURED), ("ingest", "events.db", rankings)):
@@ -83,7 +79,7 @@ def fill_store(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [("backup", "backups"), ("export", "exported")], ids=" ".join)
-def test_a_full_disk_leaves_no_part_of_a_store(words: tuple[str, str], files: Path) -> None:
+def test_a_full_disk_leaves_no_part_of_a_store(words, files):
     fill_store(files)
     before = {path.name for path in files.iterdir() if not path.name.startswith("events.db")}
     command, out = words
@@ -96,7 +92,7 @@ def test_a_full_disk_leaves_no_part_of_a_store(words: tuple[str, str], files: Pa
     assert after == before
 
 
-def test_a_number_that_no_double_holds_matches_nothing(files: Path) -> None:
+def test_a_number_that_no_double_holds_matches_nothing(files):
     for got in ("1e999", "nan", "inf", "0e400", "1" * 400, ""):
         done = run(files, "conventions", "qrels", "run", "-m", "nDCG", f"--got={got}")
         assert done.returncode == (1 if got == "0e400" else 2), (got, done)
@@ -104,7 +100,7 @@ def test_a_number_that_no_double_holds_matches_nothing(files: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["qrels", "run", "./run", "link", "hard"])
-def test_a_page_is_not_written_over_an_input(name: str, files: Path) -> None:
+def test_a_page_is_not_written_over_an_input(name, files):
     (files / "link").symlink_to("run")
     (files / "hard").hardlink_to(files / "qrels")
     content = (files / name).read_bytes()
@@ -114,9 +110,7 @@ def test_a_page_is_not_written_over_an_input(name: str, files: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [("measures",), ("eval", "qrels", "run"), ("report", "qrels")])
-def test_standard_error_that_cannot_be_written_keeps_the_status(
-    words: tuple[str, ...], files: Path
-) -> None:
+def test_standard_error_that_cannot_be_written_keeps_the_status(words, files):
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             [PROGRAM, *words, "--nothing"], cwd=files, stderr=full, timeout=300, check=False
@@ -124,14 +118,14 @@ def test_standard_error_that_cannot_be_written_keeps_the_status(
     assert done.returncode == 2
 
 
-def test_an_error_as_json_that_cannot_be_written_keeps_the_status(files: Path) -> None:
+def test_an_error_as_json_that_cannot_be_written_keeps_the_status(files):
     with Path("/dev/full").open("wb") as full:
         done = run(files, "eval", "qrels", "missing", "--json", stdout=full.fileno())
     assert done.returncode == 4
     assert b"Traceback" not in done.stderr
 
 
-def test_a_defect_has_a_status_that_no_check_has(files: Path) -> None:
+def test_a_defect_has_a_status_that_no_check_has(files):
     program = (
         "import importlib, sys, rankscope.cli\n"
         "importlib.import_module('rankscope.gate.command').run = lambda _: [][0]\n"
@@ -150,13 +144,13 @@ def test_a_defect_has_a_status_that_no_check_has(files: Path) -> None:
 # -- The one place that writes files
 
 
-def write_half(path: Path) -> None:
+def write_half(path):
     with replacing(path) as part:
         part.write_text("half", encoding="utf-8")
         raise RuntimeError
 
 
-def test_what_fails_leaves_what_was_there(tmp_path: Path) -> None:
+def test_what_fails_leaves_what_was_there(tmp_path):
     path = tmp_path / "page"
     with pytest.raises(RuntimeError):
         write_half(path)
@@ -168,7 +162,7 @@ def test_what_fails_leaves_what_was_there(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == "whole"
 
 
-def test_links_and_permissions_stay(tmp_path: Path) -> None:
+def test_links_and_permissions_stay(tmp_path):
     page, link = tmp_path / "page", tmp_path / "link"
     page.write_text("old", encoding="utf-8")
     page.chmod(0o640)
@@ -179,7 +173,7 @@ def test_links_and_permissions_stay(tmp_path: Path) -> None:
     assert stat.S_IMODE(page.stat().st_mode) == 0o640
 
 
-def test_new_files_are_as_the_umask_says(tmp_path: Path) -> None:
+def test_new_files_are_as_the_umask_says(tmp_path):
     former = os.umask(0o027)
     try:
         write_text(tmp_path / "page", "new")
@@ -191,7 +185,7 @@ def test_new_files_are_as_the_umask_says(tmp_path: Path) -> None:
     assert modes == {"page": 0o640, "secret": 0o600}
 
 
-def test_a_pipe_gets_what_was_written(tmp_path: Path) -> None:
+def test_a_pipe_gets_what_was_written(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     read: list[str] = []
@@ -218,9 +212,7 @@ PLACES: dict[str, Callable[[Path], Path | str]] = {
 
 
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-def test_a_place_that_cannot_be_written_is_a_typed_error(
-    place: Callable[[Path], Path | str], tmp_path: Path
-) -> None:
+def test_a_place_that_cannot_be_written_is_a_typed_error(place, tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "loop").symlink_to("loop")
     before = sorted(tmp_path.iterdir())

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.cli import main
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
-    import pytest
-
-
-def test_the_error_is_a_memory_error_of_python() -> None:
+def test_the_error_is_a_memory_error_of_python():
     assert issubclass(rs.OutOfMemoryError, MemoryError)
     assert issubclass(rs.OutOfMemoryError, rs.RankscopeError)
     assert rs.OutOfMemoryError.exit_status == 4
 
 
-def test_a_memory_error_of_another_library_ends_a_command_with_status_4(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    def run_out(*_: object, **__: object) -> None:
+def test_a_memory_error_of_another_library_ends_a_command_with_status_4(monkeypatch, capfd):
+    def run_out(*_, **__):
         raise MemoryError
 
     monkeypatch.setattr("rankscope.cli.read_options", run_out)
@@ -35,7 +25,7 @@ def test_a_memory_error_of_another_library_ends_a_command_with_status_4(
     assert "[memory]" in capfd.readouterr().err
 
 
-def test_the_work_does_not_grow_with_the_cutoffs() -> None:
+def test_the_work_does_not_grow_with_the_cutoffs():
     grades = np.arange(300_000) % 4  # squared, this would take long
     for measure in (rs.ndcg, rs.dcg, rs.idcg, rs.cg):
         assert measure(grades, k="all")[-1] == measure(grades)
@@ -66,17 +56,8 @@ DISCOUNTS = [
     has_ideal=st.booleans(),
 )
 def test_many_cutoffs_give_the_bits_that_each_gives(
-    *,
-    lists: list[list[float]],
-    cutoffs: list[int],
-    measure: Callable[..., Any],
-    gain: object,
-    discount: dict[str, object],
-    negative: str,
-    missing_gain: float | None,
-    empty: str,
-    has_ideal: bool,
-) -> None:
+    *, lists, cutoffs, measure, gain, discount, negative, missing_gain, empty, has_ideal
+):
     settings: dict[str, object] = {
         "gain": gain,
         "negative": negative,
@@ -87,7 +68,7 @@ def test_many_cutoffs_give_the_bits_that_each_gives(
     if has_ideal and measure in {rs.ndcg, rs.idcg}:
         settings["ideal"] = [[*of_list[1:], 3, 1] for of_list in lists]
 
-    def find(k: int | list[int]) -> bytes | tuple[object, ...]:
+    def find(k):
         try:
             values = measure(lists, k=k, **settings)
         except rs.RankscopeError as error:

@@ -25,8 +25,6 @@ from rankscope.monitor.events.times import read_duration
 from rankscope.names import LONGEST_NAME, MOST_NAMES, find_closest, quote
 
 from tests.monitor.server.music import MUSIC, log_music
-from tests.monitor.server.service import Service
-from tests.program import Program
 
 PACKAGE = Path(rs.__file__).parent
 LONG = 60_000
@@ -69,7 +67,7 @@ HOSTILE = {
 }
 
 
-def check_refusal(refusal: pytest.ExceptionInfo[rs.RankscopeError]) -> None:
+def check_refusal(refusal):
     """An error says what is wrong and how to fix it, in few words."""
     error = refusal.value
     assert error.code
@@ -79,7 +77,7 @@ def check_refusal(refusal: pytest.ExceptionInfo[rs.RankscopeError]) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_measure_is_a_typed_error(text: str) -> None:
+def test_a_hostile_measure_is_a_typed_error(text):
     with pytest.raises(MeasureError) as refusal:
         rs.parse(text)
     check_refusal(refusal)
@@ -87,7 +85,7 @@ def test_a_hostile_measure_is_a_typed_error(text: str) -> None:
         rs.evaluate(QRELS, RUN, text)
 
 
-def test_all_of_them_take_little_time_and_memory() -> None:
+def test_all_of_them_take_little_time_and_memory():
     """Ten seconds of a processor for all of them together: a hundred times what they need."""
     program = (
         "import json, resource, sys\n"
@@ -115,7 +113,7 @@ def test_all_of_them_take_little_time_and_memory() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_an_unknown_name_takes_memory_for_itself_only() -> None:
+def test_an_unknown_name_takes_memory_for_itself_only():
     text = "x" * LONG
     with pytest.raises(MeasureError):
         rs.parse("nDGC")  # loads what errors need
@@ -139,7 +137,7 @@ PIECES = st.one_of(
 )
 
 
-def read_or_refuse(read: Callable[[str], object], text: str) -> object:
+def read_or_refuse(read, text):
     """What a text is read as, or the error."""
     try:
         return read(text)
@@ -149,7 +147,7 @@ def read_or_refuse(read: Callable[[str], object], text: str) -> object:
 
 @pytest.mark.slow
 @given(st.one_of(st.text(max_size=400), st.lists(PIECES, max_size=60).map("".join)))
-def test_any_text_is_a_measure_or_a_typed_error(text: str) -> None:
+def test_any_text_is_a_measure_or_a_typed_error(text):
     for name in {text, *split_measures([text])}:
         read = read_or_refuse(rs.parse, name)
         if isinstance(read, rs.Measure):
@@ -160,7 +158,7 @@ def test_any_text_is_a_measure_or_a_typed_error(text: str) -> None:
 
 
 @given(st.lists(PIECES, max_size=30).map("".join))
-def test_any_text_is_a_policy_or_a_typed_error(text: str) -> None:
+def test_any_text_is_a_policy_or_a_typed_error(text):
     read = read_or_refuse(rs.Policy.parse, text)
     assert isinstance(read, rs.Policy | PolicyError)
     assert len(str(read)) < LONGEST_MESSAGE
@@ -169,7 +167,7 @@ def test_any_text_is_a_policy_or_a_typed_error(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["nDCG@99999999999999999999", "RBP(p=0.5)", "P(rel=" + "9" * 200 + ")@5"]
 )
-def test_large_numbers_that_are_in_the_domain_are_read(text: str) -> None:
+def test_large_numbers_that_are_in_the_domain_are_read(text):
     assert rs.parse(str(rs.parse(text))) == rs.parse(text)
 
 
@@ -199,7 +197,7 @@ CALLS: dict[str, Callable[[], object]] = {
 }
 
 
-def nest(depth: int) -> list[Any]:
+def nest(depth):
     nested: list[Any] = []
     for _ in range(depth):
         nested = [nested]
@@ -207,13 +205,13 @@ def nest(depth: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_hostile_values_from_python_are_typed_errors(call: Callable[[], object]) -> None:
+def test_hostile_values_from_python_are_typed_errors(call):
     with pytest.raises(UsageError) as refusal:
         call()
     check_refusal(refusal)
 
 
-def test_a_column_of_a_wrong_name_is_compared_with_a_bounded_number() -> None:
+def test_a_column_of_a_wrong_name_is_compared_with_a_bounded_number():
     table = {f"column_{number}": [1] for number in range(20_000)}
     with pytest.raises(rs.RankscopeError) as refusal:
         rs.Rankings.from_table(table, query="x" * LONG)
@@ -223,7 +221,7 @@ def test_a_column_of_a_wrong_name_is_compared_with_a_bounded_number() -> None:
 # -- One suggester, which is bounded
 
 
-def test_names_are_compared_in_one_place_only() -> None:
+def test_names_are_compared_in_one_place_only():
     words = ("difflib", "SequenceMatcher", "levenshtein")
     using = {
         path.name
@@ -233,11 +231,11 @@ def test_names_are_compared_in_one_place_only() -> None:
     assert using == {"names.py"}
 
 
-def test_comparing_names_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_comparing_names_is_bounded(monkeypatch):
     compared: list[int] = []
     original = difflib.get_close_matches
 
-    def count(word: str, known: list[str], **said: Any) -> list[str]:  # noqa: ANN401 - as difflib takes it
+    def count(word, known, **said):
         compared.append(len(known))
         assert max(map(len, [word, *known])) <= LONGEST_NAME
         return original(word, known, **said)
@@ -251,7 +249,7 @@ def test_comparing_names_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(st.text())
-def test_a_name_is_closest_to_itself_and_quoted_in_few_characters(name: str) -> None:
+def test_a_name_is_closest_to_itself_and_quoted_in_few_characters(name):
     expected = name if 0 < len(name) <= LONGEST_NAME else None
     assert find_closest(name, [name]) == expected
     assert len(quote(name)) <= 121
@@ -261,7 +259,7 @@ def test_a_name_is_closest_to_itself_and_quoted_in_few_characters(name: str) -> 
 class Rude:
     """An object that cannot be shown."""
 
-    def __repr__(self) -> str:
+    def __repr__(self):
         raise RuntimeError("no")
 
 
@@ -270,12 +268,12 @@ class Rude:
     [HUGE, nest(5000), [0] * 10**6, {n: n for n in range(10**5)}, b"x" * LONG, Rude()],
     ids=["an integer", "lists in lists", "a list", "a dict", "bytes", "rude"],
 )
-def test_anything_can_be_quoted(value: object) -> None:
+def test_anything_can_be_quoted(value):
     assert 0 < len(quote(value)) <= 121
 
 
 @pytest.mark.parametrize("text", ["9999999w", "9" * 5000 + "d", "1e9d", "", "\0", "-1d", "nan"])
-def test_a_duration_that_no_calendar_has_is_refused(text: str) -> None:
+def test_a_duration_that_no_calendar_has_is_refused(text):
     with pytest.raises(UsageError) as refusal:
         read_duration(text)
     check_refusal(refusal)
@@ -300,9 +298,7 @@ TAKING_MEASURES = {
 
 @pytest.mark.parametrize("words", TAKING_MEASURES.values(), ids=TAKING_MEASURES)
 @pytest.mark.parametrize("name", ["lists nested 500 deep", "an unknown name", "a lone surrogate"])
-def test_a_hostile_name_on_the_command_line_is_status_2(
-    words: tuple[str, ...], name: str, program: Program, files: Path
-) -> None:
+def test_a_hostile_name_on_the_command_line_is_status_2(words, name, program, files):
     places = {"QRELS": str(files / "qrels"), "RUN": str(files / "run")}
     text = HOSTILE[name].replace("\ud800", "\udc80")  # as an argument that is no UTF-8 comes in
     done = program.run(*(places.get(word, word) for word in words), text)
@@ -319,7 +315,7 @@ SHORT = {name: text[:2000] for name, text in HOSTILE.items() if "surrogate" not 
 
 
 @pytest.mark.parametrize("name", ["lists nested 500 deep", "an unknown name", "NUL"])
-def test_the_service_refuses_hostile_measures(name: str, service: Service) -> None:
+def test_the_service_refuses_hostile_measures(name, service):
     log_music(service)
     admin = service.make_key("music", "admin")
     reader = service.make_key("music", "read")
@@ -339,5 +335,5 @@ def test_the_service_refuses_hostile_measures(name: str, service: Service) -> No
         assert len(answer.text) < 20_000
 
 
-def escape(text: str) -> str:
+def escape(text):
     return urllib.parse.quote(text, safe="")

@@ -13,9 +13,7 @@ import signal
 import struct
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,7 +29,7 @@ from dev.fuzz.targets import SEEDS, TARGETS
 from tests.inputs.carriers import pack_zstd
 
 
-def outcomes_of(acts: Iterable[Callable[[], object]]) -> list[str]:
+def outcomes_of(acts):
     """Do things one after another in a child of this process, and in another one where it ends.
 
     Args:
@@ -48,7 +46,7 @@ def outcomes_of(acts: Iterable[Callable[[], object]]) -> list[str]:
     return outcomes
 
 
-def _do_until_one_ends(acts: list[Callable[[], object]]) -> list[str]:
+def _do_until_one_ends(acts):
     reader, writer = os.pipe()
     sys.stdout.flush()
     child = os.fork()
@@ -64,7 +62,7 @@ def _do_until_one_ends(acts: list[Callable[[], object]]) -> list[str]:
     return outcomes if status == 0 else [*outcomes, f"signal {os.WTERMSIG(status)}"]
 
 
-def _do(act: Callable[[], object]) -> str:
+def _do(act):
     try:
         act()
     except rs.RankscopeError as error:
@@ -86,21 +84,21 @@ TABLE = pa.table(
 )
 
 
-def long_texts(rows: int, bytes_of_each: int) -> pa.DictionaryArray:
+def long_texts(rows, bytes_of_each):
     """Few long texts that many rows share, one run after another."""
     texts = [f"{number}-{'x' * bytes_of_each}" for number in range(16)]
     codes = np.sort(np.arange(rows, dtype=np.int32) % 16)
     return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(texts))
 
 
-def flat(rows: int, bytes_of_each: int) -> pa.Table:
+def flat(rows, bytes_of_each):
     numbers = pa.array(np.zeros(rows))
     queries = long_texts(rows, bytes_of_each)
     return pa.table({"query": queries, "score": numbers, "relevance": numbers})
 
 
-def nested(rows: int, bytes_of_each: int) -> pa.Table:
-    def in_one_list(values: pa.Array) -> pa.ListArray:
+def nested(rows, bytes_of_each):
+    def in_one_list(values):
         return pa.ListArray.from_arrays(pa.array([0, rows], pa.int32()), values)
 
     numbers = in_one_list(pa.array(np.zeros(rows)))
@@ -108,7 +106,7 @@ def nested(rows: int, bytes_of_each: int) -> pa.Table:
     return pa.table({"query": ["q"], "doc": docs, "score": numbers, "relevance": numbers})
 
 
-def nulls(rows: int, _: int) -> pa.Table:
+def nulls(rows, _):
     empty = pa.nulls(rows, pa.float64())
     return pa.table({"query": pa.array(["q"] * rows), "score": empty, "relevance": empty})
 
@@ -138,13 +136,8 @@ except rs.RankscopeError as error:
     ],
 )
 def test_a_small_parquet_file_takes_little_memory(
-    tmp_path: Path,
-    make: Callable[[int, int], pa.Table],
-    rows: int,
-    bytes_of_each: int,
-    *,
-    has_schema: bool,
-) -> None:
+    tmp_path, make, rows, bytes_of_each, *, has_schema
+):
     """Written out, each of these files of less than 1 MB has gigabytes.
 
     One byte may become a thousand, and PyArrow takes as much again while it decodes them.
@@ -164,7 +157,7 @@ def test_a_small_parquet_file_takes_little_memory(
     assert int(most) < 900 << 20
 
 
-def test_a_small_arrow_file_takes_little_memory() -> None:
+def test_a_small_arrow_file_takes_little_memory():
     queries = long_texts(2_000_000, 5_000)
     table = flat(2_000_000, 5_000).append_column("doc", queries)
     for data in (ipc_of(table, "zstd"), ipc_of(nulls_of_nothing(2**31 - 1), None)):
@@ -172,13 +165,13 @@ def test_a_small_arrow_file_takes_little_memory() -> None:
         assert refusal_of(data, "arrow").code == "decompressed_bytes"
 
 
-def nulls_of_nothing(rows: int) -> pa.Table:
+def nulls_of_nothing(rows):
     """A column of nulls, which has no memory at all."""
     column = pa.Array.from_buffers(pa.null(), rows, [None])
     return pa.table(dict.fromkeys(COLUMNS, column))
 
 
-def ipc_of(table: pa.Table, compression: str | None) -> bytes:
+def ipc_of(table, compression):
     buffer = io.BytesIO()
     options = pa.ipc.IpcWriteOptions(compression=compression)
     with pa.ipc.new_file(buffer, table.schema, options=options) as writer:
@@ -186,23 +179,23 @@ def ipc_of(table: pa.Table, compression: str | None) -> bytes:
     return buffer.getvalue()
 
 
-def parquet_of(table: pa.Table, **settings: object) -> bytes:
+def parquet_of(table, **settings):
     buffer = io.BytesIO()
     pq.write_table(table, buffer, **settings)
     return buffer.getvalue()
 
 
-def evaluate(data: bytes, form: str) -> rs.Evaluation:
+def evaluate(data, form):
     return rs.evaluate(rs.File(data, form), "nDCG@10", policy="ties=doc_id", **COLUMNS)
 
 
-def refusal_of(data: bytes, form: str) -> rs.RankscopeError:
+def refusal_of(data, form):
     with pytest.raises(rs.RankscopeError) as caught:
         evaluate(data, form)
     return caught.value
 
 
-def test_lists_whose_texts_have_several_dictionaries_are_read() -> None:
+def test_lists_whose_texts_have_several_dictionaries_are_read():
     """Writers give up a dictionary that grows too large, in the middle of a batch."""
     docs = [[f"d{number}-{place}" for place in range(3)] for number in range(2000)]
     lists = {"doc": docs, "score": [[3, 2, 1]] * 2000, "relevance": [[1, 0, 0]] * 2000}
@@ -214,27 +207,25 @@ def test_lists_whose_texts_have_several_dictionaries_are_read() -> None:
         assert evaluate(parquet_of(table, **settings), "parquet")["nDCG@10"] == 1.0
 
 
-def lines_of(objects: Iterable[dict[str, object]]) -> bytes:
+def lines_of(objects):
     return "".join(json.dumps(each) + "\n" for each in objects).encode()
 
 
-def row(number: int, **others: object) -> dict[str, object]:
+def row(number, **others):
     document = {"query": "q", "doc": f"d{number}", "score": -number, "relevance": number % 2}
     return document | others
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("keys", "lines"), [(400_000, 2), (100_000, 100_000)])
-def test_json_objects_of_many_keys_are_read_in_one_pass(keys: int, lines: int) -> None:
+def test_json_objects_of_many_keys_are_read_in_one_pass(keys, lines):
     """With the square of the keys, or keys times lines, this would take hours."""
     first = row(0, **dict.fromkeys(map(str, range(keys)), 1), last=None)
     text = lines_of([first, *map(row, range(1, lines))])
     assert evaluate(text, "jsonl").counts.queries == 1
 
 
-def test_a_command_ends_with_status_3_at_a_damaged_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_command_ends_with_status_3_at_a_damaged_file(tmp_path, capsys):
     path = tmp_path / "damaged.parquet"
     data = parquet_of(TABLE, compression="none", write_statistics=False)
     path.write_bytes(data[: len(data) // 2] + b"\xff" * 40 + data[len(data) // 2 + 40 :])
@@ -248,11 +239,11 @@ CASES = [path for path in sorted(SEEDS.glob("*/*")) if path.parent.name in TARGE
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_a_seed_is_read_or_refused(path: Path) -> None:
+def test_a_seed_is_read_or_refused(path):
     TARGETS[path.parent.name](path.read_bytes())
 
 
-def test_every_target_has_seeds_and_all_seeds_a_target() -> None:
+def test_every_target_has_seeds_and_all_seeds_a_target():
     assert {path.name for path in SEEDS.iterdir()} == RUST | TARGETS.keys()
     assert not RUST & TARGETS.keys()
     assert {path.parent.name for path in CASES} == TARGETS.keys()
@@ -274,13 +265,13 @@ RUN = {f"q{query}": {doc: score for _, doc, score, _ in SOME_ROWS} for query in 
 HUGE = [2**40, 2**63 - 1, 2**31 - 1, -1]
 
 
-def parquet(table: pa.Table, **settings: object) -> bytes:
+def parquet(table, **settings):
     buffer = io.BytesIO()
     pq.write_table(table, buffer, **settings)
     return buffer.getvalue()
 
 
-def ipc(table: pa.Table, compression: str | None = None, *, is_stream: bool = False) -> bytes:
+def ipc(table, compression=None, *, is_stream=False):
     buffer, options = io.BytesIO(), pa.ipc.IpcWriteOptions(compression=compression)
     make = pa.ipc.new_stream if is_stream else pa.ipc.new_file
     with make(buffer, table.schema, options=options) as writer:
@@ -288,11 +279,11 @@ def ipc(table: pa.Table, compression: str | None = None, *, is_stream: bool = Fa
     return buffer.getvalue()
 
 
-def delimited(sign: str) -> bytes:
+def delimited(sign):
     return "".join(f"{sign.join(map(str, row))}\n" for row in [NAMES, *SOME_ROWS]).encode()
 
 
-def json_lines(table: pa.Table) -> bytes:
+def json_lines(table):
     return "".join(f"{json.dumps(row)}\n" for row in table.to_pylist()).encode()
 
 
@@ -320,7 +311,7 @@ FILES: dict[str, list[bytes]] = {
 }
 
 
-def damage(good: bytes, others: list[bytes], choose: random.Random) -> Iterator[bytes]:
+def damage(good, others, choose):
     """Damage a file in each of several ways. Half of it is at the end, where lengths stand."""
     at = choose.choice([choose.randrange(len(good)), -choose.randrange(1, len(good) // 3)])
     at %= len(good)
@@ -336,7 +327,7 @@ def damage(good: bytes, others: list[bytes], choose: random.Random) -> Iterator[
     yield good[:at] + huge[:5] + good[at:]
 
 
-def read(data: bytes, form: str) -> None:
+def read(data, form):
     file: Any = rs.File(data, form)  # type: ignore[arg-type]  # a format
     measures = ["RR", "nDCG@10"]
     rs.evaluate(file, RUN, measures) if form == "letor" else rs.evaluate(file, measures)
@@ -344,7 +335,7 @@ def read(data: bytes, form: str) -> None:
 
 @pytest.mark.parametrize("rounds", [1, pytest.param(20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("form", FILES)
-def test_a_damaged_file_is_read_or_refused(form: str, rounds: int) -> None:
+def test_a_damaged_file_is_read_or_refused(form, rounds):
     faulthandler.enable()
     choose, files = random.Random(rounds), FILES[form]
     damaged = [bad for _ in range(rounds) for good in files for bad in damage(good, files, choose)]
@@ -358,29 +349,29 @@ def test_a_damaged_file_is_read_or_refused(form: str, rounds: int) -> None:
 ARROW_ROWS = 4
 
 
-def pack(*numbers: int, code: str = "i") -> pa.Buffer:
+def pack(*numbers, code="i"):
     return pa.py_buffer(struct.pack(f"<{len(numbers)}{code}", *numbers))
 
 
-def texts(kind: pa.DataType, *offsets: int, text: bytes = b"hello") -> pa.Array:
+def texts(kind, *offsets, text=b"hello"):
     code = "q" if kind in {pa.large_string(), pa.large_binary()} else "i"
     buffers = [None, pack(*offsets, code=code), pa.py_buffer(text)]
     return pa.Array.from_buffers(kind, len(offsets) - 1, buffers)
 
 
-def views(kind: pa.DataType, buffer: int, start: int) -> pa.Array:
+def views(kind, buffer, start):
     one = b"".join(struct.pack("<i4sii", 20, b"abcd", buffer, start) for _ in range(ARROW_ROWS))
     return pa.Array.from_buffers(
         kind, ARROW_ROWS, [None, pa.py_buffer(one), pa.py_buffer(b"x" * 30)]
     )
 
 
-def coded(*codes: int, values: pa.Array | None = None) -> pa.Array:
+def coded(*codes, values=None):
     values = pa.array(["a", "b"]) if values is None else values
     return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), values, safe=False)
 
 
-def damaged_columns() -> dict[str, pa.Array]:
+def damaged_columns():
     """Columns of which no library may read all values."""
     back = texts(pa.string(), 0, 2**30, 2, 3, 4)
     return {
@@ -406,10 +397,10 @@ DAMAGED = damaged_columns()
 class Capsule:
     """What gives Arrow through the C interface, and is no PyArrow."""
 
-    def __init__(self, inside: Any) -> None:  # noqa: ANN401 - PyArrow has no types
+    def __init__(self, inside):
         self._inside = inside
 
-    def __getattr__(self, name: str) -> object:
+    def __getattr__(self, name):
         if name in {"__arrow_c_array__", "__arrow_c_stream__"}:
             return getattr(self._inside, name)
         raise AttributeError(name)
@@ -418,7 +409,7 @@ class Capsule:
 ARROW_NAMES = {"query": "query", "doc": "doc", "score": "score", "relevance": "relevance"}
 
 
-def list_ways(column: pa.Array) -> Iterator[tuple[str, Callable[[], object]]]:
+def list_ways(column):
     """Return each way into the package that takes a column, by name."""
     numbers = pa.array(np.arange(ARROW_ROWS) * 1.0)
     good = {
@@ -428,10 +419,10 @@ def list_ways(column: pa.Array) -> Iterator[tuple[str, Callable[[], object]]]:
         "relevance": numbers,
     }
 
-    def table(**others: pa.Array) -> pa.Table:
+    def table(**others):
         return pa.table(good | others)
 
-    def evaluate(given: object, **others: object) -> object:
+    def evaluate(given, **others):
         return rs.evaluate(given, "nDCG@10", **(ARROW_NAMES | others))
 
     for role in ARROW_NAMES:
@@ -462,13 +453,13 @@ WAYS = [name for name, _ in list_ways(pa.array(["a"] * ARROW_ROWS))]
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_damaged_column_is_refused(way: str) -> None:
+def test_a_damaged_column_is_refused(way):
     outcomes = outcomes_of(dict(list_ways(column))[way] for column in DAMAGED.values())
     assert dict(zip(DAMAGED, outcomes, strict=True)) == dict.fromkeys(DAMAGED, "column_damaged")
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.binary()])
-def test_good_columns_are_read_as_before(kind: pa.DataType) -> None:
+def test_good_columns_are_read_as_before(kind):
     docs = pa.array(["a", "b", "c", "d"]).cast(kind)
     table = {
         "query": ["q"] * ARROW_ROWS,

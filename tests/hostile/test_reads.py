@@ -53,13 +53,8 @@ from tests.monitor.server.test_routes import list_endpoints
 from tests.refusals import refuses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
     from rankscope.monitor.evaluate.stored_windows import StoredCell
     from rankscope.monitor.events.event import Event
-
-    from tests.monitor.server.service import MakeService
 
 
 PROJECT = "music"
@@ -72,7 +67,7 @@ START = 480_000 * HOUR
 NOW = START + 40 * HOUR
 
 
-def show(name: str, time: int, version: str, model: str = "search") -> list[Event]:
+def show(name, time, version, model="search"):
     """Return a ranking and a click on one of its documents."""
     number = sum(name.encode())
     shown = Ranking(
@@ -89,7 +84,7 @@ def show(name: str, time: int, version: str, model: str = "search") -> list[Even
     return [shown, Label(f"{name} click", name, "abc"[number % 3], time + MINUTE, ("click",))]
 
 
-def make_log(requests: int, hours: int = 3, releases: int = 4) -> list[Event]:
+def make_log(requests, hours=3, releases=4):
     """Return rankings of requests that are versions, and some of releases in every hour."""
     events: list[Event] = []
     for number in range(requests):
@@ -110,12 +105,12 @@ GUARD = 300
 """Seconds after which a process that should have ended is ended by the test."""
 
 
-def write_metrics(monitor: Monitor) -> bytes:
+def write_metrics(monitor):
     """Write the metrics of a process that did nothing else."""
     return metrics.write_metrics(monitor, Telemetry())
 
 
-def open_monitor(folder: Path, events: list[Event], name: str = "events") -> Monitor:
+def open_monitor(folder, events, name="events"):
     monitor = Monitor.open(f"{folder}/{name}.db", PROJECT, now=lambda: to_datetime(NOW), threads=1)
     monitor.configure(MUSIC)
     for at in range(0, len(events), 5000):
@@ -124,15 +119,15 @@ def open_monitor(folder: Path, events: list[Event], name: str = "events") -> Mon
     return monitor
 
 
-def count_work(monitor: Monitor, read: Callable[[Monitor], object]) -> tuple[int, int]:
+def count_work(monitor, read):
     """Count the statements of a read, and the steps that SQLite takes for them."""
     statements, steps = [], itertools.count()
     engine = monitor.store.engine
 
-    def note(*given: Any) -> None:  # noqa: ANN401 - as the event has it
+    def note(*given):
         statements.append(given[2])
 
-    def watch(connection: Any, _record: object) -> None:  # noqa: ANN401 - of the driver
+    def watch(connection, _record):
         connection.set_progress_handler(lambda: next(steps) < 0, STEPS)
 
     event.listen(engine, "before_cursor_execute", note)
@@ -143,7 +138,7 @@ def count_work(monitor: Monitor, read: Callable[[Monitor], object]) -> tuple[int
     return len(statements), next(steps)
 
 
-def read_samples(monitor: Monitor) -> dict[tuple[str, str, str, str], float]:
+def read_samples(monitor):
     """The samples of windows: by name, model, version and how long windows are."""
     found = {}
     for family in text_string_to_metric_families(write_metrics(monitor).decode()):
@@ -155,9 +150,7 @@ def read_samples(monitor: Monitor) -> dict[tuple[str, str, str, str], float]:
     return found
 
 
-def test_more_versions_take_no_more_statements_and_no_more_steps_than_they_are(
-    tmp_path: Path,
-) -> None:
+def test_more_versions_take_no_more_statements_and_no_more_steps_than_they_are(tmp_path):
     few, many = 150, 1200
     with (
         open_monitor(tmp_path, make_log(few), "few") as small,
@@ -170,7 +163,7 @@ def test_more_versions_take_no_more_statements_and_no_more_steps_than_they_are(
 
 
 @pytest.mark.slow
-def test_a_version_for_each_request_is_one_stream_beside_those_of_releases(tmp_path: Path) -> None:
+def test_a_version_for_each_request_is_one_stream_beside_those_of_releases(tmp_path):
     requests = 500
     with open_monitor(tmp_path, make_log(requests)) as monitor:
         samples = read_samples(monitor)
@@ -195,7 +188,7 @@ def test_a_version_for_each_request_is_one_stream_beside_those_of_releases(tmp_p
         assert rows["rankings of versions summed as <other>"] == requests
 
 
-def test_no_more_versions_than_a_hundred_are_kept() -> None:
+def test_no_more_versions_than_a_hundred_are_kept():
     shown = {("search", f"{number}"): number for number in range(300)}
     folding = choose_versions(shown)
     assert folding.pairs == {("search", f"{number}") for number in range(200, 300)}
@@ -209,9 +202,7 @@ def test_no_more_versions_than_a_hundred_are_kept() -> None:
     assert choose_versions(models).place("model 299", "2") == ("model 299", OTHER)
 
 
-def test_versions_that_are_few_in_every_hour_are_folded_where_they_are_shown(
-    tmp_path: Path,
-) -> None:
+def test_versions_that_are_few_in_every_hour_are_folded_where_they_are_shown(tmp_path):
     hours = 30
     events = [
         one
@@ -235,7 +226,7 @@ def test_versions_that_are_few_in_every_hour_are_folded_where_they_are_shown(
         assert samples["rankscope_rankings", "search", OTHER, "hour"] == 10
 
 
-def test_folded_windows_depend_neither_on_order_nor_on_batches(tmp_path: Path) -> None:
+def test_folded_windows_depend_neither_on_order_nor_on_batches(tmp_path):
     generator = random.Random(2)
     events = make_log(450)
     # Hours and versions with as many rankings each, and models beyond those that are kept apart.
@@ -261,12 +252,12 @@ def test_folded_windows_depend_neither_on_order_nor_on_batches(tmp_path: Path) -
         assert write_values(once) == write_values(often)
 
 
-def write_values(monitor: Monitor) -> object:
+def write_values(monitor):
     """What is shown of windows."""
     return read_samples(monitor), monitor.versions()
 
 
-def test_what_is_folded_adds_up_to_the_same_bits(tmp_path: Path) -> None:
+def test_what_is_folded_adds_up_to_the_same_bits(tmp_path):
     with open_monitor(tmp_path, make_log(600)) as monitor:
         store = monitor.store
         progress = store.progress(PROJECT, MUSIC.digest)
@@ -285,7 +276,7 @@ def test_what_is_folded_adds_up_to_the_same_bits(tmp_path: Path) -> None:
             assert add_cells(cells)[0] == unfolded[window]
 
 
-def test_a_rule_watches_no_more_streams_than_it_may(tmp_path: Path) -> None:
+def test_a_rule_watches_no_more_streams_than_it_may(tmp_path):
     rule = Rule(name="quality", measure="nDCG@3", false_alarms=0.9, period="hour")
     with open_monitor(tmp_path, make_log(900)) as monitor:
         set_rule(monitor.store, PROJECT, MUSIC, rule, now=START, actor="test")
@@ -298,7 +289,7 @@ def test_a_rule_watches_no_more_streams_than_it_may(tmp_path: Path) -> None:
         assert streams == {("search", "3"), ("search", "4"), ("search", OTHER)}
 
 
-def test_a_list_of_versions_has_all_rankings_in_it(tmp_path: Path) -> None:
+def test_a_list_of_versions_has_all_rankings_in_it(tmp_path):
     with open_monitor(tmp_path, make_log(700)) as monitor:
         versions = monitor.versions()
         assert {one.version for one in versions} == {"3", "4", OTHER}
@@ -313,7 +304,7 @@ def test_a_list_of_versions_has_all_rankings_in_it(tmp_path: Path) -> None:
         assert time == (folded.first, folded.last + 1)
 
 
-def test_a_version_in_use_is_listed_before_larger_ones_of_long_ago(tmp_path: Path) -> None:
+def test_a_version_in_use_is_listed_before_larger_ones_of_long_ago(tmp_path):
     events: list[Event] = []
     for number in range(150):
         for at in range(2 + number % 3):
@@ -326,7 +317,7 @@ def test_a_version_in_use_is_listed_before_larger_ones_of_long_ago(tmp_path: Pat
         assert set(listed) == {"new", OTHER} | {f"old-{n:03}" for n in range(150) if n % 3 == 2}
 
 
-def test_a_read_whose_time_is_up_is_answered_with_503(make_service: MakeService) -> None:
+def test_a_read_whose_time_is_up_is_answered_with_503(make_service):
     service = make_service(Settings(read_seconds=0))
     for path in ("/metrics", "/v1/overview", "/v1/versions", "/v1/trace"):
         answer = service.ask("GET", path, key=service.make_key("music", "read"))
@@ -340,13 +331,13 @@ def test_a_read_whose_time_is_up_is_answered_with_503(make_service: MakeService)
     assert "503" in described["paths"]["/metrics"]["get"]["responses"]
 
 
-def make_clock(ticks: int) -> Callable[[], float]:
+def make_clock(ticks):
     """A clock that stands still until it was looked at so often."""
     looks = itertools.count()
     return lambda: 0.0 if next(looks) < ticks else 1e9
 
 
-def test_sqlite_looks_at_the_deadline_while_it_reads(tmp_path: Path) -> None:
+def test_sqlite_looks_at_the_deadline_while_it_reads(tmp_path):
     with SQLiteStore(tmp_path / "events.db") as store:
         with (
             pytest.raises(DeadlineError) as ended,
@@ -358,7 +349,7 @@ def test_sqlite_looks_at_the_deadline_while_it_reads(tmp_path: Path) -> None:
         assert store.query(lambda connection: connection.execute(text("SELECT 1")).all()) == [(1,)]
 
 
-def test_rankings_that_are_read_ahead_have_the_deadline_of_who_reads(tmp_path: Path) -> None:
+def test_rankings_that_are_read_ahead_have_the_deadline_of_who_reads(tmp_path):
     with open_monitor(tmp_path, make_log(300)) as monitor:
         read = monitor.store.read(PROJECT, size=1)
         with limit_reads(Deadline(1.0, make_clock(3))), pytest.raises(DeadlineError):
@@ -367,7 +358,7 @@ def test_rankings_that_are_read_ahead_have_the_deadline_of_who_reads(tmp_path: P
 
 
 @pytest.mark.parametrize("ticks", [2, 3, 5, 8])
-def test_python_between_queries_looks_at_the_deadline(tmp_path: Path, ticks: int) -> None:
+def test_python_between_queries_looks_at_the_deadline(tmp_path, ticks):
     with (
         open_monitor(tmp_path, make_log(200)) as monitor,
         limit_reads(Deadline(1.0, make_clock(ticks))),
@@ -376,16 +367,16 @@ def test_python_between_queries_looks_at_the_deadline(tmp_path: Path, ticks: int
         write_metrics(monitor)
 
 
-def test_all_reads_end_when_the_service_closes(tmp_path: Path) -> None:
+def test_all_reads_end_when_the_service_closes(tmp_path):
     deadlines = Deadlines(lambda: 0.0)
     with SQLiteStore(tmp_path / "events.db") as store:
         begun = threading.Event()
 
-        def read(monitor: Monitor) -> object:
+        def read(monitor):
             begun.set()
             return monitor.store.query(lambda connection: connection.execute(ENDLESS).all())
 
-        async def ask() -> None:
+        async def ask():
             pool = MonitorPool(store, Settings(), lambda: NOW, deadlines)
             asked = asyncio.ensure_future(pool.run(Principal({}, "test", project="music"), read))
             await asyncio.to_thread(begun.wait, GUARD)
@@ -400,11 +391,11 @@ def test_all_reads_end_when_the_service_closes(tmp_path: Path) -> None:
     assert deadlines.running == 0
 
 
-def test_traces_that_take_long_keep_no_thread_from_other_reads(tmp_path: Path) -> None:
+def test_traces_that_take_long_keep_no_thread_from_other_reads(tmp_path):
     principal, gate = Principal({}, "test", project="music"), threading.Event()
     with SQLiteStore(tmp_path / "events.db") as store:
 
-        async def ask() -> None:
+        async def ask():
             pool = MonitorPool(
                 store, Settings(readers=1, waiting_reads=1, waiting_traces=3), lambda: NOW
             )
@@ -426,7 +417,7 @@ def test_traces_that_take_long_keep_no_thread_from_other_reads(tmp_path: Path) -
 
 
 @pytest.fixture(params=["sql", "python"])
-def stuck(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[str]]:
+def stuck(tmp_path, request):
     """A service whose readers are stuck as soon as somebody asks for metrics."""
     with subprocess.Popen(
         [sys.executable, str(STUCK), str(tmp_path / "events.db"), request.param],
@@ -439,14 +430,12 @@ def stuck(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[subprocess
 
 
 @pytest.mark.slow
-def test_sigterm_ends_the_process_whatever_readers_do(
-    stuck: subprocess.Popen[str], request: pytest.FixtureRequest
-) -> None:
+def test_sigterm_ends_the_process_whatever_readers_do(stuck, request):
     assert stuck.stdout is not None
     address = stuck.stdout.readline().strip()
     answers: list[httpx.Response | httpx.TransportError] = []
 
-    def ask() -> None:
+    def ask():
         try:
             answers.append(httpx.get(f"{address}metrics", timeout=GUARD))
         except httpx.TransportError as error:
@@ -472,12 +461,12 @@ def test_sigterm_ends_the_process_whatever_readers_do(
     assert "read_stopped" in codes
 
 
-def test_the_newest_windows_are_found_by_the_index_of_their_slice(tmp_path: Path) -> None:
+def test_the_newest_windows_are_found_by_the_index_of_their_slice(tmp_path):
     with open_monitor(tmp_path, make_log(50)) as monitor:
         plans: list[str] = []
         engine = monitor.store.engine
 
-        def explain(*given: Any) -> None:  # noqa: ANN401 - as the event has it
+        def explain(*given):
             _, cursor, statement, parameters, *_ = given
             if "cells" in statement:
                 cursor.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)

@@ -21,14 +21,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rankscope._evaluate.memory import read_size
 from rankscope._inputs.buckets import hide_secrets
-from rankscope.errors import FormatError, InputError, MeasureError, RankscopeError, UsageError
+from rankscope.errors import FormatError, InputError, MeasureError, UsageError
 from rankscope.gate.file import read_gate_file
 from rankscope.measures.parse import LONGEST_LIST, split_measures
 from rankscope.monitor.client.http import Mismatches
 from rankscope.monitor.events.bins import read_number
 from rankscope.monitor.notify.channels import MOST_URL, read_channels
 from rankscope.monitor.setup.file import KEY
-from rankscope.toml_file import TomlFlaw, read_toml
+from rankscope.toml_file import read_toml
 from rankscope.trec_eval.catalog import entries_of
 from rankscope.trec_eval.command import MOST_DIGITS
 from rankscope.trec_eval.evaluating import FEW_RANKS
@@ -54,13 +54,11 @@ BLANKS = " " * LONG
     ],
     ids=["bin", "key", "address", "message", "measure", "cutoff"],
 )
-def test_a_long_text_is_read_in_one_pass(
-    read: Callable[[str], object], text: str, expected: object
-) -> None:
+def test_a_long_text_is_read_in_one_pass(read, text, expected):
     assert read(text) == expected
 
 
-def read_cell(text: str) -> object:
+def read_cell(text):
     """Read a text as the score of a table."""
     table = f"query_id,doc_id,score\nq1,d1,{text}\n".encode()
     return rs.evaluate({"q1": {"d1": 1}}, rs.File(table, "csv"), "AP")
@@ -76,27 +74,25 @@ def read_cell(text: str) -> object:
     ],
     ids=["digits in a cell", "blanks in a cell", "memory", "parameter"],
 )
-def test_a_long_text_that_is_no_number_is_refused_in_one_pass(
-    read: Callable[[str], object], text: str, error: type[RankscopeError]
-) -> None:
+def test_a_long_text_that_is_no_number_is_refused_in_one_pass(read, text, error):
     with pytest.raises(error) as refusal:
         read(text)
     assert len(refusal.value.message) < 500
 
 
-def test_a_list_of_cutoffs_repeats_a_measure_until_the_names_are_long() -> None:
+def test_a_list_of_cutoffs_repeats_a_measure_until_the_names_are_long():
     stem = "x" * 2046 + "_"
     most = LONGEST_LIST // (len(stem) + 1)
     names = split_measures([stem + "1" + ",1" * (most + 2)])
     assert names == [stem + "1"] * (most + 1) + ["1", "1"]
 
 
-def test_memory_of_any_size_is_read() -> None:
+def test_memory_of_any_size_is_read():
     assert read_size("9" * 400) == sys.maxsize
     assert read_size(f"{sys.maxsize // 2**20}MiB") <= sys.maxsize
 
 
-def evaluate_with(kilobytes: int, *words: object) -> dict[str, str]:
+def evaluate_with(kilobytes, *words):
     """Return what `rankscope trec_eval` prints in so much memory, by measure."""
     command = f'ulimit -v {kilobytes}; exec "$@"'
     done = subprocess.run(
@@ -120,7 +116,7 @@ needs_limit = pytest.mark.skipif(
 
 @needs_limit
 @pytest.mark.parametrize("documents", [1, FEW_RANKS - 1, FEW_RANKS, FEW_RANKS + 1, 3 * FEW_RANKS])
-def test_relstring_takes_memory_for_the_list_only(documents: int, tmp_path: Path) -> None:
+def test_relstring_takes_memory_for_the_list_only(documents, tmp_path):
     (tmp_path / "qrels").write_text("".join(f"q 0 d{rank} {rank % 10}\n" for rank in range(9)))
     lines = [f"q Q0 d{rank} 1 {-rank} t\n" for rank in range(documents)]
     (tmp_path / "run").write_text("".join(lines))
@@ -153,9 +149,7 @@ PREFERENCES = {
 
 @needs_limit
 @pytest.mark.parametrize("form", PREFERENCES)
-def test_preferences_take_no_table_of_all_documents_for_each_level_and_group(
-    form: str, tmp_path: Path
-) -> None:
+def test_preferences_take_no_table_of_all_documents_for_each_level_and_group(form, tmp_path):
     lines, possible, fulfilled = PREFERENCES[form]
     (tmp_path / "prefs").write_text("".join(f"q {line}\n" for line in lines))
     run = [f"q Q0 d{number} 1 {-number} t\n" for number in range(RETRIEVED)]
@@ -173,19 +167,19 @@ RUN = {"q": {"a": 2.0, "b": 1.0}}
 REST = {"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [2.0, 1.0]}
 
 
-def read_dict(number: Any) -> float:  # noqa: ANN401 - of any kind
+def read_dict(number):
     return rs.evaluate({"q": {"a": number, "b": 1}}, RUN, "DCG")["DCG"]
 
 
-def read_list(number: Any) -> float:  # noqa: ANN401 - as above
+def read_list(number):
     return float(rs.dcg([number, 1]))
 
 
-def read_frame(number: object) -> float:
+def read_frame(number):
     return of_table(pd.DataFrame({"relevance": [number, Decimal(1)]} | REST))
 
 
-def of_table(table: object) -> float:
+def of_table(table):
     return rs.Rankings.from_table(table).evaluate("DCG")["DCG"]
 
 
@@ -200,7 +194,7 @@ WAYS: tuple[Callable[[Any], float], ...] = (
 )
 
 
-def verdict(read: Callable[[object], float], number: object) -> float | str:
+def verdict(read, number):
     """The value, or the code of the error."""
     try:
         return read(number)
@@ -223,7 +217,7 @@ FINITE = st.decimals(allow_nan=False, allow_infinity=False)
 @example(Decimal("1E-400"))
 @example(Decimal("1E+999999"))
 @example(Decimal("9" * 10_000))
-def test_a_decimal_is_read_as_its_text_or_refused_everywhere(number: Decimal) -> None:
+def test_a_decimal_is_read_as_its_text_or_refused_everywhere(number):
     found = {verdict(read, number) for read in WAYS}
     double = float(number)
     if double in {float("inf"), float("-inf")}:
@@ -237,20 +231,20 @@ def test_a_decimal_is_read_as_its_text_or_refused_everywhere(number: Decimal) ->
         assert found == {"inexact_number"}
 
 
-def read_text(number: Decimal) -> float:
+def read_text(number):
     """Evaluate judgments that are text."""
     qrels = f"q 0 a {number:f}\nq 0 b 1\n".encode() if abs(number) < 10**20 else b"q 0 a x\n"
     return rs.evaluate(qrels, RUN, "DCG")["DCG"]
 
 
 @given(st.lists(FINITE, min_size=1, max_size=20).filter(lambda some: len(set(some)) == len(some)))
-def test_scores_of_decimals_rank_as_their_doubles(scores: list[Decimal]) -> None:
+def test_scores_of_decimals_rank_as_their_doubles(scores):
     names = [f"d{at}" for at in range(len(scores))]
     decimals = dict(zip(names, scores, strict=True))
     qrels = {"q": {name: at % 3 for at, name in enumerate(names)}}
     doubles = {name: float(score) for name, score in decimals.items()}
 
-    def evaluate(run: dict[str, Decimal] | dict[str, float]) -> float:
+    def evaluate(run):
         return rs.evaluate(qrels, {"q": run}, "nDCG")["nDCG"]  # type: ignore[dict-item]
 
     found = verdict(lambda _: evaluate(decimals), None)
@@ -258,14 +252,14 @@ def test_scores_of_decimals_rank_as_their_doubles(scores: list[Decimal]) -> None
 
 
 @pytest.mark.parametrize("number", [Decimal("NaN"), Decimal("sNaN"), Decimal("-NaN123")])
-def test_a_decimal_that_is_no_number_is_an_unjudged_grade_where_nan_is(number: Decimal) -> None:
+def test_a_decimal_that_is_no_number_is_an_unjudged_grade_where_nan_is(number):
     for read in WAYS:
         if read is not read_frame:
             assert verdict(read, number) == verdict(read, float("nan"))
 
 
 @pytest.mark.parametrize("number", ["0.5", "0.1", "123.456", str(2**60)])
-def test_columns_of_decimals_have_the_same_verdict(number: str) -> None:
+def test_columns_of_decimals_have_the_same_verdict(number):
     wide = pa.decimal128(38, 6)
     expected = verdict(read_dict, Decimal(number))
     columns = {
@@ -276,7 +270,7 @@ def test_columns_of_decimals_have_the_same_verdict(number: str) -> None:
         assert verdict(lambda given: of_table({"relevance": given} | REST), column) == expected
 
 
-def test_the_context_of_the_caller_changes_nothing() -> None:
+def test_the_context_of_the_caller_changes_nothing():
     """A user may have asked `decimal` for little precision, and to raise whatever it rounds."""
     with decimal.localcontext() as context:
         context.prec = 2
@@ -291,13 +285,13 @@ class Own(Decimal):
     """A decimal of another class."""
 
 
-def test_decimals_of_another_class_are_decimals() -> None:
+def test_decimals_of_another_class_are_decimals():
     for read in WAYS:
         assert verdict(read, Own("0.25")) == verdict(read, 0.25)
 
 
 @pytest.mark.parametrize("option", ["-M", "-l", "-N"])
-def test_a_count_has_so_many_digits_and_not_one_more(option: str, files: Path) -> None:
+def test_a_count_has_so_many_digits_and_not_one_more(option, files):
     inputs = str(files / "qrels"), str(files / "run")
     assert run("trec_eval", option, "9" * MOST_DIGITS, *inputs).returncode == 0
     for digits in (MOST_DIGITS + 1, 20, 5000):
@@ -305,7 +299,7 @@ def test_a_count_has_so_many_digits_and_not_one_more(option: str, files: Path) -
         assert f"of at most {MOST_DIGITS} digits, for {option}, found '99" in said
 
 
-def test_zeros_in_front_of_a_count_are_no_digits_of_it(files: Path) -> None:
+def test_zeros_in_front_of_a_count_are_no_digits_of_it(files):
     inputs = str(files / "qrels"), str(files / "run")
     assert run("trec_eval", "-M", "0" * 5000 + "1", *inputs).stdout == (
         run("trec_eval", "-M", "1", *inputs).stdout
@@ -325,7 +319,7 @@ GOOD = {
 }
 
 
-def outcome(reader: str, path: Path, text: str) -> str:
+def outcome(reader, path, text):
     """The message of the refusal, or an empty text."""
     path.write_text(text)
     try:
@@ -336,7 +330,7 @@ def outcome(reader: str, path: Path, text: str) -> str:
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_a_file_may_have_so_many_bytes_and_not_one_more(reader: str, tmp_path: Path) -> None:
+def test_a_file_may_have_so_many_bytes_and_not_one_more(reader, tmp_path):
     whole = GOOD[reader] + "#" * (MOST_BYTES - len(GOOD[reader]))
     assert outcome(reader, tmp_path / "a.toml", whole) == ""
     expected = f"expected at most {MOST_BYTES // 1024} KiB, found more"
@@ -344,7 +338,7 @@ def test_a_file_may_have_so_many_bytes_and_not_one_more(reader: str, tmp_path: P
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_a_line_may_have_so_many_dots_and_not_one_more(reader: str, tmp_path: Path) -> None:
+def test_a_line_may_have_so_many_dots_and_not_one_more(reader, tmp_path):
     dots = GOOD[reader] + "#" + "." * MOST_DOTS
     assert outcome(reader, tmp_path / "a.toml", dots) == ""
     expected = f"expected at most {MOST_DOTS} dots in a line, found more"
@@ -361,15 +355,13 @@ def test_a_line_may_have_so_many_dots_and_not_one_more(reader: str, tmp_path: Pa
     ],
     ids=["key", "table", "quoted"],
 )
-def test_a_key_of_20000_parts_is_refused_before_it_is_read(
-    reader: str, key: str, tmp_path: Path
-) -> None:
+def test_a_key_of_20000_parts_is_refused_before_it_is_read(reader, key, tmp_path):
     assert "dots in a line" in outcome(reader, tmp_path / "a.toml", key)
 
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("number", ["9" * 5000, "0x" + "f" * 5000, str(2**63), str(-(2**63) - 1)])
-def test_an_integer_beyond_64_bits_is_refused(reader: str, number: str, tmp_path: Path) -> None:
+def test_an_integer_beyond_64_bits_is_refused(reader, number, tmp_path):
     table = "[[budget]]\nmeasure = 'AP'\nmin = " if reader == "gate" else "public_url = "
     expected = "expected integers of 64 bits, found a larger one"
     assert outcome(reader, tmp_path / "a.toml", table + number) == expected
@@ -378,13 +370,13 @@ def test_an_integer_beyond_64_bits_is_refused(reader: str, number: str, tmp_path
 
 
 @pytest.mark.parametrize("integer", [-(2**63), -(2**63) + 1, 2**63 - 2, 2**63 - 1])
-def test_integers_of_64_bits_are_read(integer: int, tmp_path: Path) -> None:
+def test_integers_of_64_bits_are_read(integer, tmp_path):
     path = tmp_path / "a.toml"
     path.write_text(f"a = [{integer}]\n")
     assert read_toml(str(path), refuse_none, hint="")[1] == {"a": [integer]}
 
 
-def refuse_none(flaw: TomlFlaw) -> rs.errors.FormatError:
+def refuse_none(flaw):
     raise AssertionError(flaw)
 
 
@@ -399,9 +391,7 @@ def refuse_none(flaw: TomlFlaw) -> rs.errors.FormatError:
         ("slack://${B}", ""),
     ],
 )
-def test_variables_of_an_address_are_replaced_within_its_length(
-    value: str, expected: str, tmp_path: Path
-) -> None:
+def test_variables_of_an_address_are_replaced_within_its_length(value, expected, tmp_path):
     text = f"[channels.oncall]\nurl = '{value}'\n"
     found = outcome("channels", tmp_path / "a.toml", text)
     assert (expected in found) if expected else not found

@@ -8,9 +8,7 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 import pytest
 from rankscope import UsageError
@@ -23,10 +21,8 @@ from rankscope.monitor.store.keys import AuditEntry, Secret
 from rankscope.monitor.store.records import NoticeRow, Webhook
 from rankscope.monitor.store.sqlite.secrets import SecretFile
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
-from rankscope.monitor.store.store import Store
 from rankscope.monitor.store.tables import outbox as outbox_rows
 from rankscope.monitor.store.tables.rules import save_rules
-from rankscope.monitor.store.transaction import Transaction
 
 from tests.cli.command import run
 from tests.hostile.test_store_integrity import (
@@ -60,19 +56,19 @@ sys.exit(main(sys.argv[1:]))
 class Accepting:
     """A poster that finds every address good, and posts nothing."""
 
-    def check(self, _target: object) -> None:
+    def check(self, _target):
         """Judge an address."""
 
-    def post(self, *_: object) -> None:
+    def post(self, *_):
         raise AssertionError("it was to be posted")
 
 
-def hook(store: Store, secret: str = SECRET, project: str = "music") -> None:
+def hook(store, secret=SECRET, project="music"):
     poster, given = Accepting(), Secret(secret)
     set_webhook(store, project, URL, poster=poster, now=1, actor="ann", secret=given)  # type: ignore[arg-type]
 
 
-def modes_of(folder: Path) -> dict[str, int]:
+def modes_of(folder):
     return {
         str(path.relative_to(folder)): stat.S_IMODE(path.stat().st_mode)
         for path in folder.rglob("*")
@@ -80,7 +76,7 @@ def modes_of(folder: Path) -> dict[str, int]:
 
 
 @pytest.fixture
-def no_umask() -> Iterator[None]:
+def no_umask():
     """Let files be made with all permissions that are asked for."""
     before = os.umask(0)
     yield
@@ -89,7 +85,7 @@ def no_umask() -> Iterator[None]:
 
 @POSIX
 @pytest.mark.usefixtures("no_umask")
-def test_only_the_owner_reads_what_a_store_writes(tmp_path: Path) -> None:
+def test_only_the_owner_reads_what_a_store_writes(tmp_path):
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", [make_ranking(1), make_label(1, 1)])
         hook(store)
@@ -114,7 +110,7 @@ def test_only_the_owner_reads_what_a_store_writes(tmp_path: Path) -> None:
 
 
 @POSIX
-def test_only_the_owner_reads_what_commands_write(tmp_path: Path) -> None:
+def test_only_the_owner_reads_what_commands_write(tmp_path):
     demo = tmp_path / "demo"
     words = ["demo", "--once", "--keep", str(demo)]
     done = subprocess.run(
@@ -129,7 +125,7 @@ def test_only_the_owner_reads_what_commands_write(tmp_path: Path) -> None:
 
 @POSIX
 @pytest.mark.usefixtures("no_umask")
-def test_files_of_an_earlier_version_are_closed_to_others(tmp_path: Path) -> None:
+def test_files_of_an_earlier_version_are_closed_to_others(tmp_path):
     path = tmp_path / "events.db"
     with SQLiteStore(path) as store:
         hook(store)
@@ -146,13 +142,13 @@ def test_files_of_an_earlier_version_are_closed_to_others(tmp_path: Path) -> Non
         assert {one.name: one for one in examine(monitor, path)}["files"].is_good
 
 
-def bytes_of(folder: Path, *, without: str = ".secrets") -> bytes:
+def bytes_of(folder, *, without=".secrets"):
     """All files but those with an ending, end to end."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return b"".join(path.read_bytes() for path in files if not path.name.endswith(without))
 
 
-def test_the_secret_of_a_webhook_is_in_no_other_file(tmp_path: Path) -> None:
+def test_the_secret_of_a_webhook_is_in_no_other_file(tmp_path):
     path = tmp_path / "events.db"
     with SQLiteStore(path) as store:
         store.append("music", [make_ranking(1)])
@@ -171,7 +167,7 @@ def test_the_secret_of_a_webhook_is_in_no_other_file(tmp_path: Path) -> None:
     assert found.secret is not None
 
 
-def test_a_secret_that_is_not_used_any_more_is_removed(tmp_path: Path) -> None:
+def test_a_secret_that_is_not_used_any_more_is_removed(tmp_path):
     path = tmp_path / "events.db"
     secrets = tmp_path / "events.db.secrets"
     with SQLiteStore(path) as store:
@@ -194,7 +190,7 @@ def test_a_secret_that_is_not_used_any_more_is_removed(tmp_path: Path) -> None:
         assert find_webhook(store, "music").secret.reveal() == other  # type: ignore[union-attr]
 
 
-def fail_after_setting(transaction: Transaction) -> None:
+def fail_after_setting(transaction):
     """Set a webhook in a transaction that fails."""
     webhook = Webhook(URL, Secret(SECRET), False, 1)
     audit = AuditEntry(1, "ann", "webhook.set", "")
@@ -203,9 +199,7 @@ def fail_after_setting(transaction: Transaction) -> None:
 
 
 @pytest.mark.parametrize("content", [None, b"", b"{", b"[]", b'{"secrets": {"a": 1}}', b"\xff"])
-def test_after_a_restore_the_webhook_needs_its_secret_again(
-    tmp_path: Path, content: bytes | None
-) -> None:
+def test_after_a_restore_the_webhook_needs_its_secret_again(tmp_path, content):
     with SQLiteStore(tmp_path / "events.db") as store:
         hook(store)
         copy_store(store, tmp_path / "copy.db")
@@ -226,7 +220,7 @@ def test_after_a_restore_the_webhook_needs_its_secret_again(
         assert find_webhook(monitor.store, "music").secret.reveal() == SECRET  # type: ignore[union-attr]
 
 
-def test_a_missing_secret_keeps_no_other_notification(tmp_path: Path) -> None:
+def test_a_missing_secret_keeps_no_other_notification(tmp_path):
     with SQLiteStore(tmp_path / "events.db") as store:
         hook(store)
         rule = partial(
@@ -254,7 +248,7 @@ def test_a_missing_secret_keeps_no_other_notification(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_command_shows_that_a_secret_is_missing(windows: Monitor, tmp_path: Path) -> None:
+def test_the_command_shows_that_a_secret_is_missing(windows, tmp_path):
     hook(windows.store, project="default")
     copy = tmp_path / "copy.db"
     copy_store(windows.store, copy)
@@ -276,9 +270,7 @@ def test_the_command_shows_that_a_secret_is_missing(windows: Monitor, tmp_path: 
     [("doctor",), ("key", "list"), ("export", "folder"), ("evaluate",), ("rule", "remove", "x")],
     ids=" ".join,
 )
-def test_a_store_of_zero_bytes_is_named_and_nothing_is_written(
-    tmp_path: Path, words: tuple[str, ...]
-) -> None:
+def test_a_store_of_zero_bytes_is_named_and_nothing_is_written(tmp_path, words):
     path = tmp_path / "events.db"
     path.touch()
     at = 2 if words[0] in {"key", "rule", "webhook"} else 1
@@ -293,7 +285,7 @@ def test_a_store_of_zero_bytes_is_named_and_nothing_is_written(
     assert path.stat().st_size == 0
 
 
-def test_an_empty_file_in_the_place_of_a_store_is_a_loss(tmp_path: Path) -> None:
+def test_an_empty_file_in_the_place_of_a_store_is_a_loss(tmp_path):
     path = tmp_path / "events.db"
     with SQLiteStore(path) as store:
         store.append("music", [make_ranking(1)])
@@ -309,7 +301,7 @@ def test_an_empty_file_in_the_place_of_a_store_is_a_loss(tmp_path: Path) -> None
         assert store.last_seq == 1
 
 
-def test_a_new_store_may_begin_as_an_empty_file(tmp_path: Path) -> None:
+def test_a_new_store_may_begin_as_an_empty_file(tmp_path):
     path = tmp_path / "events.db"
     path.touch(mode=0o644)
     with SQLiteStore(path) as store:

@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -28,11 +28,9 @@ from rankscope.monitor.store.sqlite import startup as opening
 from rankscope.monitor.store.sqlite.high_water import HighWater, Mark
 from rankscope.monitor.store.sqlite.lock import InodeLock
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
-from rankscope.monitor.store.store import Store
 from rankscope.monitor.store.tables.outbox import set_webhook
 from rankscope.monitor.store.tables.rules import save_rules
 from rankscope.monitor.store.tables.windows import CELLS, HOURS, checksum_of
-from sqlalchemy import Connection
 
 from tests.monitor.store.conformance.samples import make_label, make_ranking
 from tests.monitor.store.copies import copy_store
@@ -62,7 +60,7 @@ AUDIT = AuditEntry(3, "ann", "webhook.set", "host")
 HOOK = Webhook("https://example.com/hook", Secret("whsec_abc"), False, 3)
 
 
-def put_progress(store: Store) -> None:
+def put_progress(store):
     """Write how far windows are, and no event."""
     hour = OpenHour(0, 1, 1, is_behind=False)
     store.put_windows(
@@ -101,7 +99,7 @@ WRITES: dict[str, Callable[[SQLiteStore], object]] = {
 }
 
 
-def copy_files(source: Path, target: Path, *endings: str) -> Path:
+def copy_files(source, target, *endings):
     """Copy a store file by file, as a crash leaves it."""
     target.mkdir(exist_ok=True)
     for ending in endings or ("", "-wal", ".high-water", ".secrets"):
@@ -111,11 +109,11 @@ def copy_files(source: Path, target: Path, *endings: str) -> Path:
     return target / source.name
 
 
-def cut(path: Path, count: int = 1) -> None:
+def cut(path, count=1):
     path.write_bytes(path.read_bytes()[:-count])
 
 
-def read_all(folder: Path) -> dict[str, bytes]:
+def read_all(folder):
     """The content of all files but the lock, and the index that SQLite makes of a log."""
     return {
         path.name: path.read_bytes()
@@ -125,7 +123,7 @@ def read_all(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def filled(tmp_path: Path) -> Path:
+def filled(tmp_path):
     """A store with a key, five events and windows, closed."""
     path = tmp_path / "filled" / "events.db"
     path.parent.mkdir()
@@ -137,9 +135,7 @@ def filled(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("write", WRITES)
-def test_a_log_cut_by_one_byte_is_noticed_whatever_it_had_written(
-    filled: Path, tmp_path: Path, write: str
-) -> None:
+def test_a_log_cut_by_one_byte_is_noticed_whatever_it_had_written(filled, tmp_path, write):
     with SQLiteStore(filled) as store:
         WRITES[write](store)
         crashed = copy_files(filled, tmp_path / "crashed")
@@ -163,7 +159,7 @@ def test_a_log_cut_by_one_byte_is_noticed_whatever_it_had_written(
         assert store.lost_commits() == 1
 
 
-def test_a_key_that_was_revoked_stays_so(filled: Path, tmp_path: Path) -> None:
+def test_a_key_that_was_revoked_stays_so(filled, tmp_path):
     key, secret = make_key("music", ["read"], name="bob", now=1)
     with SQLiteStore(filled) as store:
         store.add_key(key, "me")
@@ -175,13 +171,11 @@ def test_a_key_that_was_revoked_stays_so(filled: Path, tmp_path: Path) -> None:
         SQLiteStore(crashed)
 
 
-def test_a_group_is_one_transaction_with_one_number_and_one_sync(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_group_is_one_transaction_with_one_number_and_one_sync(tmp_path, monkeypatch):
     written: list[Mark] = []
     write = HighWater.write
 
-    def count(self: HighWater, mark: Mark, *closed: tuple[int, int]) -> None:
+    def count(self, mark, *closed):
         written.append(mark)
         write(self, mark, *closed)
 
@@ -195,7 +189,7 @@ def test_a_group_is_one_transaction_with_one_number_and_one_sync(
         assert len(written) == 1
 
 
-def test_a_backup_has_a_mark_that_fits(filled: Path, tmp_path: Path) -> None:
+def test_a_backup_has_a_mark_that_fits(filled, tmp_path):
     with SQLiteStore(filled) as store:
         store.configure("music", "{}", 2, "me")
         copy_store(store, tmp_path / "copy.db")
@@ -204,7 +198,7 @@ def test_a_backup_has_a_mark_that_fits(filled: Path, tmp_path: Path) -> None:
         copy.configure("music", "{ }", 3, "me")
 
 
-def test_a_backup_put_beside_its_mark_is_recognized(filled: Path) -> None:
+def test_a_backup_put_beside_its_mark_is_recognized(filled):
     copy = filled.with_name("copy.db")
     with SQLiteStore(filled) as store:
         copy_store(store, copy)
@@ -218,7 +212,7 @@ def test_a_backup_put_beside_its_mark_is_recognized(filled: Path) -> None:
     SQLiteStore(filled).close()
 
 
-def test_a_log_that_was_left_behind_is_named(filled: Path, tmp_path: Path) -> None:
+def test_a_log_that_was_left_behind_is_named(filled, tmp_path):
     with SQLiteStore(filled) as store:
         store.append("music", [make_ranking(8)])
         moved = copy_files(filled, tmp_path / "moved", "", ".high-water")
@@ -232,7 +226,7 @@ def test_a_log_that_was_left_behind_is_named(filled: Path, tmp_path: Path) -> No
         assert store.last_seq == 6
 
 
-def test_a_mark_of_another_store_is_named(filled: Path, tmp_path: Path) -> None:
+def test_a_mark_of_another_store_is_named(filled, tmp_path):
     other = tmp_path / "other.db"
     with SQLiteStore(other) as store:
         store.append("music", [make_ranking(8)])
@@ -245,7 +239,7 @@ def test_a_mark_of_another_store_is_named(filled: Path, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def windows_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def windows_once(tmp_path_factory):
     """The folder of a project with windows of a day and a half."""
     folder = tmp_path_factory.mktemp("windows")
     with open_windows(folder) as monitor:
@@ -256,18 +250,18 @@ def windows_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def windows(windows_once: Path, tmp_path: Path) -> Iterator[Monitor]:
+def windows(windows_once, tmp_path):
     """That project, to be changed."""
     shutil.copytree(windows_once, tmp_path, dirs_exist_ok=True)
     with open_windows(tmp_path) as monitor:
         yield monitor
 
 
-def open_windows(folder: Path) -> Monitor:
+def open_windows(folder):
     return Monitor.open(f"{folder}/windows.db", now=lambda: to_datetime(NOW), threads=1)
 
 
-def read_windows(monitor: Monitor) -> list[object]:
+def read_windows(monitor):
     digest = MUSIC.digest
     store = monitor.store
     return [
@@ -277,15 +271,13 @@ def read_windows(monitor: Monitor) -> list[object]:
     ]
 
 
-def path_of(monitor: Monitor) -> Path:
+def path_of(monitor):
     return Path(monitor.store.url.removeprefix("sqlite:///"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("table", "columns"), [("cells", CELLS.names), ("hours", HOURS.names)])
-def test_every_byte_of_windows_that_changes_is_noticed(
-    windows: Monitor, table: str, columns: tuple[str, ...]
-) -> None:
+def test_every_byte_of_windows_that_changes_is_noticed(windows, table, columns):
     asked = ", ".join(columns)
     with closing(sqlite3.connect(path_of(windows), isolation_level=None)) as connection:
         rows = connection.execute(
@@ -313,7 +305,7 @@ def test_every_byte_of_windows_that_changes_is_noticed(
     windows.store.verify()
 
 
-def change_bytes(value: object) -> Iterator[object]:
+def change_bytes(value):
     """Yield a value with each of its bytes changed."""
     if isinstance(value, int):
         yield from (value ^ 1, value + 256)
@@ -325,7 +317,7 @@ def change_bytes(value: object) -> Iterator[object]:
         yield changed.decode() if isinstance(value, str) else bytes(changed)
 
 
-def test_a_damaged_window_is_named(windows: Monitor) -> None:
+def test_a_damaged_window_is_named(windows):
     with closing(sqlite3.connect(path_of(windows), isolation_level=None)) as connection:
         connection.execute(
             "UPDATE cells SET sums = zeroblob(length(sums)) WHERE rowid IN "
@@ -342,7 +334,7 @@ def test_a_damaged_window_is_named(windows: Monitor) -> None:
     assert "a stored cell is damaged" in found["windows"].told
 
 
-def test_the_doctor_ends_its_checks_where_all_events_are_damaged(windows: Monitor) -> None:
+def test_the_doctor_ends_its_checks_where_all_events_are_damaged(windows):
     with closing(sqlite3.connect(path_of(windows), isolation_level=None)) as connection:
         assert connection.execute("UPDATE bodies SET body = zeroblob(length(body))").rowcount
     found = examine(windows, path_of(windows), is_complete=True)
@@ -350,7 +342,7 @@ def test_the_doctor_ends_its_checks_where_all_events_are_damaged(windows: Monito
     assert found[-1].name == "notifications"
 
 
-def test_the_doctor_recomputes_windows_from_the_events(windows: Monitor) -> None:
+def test_the_doctor_recomputes_windows_from_the_events(windows):
     done = recompute_windows(windows.store, "default", MUSIC, is_complete=True, threads=1)
     assert done.wrong == ()
     assert done.hours == done.total > 24
@@ -370,9 +362,7 @@ def test_the_doctor_recomputes_windows_from_the_events(windows: Monitor) -> None
         ("DELETE FROM hours WHERE start = 0", "the hour"),
     ],
 )
-def test_the_doctor_finds_values_that_are_not_those_of_the_events(
-    windows: Monitor, change: str, wrong: str
-) -> None:
+def test_the_doctor_finds_values_that_are_not_those_of_the_events(windows, change, wrong):
     theirs = "FROM cells WHERE length = {hour} AND slice = '[]' AND digest = x'{digest}'"
     of_windows = theirs.format(hour=HOUR, digest=windows.configuration.digest.hex())
     first, last = (f"(SELECT {end}(rowid) {of_windows})" for end in ("min", "max"))
@@ -391,7 +381,7 @@ def test_the_doctor_finds_values_that_are_not_those_of_the_events(
     assert wrong in finding.told
 
 
-def test_hours_to_which_events_came_are_left_out(windows: Monitor) -> None:
+def test_hours_to_which_events_came_are_left_out(windows):
     total = recompute_windows(windows.store, "default", MUSIC, threads=1).total
     windows.store.append("default", make_events(2)[:1])
     done = recompute_windows(windows.store, "default", MUSIC, is_complete=True, threads=1)
@@ -404,9 +394,7 @@ def test_hours_to_which_events_came_are_left_out(windows: Monitor) -> None:
 
 
 @pytest.mark.slow
-def test_damage_anywhere_in_the_file_changes_no_value_in_silence(
-    windows: Monitor, tmp_path: Path
-) -> None:
+def test_damage_anywhere_in_the_file_changes_no_value_in_silence(windows, tmp_path):
     expected = read_windows(windows)
     windows.close()
     source = path_of(windows)
@@ -424,7 +412,7 @@ def test_damage_anywhere_in_the_file_changes_no_value_in_silence(
     assert noticed > 10
 
 
-def verify_and_read(path: Path) -> list[object] | str:
+def verify_and_read(path):
     """Read all windows of a store that is whole; the code of the error of another one."""
     try:
         with Monitor.open(str(path), writes=False) as monitor:
@@ -434,9 +422,7 @@ def verify_and_read(path: Path) -> list[object] | str:
         return error.code
 
 
-def test_a_symbolic_link_leads_to_the_one_lock_and_the_one_mark(
-    filled: Path, tmp_path: Path
-) -> None:
+def test_a_symbolic_link_leads_to_the_one_lock_and_the_one_mark(filled, tmp_path):
     link = tmp_path / "link.db"
     link.symlink_to(filled)
     with SQLiteStore(link) as store:
@@ -449,7 +435,7 @@ def test_a_symbolic_link_leads_to_the_one_lock_and_the_one_mark(
     assert [path.name for path in tmp_path.glob("link.db*")] == ["link.db"]
 
 
-def test_a_hard_link_is_refused_for_writing_and_for_reading(filled: Path, tmp_path: Path) -> None:
+def test_a_hard_link_is_refused_for_writing_and_for_reading(filled, tmp_path):
     other = tmp_path / "other" / "events.db"
     other.parent.mkdir()
     with SQLiteStore(filled) as store:
@@ -467,9 +453,7 @@ def test_a_hard_link_is_refused_for_writing_and_for_reading(filled: Path, tmp_pa
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the lock on the inode is of Linux")
-def test_a_store_that_was_moved_while_it_is_written_has_one_writer(
-    filled: Path, tmp_path: Path
-) -> None:
+def test_a_store_that_was_moved_while_it_is_written_has_one_writer(filled, tmp_path):
     moved = tmp_path / "moved" / "events.db"
     moved.parent.mkdir()
     with SQLiteStore(filled):
@@ -492,7 +476,7 @@ except sqlite3.OperationalError as error:
 """
 
 
-def ask_to_be_alone(path: Path) -> str:
+def ask_to_be_alone(path):
     """Let another process try to lock out all others, which SQLite refuses while one reads."""
     done = subprocess.run(
         [sys.executable, "-c", EXCLUDE, str(path)], capture_output=True, text=True, check=True
@@ -501,7 +485,7 @@ def ask_to_be_alone(path: Path) -> str:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the lock on the inode is of Linux")
-def test_releasing_the_lock_takes_none_from_those_who_read(filled: Path) -> None:
+def test_releasing_the_lock_takes_none_from_those_who_read(filled):
     store = SQLiteStore(filled)
     with open_sqlite_reader(filled).engine.connect() as reading:
         reading.exec_driver_sql("SELECT * FROM meta").fetchall()
@@ -515,12 +499,10 @@ def test_releasing_the_lock_takes_none_from_those_who_read(filled: Path) -> None
     SQLiteStore(filled).close()
 
 
-def test_opening_a_store_ends_in_time_whatever_sqlite_does(
-    filled: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_opening_a_store_ends_in_time_whatever_sqlite_does(filled, monkeypatch):
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
 
-    def check(connection: Connection, _path: Path) -> None:
+    def check(connection, _path):
         connection.exec_driver_sql(endless)
 
     monkeypatch.setattr(opening, "_check_pages", check)
@@ -548,13 +530,13 @@ def test_opening_a_store_ends_in_time_whatever_sqlite_does(
         "UPDATE keys SET name = CAST(x'ff' AS TEXT)",
     ],
 )
-def test_a_damaged_store_is_no_traceback(filled: Path, damage: str) -> None:
+def test_a_damaged_store_is_no_traceback(filled, damage):
     with closing(sqlite3.connect(filled, isolation_level=None)) as connection:
         connection.execute(damage)
     refused(lambda: open_sqlite_reader(filled).keys("music"), "store_damaged")
 
 
-def test_a_webhook_lost_with_the_log_is_not_taken_for_none(filled: Path, tmp_path: Path) -> None:
+def test_a_webhook_lost_with_the_log_is_not_taken_for_none(filled, tmp_path):
     with SQLiteStore(filled) as store:
         WRITES["a webhook"](store)
         crashed = copy_files(filled, tmp_path / "crashed")
@@ -565,7 +547,7 @@ def test_a_webhook_lost_with_the_log_is_not_taken_for_none(filled: Path, tmp_pat
     assert b"whsec" not in crashed.with_name("events.db.secrets").read_bytes()
 
 
-def test_labels_are_numbered_with_their_transaction(tmp_path: Path) -> None:
+def test_labels_are_numbered_with_their_transaction(tmp_path):
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", [make_ranking(1), make_label(1, 1)])
         marks = HighWater(tmp_path / "events.db.high-water").read()

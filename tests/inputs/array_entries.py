@@ -6,7 +6,7 @@ import array
 import decimal
 import enum
 import fractions
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -21,20 +21,20 @@ PLAIN = [3, 0, 2]
 class Tensor:
     """A tensor of PyTorch: on an accelerator it gives no array, and its elements are tensors."""
 
-    def __init__(self, values: list[float], refusal: Exception | None = None) -> None:
+    def __init__(self, values, refusal=None):
         self._values = values
         self._refusal = refusal
 
-    def __len__(self) -> int:
+    def __len__(self):
         return len(self._values)
 
-    def __getitem__(self, at: int) -> Tensor:
+    def __getitem__(self, at):
         return Tensor([self._values[at]], self._refusal)
 
-    def __iter__(self) -> Iterator[Tensor]:
+    def __iter__(self):
         return (self[at] for at in range(len(self)))
 
-    def __array__(self, dtype: object = None, *, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype=None, *, copy=None):
         if self._refusal is not None:
             raise self._refusal
         return np.array(self._values, dtype=dtype)
@@ -43,17 +43,17 @@ class Tensor:
 class OfAnotherLibrary(Tensor):
     """An array whose `__array__` gives no array of NumPy."""
 
-    def __array__(self, dtype: object = None, *, copy: bool | None = None) -> list[float]:  # type: ignore[override]
+    def __array__(self, dtype=None, *, copy=None):  # type: ignore[override]
         return self._values
 
 
 class OnlyDLPack:
     """An array on an accelerator that speaks DLPack alone."""
 
-    def __dlpack__(self) -> object:
+    def __dlpack__(self):
         raise BufferError
 
-    def __dlpack_device__(self) -> tuple[int, int]:
+    def __dlpack_device__(self):
         return 2, 0
 
 
@@ -71,7 +71,7 @@ class Grade(enum.IntEnum):
     PERFECT = 3
 
 
-def unaligned(numbers: Numbers) -> np.ndarray:
+def unaligned(numbers):
     """Return an array that begins in the middle of a word."""
     memory = np.zeros(8 * len(numbers) + 1, dtype="u1")
     made = memory[1:].view("f8")
@@ -80,7 +80,7 @@ def unaligned(numbers: Numbers) -> np.ndarray:
     return made
 
 
-def read_only(numbers: Numbers) -> np.ndarray:
+def read_only(numbers):
     """Return an array that nobody may write to."""
     made = np.array(numbers, dtype=float)
     made.flags.writeable = False

@@ -7,16 +7,15 @@ import fcntl
 import gzip
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import pyarrow as pa
 
 Pack = Callable[[bytes], bytes]
 
 
-def pack_zstd(text: bytes) -> bytes:
+def pack_zstd(text):
     packed: bytes = pa.Codec("zstd").compress(text, asbytes=True)
     return packed
 
@@ -30,7 +29,7 @@ PACKINGS: dict[str, Pack] = {
 
 
 @contextmanager
-def pipe_of(pieces: Iterable[bytes], folder: Path) -> Iterator[Path]:
+def pipe_of(pieces, folder):
     """Return a named pipe that a thread writes the pieces to, as long as somebody reads."""
     path = folder / "pipe"
     os.mkfifo(path)
@@ -43,7 +42,7 @@ def pipe_of(pieces: Iterable[bytes], folder: Path) -> Iterator[Path]:
         path.unlink()
 
 
-def _write(path: Path, pieces: Iterable[bytes]) -> None:
+def _write(path, pieces):
     with suppress(BrokenPipeError), path.open("wb", buffering=0) as pipe:
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 1 << 20)
         for piece in pieces:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,11 +44,11 @@ class Entry:
     judged: tuple[Row, ...] | None = None
 
 
-def lines(*texts: str) -> bytes:
+def lines(*texts):
     return "".join(f"{text}\n" for text in texts).encode()
 
 
-def nested(rows: Iterable[Row]) -> dict[object, dict[object, object]] | None:
+def nested(rows):
     """Return rows as a mapping of mappings; none where one would drop a row."""
     made: dict[object, dict[object, object]] = {}
     for query, doc, number in rows:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
 from functools import partial
 
 import pyarrow as pa
@@ -21,7 +20,7 @@ NEXT_CSV = COUNT + 2
 LONG = "x" * 1_100_000
 
 
-def jsonl(rows: Sequence[Mapping[str, object]]) -> bytes:
+def jsonl(rows):
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
@@ -37,16 +36,16 @@ parquet_file = partial(Entry, form="parquet", role="run")
 
 
 def with_line(
-    form: str,
-    id: str,  # noqa: A002 - as in the catalogue
-    last: str | bytes,
-    code: str = "",
+    form,
+    id,  # noqa: A002 - as in the catalogue
+    last,
+    code="",
     *,
-    added: tuple[Row, ...] = (),
-    role: str = "run",
-    start: bytes | None = None,
-    **others: object,
-) -> Entry:
+    added=(),
+    role="run",
+    start=None,
+    **others,
+):
     """An entry of a good text with a line after it."""
     start = GOOD_TEXTS[form][role] if start is None else start
     text = start + (last if isinstance(last, bytes) else lines(last))
@@ -60,7 +59,7 @@ csv = partial(with_line, "csv")
 json_line = partial(with_line, "jsonl")
 
 
-def ids(*names: str) -> tuple[Row, ...]:
+def ids(*names):
     return tuple(("q2", name, -number - 1.0) for number, name in enumerate(names))
 
 
@@ -192,15 +191,15 @@ IN_RANK_ORDER = jsonl(
 )
 
 
-def with_score(number: str) -> str:
+def with_score(number):
     return f'{{"query_id": "q2", "doc_id": "d5", "score": {number}}}'
 
 
-def with_grade(number: str) -> str:
+def with_grade(number):
     return f'{{"query_id": "q2", "doc_id": "d5", "relevance": {number}}}'
 
 
-def with_doc(text: str) -> str:
+def with_doc(text):
     return f'{{"query_id": "q2", "doc_id": {text}, "score": -1}}'
 
 
@@ -298,22 +297,22 @@ JSON_LINES = (
 )
 
 
-def write(table: pa.Table, **settings: object) -> bytes:
+def write(table, **settings):
     buffer = io.BytesIO()
     pq.write_table(table, buffer, **settings)
     return buffer.getvalue()
 
 
-def columns(rows: Sequence[Row] = RUN_ROWS, role: str = "run") -> dict[str, list[object]]:
+def columns(rows=RUN_ROWS, role="run"):
     return {name: [row[number] for row in rows] for number, name in enumerate(HEADERS[role])}
 
 
 def parquet(
-    id: str,  # noqa: A002 - as in the catalogue
-    changes: Mapping[str, object],
-    code: str = "",
-    **others: object,
-) -> Entry:
+    id,  # noqa: A002 - as in the catalogue
+    changes,
+    code="",
+    **others,
+):
     """An entry of a good table with some columns changed."""
     others.setdefault("role", "run")
     if not code:

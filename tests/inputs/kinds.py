@@ -29,7 +29,7 @@ class Kind:
     read: str
     write: Callable[[Any, Any], Any]
 
-    def make(self, given: object) -> object:
+    def make(self, given):
         """Make one of plain values. The library is imported only now."""
         name = {"jax": "jax.numpy"}.get(self.package, self.package.replace("-", "_"))
         return self.write(import_module(name) if name else None, given)
@@ -38,13 +38,13 @@ class Kind:
 class OnlyDLPack:
     """An array that gives its memory through DLPack alone."""
 
-    def __init__(self, numbers: list[float]) -> None:
+    def __init__(self, numbers):
         self._held = np.array(numbers, dtype=float)
 
-    def __dlpack__(self, **settings: object) -> object:
+    def __dlpack__(self, **settings):
         return self._held.__dlpack__(**settings)  # type: ignore[arg-type]  # passed on
 
-    def __dlpack_device__(self) -> tuple[int, int]:
+    def __dlpack_device__(self):
         return self._held.__dlpack_device__()
 
 

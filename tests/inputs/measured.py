@@ -43,12 +43,12 @@ class Measured(NamedTuple):
     growth: int
 
 
-def measure(piece: str) -> Measured:
+def measure(piece):
     """Run some lines of Python that may set `value`; `rs` is the package."""
     return measure_each(piece)[0]
 
 
-def measure_each(*pieces: str) -> list[Measured]:
+def measure_each(*pieces):
     """Run pieces one after another in one process.
 
     The same work on input of two sizes shows what the memory depends on: the first piece loads

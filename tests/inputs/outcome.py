@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
-from subprocess import CompletedProcess
 
 import rankscope as rs
 from rankscope.measures import parse
 
-from tests.inputs.entry import QRELS_ROWS, RUN_ROWS, Entry, Row
+from tests.inputs.entry import QRELS_ROWS, RUN_ROWS
 from tests.reference import Retrieved, rank, value
 from tests.refusals import refused
 
@@ -49,7 +47,7 @@ class Outcome:
 SAID = ("code", "location", "line", "column", "hint", "message")
 
 
-def outcome_of(evaluate: Callable[[], rs.Evaluation]) -> Outcome:
+def outcome_of(evaluate):
     """Evaluate, and say what came of it."""
     try:
         evaluation = evaluate()
@@ -58,7 +56,7 @@ def outcome_of(evaluate: Callable[[], rs.Evaluation]) -> Outcome:
     return Outcome(evaluation.to_dict(), frozenset(evaluation.diagnostics))
 
 
-def outcome_of_json(done: CompletedProcess[bytes]) -> Outcome:
+def outcome_of_json(done):
     """Read the one document that the program printed."""
     document = json.loads(done.stdout)
     if "error" not in document:
@@ -70,7 +68,7 @@ def outcome_of_json(done: CompletedProcess[bytes]) -> Outcome:
     return Outcome(**{name: said[name] for name in SAID})
 
 
-def expected_values(qrels: Iterable[Row], run: Iterable[Row]) -> Values:
+def expected_values(qrels, run):
     """Compute the values of all judged queries by the definitions of the measures."""
     grades: dict[object, dict[object, float]] = {}
     for query, doc, grade in qrels:
@@ -88,7 +86,7 @@ def expected_values(qrels: Iterable[Row], run: Iterable[Row]) -> Values:
 
 
 @cache
-def values_of(entry: Entry) -> Values | None:
+def values_of(entry):
     if entry.code:
         return None
     assert entry.rows is not None
@@ -97,19 +95,19 @@ def values_of(entry: Entry) -> Values | None:
     return expected_values(*rows)
 
 
-def name_case(value: str | Entry) -> str:
+def name_case(value):
     """Name a parameter of a test."""
     return value if isinstance(value, str) else value.id.replace(" ", "_")
 
 
-def _defined(name: str, retrieved: list[Retrieved], judged: Iterable[float]) -> float:
+def _defined(name, retrieved, judged):
     kernel, params = parse(name).kernel_spec()
     ranking = [document.grade for document in rank(retrieved)]
     computed = value(kernel, params, ranking, list(judged))
     return 0.0 if math.isnan(computed) else computed
 
 
-def check(entry: Entry, found: Outcome, expected: Mapping[str, object] | None, name: str) -> None:
+def check(entry, found, expected, name):
     """Hold an outcome against its entry, the values, and what a message must call the input."""
     assert found.code == entry.code, found
     if not entry.code:

@@ -31,34 +31,34 @@ IDS = ("qid", "doc_id")
 class Stream:
     """Anything that gives a stream of Arrow, and nothing else."""
 
-    def __init__(self, table: pa.Table) -> None:
+    def __init__(self, table):
         self._table = table
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+    def __arrow_c_stream__(self, requested_schema=None):
         return self._table.__arrow_c_stream__(requested_schema)
 
 
 class Batch:
     """Anything that gives one batch of Arrow, and nothing else."""
 
-    def __init__(self, table: pa.Table) -> None:
+    def __init__(self, table):
         self._batch = table.combine_chunks().to_batches()[0]
 
-    def __arrow_c_array__(self, requested_schema: object = None) -> object:
+    def __arrow_c_array__(self, requested_schema=None):
         return self._batch.__arrow_c_array__(requested_schema)
 
 
-def ids_as(kind: object) -> Form:
+def ids_as(kind):
     """Give a frame of pandas with its ids in another type."""
     return lambda columns: pd.DataFrame(columns).astype(dict.fromkeys(ids_of(columns), kind))
 
 
-def ids_of(columns: Columns) -> list[str]:
+def ids_of(columns):
     """Give the names of the columns of ids."""
     return [name for name in columns if name in IDS]
 
 
-def categories(columns: Columns) -> pd.DataFrame:
+def categories(columns):
     """Give a frame whose ids are categories, of which most are not used."""
     frame = pd.DataFrame(columns)
     for name in ids_of(columns):
@@ -67,14 +67,14 @@ def categories(columns: Columns) -> pd.DataFrame:
     return frame
 
 
-def arrow_as(convert: Callable[[pa.Array], pa.Array]) -> Form:
+def arrow_as(convert):
     """Give a table of Arrow with its ids in another encoding."""
     return lambda columns: pa.table(
         dict(columns) | {name: convert(pa.array(columns[name])) for name in ids_of(columns)}
     )
 
 
-def chunked(columns: Columns) -> pa.Table:
+def chunked(columns):
     """Give a table in chunks, of which one is empty and each begins in the middle of its memory."""
     table = pa.table(dict(columns))
     return pa.concat_tables([table.slice(0, 2), table.slice(2, 0), table.slice(2)])
@@ -183,12 +183,12 @@ ZONES = [
 N = (1, 2, 3, 4, 5)
 
 
-def among(odd: object, at: int, others: tuple[object, ...] = N) -> list[object]:
+def among(odd, at, others=N):
     """Put something odd at a 1-based place among others."""
     return [*others[: at - 1], odd, *others[at:]]
 
 
-def objects(odd: object, at: int, others: tuple[object, ...] = ("a", "b", "c", "d", "e")) -> object:
+def objects(odd, at, others=("a", "b", "c", "d", "e")):
     """Give a column of objects of pandas with something odd at a place."""
     return pd.Series(among(odd, at, others), dtype=object)
 

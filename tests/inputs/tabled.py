@@ -5,24 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import rankscope as rs
 
-from tests.inputs.entry import Row
-
 NAMES = {"qrels": ("query_id", "doc_id", "relevance"), "run": ("query_id", "doc_id", "score")}
 Columns = dict[str, list[object]]
 
 
-def columns_of(rows: Sequence[Row], role: str) -> Columns:
+def columns_of(rows, role):
     return {name: [row[at] for row in rows] for at, name in enumerate(NAMES[role])}
 
 
-def _write_delimited(columns: Columns, form: str) -> rs.File:
+def _write_delimited(columns, form):
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter={"csv": ",", "tsv": "\t"}[form], lineterminator="\n")
     writer.writerow(columns)
@@ -30,18 +28,18 @@ def _write_delimited(columns: Columns, form: str) -> rs.File:
     return rs.File(text.getvalue().encode(), form)  # type: ignore[arg-type]  # one of both
 
 
-def _write_json(columns: Columns) -> rs.File:
+def _write_json(columns):
     rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
     return rs.File("".join(f"{json.dumps(row)}\n" for row in rows).encode(), "jsonl")
 
 
-def _write_parquet(columns: Columns) -> rs.File:
+def _write_parquet(columns):
     text = io.BytesIO()
     pq.write_table(_typed(columns), text)
     return rs.File(text.getvalue(), "parquet")
 
 
-def _write_arrow(columns: Columns) -> rs.File:
+def _write_arrow(columns):
     table = _typed(columns)
     text = io.BytesIO()
     with pa.ipc.new_stream(text, table.schema) as stream:
@@ -49,7 +47,7 @@ def _write_arrow(columns: Columns) -> rs.File:
     return rs.File(text.getvalue(), "arrow")
 
 
-def _typed(columns: Columns) -> pa.Table:
+def _typed(columns):
     """Integers beside decimals are decimals, as in all that has types."""
     *ids, numbers = columns.values()
     if any(isinstance(number, float) for number in numbers):
@@ -69,7 +67,7 @@ WRITERS: dict[str, Callable[[Columns], object]] = {
 }
 
 
-def tabled(rows: tuple[Row, ...] | None, role: str, way: str) -> object:
+def tabled(rows, role, way):
     """Return rows as a table; none where the way has no such values."""
     if not rows:
         return None

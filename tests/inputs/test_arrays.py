@@ -7,7 +7,6 @@ import pickle
 import threading
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from tests.inputs.array_entries import (
     TRUTHS,
     OnlyCuda,
     OnlyDLPack,
-    Refused,
 )
 from tests.inputs.entry import QRELS, RUN
 from tests.inputs.measured import measure
@@ -68,19 +66,19 @@ WAYS = {f"grades of {name}": way for name, way in OF_GRADES.items()} | {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("form", OK)
-def test_what_holds_the_same_numbers_gives_the_same_value(form: str, way: str) -> None:
+def test_what_holds_the_same_numbers_gives_the_same_value(form, way):
     assert WAYS[way](OK[form](PLAIN)) == WAYS[way](PLAIN)
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("entry", REFUSED, ids=lambda entry: entry.id)
-def test_what_holds_something_else_is_refused_with_its_place(entry: Refused, way: str) -> None:
+def test_what_holds_something_else_is_refused_with_its_place(entry, way):
     check_place(is_refused(lambda: WAYS[way](entry.make()), entry.code), way, entry.at)
 
 
 @pytest.mark.parametrize("way", [way for way in OF_GRADES if "ideal" not in way])
 @pytest.mark.parametrize("form", TRUTHS)
-def test_truth_values_are_the_grades_1_and_0(form: str, way: str) -> None:
+def test_truth_values_are_the_grades_1_and_0(form, way):
     make, _ = TRUTHS[form]
     assert OF_GRADES[way](make()) == OF_GRADES[way]([1, 1, 0])
     assert rs.ndcg([0, 1, 0], ideal=make()) == rs.ndcg([0, 1, 0], ideal=[1, 1, 0])
@@ -88,7 +86,7 @@ def test_truth_values_are_the_grades_1_and_0(form: str, way: str) -> None:
 
 @pytest.mark.parametrize("way", OF_SCORES)
 @pytest.mark.parametrize("form", TRUTHS)
-def test_truth_values_are_no_scores(form: str, way: str) -> None:
+def test_truth_values_are_no_scores(form, way):
     make, at = TRUTHS[form]
     error = is_refused(lambda: OF_SCORES[way](make()), "not_numeric")
     check_place(error, f"scores of {way}", at)
@@ -96,12 +94,12 @@ def test_truth_values_are_no_scores(form: str, way: str) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("form", HUGE_FORMS)
-def test_what_is_beyond_all_doubles_is_refused_as_infinity_is(form: str, way: str) -> None:
+def test_what_is_beyond_all_doubles_is_refused_as_infinity_is(form, way):
     code = "score_overflow" if way.startswith("scores") else "rel_out_of_range"
     check_place(is_refused(lambda: WAYS[way](HUGE_FORMS[form]()), code), way, 2)
 
 
-def check_place(error: rs.errors.RankscopeError, way: str, at: int | None) -> None:
+def check_place(error, way, at):
     """Hold the place of a refusal against where it must be."""
     assert error.file in {"relevance", "scores", "y_true", "y_score", "lists", "rel", "ideal"}
     is_flat = way.rpartition(" ")[2] in FLAT or "by groups" in way
@@ -111,7 +109,7 @@ def check_place(error: rs.errors.RankscopeError, way: str, at: int | None) -> No
 
 
 @pytest.mark.parametrize("tensor", [OnlyDLPack, OnlyCuda])
-def test_an_array_that_gives_none_in_main_memory_is_refused(tensor: Callable[[], object]) -> None:
+def test_an_array_that_gives_none_in_main_memory_is_refused(tensor):
     error = is_refused(lambda: Rankings.from_arrays(tensor(), SCORES), "device_array")
     assert ".cpu()" in error.hint
 
@@ -150,14 +148,14 @@ value = sorted(set(codes))
 """
 
 
-def test_an_object_is_not_believed_where_its_memory_lies() -> None:
+def test_an_object_is_not_believed_where_its_memory_lies():
     """NumPy would read a gigabyte behind two numbers, and end the process."""
     found = measure(LIAR)
     assert not found.code
     assert set(found.value) <= {"not_numeric", "array_shape"}
 
 
-def test_columns_of_different_lengths_are_refused() -> None:
+def test_columns_of_different_lengths_are_refused():
     for call in (
         lambda: Rankings.from_groups([1, 0], [1], [2]),
         lambda: Rankings.from_groups([1, 0], [1, 2], [1]),
@@ -173,7 +171,7 @@ def test_columns_of_different_lengths_are_refused() -> None:
 
 
 @pytest.mark.parametrize("shape", [(), (3, 1), (1, 3), (1, 1, 3), (3, 1, 1)])
-def test_an_array_of_another_shape_is_refused(shape: tuple[int, ...]) -> None:
+def test_an_array_of_another_shape_is_refused(shape):
     odd = np.ones(shape)
     for call in (
         lambda: Rankings.from_groups(odd, SCORES, [3]),
@@ -191,7 +189,7 @@ def test_an_array_of_another_shape_is_refused(shape: tuple[int, ...]) -> None:
         is_refused(lambda: rs.ndcg_score(odd, odd), "array_shape")
 
 
-def test_rows_of_different_lengths_are_no_matrix() -> None:
+def test_rows_of_different_lengths_are_no_matrix():
     """But they are lists."""
     ragged = [[1, 0], [1]]
     error = is_refused(lambda: Rankings.from_arrays(ragged, ragged), "not_numeric")
@@ -200,7 +198,7 @@ def test_rows_of_different_lengths_are_no_matrix() -> None:
     assert len(Rankings.from_lists(np.array([[1, 0], [1]], dtype=object))) == 2
 
 
-def test_lists_in_lists_in_lists_are_refused_however_deep() -> None:
+def test_lists_in_lists_in_lists_are_refused_however_deep():
     deep: list[object] = [1]
     for _ in range(100_000):
         deep = [deep]
@@ -233,16 +231,16 @@ def test_lists_in_lists_in_lists_are_refused_however_deep() -> None:
         lambda: rs.Rankings.from_table({"qid": [], "label": [], "score": []}),
     ],
 )
-def test_where_nothing_is_judged_there_is_nothing_to_evaluate(make: Callable[[], object]) -> None:
+def test_where_nothing_is_judged_there_is_nothing_to_evaluate(make):
     """The same verdict as for judgments without a document."""
     is_refused(make, "empty_input")
 
 
-def test_ties_by_ids_need_ids() -> None:
+def test_ties_by_ids_need_ids():
     is_refused(lambda: Rankings.from_arrays([[1, 0]], [[1, 1]], ties="doc_id"), "ties_need_ids")
 
 
-def test_an_empty_list_beside_others_is_an_empty_ranking() -> None:
+def test_an_empty_list_beside_others_is_an_empty_ranking():
     ideal = 1 + 1 / math.log2(3)
     assert rs.dcg([[1, 1], []]).tolist() == [ideal, 0]
     assert rs.ndcg([], ideal=[1]) == 0
@@ -252,7 +250,7 @@ def test_an_empty_list_beside_others_is_an_empty_ranking() -> None:
 
 
 @pytest.mark.parametrize("kind", ["f2", "f4", "f8", "g"])
-def test_nan_is_no_document_in_a_matrix_and_a_grade_that_is_not_known(kind: str) -> None:
+def test_nan_is_no_document_in_a_matrix_and_a_grade_that_is_not_known(kind):
     odd = np.array([1, math.nan, 2], dtype=kind)
     assert Rankings.from_arrays(SCORES, odd, groups="one").relevance.tolist() == [1, 2]
     for made in (
@@ -275,7 +273,7 @@ def test_nan_is_no_document_in_a_matrix_and_a_grade_that_is_not_known(kind: str)
 
 
 @pytest.mark.parametrize("ignore_ties", [False, True])
-def test_infinity_is_found_in_the_row_that_has_it(*, ignore_ties: bool) -> None:
+def test_infinity_is_found_in_the_row_that_has_it(*, ignore_ties):
     holed = [[math.nan, 1, 2], [math.nan, math.inf, 2]]
     for scores, padding in (([SCORES, [1, math.inf, 2]], None), (holed, "nan")):
         choices: Any = {"ignore_ties": ignore_ties, "padding": padding}
@@ -286,7 +284,7 @@ def test_infinity_is_found_in_the_row_that_has_it(*, ignore_ties: bool) -> None:
 
 
 @pytest.mark.parametrize("kind", ["i4", "f4", "f8", object])
-def test_a_mask_is_never_lost(kind: object) -> None:
+def test_a_mask_is_never_lost(kind):
     masked = np.ma.array([1, 9, 2], mask=[False, True, False], dtype=kind)
     for given in (masked[None], [masked], [[1, math.nan, 2]]):
         scores = Rankings.from_arrays([SCORES], given)
@@ -300,7 +298,7 @@ def test_a_mask_is_never_lost(kind: object) -> None:
     is_refused(lambda: Rankings.from_groups([1] * 3, [1] * 3, masked), "group_sizes")
 
 
-def test_what_a_mask_hides_may_be_anything() -> None:
+def test_what_a_mask_hides_may_be_anything():
     hidden = np.ma.array([1, 2**53 + 1, 2], mask=[False, True, False])
     assert rs.cg([hidden])[0] == 3
     assert rs.cg([np.ma.array([1, "x", 2], mask=[0, 1, 0], dtype=object)])[0] == 3
@@ -318,7 +316,7 @@ def test_what_a_mask_hides_may_be_anything() -> None:
         pa.array([[1, 2], [3]]),
     ],
 )
-def test_several_lists_come_in_whatever_holds_them(lists: object) -> None:
+def test_several_lists_come_in_whatever_holds_them(lists):
     assert rs.ndcg(lists).tolist() == [rs.ndcg([1, 2]), 1]
     assert rs.ndcg(range(1, 3)) == rs.ndcg([1, 2])
 
@@ -338,13 +336,11 @@ def test_several_lists_come_in_whatever_holds_them(lists: object) -> None:
     ],
 )
 @pytest.mark.parametrize("function", [rs.cg, rs.dcg, rs.idcg, rs.ndcg])
-def test_what_is_neither_a_list_nor_lists_is_refused(
-    function: Callable[[Any], Any], rel: object, code: str, location: str
-) -> None:
+def test_what_is_neither_a_list_nor_lists_is_refused(function, rel, code, location):
     assert is_refused(lambda: function(rel), code).location == location
 
 
-def test_columns_of_a_table_are_read_as_arrays_are_and_mistakes_have_their_rows() -> None:
+def test_columns_of_a_table_are_read_as_arrays_are_and_mistakes_have_their_rows():
     table = {"qid": [1] * 3, "label": [1, 0, 2], "score": OK["N8 unaligned"](PLAIN)}
     assert Rankings.from_table(table).scores.tolist() == sorted(PLAIN, reverse=True)
     masked = np.ma.array(PLAIN, "g", mask=[False, True, False])
@@ -355,20 +351,20 @@ def test_columns_of_a_table_are_read_as_arrays_are_and_mistakes_have_their_rows(
         assert caught.value.line == row
 
 
-def test_a_value_repeated_without_memory_is_read() -> None:
+def test_a_value_repeated_without_memory_is_read():
     """A stride of 0."""
     ones = np.broadcast_to(np.float32(1), (3, 4))
     assert rs.cg(ones).tolist() == [4, 4, 4]
     assert Rankings.from_groups(ones[0], ones[1], np.broadcast_to(2, 2)).scores.tolist() == [1] * 4
 
 
-def test_an_array_may_be_written_to_while_it_is_read() -> None:
+def test_an_array_may_be_written_to_while_it_is_read():
     """The values are those of some moment; here, they are finite at every one."""
     grades, scores = np.ones((200, 50)), np.ones((200, 50))
     listed = grades.tolist()
     is_over = threading.Event()
 
-    def write() -> None:
+    def write():
         print("seed 9")  # noqa: T201 - to run a failure again
         generator = np.random.default_rng(9)
         while not is_over.is_set():
@@ -392,7 +388,7 @@ def test_an_array_may_be_written_to_while_it_is_read() -> None:
         writer.join()
 
 
-def test_rankings_do_not_follow_their_arrays_and_tables() -> None:
+def test_rankings_do_not_follow_their_arrays_and_tables():
     grades, scores, sizes = np.array([1.0, 0.0]), np.array([1.0, 2.0]), np.array([2])
     columns = {"qid": sizes.repeat(2), "label": grades, "score": scores}
     frame = pd.DataFrame(columns)
@@ -429,9 +425,7 @@ def test_rankings_do_not_follow_their_arrays_and_tables() -> None:
         (2, "not_numeric", None),
     ],
 )
-def test_group_sizes_that_do_not_add_up_are_refused(
-    sizes: object, code: str, line: int | None
-) -> None:
+def test_group_sizes_that_do_not_add_up_are_refused(sizes, code, line):
     error = is_refused(lambda: Rankings.from_groups([1, 0], [1, 2], sizes), code)
     assert (error.file, error.line) == ("group_sizes", line)
 
@@ -446,13 +440,13 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, True, np.True_, np.float64(2), "2", 2j, [[1]]])
-def test_a_cutoff_that_is_none_is_refused(k: object) -> None:
+def test_a_cutoff_that_is_none_is_refused(k):
     for compute in FUNCTIONS.values():
         is_refused(lambda compute=compute: compute(k), "bad_parameter")
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_cutoff_is_any_positive_integer_or_none(function: str) -> None:
+def test_a_cutoff_is_any_positive_integer_or_none(function):
     compute = FUNCTIONS[function]
     for integer in (np.int64, np.uint8):
         assert compute(integer(2)) == compute(2)
@@ -463,7 +457,7 @@ def test_a_cutoff_is_any_positive_integer_or_none(function: str) -> None:
 
 
 @pytest.mark.parametrize("k", [np.array(2), {1, 2}, {1: 2}, iter([1]), b"12", "every"])
-def test_cutoffs_have_an_order(k: object) -> None:
+def test_cutoffs_have_an_order(k):
     is_refused(lambda: rs.ndcg([1, 2, 0], k=k), "bad_parameter")
     two, one = rs.ndcg([1, 2, 0], k=(2, 1))
     assert (two, one) == (rs.ndcg([1, 2, 0], k=2), rs.ndcg([1, 2, 0], k=1))
@@ -471,7 +465,7 @@ def test_cutoffs_have_an_order(k: object) -> None:
         assert rs.ndcg([1, 2, 0], k=several).tolist() == [two, one]
 
 
-def test_a_cutoff_beyond_all_lists_is_the_whole_list() -> None:
+def test_a_cutoff_beyond_all_lists_is_the_whole_list():
     far, farther = 10**20, 10**30
     found = rs.evaluate({"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0}}, [nDCG @ far, nDCG @ farther])
     assert set(found.values()) == {rs.ndcg([1], ideal=[1, 2])}
@@ -484,14 +478,14 @@ def test_a_cutoff_beyond_all_lists_is_the_whole_list() -> None:
 @pytest.mark.parametrize(
     "weights", [[1, math.inf], [1, -1], [1, math.nan], [1], [0, 0], ["a", "b"]]
 )
-def test_a_weight_that_is_none_is_refused(weights: list[float]) -> None:
+def test_a_weight_that_is_none_is_refused(weights):
     for matrix in ([[1, 0]] * 2, np.array([[1, 0]] * 2)):
         with pytest.raises(rs.errors.RankscopeError) as caught:
             rs.ndcg_score(matrix, matrix, sample_weight=weights)
         assert caught.value.file == "sample_weight"
 
 
-def test_negative_gains_are_what_the_policy_says() -> None:
+def test_negative_gains_are_what_the_policy_says():
     is_refused(lambda: rs.ndcg_score([[1, -1]], [[2, 1]]), "negative_gain")
     is_refused(lambda: rs.ndcg([1, -1], negative="error"), "negative_gain")
     assert rs.ndcg([-1, 1]) == 1 / math.log2(3)
@@ -499,7 +493,7 @@ def test_negative_gains_are_what_the_policy_says() -> None:
     assert rs.dcg_score([[1, -1]], [[2, 1]]) == 1 - 1 / math.log2(3)
 
 
-def test_gains_that_overflow_are_refused() -> None:
+def test_gains_that_overflow_are_refused():
     """2^1000 is a double, and its ratio is exact."""
     assert rs.ndcg([1000, 1000], gain="exp2") == 1
     is_refused(lambda: rs.ndcg([1024], gain="exp2"), "gain_overflow")
@@ -507,7 +501,7 @@ def test_gains_that_overflow_are_refused() -> None:
     is_refused(lambda: rs.cg([1e308, 1e308]), "gain_overflow")
 
 
-def test_many_tiny_values_are_added_exactly() -> None:
+def test_many_tiny_values_are_added_exactly():
     """A float adds 10^6 such values to something else, by each order of them."""
     tiny, count = 0.1 * 2**-40, 1_000_000
     grades = np.full(count, tiny)
@@ -521,7 +515,7 @@ def test_many_tiny_values_are_added_exactly() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
-def test_threads_add_to_one_sum(threads: int) -> None:
+def test_threads_add_to_one_sum(threads):
     tiny = 0.1 * 2**-40
     qrels = [("q", "d", 1.0), *((f"q{at}", "d", tiny) for at in range(20_000))]
     run = b"".join(b"%s Q0 d 1 1 t\n" % query.encode() for query, _, _ in qrels)
@@ -556,9 +550,7 @@ value = sorted(set(value))
     ("act", "code"),
     [("os.truncate(path, 4096)", "changed_while_reading"), ("os.unlink(path)", "accepted")],
 )
-def test_an_array_is_read_from_a_deleted_file_but_not_from_a_cut_one(
-    act: str, code: str, tmp_path: Path
-) -> None:
+def test_an_array_is_read_from_a_deleted_file_but_not_from_a_cut_one(act, code, tmp_path):
     """To read beyond the end of the file would end the process."""
     found = measure(CUT.format(path=str(tmp_path / "a.npy"), act=act))
     assert (found.code, found.value) == ("", [code])
@@ -567,11 +559,11 @@ def test_an_array_is_read_from_a_deleted_file_but_not_from_a_cut_one(
 class Bomb:
     """Something that runs when it is unpickled."""
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self):
         return pytest.fail, ("it was unpickled",)
 
 
-def test_files_of_numpy_are_not_unpickled(tmp_path: Path) -> None:
+def test_files_of_numpy_are_not_unpickled(tmp_path):
     """Nor are they anything else that is read here."""
     path = tmp_path / "bomb.npy"
     np.save(path, np.array([Bomb()], dtype=object), allow_pickle=True)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ import rankscope as rs
 
 from tests.inputs import file_entries, trec_entries
 from tests.inputs.carriers import PACKINGS, pipe_of
-from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS, Entry, Row, nested
+from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS, Row, nested
 from tests.inputs.outcome import (
     MEASURES,
     ONLY_IN_TEXT,
@@ -27,7 +26,6 @@ from tests.inputs.outcome import (
     values_of,
 )
 from tests.inputs.tabled import WRITERS, tabled
-from tests.program import Program
 
 TREC = (*trec_entries.JUDGMENTS, *trec_entries.RUNS)
 TEXTS = ("", "csv", "tsv", "jsonl")
@@ -40,7 +38,7 @@ BY_NAME = {"P1 under another name", "P1 as TREC"}
 """What only the name of a file says."""
 
 
-def ways_of(entry: Entry) -> Iterator[str]:
+def ways_of(entry):
     if entry.id in BY_NAME:
         yield "file"
         return
@@ -61,22 +59,22 @@ AS_TABLES = [
 ]
 
 
-def evaluate(entry: Entry, odd: object, *, threads: int | None = 1) -> Outcome:
+def evaluate(entry, odd, *, threads=1):
     """Evaluate with the entry in its role, and a plain input in the other."""
     return outcome_of(lambda: rs.evaluate(*pair_of(entry, odd), MEASURES, threads=threads))
 
 
-def rank(entry: Entry, odd: object) -> Outcome:
+def rank(entry, odd):
     """Do the same by rankings in memory."""
     return outcome_of(lambda: rs.Rankings.from_run(*pair_of(entry, odd)).evaluate(MEASURES))
 
 
-def pair_of(entry: Entry, odd: object) -> tuple[Any, Any]:
+def pair_of(entry, odd):
     qrels = QRELS_ROWS if entry.judged is None else entry.judged
     return (odd, list(RUN_ROWS)) if entry.role == "qrels" else (list(qrels), odd)
 
 
-def command(entry: Entry, odd: str, folder: Path) -> list[str]:
+def command(entry, odd, folder):
     """Write the plain input, and give the words of the command line."""
     plain = folder / "plain"
     plain.write_bytes(RUN if entry.role == "qrels" else QRELS)
@@ -84,7 +82,7 @@ def command(entry: Entry, odd: str, folder: Path) -> list[str]:
     return ["eval", *pair, "-m", ",".join(MEASURES)]
 
 
-def check_places(entry: Entry, found: Outcome, before: int = 0) -> None:
+def check_places(entry, found, before=0):
     """Hold line and column against the entry, after so many other lines."""
     if entry.line is not None or not entry.form:
         assert found.line == (entry.line + before if entry.line else None), found
@@ -92,9 +90,7 @@ def check_places(entry: Entry, found: Outcome, before: int = 0) -> None:
 
 
 @pytest.mark.parametrize(("entry", "way"), CASES, ids=name_case)
-def test_an_entry_has_one_verdict_by_every_way(
-    entry: Entry, way: str, tmp_path: Path, program: Program
-) -> None:
+def test_an_entry_has_one_verdict_by_every_way(entry, way, tmp_path, program):
     notes = set(entry.notes) - (ONLY_IN_TEXT if way in OBJECTS else set())
     for name, found in outcomes(entry, way, tmp_path, program):
         check(entry, found, values_of(entry), name)
@@ -103,9 +99,7 @@ def test_an_entry_has_one_verdict_by_every_way(
             check_places(entry, found)
 
 
-def outcomes(
-    entry: Entry, way: str, folder: Path, program: Program
-) -> Iterator[tuple[str, Outcome]]:
+def outcomes(entry, way, folder, program):
     """Give an entry in one way to all that read it: what it must be called, and what came of it."""
     path = folder / (f"odd file.{entry.form}" if entry.form and way != "named" else "odd file")
     named = name_format(entry)
@@ -132,14 +126,14 @@ def outcomes(
             yield entry.role, judge(entry, OBJECTS[way](entry.rows))
 
 
-def name_format(entry: Entry) -> Callable[[Any], Any]:
+def name_format(entry):
     """Return what names the format of a path or of bytes, unless it is TREC."""
     form: Any = entry.form
     return lambda given: rs.File(given, form) if form else given
 
 
 @pytest.mark.parametrize(("entry", "way"), AS_TABLES, ids=name_case)
-def test_an_entry_has_one_verdict_as_a_table(entry: Entry, way: str) -> None:
+def test_an_entry_has_one_verdict_as_a_table(entry, way):
     header = way in {"CSV", "TSV"}
     for judge in (evaluate, rank):
         found = judge(entry, tabled(entry.rows, entry.role, way))
@@ -149,7 +143,7 @@ def test_an_entry_has_one_verdict_as_a_table(entry: Entry, way: str) -> None:
             assert found.line == entry.line + header
 
 
-def run_program(program: Program, entry: Entry, path: Path) -> Outcome:
+def run_program(program, entry, path):
     """Run the program on a path: as for a person where an error is expected."""
     words = command(entry, str(path), path.parent)
     if not entry.code:
@@ -177,9 +171,7 @@ def run_program(program: Program, entry: Entry, path: Path) -> Outcome:
     ],
     ids=name_case,
 )
-def test_how_a_text_is_cut_changes_no_verdict(
-    entry: Entry, size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_how_a_text_is_cut_changes_no_verdict(entry, size, monkeypatch):
     monkeypatch.setattr("rankscope._inputs.text.BLOCK", size)
     found = evaluate(entry, name_format(entry)(entry.text))
     check(entry, found, values_of(entry), entry.role)
@@ -187,7 +179,7 @@ def test_how_a_text_is_cut_changes_no_verdict(
 
 
 @cache
-def padding(role: str, name: str) -> bytes:
+def padding(role, name):
     """Give about 1 MB of regular lines of other queries, so that an input has many blocks."""
     line = "{0} 0 doc{1} 1\n" if role == "qrels" else "{0} Q0 doc{1} {1} -{1} t\n"
     rows = ((query, rank) for query in range(80) for rank in range(1, 501))
@@ -197,9 +189,7 @@ def padding(role: str, name: str) -> bytes:
 @pytest.mark.parametrize(
     "entry", [entry for entry in TREC if entry.place != "alone"], ids=name_case
 )
-def test_size_and_threads_change_no_verdict_no_line_and_no_value(
-    entry: Entry, tmp_path: Path
-) -> None:
+def test_size_and_threads_change_no_verdict_no_line_and_no_value(entry, tmp_path):
     before = padding(entry.role, "before") if entry.place != "first" else b""
     after = padding(entry.role, "after") if entry.place != "last" else b""
     end = b"" if entry.place == "last" or entry.text.endswith(b"\n") else b"\n"
@@ -223,7 +213,7 @@ def test_size_and_threads_change_no_verdict_no_line_and_no_value(
     [entry for entry in TREC if not entry.code and entry.place == "anywhere"],
     ids=name_case,
 )
-def test_the_order_of_lines_changes_no_value(entry: Entry) -> None:
+def test_the_order_of_lines_changes_no_value(entry):
     texts = [line + b"\n" for line in entry.text.split(b"\n") if line]
     print("seed 5")  # noqa: T201 - to run a failure again
     for shuffled in (sorted(texts), random.Random(5).sample(texts, len(texts))):

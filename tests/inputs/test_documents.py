@@ -6,7 +6,6 @@ import array
 import collections
 from collections.abc import Callable
 from itertools import permutations
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -59,14 +58,14 @@ JUDGED_FORMS: dict[str, Callable[[list[str]], object]] = {
 
 
 @pytest.mark.parametrize("form", RUN_FORMS)
-def test_the_order_of_ids_is_the_ranking(form: str) -> None:
+def test_the_order_of_ids_is_the_ranking(form):
     run = {query: RUN_FORMS[form](docs) for query, docs in RANKED.items()}
     assert rs.evaluate(GRADED, run, MEASURES).to_dict() == EXPECTED
     assert rs.Rankings.from_run(GRADED, run).evaluate(MEASURES).to_dict() == EXPECTED
 
 
 @pytest.mark.parametrize("form", JUDGED_FORMS)
-def test_ids_alone_as_judgments_have_grade_1(form: str) -> None:
+def test_ids_alone_as_judgments_have_grade_1(form):
     judged = {query: JUDGED_FORMS[form](docs) for query, docs in RELEVANT.items()}
     assert rs.evaluate(judged, SCORED, MEASURES).to_dict() == EXPECTED
     held = rs.read_qrels(judged)
@@ -77,7 +76,7 @@ def test_ids_alone_as_judgments_have_grade_1(form: str) -> None:
     st.permutations([f"d{n}" for n in range(12)]),
     st.sets(st.sampled_from([f"d{n}" for n in range(15)]), min_size=1),
 )
-def test_lists_and_descending_scores_agree(ranked: list[str], relevant: set[str]) -> None:
+def test_lists_and_descending_scores_agree(ranked, relevant):
     scored = {doc: -float(at) for at, doc in enumerate(ranked)}
     for ties in ("doc_id", "doc_id_asc", "input", "average", "best", "worst"):
         found = rs.evaluate({"q": relevant}, {"q": ranked}, MEASURES, policy=f"ties={ties}")
@@ -85,7 +84,7 @@ def test_lists_and_descending_scores_agree(ranked: list[str], relevant: set[str]
         assert found.to_dict() == asked.to_dict()
 
 
-def test_ranks_beyond_single_precision_stay_apart() -> None:
+def test_ranks_beyond_single_precision_stay_apart():
     """A list has no scores that float32 could round."""
     count = 3000
     run = {"q": [f"d{n}" for n in range(count)]}
@@ -93,7 +92,7 @@ def test_ranks_beyond_single_precision_stay_apart() -> None:
     assert found["RR"] == 1 / count
 
 
-def test_everything_that_reads_a_run_reads_lists() -> None:
+def test_everything_that_reads_a_run_reads_lists():
     other = {"q1": ["d3"], "q2": ["d5", "d4"]}
     named = {"old": RANKED, "new": other}
     scored = {
@@ -113,14 +112,14 @@ def test_everything_that_reads_a_run_reads_lists() -> None:
     assert ours == theirs
 
 
-def test_a_set_as_a_run_is_refused_because_it_has_no_order() -> None:
+def test_a_set_as_a_run_is_refused_because_it_has_no_order():
     with pytest.raises(rs.errors.FormatError, match="found set") as raised:
         rs.evaluate(RELEVANT, {"q1": {"d1", "d2"}}, "AP")
     assert "no order" in raised.value.hint
     assert raised.value.location == 'run["q1"]'
 
 
-def test_a_document_listed_twice_is_a_duplicate() -> None:
+def test_a_document_listed_twice_is_a_duplicate():
     run = {"q1": ["d2", "d1", "d2"]}
     with pytest.raises(rs.errors.DuplicateError, match="found `d2` of query `q1` again"):
         rs.evaluate(RELEVANT, run, "AP")
@@ -131,7 +130,7 @@ def test_a_document_listed_twice_is_a_duplicate() -> None:
         assert found.to_dict() == rs.evaluate(RELEVANT, {"q1": ["d2", "d1"]}, "AP").to_dict()
 
 
-def test_a_document_judged_twice_by_a_list_counts_once() -> None:
+def test_a_document_judged_twice_by_a_list_counts_once():
     found = rs.evaluate({"q1": ["d1", "d1"]}, {"q1": ["d2", "d1"]}, "R@2")
     assert found["R@2"] == 1
     assert found.diagnostics["duplicate_identical"] == 1
@@ -154,7 +153,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str, str]] = {
 
 @pytest.mark.parametrize("role", ["qrels", "run"])
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_no_list_is_refused_with_what_to_write(role: str, name: str) -> None:
+def test_what_is_no_list_is_refused_with_what_to_write(role, name):
     make, found, hint = REFUSED[name]
     plain = {"q0": {"d1": 1.0}}
     odd = {**plain, "q1": make()}
@@ -164,13 +163,13 @@ def test_what_is_no_list_is_refused_with_what_to_write(role: str, name: str) -> 
     assert hint in raised.value.hint
 
 
-def test_integers_of_a_frame_with_a_named_index_are_scores() -> None:
+def test_integers_of_a_frame_with_a_named_index_are_scores():
     """Only an index without a name can be the numbers of rows."""
     scores = pd.DataFrame({"item": [10, 11], "score": [2, 1]}).set_index("item")["score"]
     assert rs.evaluate({1: [11]}, {1: scores}, "RR")["RR"] == 0.5
 
 
-def test_the_first_mistake_in_a_set_is_the_same_in_every_process() -> None:
+def test_the_first_mistake_in_a_set_is_the_same_in_every_process():
     program = (
         "import rankscope as rs\n"
         "try: rs.read_qrels({'q': {f'{n}\\0' for n in range(50)}})\n"
@@ -179,7 +178,7 @@ def test_the_first_mistake_in_a_set_is_the_same_in_every_process() -> None:
     assert len({run_python(program, PYTHONHASHSEED=seed) for seed in ("1", "2")}) == 1
 
 
-def test_arrays_of_python_are_ids() -> None:
+def test_arrays_of_python_are_ids():
     assert rs.evaluate({1: array.array("q", [3])}, {1: array.array("q", [4, 3])}, "RR")["RR"] == 0.5
 
 
@@ -191,12 +190,12 @@ GRADED_ROWS = [
 FRAME = pd.DataFrame(GRADED_ROWS, columns=["query_id", "doc_id", "relevance"])
 
 
-def count(qrels: object, *measures: str) -> int:
+def count(qrels, *measures):
     return rs.evaluate(qrels, SHOWN, measures).diagnostics.get("fractional_rel", 0)
 
 
 @pytest.mark.parametrize("form", ["dict", "rows", "frame", "trec", "csv", "parquet"])
-def test_they_are_counted_in_every_form(form: str, tmp_path: Path) -> None:
+def test_they_are_counted_in_every_form(form, tmp_path):
     path = tmp_path / f"qrels.{form}"
     if form == "trec":
         path.write_text("".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in GRADED_ROWS))
@@ -215,7 +214,7 @@ NOT_NEEDED = ["nDCG@10", "DCG", "AP(rel=0.5)", "ERR@5"]
 
 
 @pytest.mark.parametrize("measure", [*NEEDED, *NOT_NEEDED])
-def test_they_are_noted_where_a_measure_needs_a_grade_of_1(measure: str) -> None:
+def test_they_are_noted_where_a_measure_needs_a_grade_of_1(measure):
     assert count(BETWEEN, measure) == (3 if measure in NEEDED else 0)
 
 
@@ -230,7 +229,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("grades", [*permutations((1, 3, 2))])
 @pytest.mark.parametrize("way", WAYS)
-def test_the_largest_of_three_grades_stands(way: str, grades: tuple[int, ...]) -> None:
+def test_the_largest_of_three_grades_stands(way, grades):
     run: Any = {7: {8: 1.0}} if way == "integers" else {"q": {"a": 1.0}}
     choices: Any = {"subtopics": True} if way == "subtopics" else {}
     for duplicates, expected in (("max", 3.0), ("first", float(grades[0]))):
@@ -245,7 +244,7 @@ RUNS = {
 }
 
 
-def of_ranx(name: str) -> Callable[[Any], Any]:
+def of_ranx(name):
     """Return a class of ranx, or one with the same methods in a module of the same name."""
     ranx: Any = ModuleType("ranx.data_structures")
     try:
@@ -255,10 +254,10 @@ def of_ranx(name: str) -> Callable[[Any], Any]:
         class OfRanx:
             """What is read of the classes of ranx."""
 
-            def __init__(self, given: dict[str, dict[str, float]]) -> None:
+            def __init__(self, given):
                 self.given = given
 
-            def to_dict(self) -> dict[str, dict[str, float]]:
+            def to_dict(self):
                 return {query: dict(documents) for query, documents in self.given.items()}
 
         OfRanx.__module__ = ranx.__name__
@@ -266,7 +265,7 @@ def of_ranx(name: str) -> Callable[[Any], Any]:
     return getattr(ranx, name)
 
 
-def rows_of(kind: Callable[..., Any]) -> Callable[[dict[str, dict[str, float]]], list[Any]]:
+def rows_of(kind):
     """Return what makes rows of dictionaries."""
     return lambda given: [
         kind(query, doc, value)
@@ -282,7 +281,7 @@ LIBRARIES = {
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_they_are_judgments_and_runs(library: str) -> None:
+def test_they_are_judgments_and_runs(library):
     make_qrels, make_run = LIBRARIES[library]
     measures = ["nDCG@10", "AP"]
     runs = {name: make_run(run) for name, run in RUNS.items()}
@@ -297,7 +296,7 @@ def test_they_are_judgments_and_runs(library: str) -> None:
     )
 
 
-def test_a_class_of_another_module_is_not_taken_for_one_of_ranx() -> None:
+def test_a_class_of_another_module_is_not_taken_for_one_of_ranx():
     kind = of_ranx("Run")
     other = type("Run", (), {"to_dict": lambda _: RUNS["old"]})
     refused(lambda: rs.evaluate(QRELS, other(), "AP"), "input_type", "expected a path")

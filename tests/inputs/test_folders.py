@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -52,12 +51,12 @@ READERS: dict[str, Callable[[str], object]] = {
 }
 
 
-def write_rows(folder: Path, columns: dict[str, list[Any]] = CURRENT) -> None:
+def write_rows(folder, columns=CURRENT):
     folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.table(columns), folder / "part-0.parquet")
 
 
-def make_layout(folder: Path, evidence: str, data: str) -> None:
+def make_layout(folder, evidence, data):
     """Write a file of rows, and what tells that its folder is a table of a lakehouse."""
     write_rows(folder / data)
     place = folder / evidence
@@ -76,9 +75,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_every_reader_refuses_a_file_of_delta_lake_and_opens_its_folder(
-    reader: str, tmp_path: Path
-) -> None:
+def test_every_reader_refuses_a_file_of_delta_lake_and_opens_its_folder(reader, tmp_path):
     folder = tmp_path / "log"
     make_layout(folder, *LAYOUTS["Delta Lake"])
     with refuses(FormatError, "lakehouse_table", match="deleted or overwritten") as caught:
@@ -94,7 +91,7 @@ def test_every_reader_refuses_a_file_of_delta_lake_and_opens_its_folder(
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("part", ["table", "data", "pattern", "file", "link"])
-def test_no_part_of_a_lakehouse_table_is_read(layout: str, part: str, tmp_path: Path) -> None:
+def test_no_part_of_a_lakehouse_table_is_read(layout, part, tmp_path):
     evidence, data = LAYOUTS[layout]
     make_layout(tmp_path / "log", evidence, data)
     (tmp_path / "link").symlink_to(tmp_path / "log" / data)
@@ -116,7 +113,7 @@ def test_no_part_of_a_lakehouse_table_is_read(layout: str, part: str, tmp_path: 
 
 
 @pytest.mark.parametrize("levels", [7, 8])
-def test_a_table_is_found_seven_folders_above(levels: int, tmp_path: Path) -> None:
+def test_a_table_is_found_seven_folders_above(levels, tmp_path):
     path = "/".join(f"part={at}" for at in range(levels))
     make_layout(tmp_path, LAYOUTS["Delta Lake"][0], path)
     if levels == 7:
@@ -134,25 +131,25 @@ def test_a_table_is_found_seven_folders_above(levels: int, tmp_path: Path) -> No
         ("metadata/corpus.metadata.json", "runs"),  # which may be that of others
     ],
 )
-def test_files_beside_metadata_of_others_are_read(name: str, data: str, tmp_path: Path) -> None:
+def test_files_beside_metadata_of_others_are_read(name, data, tmp_path):
     make_layout(tmp_path, name, data)
     assert rs.evaluate(str(tmp_path / data), "RR")["RR"] == 1.0
 
 
-def write_partitions(folder: Path) -> None:
+def write_partitions(folder):
     """Write a folder per country: a good ranking in one, a bad one in the other."""
     for country, query, score in (("de", "q1", 2.0), ("caf%C3%A9", "q2", 0.0)):
         rows = CURRENT | {"query_id": [query] * 2, "score": [score, 1.0]}
         write_rows(folder / f"country={country}", rows)
 
 
-def by_part(found: rs.Evaluation) -> dict[str, object]:
+def by_part(found):
     assert found.slices is not None
     return {part: values["RR"] for part, values in found.slices.to_dict().items()}
 
 
 @pytest.mark.parametrize("given", ["", "*/*.parquet", "country=*/"])
-def test_folders_of_partitions_give_their_column(given: str, tmp_path: Path) -> None:
+def test_folders_of_partitions_give_their_column(given, tmp_path):
     write_partitions(tmp_path)
     path = f"{tmp_path}/{given}".removesuffix("country=*/")
     found = rs.evaluate(path, "RR", by="country")
@@ -163,7 +160,7 @@ def test_folders_of_partitions_give_their_column(given: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
-def test_text_in_partitions_gives_the_column(form: str, tmp_path: Path) -> None:
+def test_text_in_partitions_gives_the_column(form, tmp_path):
     text = {
         "csv": "query_id,doc_id,relevance,score\n{},d1,1,1\n",
         "jsonl": '{{"query_id": "{}", "docs": [{{"doc_id": "d", "relevance": 1, "score": 1}}]}}',
@@ -175,12 +172,12 @@ def test_text_in_partitions_gives_the_column(form: str, tmp_path: Path) -> None:
     assert by_part(found) == {"of q1": 1.0, "of q2": 1.0}
 
 
-def test_a_column_in_a_file_comes_before_that_of_its_folder(tmp_path: Path) -> None:
+def test_a_column_in_a_file_comes_before_that_of_its_folder(tmp_path):
     write_rows(tmp_path / "query_id=none")
     assert rs.evaluate(str(tmp_path), "RR").to_dict() == {"q1": {"RR": 1.0}}
 
 
-def test_partitions_may_hold_the_queries_and_attributes(tmp_path: Path) -> None:
+def test_partitions_may_hold_the_queries_and_attributes(tmp_path):
     for query in ("q1", "q2"):
         write_rows(tmp_path / f"query_id={query}", {"doc_id": ["d1"], "score": [1.0]})
     qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
@@ -191,14 +188,14 @@ def test_partitions_may_hold_the_queries_and_attributes(tmp_path: Path) -> None:
     assert found.by
 
 
-def test_a_folder_above_a_single_file_names_no_scores(tmp_path: Path) -> None:
+def test_a_folder_above_a_single_file_names_no_scores(tmp_path):
     """Only columns that the caller names are taken from it."""
     rows = {"query_id": ["q1"], "doc_id": ["d1"], "relevance": [1], "rank": [1]}
     write_rows(tmp_path / "score=bm25", rows)
     assert rs.evaluate(str(tmp_path / "score=bm25" / "part-0.parquet"), "RR")["RR"] == 1.0
 
 
-def test_items_in_partitions_have_the_column_as_an_attribute(tmp_path: Path) -> None:
+def test_items_in_partitions_have_the_column_as_an_attribute(tmp_path):
     for genre in ("war", "love"):
         write_rows(tmp_path / f"genre={genre}", {"item_id": [f"{genre}1", f"{genre}2"]})
     run = {"u": ["war1", "love1"]}

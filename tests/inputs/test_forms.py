@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 import sqlite3
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,22 +79,22 @@ class Unnamed(NamedTuple):
     c: float
 
 
-def trec_qrels(rows: Sequence[Row]) -> bytes:
+def trec_qrels(rows):
     return "".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in rows).encode()
 
 
-def trec_run(rows: Sequence[Row]) -> bytes:
+def trec_run(rows):
     return "".join(f"{query} Q0 {doc} 1 {score!r} t\n" for query, doc, score in rows).encode()
 
 
-def flat(rows: Sequence[Row], number: str) -> dict[str, list[Any]]:
+def flat(rows, number):
     """Columns with a row for each document."""
     return dict(
         zip(("query_id", "doc_id", number), map(list, zip(*rows, strict=True)), strict=True)
     )
 
 
-def nested(rows: Sequence[Row], number: str) -> dict[str, list[Any]]:
+def nested(rows, number):
     """Columns with a row for each query, whose documents are lists."""
     queries = dict.fromkeys(query for query, *_ in rows)
     return {
@@ -105,7 +104,7 @@ def nested(rows: Sequence[Row], number: str) -> dict[str, list[Any]]:
     }
 
 
-def objects(rows: Sequence[Row], number: str) -> dict[str, list[Any]]:
+def objects(rows, number):
     """Columns with a row for each query, whose documents are a list of objects."""
     lists = nested(rows, number)
     pairs = zip(lists["doc_ids"], lists[number], strict=True)
@@ -115,11 +114,11 @@ def objects(rows: Sequence[Row], number: str) -> dict[str, list[Any]]:
     return {"query_id": lists["query_id"], "items": items}
 
 
-def to_records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+def to_records(columns):
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def index(rows: Sequence[Row], number: str, *names: str | None) -> pd.DataFrame:
+def index(rows, number, *names):
     """A data frame whose index has queries and documents."""
     frame = pd.DataFrame(flat(rows, number)).set_index(["query_id", "doc_id"])
     return frame.rename_axis(list(names)) if names else frame
@@ -164,7 +163,7 @@ FORMS: dict[str, Callable[[Sequence[Row], str], object]] = {
 }
 
 
-def evaluate(qrels: object, run: object, **more: object) -> dict[Any, dict[str, float]]:
+def evaluate(qrels, run, **more):
     return rs.evaluate(qrels, run, MEASURES, **more).to_dict()  # type: ignore[call-overload,no-any-return]
 
 
@@ -172,7 +171,7 @@ EXPECTED = evaluate(trec_qrels(QRELS), trec_run(RUN))
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_judgments_and_a_run_of_any_form_have_the_values_of_trec_files(form: str) -> None:
+def test_judgments_and_a_run_of_any_form_have_the_values_of_trec_files(form):
     assert evaluate(trec_qrels(QRELS), FORMS[form](RUN, "score")) == EXPECTED
     assert evaluate(FORMS[form](QRELS, "relevance"), trec_run(RUN)) == EXPECTED
     ranked = rs.Rankings.from_run(trec_qrels(QRELS), FORMS[form](RUN, "score"))  # type: ignore[arg-type]
@@ -181,7 +180,7 @@ def test_judgments_and_a_run_of_any_form_have_the_values_of_trec_files(form: str
 
 # An iterator could be the documents of a query.
 @pytest.mark.parametrize("form", sorted(FORMS.keys() - {"arrow batches"}))
-def test_runs_of_any_form_can_have_names(form: str) -> None:
+def test_runs_of_any_form_can_have_names(form):
     make = FORMS[form]
     named: Any = {"a": make(RUN, "score"), "b": make(RUN[1:], "score")}
     found = rs.evaluate(trec_qrels(QRELS), named, MEASURES)
@@ -191,7 +190,7 @@ def test_runs_of_any_form_can_have_names(form: str) -> None:
     assert list(compared.means) == ["a", "b"]
 
 
-def test_records_of_other_types_are_read_by_the_names_of_their_fields() -> None:
+def test_records_of_other_types_are_read_by_the_names_of_their_fields():
     model = pydantic.create_model("Hit", score=float, doc_id=str, query_id=str)
     swapped = [Swapped(doc, query, score, "t") for query, doc, score in RUN]
     for run in (
@@ -207,7 +206,7 @@ def test_records_of_other_types_are_read_by_the_names_of_their_fields() -> None:
     assert evaluate(trec_qrels(QRELS), custom, **columns) == EXPECTED
 
 
-def test_rows_of_databases_are_records() -> None:
+def test_rows_of_databases_are_records():
     names = "doc_id, score, query_id"
     with closing(sqlite3.connect(":memory:")) as plain:
         plain.row_factory = sqlite3.Row
@@ -229,7 +228,7 @@ def test_rows_of_databases_are_records() -> None:
 @pytest.mark.parametrize(
     "form", ["records", "columns of lists", "pandas lists", "polars lists", "pandas index"]
 )
-def test_a_joined_table_has_grades_and_scores_in_one_row(form: str) -> None:
+def test_a_joined_table_has_grades_and_scores_in_one_row(form):
     grades = {(query, doc): grade for query, doc, grade in QRELS}
     rows = [(query, doc, score) for query, doc, score in RUN if (query, doc) in grades]
     joined = {
@@ -248,7 +247,7 @@ def test_a_joined_table_has_grades_and_scores_in_one_row(form: str) -> None:
     assert rs.Rankings.from_table(table).evaluate(["nDCG", "AP"]).to_dict() == expected
 
 
-def test_lists_without_scores_are_in_rank_order() -> None:
+def test_lists_without_scores_are_in_rank_order():
     shown = {"query_id": ["q1", "q2"], "doc_ids": [["d2", "d1", "d3"], ["d4", "d5"]]}
     for run in (
         shown,
@@ -269,9 +268,7 @@ def test_lists_without_scores_are_in_rank_order() -> None:
     )
 )
 @examples(20)
-def test_generated_rankings_have_the_same_values_in_every_form(
-    pairs: dict[tuple[str, str], tuple[int, float]],
-) -> None:
+def test_generated_rankings_have_the_same_values_in_every_form(pairs):
     qrels = [(*key, grade) for key, (grade, _) in pairs.items()]
     run = [(*key, score) for key, (_, score) in pairs.items()]
     expected = evaluate(trec_qrels(qrels), trec_run(run))
@@ -280,8 +277,8 @@ def test_generated_rankings_have_the_same_values_in_every_form(
         assert {str(query): values for query, values in by_query.items()} == expected
 
 
-def make_dataset(**parts: Sequence[Row]) -> object:
-    def iterate(rows: Sequence[Row], kind: type) -> Callable[[], Iterator[object]]:
+def make_dataset(**parts):
+    def iterate(rows, kind):
         return lambda: (kind(*row, *(["0"] if kind is TrecQrel else [])) for row in rows)
 
     kinds = {"qrels": TrecQrel, "scoreddocs": Scored}
@@ -291,7 +288,7 @@ def make_dataset(**parts: Sequence[Row]) -> object:
     return dataset
 
 
-def test_a_dataset_of_ir_datasets_has_judgments_and_a_run() -> None:
+def test_a_dataset_of_ir_datasets_has_judgments_and_a_run():
     both = make_dataset(qrels=QRELS, scoreddocs=RUN)
     assert evaluate(both, both) == EXPECTED
     assert evaluate(both.qrels_iter(), both.scoreddocs_iter()) == EXPECTED  # type: ignore[attr-defined]
@@ -301,7 +298,7 @@ def test_a_dataset_of_ir_datasets_has_judgments_and_a_run() -> None:
         refused(lambda given=given: evaluate(*given), "input_type", "found one with")  # type: ignore[misc]
 
 
-def test_the_splits_of_a_dataset_of_hugging_face_are_refused() -> None:
+def test_the_splits_of_a_dataset_of_hugging_face_are_refused():
     splits = type("DatasetDict", (dict,), {})({"train": None, "test": None})
     error = refused(lambda: evaluate(splits, trec_run(RUN)), "input_type", "train, test")
     assert "dataset['test']" in error.hint
@@ -347,14 +344,14 @@ MISTAKES: dict[str, tuple[dict[str, list[Any]], str, int | None]] = {
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 @pytest.mark.parametrize("library", ["dict", "pandas", "polars", "arrow"])
-def test_mistakes_in_lists_name_the_row(mistake: str, library: str) -> None:
+def test_mistakes_in_lists_name_the_row(mistake, library):
     columns, code, row = MISTAKES[mistake]
     make: Any = {"dict": dict, "pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
     error = refused(lambda: evaluate({"q1": {"a": 1}}, make[library](columns)), code)
     assert (error.file, error.line) == ("run", row)
 
 
-def test_lists_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
+def test_lists_that_do_not_fit_together_are_refused(tmp_path):
     types = pd.DataFrame({"query_id": ["q1"], "doc_ids": [["a", 1]]})
     refused(lambda: evaluate({"q1": {"a": 1}}, types), "id_type", "doc_ids")
     one_doc = pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "score": [[1.0]]})
@@ -366,20 +363,20 @@ def test_lists_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
         refused(lambda run=run: evaluate({"q1": {"a": 1}}, run), "missing_list", "in doc_ids")  # type: ignore[misc]
 
 
-def test_one_grade_can_be_that_of_a_list_of_documents() -> None:
+def test_one_grade_can_be_that_of_a_list_of_documents():
     columns = {"query_id": ["q1", "q1"], "doc_ids": [["d1"], ["d2", "d3"]], "relevance": [2, 1]}
     one_by_one = {"q1": {"d1": 2, "d2": 1, "d3": 1}}
     for qrels in (pd.DataFrame(columns), pa.table(columns)):
         assert evaluate(qrels, trec_run(RUN)) == evaluate(one_by_one, trec_run(RUN))
 
 
-def test_records_of_several_kinds_are_refused() -> None:
+def test_records_of_several_kinds_are_refused():
     mixed = [*to_records(flat(RUN, "score")), ("q1", "d9", 0.5)]
     error = refused(lambda: evaluate(trec_qrels(QRELS), mixed), "mixed_rows", "found tuple")
     assert (error.file, error.line) == ("run", len(mixed))
 
 
-def test_records_without_a_field_are_refused_where_it_is_missing() -> None:
+def test_records_without_a_field_are_refused_where_it_is_missing():
     rows = to_records(flat(RUN, "score"))
     del rows[2]["score"]
     error = refused(lambda: evaluate(trec_qrels(QRELS), rows), "missing_score")
@@ -390,7 +387,7 @@ def test_records_without_a_field_are_refused_where_it_is_missing() -> None:
     )
 
 
-def test_a_level_of_an_index_beside_a_column_of_its_role_is_ignored() -> None:
+def test_a_level_of_an_index_beside_a_column_of_its_role_is_ignored():
     frame = pd.DataFrame(flat(RUN, "score"))
     frame.index = pd.Index(range(len(frame)), name="topic")
     assert evaluate(trec_qrels(QRELS), frame) == EXPECTED
@@ -398,7 +395,7 @@ def test_a_level_of_an_index_beside_a_column_of_its_role_is_ignored() -> None:
     assert evaluate(trec_qrels(QRELS), frame) == EXPECTED
 
 
-def test_a_level_of_queries_comes_before_a_column_of_users() -> None:
+def test_a_level_of_queries_comes_before_a_column_of_users():
     frame = pd.DataFrame(flat(RUN, "score")).assign(user_id="u")
     by_index = frame.set_index(["query_id", "doc_id"])
     assert evaluate(trec_qrels(QRELS), frame) == EXPECTED

@@ -28,7 +28,6 @@ from tests.inputs.tabled import WRITERS
 from tests.inputs.test_kinds import RUNS, SEVERAL, read_example, write_files
 
 Columns = dict[str, Any]
-Outcomes = dict[tuple[str, str], str]  # by form and role
 
 FROZEN = tomllib.loads(Path(__file__).with_name("frozen.toml").read_text(encoding="utf-8"))
 QRELS: Columns = {
@@ -70,31 +69,31 @@ CUTS: dict[str, Callable[[bytes], bytes]] = {
 ABSENT = {"qrels": "score", "run": "relevance", "table": ""}  # the column that a role lacks
 
 
-def drop(columns: Columns, name: str) -> Columns:
+def drop(columns, name):
     return {other: cells for other, cells in columns.items() if other != name}
 
 
-def has_ids_of(columns: Columns, test: Callable[[str], object] = lambda _: True) -> bool:
+def has_ids_of(columns, test=lambda _: True):
     """Whether all IDs are text that the test accepts, or missing."""
     ids = [cell for name in columns if name.endswith("_id") for cell in columns[name]]
     return all(cell is None or (isinstance(cell, str) and test(cell)) for cell in ids)
 
 
-def make_records(columns: Columns) -> list[dict[str, Any]]:
+def make_records(columns):
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def make_rows(columns: Columns) -> Any:  # noqa: ANN401 - for a dict, too
+def make_rows(columns):
     is_triple = [*columns][:2] == ["query_id", "doc_id"] and len(columns) == 3
     return [*zip(*columns.values(), strict=True)] if is_triple else None
 
 
-def make_dict(columns: Columns) -> object:
+def make_dict(columns):
     rows = make_rows(columns)
     return None if rows is None else nested(rows)
 
 
-def write_typed(columns: Columns, form: str) -> Any:  # noqa: ANN401 - a table or a file
+def write_typed(columns, form):
     """Return columns of one type each, which is text where there are several."""
     arrays: Columns = {}
     for name, cells in columns.items():
@@ -108,7 +107,7 @@ def write_typed(columns: Columns, form: str) -> Any:  # noqa: ANN401 - a table o
     return rs.File(text.getvalue())
 
 
-def write_lines(columns: Columns, **patterns: str) -> rs.File | None:
+def write_lines(columns, **patterns):
     """Write rows by the pattern for their number, with nothing where a cell is missing."""
     pattern = patterns.get([*columns][-1], "")
     if not (pattern and len(columns) < 4 and has_ids_of(columns, lambda id_: id_.split() == [id_])):
@@ -144,12 +143,12 @@ FILES, TEXTS = [*FORMS][8:], [*FORMS][11:]
 PACKED = [f"{form} {packing}" for form in TEXTS for packing in PACKINGS if packing != "file"]
 
 
-def add_mark(text: bytes) -> bytes:
+def add_mark(text):
     """Add a byte-order mark, and a blank line after the first line."""
     return b"\xef\xbb\xbf" + text.replace(b"\n", b"\n\n", 1)
 
 
-def make(form: str, columns: Columns, edit: Any = bytes, cut: Any = bytes) -> Any:  # noqa: ANN401
+def make(form, columns, edit=bytes, cut=bytes):
     """Return columns in a form. Text is edited, packed and cut, and files are written."""
     ending, _, packing = form.partition(" ")
     made = FORMS[ending](columns)
@@ -160,10 +159,10 @@ def make(form: str, columns: Columns, edit: Any = bytes, cut: Any = bytes) -> An
     return f"input.{ending}"
 
 
-def show(role: str, inputs: Any, show_values: Callable[[rs.Evaluation], str]) -> str:  # noqa: ANN401
+def show(role, inputs, show_values):
     """Return what comes of inputs: values and notes, or an error, with places."""
 
-    def place(file: str | None, *numbers: int | None) -> str:
+    def place(file, *numbers):
         name = re.sub(rf"^(input\.\w+|{role})(?=\[|$)", "input", file or "-")
         return ":".join([name, *(str(number or "-") for number in numbers)]).rstrip(":-")
 
@@ -179,14 +178,14 @@ def show(role: str, inputs: Any, show_values: Callable[[rs.Evaluation], str]) ->
     return ", ".join(dict.fromkeys(text.strip() for text in shown))
 
 
-def name_values(evaluation: rs.Evaluation) -> str:
+def name_values(evaluation):
     """Return the name of the values in the file, and the order of the queries."""
     values = {q: [value.hex() for value in v.values()] for q, v in evaluation.to_dict().items()}
     names = [name for name, known in FROZEN["values"].items() if known == values]
     return " ".join([*(names or [json.dumps(values)]), *map(str, values)])
 
 
-def show_rankings(inputs: Any, evaluation: rs.Evaluation) -> str:  # noqa: ANN401
+def show_rankings(inputs, evaluation):
     """Return the IDs of each ranking, and its average precision."""
     make_rankings = rs.Rankings.from_run if len(inputs) == 2 else rs.Rankings.from_table
     rankings = make_rankings(*inputs)
@@ -197,7 +196,7 @@ def show_rankings(inputs: Any, evaluation: rs.Evaluation) -> str:  # noqa: ANN40
     return " ".join(f"{ids} {value:.4g}" for ids, value in shown)
 
 
-def evaluate_forms(role: str) -> Outcomes:
+def evaluate_forms(role):
     """Read judgments, a run or several runs in all forms of the page, and in files."""
     columns = QRELS if role == "qrels" else RUN
     *_, number = columns
@@ -236,7 +235,7 @@ def evaluate_forms(role: str) -> Outcomes:
     return outcomes
 
 
-def evaluate_case(case: str) -> Outcomes:
+def evaluate_case(case):
     """Read an ID, or rows with an error, in all forms and roles."""
     kind, _, text = case.partition(" id ")
     changed = PLAIN | ERRORS.get(case, {})
@@ -258,7 +257,7 @@ def evaluate_case(case: str) -> Outcomes:
     return outcomes
 
 
-def write_case(case: str, outcomes: Outcomes) -> str:
+def write_case(case, outcomes):
     """Return the lines of a case. A role is named where a form has several outcomes."""
     listed: dict[str, list[str]] = {}
     for (form, role), outcome in outcomes.items():
@@ -277,9 +276,7 @@ CASES = dict.fromkeys([*FORMS_OF, *ERRORS, *CUTS, *FROZEN])
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case != "values"])
-def test_a_case_has_its_frozen_outcomes(
-    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_case_has_its_frozen_outcomes(case, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     outcomes = evaluate_forms(FORMS_OF[case]) if case in FORMS_OF else evaluate_case(case)
     frozen = {form: outcome for outcome, forms in FROZEN.get(case, {}).items() for form in forms}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -32,11 +31,11 @@ LISTS = {user: [1 + (user * 7 + at) % 30 for at in range(5)] for user in range(1
 RELEVANT = {user: items[2:3] for user, items in LISTS.items()}
 
 
-def evaluate(measure: str, **known: object) -> rankscope.Evaluation:
+def evaluate(measure, **known):
     return rankscope.evaluate(RELEVANT, LISTS, measure, **known)  # type: ignore[call-overload,no-any-return]
 
 
-def test_a_history_has_many_shapes(tmp_path: Path) -> None:
+def test_a_history_has_many_shapes(tmp_path):
     RATINGS.to_csv(tmp_path / "ratings.csv", index=False)
     RATINGS.to_parquet(tmp_path / "ratings.parquet")
     by_user = HISTORY.groupby("userId")["movieId"]
@@ -66,13 +65,13 @@ def test_a_history_has_many_shapes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("history", [[(1, 2), (1, 2, 3)], [(1, 2), 7], [{"a": 1}, 7]])
-def test_pairs_that_are_none_are_refused(history: object) -> None:
+def test_pairs_that_are_none_are_refused(history):
     with pytest.raises(rankscope.FormatError) as caught:
         evaluate("Novelty", history=history)
     assert caught.value.line == 2
 
 
-def test_a_catalogue_has_many_shapes(tmp_path: Path) -> None:
+def test_a_catalogue_has_many_shapes(tmp_path):
     offered = range(1, 41)
     lines = "".join(f"{item}\n" for item in offered)
     (tmp_path / "items.txt").write_text(lines)
@@ -105,14 +104,14 @@ def test_a_catalogue_has_many_shapes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "line"), [(b"a\nb c\n", 2), (b"a\n\xff\n", None)])
-def test_a_line_of_a_catalogue_is_one_id(tmp_path: Path, text: bytes, line: int | None) -> None:
+def test_a_line_of_a_catalogue_is_one_id(tmp_path, text, line):
     (tmp_path / "items.txt").write_bytes(text)
     with pytest.raises(rankscope.FormatError) as caught:
         evaluate("Coverage", catalogue=tmp_path / "items.txt")
     assert (caught.value.file, caught.value.line) == (str(tmp_path / "items.txt"), line)
 
 
-def test_attributes_have_many_shapes(tmp_path: Path) -> None:
+def test_attributes_have_many_shapes(tmp_path):
     genres = MOVIES[["movieId", "genres"]]
     flags = genres.genres.str.get_dummies().assign(movieId=genres.movieId)
     MOVIES.to_csv(tmp_path / "movies.csv", index=False)
@@ -138,7 +137,7 @@ def test_attributes_have_many_shapes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [pa.list_(pa.string()), pa.large_list(pa.string_view())])
-def test_values_below_null_are_no_categories(kind: pa.DataType) -> None:
+def test_values_below_null_are_no_categories(kind):
     ends, is_null = pa.array([0, 2, 4, 5], pa.int32()), pa.array([False, True, False])
     genres = pa.ListArray.from_arrays(ends, pa.array([*"abaca"]), mask=is_null)
     table = pa.table({"item_id": [1, 2, 3], "genre": genres.cast(kind)})
@@ -148,7 +147,7 @@ def test_values_below_null_are_no_categories(kind: pa.DataType) -> None:
     ]
 
 
-def test_what_was_made_of_texts_is_noted() -> None:
+def test_what_was_made_of_texts_is_noted():
     found = evaluate("ILD@5", items=MOVIES)
     noted = {note.code: note for note in found.notes if note.file == "items"}
     assert noted["item_names"].sentence.startswith("the column title has a different text")
@@ -163,7 +162,7 @@ def test_what_was_made_of_texts_is_noted() -> None:
     assert evaluate("ILD@5", items=known).notes == found.notes
 
 
-def test_other_ways_to_write_several_categories_are_seen() -> None:
+def test_other_ways_to_write_several_categories_are_seen():
     genres = MOVIES[["movieId", "genres"]]
     printed = genres.assign(genres=genres.genres.str.split("|").map(str))
     with pytest.raises(rankscope.FormatError, match="the text of a list") as caught:
@@ -177,7 +176,7 @@ def test_other_ways_to_write_several_categories_are_seen() -> None:
 
 
 @pytest.mark.parametrize("extra", [[], ["Comedy Action Drama"], ["War"]])
-def test_genres_with_blanks_are_noted(extra: list[str]) -> None:
+def test_genres_with_blanks_are_noted(extra):
     genres = MOVIES.genres.str.replace("|", " ").tolist()
     genres[: len(extra)] = extra
     of_each = dict(zip(MOVIES.movieId, genres, strict=True))
@@ -191,12 +190,12 @@ def test_genres_with_blanks_are_noted(extra: list[str]) -> None:
 @pytest.mark.parametrize(
     "names", [["Science Fiction", "Film Noir", "War"], ["Home Office", "Home Garden", "Men Shoes"]]
 )
-def test_names_with_blanks_are_not(names: list[str]) -> None:
+def test_names_with_blanks_are_not(names):
     items = {item: names[item % len(names)] for item in GENRES}
     assert evaluate("ILD", items=items).diagnostics == {}
 
 
-def test_numbers_of_another_scale_are_noted(tmp_path: Path) -> None:
+def test_numbers_of_another_scale_are_noted(tmp_path):
     flags = pd.DataFrame(
         {name: [float(name in genres) for genres in GENRES.values()] for name in ("Action", "War")}
     ).assign(movieId=[*GENRES], title=MOVIES.title)
@@ -213,7 +212,7 @@ def test_numbers_of_another_scale_are_noted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("history", [{}, HISTORY.head(0), [], b""])
-def test_an_empty_history_is_an_error(history: object) -> None:
+def test_an_empty_history_is_an_error(history):
     with pytest.raises(rankscope.EmptyError, match="expected interactions"):
         evaluate("Novelty", history=history)
 
@@ -227,9 +226,7 @@ def test_an_empty_history_is_an_error(history: object) -> None:
         ("u.item", "1|Toy Story (1995)|01-Jan-1995||0|1", "items", "header=None"),
     ],
 )
-def test_files_without_names_of_columns_say_how_to_read_them(
-    tmp_path: Path, name: str, line: str, role: str, hint: str
-) -> None:
+def test_files_without_names_of_columns_say_how_to_read_them(tmp_path, name, line, role, hint):
     path = tmp_path / name
     path.write_text(f"{line}\n", encoding="utf-8")
     measure = "Novelty" if role == "history" else "ILD"
@@ -239,7 +236,7 @@ def test_files_without_names_of_columns_say_how_to_read_them(
     assert hint in str(caught.value.hint)
 
 
-def test_unknown_names_of_columns_are_named(tmp_path: Path) -> None:
+def test_unknown_names_of_columns_are_named(tmp_path):
     path = tmp_path / "plays.csv"
     HISTORY.set_axis(["listener", "song"], axis=1).to_csv(path, index=False)
     with pytest.raises(rankscope.FormatError, match="found listener, song") as caught:
@@ -251,7 +248,7 @@ def test_unknown_names_of_columns_are_named(tmp_path: Path) -> None:
     assert evaluate("Novelty", history=named)["Novelty"] == expected
 
 
-def test_ratings_without_names_of_columns_are_no_judgments(tmp_path: Path) -> None:
+def test_ratings_without_names_of_columns_are_no_judgments(tmp_path):
     # Read as TREC text, they would judge the document `3`, with the time as its grade.
     path, run = tmp_path / "u1.test", {"196": ["3", "242"]}
     path.write_text("196\t242\t3\t881250949\n", encoding="utf-8")
@@ -267,7 +264,7 @@ def test_ratings_without_names_of_columns_are_no_judgments(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("measure", ["AWRF", "ILD", "ILD(distance='jaccard')"])
-def test_a_single_number_for_each_item_is_no_group(measure: str, tmp_path: Path) -> None:
+def test_a_single_number_for_each_item_is_no_group(measure, tmp_path):
     # As proportions of one group, 0 and 1 would be the same, and the value always 1 or 0.
     lists = {"u": ["1", "2"]}
     codes = pd.DataFrame({"item_id": ["1", "2"], "group": [0, 1]})
@@ -282,7 +279,7 @@ def test_a_single_number_for_each_item_is_no_group(measure: str, tmp_path: Path)
     assert rankscope.evaluate(lists, lists, euclidean, items=codes)[euclidean] == 1
 
 
-def test_a_history_is_no_table_of_items() -> None:
+def test_a_history_is_no_table_of_items():
     with pytest.raises(rankscope.FormatError, match="a column of users, 'userId'") as caught:
         rankscope.read_items(HISTORY)
     assert "history=" in str(caught.value.hint)
@@ -290,7 +287,7 @@ def test_a_history_is_no_table_of_items() -> None:
     assert str(by_index) == str(rankscope.read_items(MOVIES[["movieId", "genres"]]))
 
 
-def test_the_command_reads_lines_of_items(tmp_path: Path) -> None:
+def test_the_command_reads_lines_of_items(tmp_path):
     (tmp_path / "items.txt").write_text("".join(f"{item}\n" for item in range(1, 41)))
     rows = [(user, item, at) for user, items in LISTS.items() for at, item in enumerate(items, 1)]
     lists = pd.DataFrame(rows, columns=["userId", "movieId", "rank"])

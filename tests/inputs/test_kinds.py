@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from rankscope._inputs.numbers import to_numbers
 
 from tests.generated import examples
-from tests.inputs.kinds import KINDS, Kind
+from tests.inputs.kinds import KINDS
 
 COLUMNS = {
     "query_id": ["q", "q", "q"],
@@ -30,7 +30,7 @@ GRADES, SCORES = [0, 3, 1], [3, 2, 1]
 EXPECTED = rs.ndcg_score([GRADES], [SCORES])
 
 
-def of_place(place: str) -> list[object]:
+def of_place(place):
     """Return the kinds of a place, skipped where their library isn't installed."""
     return [
         pytest.param(kind, id=f"{kind.package or 'Python'}: {kind.what}")
@@ -39,7 +39,7 @@ def of_place(place: str) -> list[object]:
     ]
 
 
-def make(kind: Kind, given: object) -> object:
+def make(kind, given):
     """Make an input, or skip where its library isn't installed."""
     if kind.package:
         pytest.importorskip(kind.package.replace("-", "_"))
@@ -47,7 +47,7 @@ def make(kind: Kind, given: object) -> object:
 
 
 @pytest.mark.parametrize("kind", of_place("lists"))
-def test_documents_by_query_are_read(kind: Kind) -> None:
+def test_documents_by_query_are_read(kind):
     run = {"q": make(kind, ["a", "b", "c"])}
     assert rs.evaluate({"q": {"b"}}, run, "RR")["RR"] == 0.5
     if "score" not in kind.what:
@@ -56,7 +56,7 @@ def test_documents_by_query_are_read(kind: Kind) -> None:
 
 @pytest.mark.parametrize("kind", of_place("tables"))
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Hugging Face's, of its own code
-def test_tables_are_read(kind: Kind) -> None:
+def test_tables_are_read(kind):
     assert rs.evaluate(make(kind, COLUMNS), "nDCG")["nDCG"] == EXPECTED
     if "mapping" in kind.what:
         return  # as judgments, it is recognized by its names: see test_names_of_columns.py
@@ -67,7 +67,7 @@ def test_tables_are_read(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", of_place("arrays"))
-def test_arrays_are_read(kind: Kind) -> None:
+def test_arrays_are_read(kind):
     grades, scores = make(kind, GRADES), make(kind, SCORES)
     rankings = rs.Rankings.from_groups(grades, scores, [3])
     assert rankings.evaluate("nDCG")["nDCG"] == EXPECTED
@@ -84,7 +84,7 @@ SHORT = {
 @pytest.mark.parametrize(
     ("name", "kind"), [(name, kind) for name, kinds in SHORT.items() for kind in kinds]
 )
-def test_short_numbers_keep_their_values(name: str, kind: str) -> None:
+def test_short_numbers_keep_their_values(name, kind):
     library = pytest.importorskip(name)
     expected = [0.5 if "float" in kind else 5, 3, 1]
     made = library.tensor(expected) if name == "torch" else library.array(expected)
@@ -108,9 +108,7 @@ NUMBERS: list[Callable[[Any], Any]] = [int, float, *(np.dtype(name).type for nam
     grades=st.lists(st.integers(0, 3), min_size=1, max_size=8),
     scores=st.lists(st.integers(0, 4), min_size=8, max_size=8),
 )
-def test_numbers_have_the_values_of_floats(
-    kind: Callable[[Any], Any], grades: list[int], scores: list[int]
-) -> None:
+def test_numbers_have_the_values_of_floats(kind, grades, scores):
     docs = [f"d{at}" for at in range(8)]
     qrels = {"q": dict(zip(docs, map(float, grades), strict=False))}
     run = {"q": dict(zip(docs, map(float, scores), strict=True))}
@@ -130,7 +128,7 @@ RUN = "q1 Q0 d2 1 2.0 mine\nq1 Q0 d1 2 1.0 mine\n"
 QRELS = {"q1": {"d1": 1}}
 
 
-def list_examples(table: str) -> list[str]:
+def list_examples(table):
     """Return the code in the second column of a table."""
     rows = [line.split(" | ") for line in table.strip().splitlines()[2:]]
     return [row[1].removesuffix(" |").strip("`") for row in rows]
@@ -139,7 +137,7 @@ def list_examples(table: str) -> list[str]:
 RUNS, SEVERAL = map(list_examples, TABLES)
 
 
-def write_files(columns: dict[str, Any], text: str) -> None:
+def write_files(columns, text):
     """Write the files of the examples, in which each run is the same."""
     Path("run.txt").write_text(text)
     Path("runs").mkdir()
@@ -153,7 +151,7 @@ def write_files(columns: dict[str, Any], text: str) -> None:
         rows[frame.columns[folder != "parts" :]].to_parquet(f"{folder}/part-0.parquet")
 
 
-def read_example(example: str, names: dict[str, Any]) -> Any:  # noqa: ANN401 - any form
+def read_example(example, names):
     """Evaluate the code of an example, or skip it if its library isn't installed."""
     if example.startswith('"s3://'):
         pytest.skip("it needs a server: see tests/services/test_inputs_in_buckets.py")
@@ -167,7 +165,7 @@ def read_example(example: str, names: dict[str, Any]) -> Any:  # noqa: ANN401 - 
 
 
 @pytest.fixture
-def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def names(tmp_path, monkeypatch):
     """The names that the page defines, where its files are."""
     monkeypatch.chdir(tmp_path)
     found: dict[str, Any] = {}
@@ -180,7 +178,7 @@ def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("example", RUNS)
-def test_a_run_in_every_form_has_the_same_value(example: str, names: dict[str, Any]) -> None:
+def test_a_run_in_every_form_has_the_same_value(example, names):
     run = read_example(example, names)
     assert rs.evaluate(QRELS, run, "RR")["RR"] == 0.5
     run = read_example(example, names)

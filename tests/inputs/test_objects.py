@@ -8,9 +8,8 @@ import decimal
 import os
 import types
 import uuid
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,7 +36,7 @@ ROWS = {"qrels": QRELS_ROWS, "run": RUN_ROWS}
 EXPECTED = expected_values(QRELS_ROWS, RUN_ROWS)
 
 
-def evaluate(role: str, odd: object) -> Outcome:
+def evaluate(role, odd):
     """Evaluate with something odd in one role; lists in memory must have the same verdict."""
     qrels, run = (odd, LISTS) if role == "qrels" else (JUDGED, odd)
     found = outcome_of(lambda: rs.evaluate(qrels, run, MEASURES))  # type: ignore[arg-type]
@@ -47,7 +46,7 @@ def evaluate(role: str, odd: object) -> Outcome:
     return found
 
 
-def check_refused(found: Outcome, code: str, place: str, said: str = "") -> None:
+def check_refused(found, code, place, said=""):
     """Hold an error against what it must say."""
     assert found.code == code, found
     assert place in found.location
@@ -57,26 +56,26 @@ def check_refused(found: Outcome, code: str, place: str, said: str = "") -> None
     assert not found.by_query
 
 
-def test_judgments_without_a_document_are_refused() -> None:
+def test_judgments_without_a_document_are_refused():
     check_refused(evaluate("qrels", {"q1": {}}), "empty_input", "qrels")
 
 
 class Loud(int):
     """An integer that prints as something else."""
 
-    def __str__(self) -> str:
+    def __str__(self):
         return "loud"
 
     __repr__ = __str__
 
 
-def test_an_integer_id_is_its_digits_whatever_its_class_prints() -> None:
+def test_an_integer_id_is_its_digits_whatever_its_class_prints():
     assert rs.read_qrels([(Loud(7), "d", 1)]).query_ids == ["7"]  # type: ignore[list-item]
     assert rs.read_qrels([(-(10**30), "d", 1)]).query_ids == [str(-(10**30))]  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_an_integer_and_its_text_are_one_id(role: str) -> None:
+def test_an_integer_and_its_text_are_one_id(role):
     for odd in ({7: {"d1": 1}, "7": {"d2": 1}}, {7: {}, "7": {}, "q1": {"d1": 1}}):
         check_refused(evaluate(role, odd), "duplicate_query", role, "`7` again")
     code = {"qrels": "duplicate_conflict", "run": "duplicate_doc"}[role]
@@ -85,13 +84,13 @@ def test_an_integer_and_its_text_are_one_id(role: str) -> None:
 
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("odd", [10**4096, 10**10_000], ids=["4097 digits", "10001 digits"])
-def test_an_integer_of_too_many_digits_is_refused(role: str, odd: int) -> None:
+def test_an_integer_of_too_many_digits_is_refused(role, odd):
     """Other ids have the same verdict in all forms; columns have no such integers."""
     check_refused(evaluate(role, {**PLAIN[role], odd: {"d1": 1.0}}), "id_length", role)
     check_refused(evaluate(role, [*ROWS[role], ("q3", odd, 1)]), "id_length", role)
 
 
-def test_the_longest_id_is_read() -> None:
+def test_the_longest_id_is_read():
     for longest in ("x" * 4096, "é" * 2048, 10**4095):
         lists: dict[object, object] = {longest: {longest: 1}}
         assert rs.evaluate(lists, lists, "RR")["RR"] == 1  # type: ignore[arg-type]
@@ -102,12 +101,12 @@ class Text(str):
 
     __slots__ = ()
 
-    def __str__(self) -> str:
+    def __str__(self):
         return "other"
 
 
 @pytest.mark.parametrize("kind", [Text, np.str_])
-def test_kinds_of_text_are_their_text(kind: Callable[[str], str]) -> None:
+def test_kinds_of_text_are_their_text(kind):
     for role in ROLES:
         odd = {
             kind(str(query)): {kind(str(doc)): number for doc, number in docs.items()}
@@ -118,14 +117,14 @@ def test_kinds_of_text_are_their_text(kind: Callable[[str], str]) -> None:
 
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("odd", [{}, np.array([1, 2]), np.str_("1"), np.complex128(1), object()])
-def test_an_object_is_no_grade_and_no_score(role: str, odd: object) -> None:
+def test_an_object_is_no_grade_and_no_score(role, odd):
     """Other values have the same verdict in all forms."""
     code = {"qrels": "rel_not_number", "run": "score_not_number"}[role]
     check_refused(evaluate(role, {"q1": {"d1": 1.0, "d2": odd}}), code, role)
 
 
 @pytest.mark.parametrize("truth", [True, False, np.True_, np.False_, np.array(True)], ids=repr)
-def test_a_truth_value_is_a_grade_of_1_or_0_and_no_score(truth: object) -> None:
+def test_a_truth_value_is_a_grade_of_1_or_0_and_no_score(truth):
     plain = {"q1": {"d1": 1.0, "d2": float(bool(truth))}}
     expected = evaluate("qrels", plain)
     assert evaluate("qrels", {"q1": {"d1": 1.0, "d2": truth}}) == expected
@@ -142,7 +141,7 @@ class Indexed(NamedTuple):
     relevance: int
 
 
-def test_rows_of_many_kinds_are_read() -> None:
+def test_rows_of_many_kinds_are_read():
     rows = RUN_ROWS
     many: list[object] = [
         list(rows),
@@ -178,14 +177,14 @@ def test_rows_of_many_kinds_are_read() -> None:
         (None, "NoneType"),
     ],
 )
-def test_a_row_of_another_shape_is_refused(role: str, row: object, found: str) -> None:
+def test_a_row_of_another_shape_is_refused(role, row, found):
     refused = evaluate(role, [("q1", "d1", 1), row])
     check_refused(refused, "row_shape", role, f"found {found}")
     assert refused.line == 2
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_what_is_neither_file_nor_mapping_nor_rows_is_refused(role: str) -> None:
+def test_what_is_neither_file_nor_mapping_nor_rows_is_refused(role):
     for odd in (
         {("q1", "d1", 1)},
         frozenset({("q1", "d1", 1)}),
@@ -213,7 +212,7 @@ def test_what_is_neither_file_nor_mapping_nor_rows_is_refused(role: str) -> None
         pd.Series,
     ],
 )
-def test_mappings_of_every_kind_are_read(kind: Callable[[object], object]) -> None:
+def test_mappings_of_every_kind_are_read(kind):
     for role in ROLES:
         odd = kind({query: kind(docs) for query, docs in PLAIN[role].items()})
         assert evaluate(role, odd) == Outcome(EXPECTED)
@@ -224,7 +223,7 @@ class EvilError(Exception):
     """What must come out as it went in."""
 
 
-def evil(*_: object) -> object:
+def evil(*_):
     raise EvilError
 
 
@@ -244,17 +243,17 @@ EVIL: dict[str, Callable[[], object]] = {
 
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("where", EVIL)
-def test_an_error_of_the_callers_code_comes_out_unchanged(role: str, where: str) -> None:
+def test_an_error_of_the_callers_code_comes_out_unchanged(role, where):
     odd = EVIL[where]()
     qrels, run = (odd, LISTS) if role == "qrels" else (JUDGED, odd)
     with pytest.raises(EvilError):
         rs.evaluate(qrels, run, "AP")  # type: ignore[arg-type]
 
 
-def test_a_mapping_that_changes_while_it_is_read_is_refused_by_itself() -> None:
+def test_a_mapping_that_changes_while_it_is_read_is_refused_by_itself():
 
     class Growing(dict):  # type: ignore[type-arg]
-        def items(self) -> Iterator[tuple[object, object]]:  # type: ignore[override]
+        def items(self):  # type: ignore[override]
             for entry in super().items():
                 self[len(self)] = {}
                 yield entry
@@ -263,12 +262,12 @@ def test_a_mapping_that_changes_while_it_is_read_is_refused_by_itself() -> None:
         rs.evaluate(Growing({"q1": {"d1": 1}}), {"q1": {"d1": 1.0}}, "AP")
 
 
-def test_a_mapping_may_be_changed_by_what_it_holds() -> None:
+def test_a_mapping_may_be_changed_by_what_it_holds():
     """What stood there when it was read is what counts."""
     run: dict[str, object] = {}
 
     class Emptying(dict):  # type: ignore[type-arg]
-        def items(self) -> object:  # type: ignore[override]
+        def items(self):  # type: ignore[override]
             run.clear()
             return super().items()
 
@@ -278,15 +277,15 @@ def test_a_mapping_may_be_changed_by_what_it_holds() -> None:
     assert run == {}
 
 
-def test_items_that_are_no_pairs_are_refused() -> None:
+def test_items_that_are_no_pairs_are_refused():
     class Odd(dict):  # type: ignore[type-arg]
-        def items(self) -> object:  # type: ignore[override]
+        def items(self):  # type: ignore[override]
             return ["q1"]
 
     check_refused(evaluate("run", Odd()), "not_a_mapping", "run", "whose items are pairs")
 
 
-def test_reading_leaves_an_input_as_it_was() -> None:
+def test_reading_leaves_an_input_as_it_was():
     qrels, run = nested(QRELS_ROWS), nested(RUN_ROWS)
     rs.evaluate(qrels, run, MEASURES)  # type: ignore[arg-type]
     assert (qrels, run) == (nested(QRELS_ROWS), nested(RUN_ROWS))
@@ -320,21 +319,21 @@ TEXTS: dict[str, dict[object, str]] = {
 }
 
 
-def list_texts(column: Any) -> list[str]:  # noqa: ANN401 - of any library
+def list_texts(column):
     """Return the texts of the queries of a table."""
     rows = range(len(column))
     table = {"query_id": column, "relevance": [1 for _ in rows], "score": [1.0 for _ in rows]}
     return list(rs.Rankings.from_table(table).query_texts)
 
 
-def spell(value: object) -> str:
+def spell(value):
     """Return the text of a query of a dictionary."""
     [text] = rs.Rankings.from_run({value: ["d"]}, {value: ["d"]}).query_texts  # type: ignore[dict-item]
     return text
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
-def test_a_time_has_one_text_in_every_unit_and_keeps_nanoseconds(unit: str) -> None:
+def test_a_time_has_one_text_in_every_unit_and_keeps_nanoseconds(unit):
     texts = ["2026-01-02T03:04:00", "2026-01-02T03:04:10"]
     values = np.array(texts, f"datetime64[{unit}]")
     for column in (values, pd.Series(values), pa.array(values), list(values)):
@@ -355,9 +354,7 @@ BILLION = 10**9
     st.datetimes(dt.datetime(1000, 1, 1), dt.datetime(9999, 1, 1)),  # noqa: DTZ001 - without a zone
 )
 @examples(50)
-def test_values_have_the_same_text_alone_and_in_a_column(
-    number: decimal.Decimal, time: dt.datetime
-) -> None:
+def test_values_have_the_same_text_alone_and_in_a_column(number, time):
     zoned = time.replace(tzinfo=dt.UTC)
     assert decimal.Decimal(spell(number)) == number
     for value, kind in (
@@ -369,7 +366,7 @@ def test_values_have_the_same_text_alone_and_in_a_column(
 
 
 @pytest.mark.parametrize("kind", TEXTS)
-def test_every_kind_of_input_joins_with_its_text(kind: str, tmp_path: Path) -> None:
+def test_every_kind_of_input_joins_with_its_text(kind, tmp_path):
     ids = list(TEXTS[kind])
     first, last = ids[0], ids[-1]
     assert {value: spell(value) for value in ids} == TEXTS[kind]
@@ -401,7 +398,7 @@ def test_every_kind_of_input_joins_with_its_text(kind: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("value", [1.0, True, dt.time(1), None, [], decimal.Decimal("NaN"), pd.NaT])
-def test_other_values_are_no_ids(value: object) -> None:
+def test_other_values_are_no_ids(value):
     for call in (
         lambda: rs.evaluate({"q": {"d": 1}}, [("q", value, 1.0)], "RR"),
         lambda: rs.evaluate(
@@ -412,7 +409,7 @@ def test_other_values_are_no_ids(value: object) -> None:
             call()
 
 
-def test_missing_times_are_refused_with_their_row(tmp_path: Path) -> None:
+def test_missing_times_are_refused_with_their_row(tmp_path):
     table = pa.table({"query_id": pa.array([0, None], pa.timestamp("us")), "relevance": [1, 0]})
     pq.write_table(table.append_column("score", [[1, 0]]), tmp_path / "table.parquet")
     assert refused(lambda: rs.evaluate(tmp_path / "table.parquet", "AP"), "missing_id").line == 2
@@ -425,7 +422,7 @@ def test_missing_times_are_refused_with_their_row(tmp_path: Path) -> None:
         assert error.line == 2
 
 
-def test_ids_that_become_one_text_are_refused() -> None:
+def test_ids_that_become_one_text_are_refused():
     judged, shown = {"q": {"a": 1}}, {"q": {b"a": 1.0, "a": 2.0}}
     refused(lambda: rs.evaluate(judged, shown, "RR"), "duplicate_doc")
     refused(lambda: rs.evaluate({"q": {b"a": 1, "a": 2}}, judged, "RR"), "duplicate_conflict")

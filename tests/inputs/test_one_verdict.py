@@ -32,13 +32,13 @@ PLAIN: dict[str, Rows] = {
 }
 
 
-def pandas_of(rows: Rows, role: str) -> pd.DataFrame:
+def pandas_of(rows, role):
     """Return a frame that holds the objects as they are."""
     columns = columns_of(rows, role)
     return pd.DataFrame({name: pd.Series(columns[name], dtype=object) for name in columns})
 
 
-def polars_of(rows: Rows, role: str) -> pl.DataFrame:
+def polars_of(rows, role):
     """Return a frame that holds the objects as they are."""
     return pl.DataFrame(
         [
@@ -58,7 +58,7 @@ FORMS: dict[str, Callable[[Rows, str], object]] = {
 }
 
 
-def verdict(call: Callable[[], rs.Evaluation]) -> tuple[str, int | None] | dict[str, object]:
+def verdict(call):
     """Return the code of the refusal and its row, or the values."""
     try:
         return call().to_dict()
@@ -67,7 +67,7 @@ def verdict(call: Callable[[], rs.Evaluation]) -> tuple[str, int | None] | dict[
         return error.code if is_said else "says too little", error.line
 
 
-def of_pairs(form: str, role: str, rows: Rows) -> object:
+def of_pairs(form, role, rows):
     """Evaluate with rows in one role, as judgments and run, which all ways must take alike."""
     given = {
         each: FORMS[form](rows if each == role else PLAIN[each], each) for each in ("qrels", "run")
@@ -111,14 +111,14 @@ CODES = {
 }
 
 
-def show(value: object) -> str:
+def show(value):
     is_long = isinstance(value, int) and abs(value) > 2**100
     return "long" if is_long else f"{type(value).__name__}-{value!r:.20}"
 
 
 @pytest.mark.parametrize("role", ["qrels", "run"])
 @pytest.mark.parametrize(("number", "kind"), NUMBERS, ids=show)
-def test_a_number_has_one_verdict(number: object, kind: str, role: str) -> None:
+def test_a_number_has_one_verdict(number, kind, role):
     rows: Rows = [PLAIN[role][0], ("q", "b", number)]
     found = {form: of_pairs(form, role, rows) for form in FORMS}
     code = CODES[role].get(kind)
@@ -129,7 +129,7 @@ def test_a_number_has_one_verdict(number: object, kind: str, role: str) -> None:
 
 
 @pytest.mark.parametrize(("number", "kind"), NUMBERS, ids=show)
-def test_a_score_has_the_same_verdict_in_a_table_of_both(number: object, kind: str) -> None:
+def test_a_score_has_the_same_verdict_in_a_table_of_both(number, kind):
     rows: Rows = [PLAIN["run"][0], ("q", "b", number)]
     table = columns_of(rows, "run") | {"relevance": [1, 2]}
     expected = of_pairs("rows", "run", rows)
@@ -155,7 +155,7 @@ IDS = [(odd, code) for code, ids in CODES_OF_IDS.items() for odd in ids]
 @pytest.mark.parametrize("role", ["qrels", "run"])
 @pytest.mark.parametrize("place", [0, 1])
 @pytest.mark.parametrize(("odd", "code"), IDS, ids=lambda value: ascii(value)[:30])
-def test_an_id_has_one_verdict(odd: object, code: str, place: int, role: str) -> None:
+def test_an_id_has_one_verdict(odd, code, place, role):
     changed = list(PLAIN[role][1])
     changed[place] = odd
     rows: Rows = [PLAIN[role][0], tuple(changed)]  # type: ignore[list-item]
@@ -167,9 +167,7 @@ def test_an_id_has_one_verdict(odd: object, code: str, place: int, role: str) ->
 
 @pytest.mark.parametrize("role", ["qrels", "run"])
 @pytest.mark.parametrize("odd", [b"b", np.datetime64("2026-01-01")], ids=ascii)
-def test_an_id_of_another_type_is_its_text_in_objects_and_refused_in_columns(
-    odd: object, role: str
-) -> None:
+def test_an_id_of_another_type_is_its_text_in_objects_and_refused_in_columns(odd, role):
     rows: Rows = [PLAIN[role][0], ("q", odd, 2)]
     as_text: Rows = [PLAIN[role][0], ("q", odd.decode() if isinstance(odd, bytes) else str(odd), 2)]
     for form in FORMS:
@@ -179,7 +177,7 @@ def test_an_id_of_another_type_is_its_text_in_objects_and_refused_in_columns(
 
 
 @pytest.mark.parametrize(("number", "kind"), NUMBERS, ids=show)
-def test_a_score_has_the_same_verdict_beside_integers_as_ids(number: object, kind: str) -> None:
+def test_a_score_has_the_same_verdict_beside_integers_as_ids(number, kind):
     qrels, run = {"q": {7: 1, 8: 0}}, {"q": {8: 1.5, 7: number}}
     found = verdict(lambda: rs.evaluate(qrels, run, "AP"))  # type: ignore[call-overload]
     assert isinstance(found, dict) if kind == "good" else found == (CODES["run"][kind], None)
@@ -188,14 +186,14 @@ def test_a_score_has_the_same_verdict_beside_integers_as_ids(number: object, kin
 @pytest.mark.parametrize(
     ("odd", "code"), [*(pair for pair in IDS if pair[1]), ({"id": "b"}, "id_type")], ids=ascii
 )
-def test_an_id_in_a_list_has_that_verdict(odd: object, code: str) -> None:
+def test_an_id_in_a_list_has_that_verdict(odd, code):
     plain, changed = {"q": ["a"]}, {"q": ["a", odd]}
     for qrels, run in ((changed, plain), (plain, changed)):
         assert verdict(lambda given=(qrels, run): rs.evaluate(*given, "AP")) == (code, None)
 
 
 @pytest.mark.parametrize("role", ["qrels", "run"])
-def test_integers_are_the_same_ids_everywhere(role: str) -> None:
+def test_integers_are_the_same_ids_everywhere(role):
     rows: Rows = [(7, 10, 1), (7, 9, 1), (8, 9, 0)]
     text: Rows = [(str(query), str(doc), number) for query, doc, number in rows]
     other = "run" if role == "qrels" else "qrels"
@@ -208,7 +206,7 @@ def test_integers_are_the_same_ids_everywhere(role: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["pandas", "polars"])
-def test_an_error_says_which_of_two_tables_is_meant(form: str) -> None:
+def test_an_error_says_which_of_two_tables_is_meant(form):
     make = FORMS[form]
     for role, other in (("qrels", "run"), ("run", "qrels")):
         rows: Rows = [("q", "b", "x")]
@@ -230,7 +228,7 @@ PLAIN_ROWS = pa.table(
 )
 
 
-def replace(column: str, values: pa.Array) -> pa.Table:
+def replace(column, values):
     """The plain table with another column."""
     return PLAIN_ROWS.set_column(PLAIN_ROWS.schema.get_field_index(column), column, values)
 
@@ -266,7 +264,7 @@ NAMED = {
 @pytest.mark.parametrize(
     ("column", "code"), [("score", "score_not_number"), ("relevance", "rel_not_number")]
 )
-def test_times_are_no_numbers(tmp_path: Path, column: str, code: str, kind: str, form: str) -> None:
+def test_times_are_no_numbers(tmp_path, column, code, kind, form):
     if kind == "date" and form == "pandas":
         pytest.skip("pandas has no column of such dates")
     table = TIMED[form](tmp_path, replace(column, TIMES[kind]))
@@ -279,7 +277,7 @@ def test_times_are_no_numbers(tmp_path: Path, column: str, code: str, kind: str,
 
 @pytest.mark.parametrize("form", TIMED)
 @pytest.mark.parametrize("column", ["query_id", "doc_id"])
-def test_times_are_ids_however_far_they_are(tmp_path: Path, column: str, form: str) -> None:
+def test_times_are_ids_however_far_they_are(tmp_path, column, form):
     for unit in ("s", "ms"):
         if unit == "s" and form in {"Polars", "lazy Polars", "Parquet"}:
             continue  # these have no seconds
@@ -292,7 +290,7 @@ def test_times_are_ids_however_far_they_are(tmp_path: Path, column: str, form: s
         assert found == expected
 
 
-def spoil(texts: list[bytes]) -> pa.Array:
+def spoil(texts):
     """Texts that PyArrow takes for UTF-8."""
     ends = [sum(map(len, texts[:count])) for count in range(len(texts) + 1)]
     offsets = pa.py_buffer(struct.pack(f"<{len(ends)}i", *ends))
@@ -313,9 +311,7 @@ BAD = spoil([b"x", b"x\xff", b"y"])
     ],
     ids=["text", "large text", "dictionary"],
 )
-def test_text_that_is_no_utf_8_is_refused_with_its_column(
-    tmp_path: Path, column: str, values: pa.Array, form: str
-) -> None:
+def test_text_that_is_no_utf_8_is_refused_with_its_column(tmp_path, column, values, form):
     table = TIMED[form](tmp_path, replace(column, values))
     with pytest.raises(rs.FormatError, match=rf"column (in )?{column}\b.*UTF8.*index 1") as raised:
         rs.evaluate(table, ["nDCG@10"])
@@ -325,8 +321,8 @@ def test_text_that_is_no_utf_8_is_refused_with_its_column(
 
 @pytest.mark.parametrize("is_scattered", [False, True])
 def test_a_gain_that_overflows_is_an_error_of_the_file_in_whatever_order_its_rows_are(
-    tmp_path: Path, *, is_scattered: bool
-) -> None:
+    tmp_path, *, is_scattered
+):
     rows = 1 << 17  # the core is given half of them at once
     queries = [f"q{row % 2 if is_scattered else row // (rows // 2)}" for row in range(rows)]
     grades = [0.0] * (rows - 1) + [2000.0]

@@ -25,7 +25,7 @@ EXPECTED = expected_values(QRELS_ROWS, RUN_ROWS)
 
 
 @pytest.mark.slow
-def test_memory_does_not_grow_from_call_to_call() -> None:
+def test_memory_does_not_grow_from_call_to_call():
     """Of lists, files, tables and arrays, also where the calls fail."""
     found = measure(
         f"""
@@ -71,14 +71,14 @@ def test_memory_does_not_grow_from_call_to_call() -> None:
     assert found.value < MEGABYTE // 2, "two kilobytes a call would show"
 
 
-def test_many_threads_may_evaluate_at_once(tmp_path: Path) -> None:
+def test_many_threads_may_evaluate_at_once(tmp_path):
     """Over one set of judgments, in all ways."""
     path = tmp_path / "run"
     path.write_bytes(RUN)
     qrels = rs.read_qrels(QRELS)
     barrier = threading.Barrier(8)
 
-    def evaluate(number: int) -> list[dict[str, dict[str, float]]]:
+    def evaluate(number):
         barrier.wait()
         ways: tuple[object, ...] = (path, RUN, list(RUN_ROWS))
         given = ways[number % 3]
@@ -92,10 +92,10 @@ def test_many_threads_may_evaluate_at_once(tmp_path: Path) -> None:
             assert found == [EXPECTED] * 50
 
 
-def test_an_evaluation_may_be_asked_for_while_another_reads() -> None:
+def test_an_evaluation_may_be_asked_for_while_another_reads():
     """The rows of one come from the other."""
 
-    def rows() -> object:
+    def rows():
         inner = rs.evaluate(QRELS, RUN, "RR")["RR"]
         yield "q1", "d1", 4 * inner  # the grade that stands there
         yield from QRELS_ROWS[1:]
@@ -126,7 +126,7 @@ asked = [
 """
 
 
-def test_a_forked_process_reads_and_evaluates_as_its_parent() -> None:
+def test_a_forked_process_reads_and_evaluates_as_its_parent():
     """With threads before, in the child, and after."""
     assert measure(ASKED + FORKS).value == [0, [1, 1, 1]]
 
@@ -148,7 +148,7 @@ print(found)
 """
 
 
-def test_threads_may_load_a_library_at_once() -> None:
+def test_threads_may_load_a_library_at_once():
     assert run_python(LOADING) == f"{[1.0] * 8}\n"
 
 
@@ -169,18 +169,18 @@ except ImportError as error:
 """
 
 
-def test_another_interpreter_of_the_process_is_refused_in_words() -> None:
+def test_another_interpreter_of_the_process_is_refused_in_words():
     said = run_python(f"import rankscope{SUBINTERPRETER}")
     assert said.startswith("refused: ")
     assert "interpreter" in said
 
 
-def held() -> set[Path]:
+def held():
     """The descriptors and threads of this process."""
     return {each for kind in ("fd", "task") for each in Path("/proc/self", kind).iterdir()}
 
 
-def test_nothing_is_left_open(tmp_path: Path) -> None:
+def test_nothing_is_left_open(tmp_path):
     """Neither descriptors, nor threads, nor files."""
     path = tmp_path / "run"
     path.write_bytes(RUN)
@@ -203,27 +203,27 @@ TABLE = {"query_id": [1], "doc_id": [1], "relevance": [1], "score": [1.0]}
 class Refusing:
     """An array whose library can't give it to NumPy."""
 
-    def __init__(self, error: Exception) -> None:
+    def __init__(self, error):
         self._error = error
 
-    def __array__(self, dtype: object = None, *, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype=None, *, copy=None):
         raise self._error
 
 
 class RefusingDLPack:
     """An array whose library can't give its memory."""
 
-    def __dlpack__(self, **settings: object) -> object:
+    def __dlpack__(self, **settings):
         raise BufferError(settings)
 
-    def __dlpack_device__(self) -> tuple[int, int]:
+    def __dlpack_device__(self):
         return 1, 0
 
 
 class OutOfMemory:
     """A table that does not fit into memory."""
 
-    def __arrow_c_array__(self, requested_schema: object = None) -> object:
+    def __arrow_c_array__(self, requested_schema=None):
         raise pa.ArrowMemoryError("realloc")
 
 
@@ -282,7 +282,7 @@ WAYS: dict[str, Callable[[object], object]] = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("odd", ODD)
-def test_an_odd_input_gives_a_result_or_a_typed_error(odd: str, way: str) -> None:
+def test_an_odd_input_gives_a_result_or_a_typed_error(odd, way):
     try:
         WAYS[way](ODD[odd]())
     except rs.errors.RankscopeError as error:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from itertools import chain, islice, repeat
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,7 +12,7 @@ import pytest
 
 from tests.inputs.carriers import pipe_of
 from tests.inputs.entry import QRELS, RUN, lines
-from tests.inputs.measured import MEGABYTE, SLACK, Measured, measure, measure_each
+from tests.inputs.measured import MEGABYTE, SLACK, measure, measure_each
 
 CHUNK = 64 << 10
 
@@ -28,9 +26,7 @@ CHUNK = 64 << 10
         ("run", b"q \r" * CHUNK, "line_ending"),
     ],
 )
-def test_a_line_without_end_is_refused_before_it_is_held(
-    role: str, piece: bytes, code: str, tmp_path: Path
-) -> None:
+def test_a_line_without_end_is_refused_before_it_is_held(role, piece, code, tmp_path):
     """The second writer never ends."""
     start = QRELS if role == "qrels" else RUN
     pieces = []
@@ -49,7 +45,7 @@ def test_a_line_without_end_is_refused_before_it_is_held(
 
 
 @pytest.mark.slow
-def test_bytes_and_lines_are_counted_beyond_32_bits(tmp_path: Path) -> None:
+def test_bytes_and_lines_are_counted_beyond_32_bits(tmp_path):
     """The comments are as long as lines may be, so that little is to be done for each."""
     comment = b"# ".ljust(MEGABYTE - 1, b"x") + b"\n"
     count = (2**31 >> 20) + 300
@@ -68,7 +64,7 @@ def test_bytes_and_lines_are_counted_beyond_32_bits(tmp_path: Path) -> None:
     assert found.growth < SLACK
 
 
-def rows(kind: str, queries: int, docs: int) -> Iterable[bytes]:
+def rows(kind, queries, docs):
     """Write many rows, a query at a time."""
     for query in range(queries):
         if kind == "qrels":
@@ -80,9 +76,7 @@ def rows(kind: str, queries: int, docs: int) -> Iterable[bytes]:
         yield "".join(texts).encode()
 
 
-def test_judgments_of_different_documents_take_four_times_their_size_at_most(
-    tmp_path: Path,
-) -> None:
+def test_judgments_of_different_documents_take_four_times_their_size_at_most(tmp_path):
     """There are a million of them."""
     paths = {queries: tmp_path / str(queries) for queries in (200, 1000)}
     for queries, path in paths.items():
@@ -95,7 +89,7 @@ def test_judgments_of_different_documents_take_four_times_their_size_at_most(
     assert many.growth < 4 * (larger - smaller) + SLACK
 
 
-def test_a_run_is_evaluated_in_memory_that_does_not_grow_with_it(tmp_path: Path) -> None:
+def test_a_run_is_evaluated_in_memory_that_does_not_grow_with_it(tmp_path):
     """The second run has a hundred megabytes more than the first."""
     paths = {parts: tmp_path / str(parts) for parts in (1, 8)}
     block = b"".join(rows("run", 500, 1000))
@@ -117,7 +111,7 @@ def test_a_run_is_evaluated_in_memory_that_does_not_grow_with_it(tmp_path: Path)
 
 
 @pytest.mark.parametrize("way", ["file", "dict"])
-def test_a_million_documents_of_one_query_are_read(way: str, tmp_path: Path) -> None:
+def test_a_million_documents_of_one_query_are_read(way, tmp_path):
     path = tmp_path / "run"
     path.write_bytes(b"".join(rows("run", 1, 10**6)))
     of_dict = "{'q0': {f'document-0-{doc}': -float(doc) for doc in range(10**6)}}"
@@ -131,7 +125,7 @@ def test_a_million_documents_of_one_query_are_read(way: str, tmp_path: Path) -> 
     assert found.value == [10**6, 10**6]
 
 
-def test_more_than_ten_million_documents_of_one_query_hit_a_limit(tmp_path: Path) -> None:
+def test_more_than_ten_million_documents_of_one_query_hit_a_limit(tmp_path):
     """The rows are one document again and again, but they are counted before."""
     chunk = lines(*["q1 Q0 d1 1 1 t"] * 10_000)
     with pipe_of(islice(repeat(chunk), 1001), tmp_path) as pipe:
@@ -140,7 +134,7 @@ def test_more_than_ten_million_documents_of_one_query_hit_a_limit(tmp_path: Path
     assert found.line == 10**7 + 1
 
 
-def test_queries_of_one_line_are_read_in_bounded_memory(tmp_path: Path) -> None:
+def test_queries_of_one_line_are_read_in_bounded_memory(tmp_path):
     paths = {count: tmp_path / str(count) for count in (50_000, 300_000)}
     for count, path in paths.items():
         path.write_bytes(b"".join(b"q%d 0 d 1\n" % query for query in range(count)))
@@ -159,7 +153,7 @@ PART = b"PART"
 """Stands for the number of a part, so that the texts of all parts are written once."""
 
 
-def write_rows(form: str) -> bytes:
+def write_rows(form):
     """Write 500 queries of 100 documents, whose names begin with `PART`."""
     if form == "jsonl, lists":
         docs = ", ".join(f'{{"doc_id": "d{doc}", "relevance": {doc % 3}}}' for doc in range(DOCS))
@@ -176,7 +170,7 @@ def write_rows(form: str) -> bytes:
     return text.replace(b",document-0-", b',"document"-0-') if form == "csv, quoted" else text
 
 
-def write_text(path: Path, form: str, parts: int) -> None:
+def write_text(path, form, parts):
     rows = write_rows(form)
     with path.open("wb") as file:
         file.write(HEADER if form.startswith("csv") else b"")
@@ -184,7 +178,7 @@ def write_text(path: Path, form: str, parts: int) -> None:
             file.write(rows.replace(PART, b"%d" % part))
 
 
-def write_parquet(path: Path, parts: int) -> None:
+def write_parquet(path, parts):
     numbers = pa.array([query for query, _ in ROWS]).cast(pa.string())
     others = {
         "doc_id": pa.array([f"document-{query}-{doc}" for query, doc in ROWS]),
@@ -202,9 +196,7 @@ def write_parquet(path: Path, parts: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv, quoted", "jsonl", "jsonl, lists", "parquet"])
-def test_a_table_is_evaluated_in_memory_that_does_not_grow_with_it(
-    form: str, tmp_path: Path
-) -> None:
+def test_a_table_is_evaluated_in_memory_that_does_not_grow_with_it(form, tmp_path):
     """The second file has four million rows more than the first, which takes what both need."""
     paths = []
     for parts in (48, 128):
@@ -228,9 +220,7 @@ def test_a_table_is_evaluated_in_memory_that_does_not_grow_with_it(
     assert growth < 120 * MEGABYTE, growth  # these rows take 170 MB in Arrow
 
 
-def read_pipes(
-    start: list[bytes], piece: bytes, sizes: Sequence[int], form: str, folder: Path
-) -> list[Measured]:
+def read_pipes(start, piece, sizes, form, folder):
     """Evaluate tables that end in so many copies of a piece, from pipes, in one process."""
     programs = []
     with ExitStack() as pipes:
@@ -243,7 +233,7 @@ def read_pipes(
         return measure_each(*programs)
 
 
-def test_a_quote_without_end_is_refused_before_its_field_is_held(tmp_path: Path) -> None:
+def test_a_quote_without_end_is_refused_before_its_field_is_held(tmp_path):
     """The second field is twenty times as long as the first."""
     start = HEADER + lines('q1,"d1,1,1')
     short, long = read_pipes([start], b"q1,d2,1,1\n" * 6000, (50, 1000), "csv", tmp_path)
@@ -253,9 +243,7 @@ def test_a_quote_without_end_is_refused_before_its_field_is_held(tmp_path: Path)
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("form", "piece"), [("csv", b"," * 65536), ("jsonl", b"[" * 65536)])
-def test_a_line_of_a_table_without_end_is_refused_before_it_is_held(
-    form: str, piece: bytes, tmp_path: Path
-) -> None:
+def test_a_line_of_a_table_without_end_is_refused_before_it_is_held(form, piece, tmp_path):
     """Both lines are too long; JSON may have longer ones."""
     starts = {"csv": HEADER, "jsonl": b'{"query_id": "q", "score": 1, "relevance": 1}\n'}
     sizes = (2500, 5000) if form == "jsonl" else (100, 5000)
@@ -266,7 +254,7 @@ def test_a_line_of_a_table_without_end_is_refused_before_it_is_held(
 
 
 @pytest.mark.slow
-def test_a_ranking_of_a_million_documents_is_read(tmp_path: Path) -> None:
+def test_a_ranking_of_a_million_documents_is_read(tmp_path):
     path = tmp_path / "one.jsonl"
     docs = ", ".join(f'{{"id": {doc}, "rel": {int(doc == 999_999)}}}' for doc in range(10**6))
     path.write_text(f'{{"query": "q", "items": [{docs}]}}\n')
@@ -276,7 +264,7 @@ def test_a_ranking_of_a_million_documents_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
-def test_a_text_that_swells_hits_a_limit(form: str, tmp_path: Path) -> None:
+def test_a_text_that_swells_hits_a_limit(form, tmp_path):
     start = HEADER if form == "csv" else b""
     line = b"q,d,1,1\n" if form == "csv" else write_rows(form).splitlines(keepends=True)[0]
     path = tmp_path / f"bomb.{form}.zst"

@@ -20,7 +20,7 @@ import rankscope as rs
 from tests.inputs.carriers import PACKINGS, pack_zstd
 from tests.inputs.entry import QRELS, RUN
 from tests.inputs.measured import MEGABYTE, SLACK, measure_each
-from tests.inputs.outcome import MEASURES, Outcome, outcome_of
+from tests.inputs.outcome import MEASURES, outcome_of
 from tests.interpreter import run_python
 
 ROLES = ("qrels", "run")
@@ -29,9 +29,7 @@ FILES = {"qrels": QRELS, "run": RUN, "table": b"qid,doc,label,score\n"}
 ROWS = {"qrels": b"q%d 0 d1 1\n", "run": b"q%d Q0 d1 1 1 t\n", "table": b"q%d,d1,1,1\n"}
 
 
-def evaluate(
-    role: str, odd: object, progress: Callable[[int, int | None], None] | None = None
-) -> Outcome:
+def evaluate(role, odd, progress=None):
     """Evaluate with something odd in one role; on one thread, so that reading is in order."""
     if role == "run":
         return outcome_of(
@@ -44,12 +42,12 @@ def evaluate(
     return outcome_of(lambda: rs.evaluate(rs.read_qrels(odd, progress=progress), RUN, "AP"))  # type: ignore[arg-type]
 
 
-def make_socket(path: Path) -> None:
+def make_socket(path):
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
 
 
-def make_folder_of_a_file(path: Path) -> None:
+def make_folder_of_a_file(path):
     path.parent.rmdir()
     path.parent.write_bytes(QRELS)
 
@@ -67,9 +65,7 @@ def make_folder_of_a_file(path: Path) -> None:
     ],
     ids=["folder", "broken link", "loop", "nothing", "socket", "folder that is a file"],
 )
-def test_what_is_no_file_is_refused(
-    role: str, make: Callable[[Path], None], said: str, tmp_path: Path
-) -> None:
+def test_what_is_no_file_is_refused(role, make, said, tmp_path):
     path = tmp_path / "folder" / "odd"
     path.parent.mkdir()
     make(path)
@@ -92,15 +88,13 @@ def test_what_is_no_file_is_refused(
     ],
     ids=["zeros", "nothing", "a byte of 0", "too long", "half a character"],
 )
-def test_a_device_or_a_path_that_no_file_can_have_is_refused(
-    role: str, path: str, code: str
-) -> None:
+def test_a_device_or_a_path_that_no_file_can_have_is_refused(role, path, code):
     found = evaluate(role, path)
     place = 1 if path == "/dev/zero" else None
     assert (found.code, found.line, found.column) == (code, place, place)
 
 
-def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
+def test_a_file_without_permission_is_refused(tmp_path):
     """Root may read anything, so the process becomes somebody else."""
     path = tmp_path / "secret"
     path.write_bytes(QRELS)
@@ -118,14 +112,14 @@ except rs.errors.FileError as error:
     assert run_python(program) == "io no permission to read it\n"
 
 
-def test_a_descriptor_by_its_path_is_read(tmp_path: Path) -> None:
+def test_a_descriptor_by_its_path_is_read(tmp_path):
     path = tmp_path / "qrels"
     path.write_bytes(QRELS)
     with path.open("rb") as file:
         assert evaluate("qrels", f"/dev/fd/{file.fileno()}") == evaluate("qrels", QRELS)
 
 
-def grow(path: Path, row: bytes) -> None:
+def grow(path, row):
     with path.open("ab") as file:
         file.write(row)
 
@@ -138,17 +132,17 @@ CHANGES: dict[str, Callable[[Path, bytes], object]] = {
 
 
 @cache
-def make_large(role: str) -> bytes:
+def make_large(role):
     """Write more lines than fit into what is read before the first look."""
     count = 600_000 if role == "table" else 200_000  # tables are read in larger blocks
     return FILES[role] + b"".join(ROWS[role] % query for query in range(10, count))
 
 
-def once(act: Callable[[], object]) -> Callable[[int, int | None], None]:
+def once(act):
     """Make a progress that acts at its first call, when most is still to be read."""
     pending = [act]
 
-    def look(done: int, total: int | None) -> None:
+    def look(done, total):
         if pending:
             assert total is not None
             assert 0 < done < total / 2
@@ -159,9 +153,7 @@ def once(act: Callable[[], object]) -> Callable[[int, int | None], None]:
 
 @pytest.mark.parametrize("role", [*FILES, "packed run"])
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_file_that_changes_while_it_is_read_is_refused(
-    role: str, change: str, tmp_path: Path
-) -> None:
+def test_a_file_that_changes_while_it_is_read_is_refused(role, change, tmp_path):
     """The first progress that is reported comes before all is read."""
     packing, _, role = role.rpartition(" ")
     path = tmp_path / "changing"
@@ -175,9 +167,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_file_that_is_only_moved_or_removed_while_it_is_read_is_read(
-    role: str, tmp_path: Path
-) -> None:
+def test_a_file_that_is_only_moved_or_removed_while_it_is_read_is_read(role, tmp_path):
     path = tmp_path / "moving"
     path.write_bytes(make_large(role))
     found = evaluate(role, path, once(path.unlink))
@@ -216,18 +206,18 @@ CONTAINERS: dict[str, Callable[[], tuple[Given, Given]]] = {
 }
 
 
-def clear(given: Given) -> None:
+def clear(given):
     for inner in list(given.values() if isinstance(given, dict) else given):
         inner.clear()
     given.clear()
 
 
 @pytest.mark.parametrize("name", CONTAINERS)
-def test_a_measure_in_python_may_clear_what_is_evaluated(name: str) -> None:
+def test_a_measure_in_python_may_clear_what_is_evaluated(name):
     qrels, run = CONTAINERS[name]()
     calls = 0
 
-    def clear_and_look(grades: np.ndarray, _ideal: np.ndarray) -> float:
+    def clear_and_look(grades, _ideal):
         nonlocal calls
         calls += 1
         clear(qrels)
@@ -246,7 +236,7 @@ COLUMNS = 20_000
 GROUPS = 200
 
 
-def table_of(columns: dict[str, np.ndarray], kind: str) -> Any:  # noqa: ANN401 - of several libraries
+def table_of(columns, kind):
     """The columns as a table that shares their memory."""
     if kind == "pandas":
         return pd.DataFrame(columns, copy=False)
@@ -273,7 +263,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("kind", ["NumPy", "pandas", "Arrow"])
 @pytest.mark.parametrize("number", [np.float64, np.float32, np.int32])
-def test_a_table_may_be_written_to_while_it_is_read(call: str, kind: str, number: type) -> None:
+def test_a_table_may_be_written_to_while_it_is_read(call, kind, number):
     """A value is between 0 and 1, whichever numbers it is computed of, or the rows are refused."""
     documents = np.arange(COLUMNS)
     columns = {
@@ -285,7 +275,7 @@ def test_a_table_may_be_written_to_while_it_is_read(call: str, kind: str, number
     table = table_of(columns, kind)
     is_over = threading.Event()
 
-    def write() -> None:
+    def write():
         generator = np.random.default_rng(8)
         queries = columns["query_id"].copy()
         while not is_over.is_set():
@@ -318,15 +308,13 @@ LARGE_RUN = "".join(
 ).encode()
 
 
-def evaluate_packed(qrels: object, run: object = RUN) -> Outcome:
+def evaluate_packed(qrels, run=RUN):
     return outcome_of(lambda: rs.evaluate(qrels, run, MEASURES, threads=2))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("packing", PACKED)
 @pytest.mark.parametrize("name", ["qrels", "qrels.txt", "qrels.gz", "qrels.zst", "qrels.bz2"])
-def test_packing_is_told_by_the_first_bytes_and_not_by_the_name(
-    packing: str, name: str, tmp_path: Path
-) -> None:
+def test_packing_is_told_by_the_first_bytes_and_not_by_the_name(packing, name, tmp_path):
     path = tmp_path / name
     path.write_bytes(PACKINGS[packing](QRELS))
     assert evaluate_packed(path) == evaluate_packed(QRELS)
@@ -335,13 +323,13 @@ def test_packing_is_told_by_the_first_bytes_and_not_by_the_name(
 
 
 @pytest.mark.parametrize("text", ["BZh91AY 0 d1 1\n", "BZh91 0 d1 1\n", "BZh9 0 d1 1\n"])
-def test_an_id_that_begins_as_packed_data_does_is_text(text: str) -> None:
+def test_an_id_that_begins_as_packed_data_does_is_text(text):
     assert not evaluate_packed(QRELS + text.encode()).code
     assert not evaluate_packed(text.encode() + QRELS).code
 
 
 @pytest.mark.parametrize("packing", PACKED)
-def test_nothing_of_a_cut_file_is_taken(packing: str) -> None:
+def test_nothing_of_a_cut_file_is_taken(packing):
     packed = PACKINGS[packing](LARGE_RUN)
     for cut in (len(packed) - 1, len(packed) - 5, len(packed) // 2, 64, 20):
         found = evaluate_packed(QRELS, packed[:cut])
@@ -351,7 +339,7 @@ def test_nothing_of_a_cut_file_is_taken(packing: str) -> None:
 
 
 @pytest.mark.parametrize("packing", ["gzip", "bzip2"])
-def test_nothing_of_a_damaged_file_is_taken(packing: str) -> None:
+def test_nothing_of_a_damaged_file_is_taken(packing):
     """Both formats end with a checksum; zstd frames need not."""
     packed = bytearray(PACKINGS[packing](LARGE_RUN))
     packed[-6] ^= 0x55
@@ -363,13 +351,13 @@ def test_nothing_of_a_damaged_file_is_taken(packing: str) -> None:
 
 
 @pytest.mark.parametrize("packing", PACKED)
-def test_packed_pieces_one_after_another_are_one_text(packing: str) -> None:
+def test_packed_pieces_one_after_another_are_one_text(packing):
     pack = PACKINGS[packing]
     half = len(RUN) // 2
     assert evaluate_packed(QRELS, pack(RUN[:half]) + pack(RUN[half:])) == evaluate_packed(QRELS)
 
 
-def test_a_thousand_gzip_members_are_read_and_more_are_not() -> None:
+def test_a_thousand_gzip_members_are_read_and_more_are_not():
     empty = gzip.compress(b"")
     assert evaluate_packed(empty * 999 + gzip.compress(QRELS)) == evaluate_packed(QRELS)
     for count in (1000, 1_000_000):
@@ -378,12 +366,12 @@ def test_a_thousand_gzip_members_are_read_and_more_are_not() -> None:
         assert "1000" in found.message
 
 
-def test_a_frame_that_may_be_skipped_is_skipped() -> None:
+def test_a_frame_that_may_be_skipped_is_skipped():
     skipped = b"\x50\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"note"
     assert evaluate_packed(skipped + pack_zstd(QRELS)) == evaluate_packed(QRELS)
 
 
-def test_what_follows_or_is_in_a_packed_file_is_not_passed_over() -> None:
+def test_what_follows_or_is_in_a_packed_file_is_not_passed_over():
     packed = gzip.compress(QRELS)
     assert evaluate_packed(packed + b"q3 0 d1 1\n").code == "compressed_truncated"
     assert evaluate_packed(gzip.compress(packed)).code == "encoding"
@@ -398,9 +386,7 @@ def test_what_follows_or_is_in_a_packed_file_is_not_passed_over() -> None:
         ("run", "q1 Q0 d1 1 1.5 t\n", "bzip2"),
     ],
 )
-def test_a_file_that_swells_hits_a_limit_in_bounded_memory(
-    role: str, line: str, packing: str, tmp_path: Path
-) -> None:
+def test_a_file_that_swells_hits_a_limit_in_bounded_memory(role, line, packing, tmp_path):
     pack = gzip.compress if packing == "gzip" else PACKINGS[packing]  # of level 9
     packed = pack(line.encode() * (MEGABYTE // len(line)))
     pieces = []
@@ -415,7 +401,7 @@ def test_a_file_that_swells_hits_a_limit_in_bounded_memory(
     assert larger.growth < SLACK
 
 
-def test_a_file_of_one_packed_line_without_end_hits_a_limit(tmp_path: Path) -> None:
+def test_a_file_of_one_packed_line_without_end_hits_a_limit(tmp_path):
     pieces = []
     for megabytes in (8, 64):
         path = tmp_path / str(megabytes)
@@ -428,7 +414,7 @@ def test_a_file_of_one_packed_line_without_end_hits_a_limit(tmp_path: Path) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["trec", "csv"])
-def test_blank_lines_hit_a_limit_however_little_they_are_packed(form: str) -> None:
+def test_blank_lines_hit_a_limit_however_little_they_are_packed(form):
     """Zlib makes one byte of 229 blank lines at its fastest, and of 1029 otherwise."""
     packed = gzip.compress(b"\n" * MEGABYTE, 1) * 70
     found = outcome_of(lambda: rs.evaluate(QRELS, rs.File(packed, form), "AP"))

@@ -17,7 +17,7 @@ from rankscope import Rankings
 from rankscope.errors import FormatError
 
 from tests.inputs.outcome import MEASURES, expected_values, is_refused
-from tests.inputs.table_entries import NUMBERS, OK, PLAIN, REFUSED, TEXTS, Refused
+from tests.inputs.table_entries import NUMBERS, OK, PLAIN, REFUSED, TEXTS
 
 ROWS = list(zip(*PLAIN.values(), strict=True))
 EXPECTED = expected_values(
@@ -28,29 +28,29 @@ JUDGED = ("qid", "doc_id", "relevance")
 RETRIEVED = ("qid", "doc_id", "score")
 
 
-def joined(table: object, **names: str) -> dict[str, dict[str, float]]:
+def joined(table, **names):
     """Evaluate a table whose rows hold grades and scores."""
     return Rankings.from_table(table, ties="doc_id", **names).evaluate(MEASURES).to_dict()
 
 
-def pair(qrels: object, run: object) -> dict[str, dict[str, float]]:
+def pair(qrels, run):
     """Evaluate a table of a run against a table of judgments."""
     found = rs.evaluate(qrels, run, MEASURES)
     assert Rankings.from_run(qrels, run).evaluate(MEASURES).to_dict() == found.to_dict()
     return found.to_dict()
 
 
-def only(columns: dict[str, object], names: tuple[str, ...]) -> dict[str, object]:
+def only(columns, names):
     return {name: columns[name] for name in names}
 
 
 @pytest.mark.parametrize("form", OK)
-def test_a_table_of_any_kind_gives_the_values_of_its_rows(form: str) -> None:
+def test_a_table_of_any_kind_gives_the_values_of_its_rows(form):
     assert joined(OK[form](PLAIN)) == EXPECTED
 
 
 @pytest.mark.parametrize("form", [form for form in OK if "reader" not in form])
-def test_judgments_and_runs_of_any_kind_give_the_values_of_their_rows(form: str) -> None:
+def test_judgments_and_runs_of_any_kind_give_the_values_of_their_rows(form):
     qrels, run = (OK[form](only(PLAIN, names)) for names in (JUDGED, RETRIEVED))
     if isinstance(qrels, dict):
         qrels, run = pa.table(qrels), pa.table(run)  # a mapping would be judgments by query
@@ -58,7 +58,7 @@ def test_judgments_and_runs_of_any_kind_give_the_values_of_their_rows(form: str)
 
 
 @pytest.mark.parametrize("form", NUMBERS)
-def test_integers_of_every_kind_are_ids_by_their_decimal_text(form: str) -> None:
+def test_integers_of_every_kind_are_ids_by_their_decimal_text(form):
     make = NUMBERS[form]
     table = {
         "qid": make([7, 7, 8]),
@@ -73,7 +73,7 @@ def test_integers_of_every_kind_are_ids_by_their_decimal_text(form: str) -> None
 
 
 @pytest.mark.parametrize("entry", REFUSED, ids=lambda entry: entry.id)
-def test_a_column_that_is_none_is_refused_with_its_row(entry: Refused) -> None:
+def test_a_column_that_is_none_is_refused_with_its_row(entry):
     table = PLAIN | {"doc_id": [*TEXTS], entry.column: entry.make()}
     error = is_refused(lambda: Rankings.from_table(table), entry.code)
     if entry.code != "length_mismatch":
@@ -81,7 +81,7 @@ def test_a_column_that_is_none_is_refused_with_its_row(entry: Refused) -> None:
         assert entry.line is None or error.location
 
 
-def frame_of(entry: Refused) -> pd.DataFrame | None:
+def frame_of(entry):
     """Return the column in a frame, where one can hold it as it is."""
     made = entry.make()
     if isinstance(made, list):
@@ -95,7 +95,7 @@ def frame_of(entry: Refused) -> pd.DataFrame | None:
 @pytest.mark.parametrize(
     "entry", [entry for entry in REFUSED if frame_of(entry) is not None], ids=lambda entry: entry.id
 )
-def test_frames_and_mappings_have_one_verdict(entry: Refused) -> None:
+def test_frames_and_mappings_have_one_verdict(entry):
     """For rankings, judgments and runs."""
     frame = frame_of(entry)
     assert frame is not None
@@ -126,11 +126,11 @@ def test_frames_and_mappings_have_one_verdict(entry: Refused) -> None:
         (pd.DataFrame({"rel": [1], "score": [1.0]}, index=pd.Index(["q"])), "query"),
     ],
 )
-def test_columns_that_are_missing_or_twice_are_refused(table: object, said: str) -> None:
+def test_columns_that_are_missing_or_twice_are_refused(table, said):
     assert said in is_refused(lambda: Rankings.from_table(table), "columns").message
 
 
-def test_columns_may_be_called_by_numbers() -> None:
+def test_columns_may_be_called_by_numbers():
     frame = pd.DataFrame([["q", "a", 1, 1.0], ["q", "b", 0, 2.0]])
     names = {"query": "0", "doc": "1", "relevance": "2", "score": "3"}
     assert Rankings.from_table(frame, **names).evaluate("RR")["RR"] == 1 / 2
@@ -142,13 +142,13 @@ def test_columns_may_be_called_by_numbers() -> None:
     )
 
 
-def test_a_table_without_judgments_is_refused_as_judgments_without_a_document_are() -> None:
+def test_a_table_without_judgments_is_refused_as_judgments_without_a_document_are():
     columns = PLAIN | {"relevance": [float("nan")] * 5}
     for make in (pd.DataFrame, pl.DataFrame, pa.table):
         is_refused(lambda make=make: Rankings.from_table(make(columns)), "empty_input")
 
 
-def test_categories_that_are_not_used_are_no_queries() -> None:
+def test_categories_that_are_not_used_are_no_queries():
     rankings = Rankings.from_table(OK["F5 pandas, categories"](PLAIN))
     assert rankings.query_ids == ["q1", "q2"]
     assert rankings.evaluate("RR").counts.queries == 2
@@ -156,7 +156,7 @@ def test_categories_that_are_not_used_are_no_queries() -> None:
     assert rs.read_qrels(qrels).query_ids == ["q1", "q2"]
 
 
-def test_a_lazy_frame_is_collected_where_it_stands() -> None:
+def test_a_lazy_frame_is_collected_where_it_stands():
     lazy = pl.LazyFrame(PLAIN)
     rankings = Rankings.from_table(lazy.filter(pl.col("qid") == "q1"))
     assert rankings.query_ids == ["q1"]
@@ -178,7 +178,7 @@ ATTRIBUTES: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.parametrize("form", ATTRIBUTES)
-def test_queries_without_a_value_are_a_slice(form: str) -> None:
+def test_queries_without_a_value_are_a_slice(form):
     rankings = Rankings.from_table(PLAIN | {"land": ATTRIBUTES[form]()}, attributes=["land"])
     slices = rankings.evaluate("RR", by="land").slices
     assert slices is not None
@@ -188,7 +188,7 @@ def test_queries_without_a_value_are_a_slice(form: str) -> None:
     }
 
 
-def test_slices_are_limited() -> None:
+def test_slices_are_limited():
     for count, code in ((100_000, ""), (100_001, "slices")):
         column = np.arange(count)
         table = {"qid": column, "rel": np.ones(count), "score": column, "user": column.astype(str)}
@@ -199,7 +199,7 @@ def test_slices_are_limited() -> None:
             assert len(rankings.evaluate("RR", by="user").slices.to_dict()) == count
 
 
-def test_an_attribute_that_has_no_text_is_refused() -> None:
+def test_an_attribute_that_has_no_text_is_refused():
     """Times without a zone and with one are other values, and no zone is guessed."""
     for odd in ({1, 2}, iter("abcde"), pa.array([{"a": 1}] * 5), [1, "a", 2, 3, 4], [object()] * 5):
         table = PLAIN | {"land": odd}
@@ -224,9 +224,7 @@ def test_an_attribute_that_has_no_text_is_refused() -> None:
         ("elsewhere", "frame"),
     ],
 )
-def test_a_frame_that_is_elsewhere_is_refused_with_what_brings_it_here(
-    module: str, hint: str
-) -> None:
+def test_a_frame_that_is_elsewhere_is_refused_with_what_brings_it_here(module, hint):
     columns = {"columns": ["qid", "rel", "score"], "__module__": module}
     frame = type("DataFrame", (), columns)()
     for call in (
@@ -259,18 +257,18 @@ def test_a_frame_that_is_elsewhere_is_refused_with_what_brings_it_here(
     ],
     ids=lambda odd: type(odd).__name__,
 )
-def test_what_is_no_table_is_refused(odd: object) -> None:
+def test_what_is_no_table_is_refused(odd):
     error = is_refused(lambda: Rankings.from_table(odd), "input_type")
     assert type(odd).__name__ in error.message
 
 
-def test_ranks_that_contradict_scores_are_refused_and_ranks_that_agree_are_not() -> None:
+def test_ranks_that_contradict_scores_are_refused_and_ranks_that_agree_are_not():
     table = {"qid": ["q", "q"], "doc": ["a", "b"], "rel": [1, 0], "score": [2.0, 1.0]}
     is_refused(lambda: Rankings.from_table(table | {"rank": [2, 1]}), "rank_score_disagree")
     assert Rankings.from_table(table | {"rank": [1, 2]}).doc_ids("q") == ["a", "b"]
 
 
-def test_documents_given_twice_are_resolved_as_asked() -> None:
+def test_documents_given_twice_are_resolved_as_asked():
     table = {"qid": ["q"] * 3, "doc": ["a", "b", "a"], "rel": [0, 1, 2], "score": [1.0, 2.0, 3.0]}
     assert is_refused(lambda: Rankings.from_table(table), "duplicate_doc").line == 3
     first = Rankings.from_table(table, duplicates="first")
@@ -280,7 +278,7 @@ def test_documents_given_twice_are_resolved_as_asked() -> None:
     assert first.evaluate("RR").diagnostics == {"duplicates_resolved": 1}
 
 
-def test_a_type_that_arrow_does_not_know_is_refused_where_it_is_needed() -> None:
+def test_a_type_that_arrow_does_not_know_is_refused_where_it_is_needed():
     frame = pl.DataFrame(PLAIN).with_columns(pl.lit(1).cast(pl.Int128).alias("relevance"))
     assert "Int128" in is_refused(lambda: Rankings.from_table(frame), "rel_not_number").message
     rankings = Rankings.from_table(
@@ -289,12 +287,12 @@ def test_a_type_that_arrow_does_not_know_is_refused_where_it_is_needed() -> None
     assert rankings.relevance.tolist() == rankings.scores.tolist()
 
 
-def test_many_threads_may_read_and_evaluate_tables_at_once() -> None:
+def test_many_threads_may_read_and_evaluate_tables_at_once():
     shared = Rankings.from_table(pd.DataFrame(PLAIN), ties="doc_id")
     barrier = threading.Barrier(8)
     forms = ["pandas", "polars", "arrow", "F6 polars, lazy"]
 
-    def work(number: int) -> None:
+    def work(number):
         barrier.wait()
         for _ in range(20):
             assert joined(OK[forms[number % 4]](PLAIN)) == EXPECTED

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 
-from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS, Entry, Row, lines
+from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS, Entry, lines
 
 LONG_ID = "x" * 1_000_000
 HUGE = "9" * 40
@@ -24,13 +23,13 @@ NFC, NFD = "caf\u00e9", "cafe\u0301"
 
 
 def judged(
-    id: str,  # noqa: A002 - as in the catalogue
-    *rows: Row,
-    texts: Sequence[str] = (),
-    code: str = "",
-    column: int | None = None,
-    **others: object,
-) -> Entry:
+    id,  # noqa: A002 - as in the catalogue
+    *rows,
+    texts=(),
+    code="",
+    column=None,
+    **others,
+):
     """Good judgments with others after them, written plainly unless other texts are given."""
     given = texts or [f"{query} 0 {doc} {grade}" for query, doc, grade in rows]
     return Entry(
@@ -177,19 +176,19 @@ JUDGMENTS = (
 NEXT = math.nextafter(0.1, 1)
 
 
-def ranked(ranks: tuple[object, ...]) -> bytes:
+def ranked(ranks):
     """Write other ranks into the run."""
     given = iter(ranks)
     return re.sub(rb"(d\d) \d", lambda found: found[1] + f" {next(given)}".encode(), RUN)
 
 
 def retrieved(
-    id: str,  # noqa: A002 - as in the catalogue
-    *rows: Row,
-    texts: Sequence[str] = (),
-    code: str = "",
-    **others: object,
-) -> Entry:
+    id,  # noqa: A002 - as in the catalogue
+    *rows,
+    texts=(),
+    code="",
+    **others,
+):
     """A good run with other lines after it, written plainly unless other texts are given."""
     given = texts or [f"{query} Q0 {doc} {at} {x} t" for at, (query, doc, x) in enumerate(rows, 3)]
     line = len(RUN_ROWS) + 1 if code else None
@@ -197,7 +196,7 @@ def retrieved(
     return Entry(id, RUN + lines(*given), code, line, role="run", rows=all_rows, **others)  # type: ignore[arg-type]
 
 
-def run(id: str, *rows: Row, text: bytes = b"", **others: object) -> Entry:  # noqa: A002 - as above
+def run(id, *rows, text=b"", **others):  # noqa: A002 - as above
     """A run, written plainly unless another text is given."""
     ranks: dict[object, int] = {}
     for query, doc, score in rows if not text else ():

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import sys
 from random import Random
-from typing import Any
 
 from rankscope import install_as_pytrec_eval
 
@@ -16,7 +15,7 @@ QUERIES = [f"q{number}" for number in range(20)]
 DOCUMENTS = [f"d{number}" for number in range(60)]
 
 
-def make_case() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+def make_case():
     """Judgments and a run with equal scores, negative grades and documents without a judgment."""
     random = Random(7)
     qrels = {
@@ -31,7 +30,7 @@ def make_case() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]
     return qrels, run
 
 
-def evaluate_with_beir() -> Any:
+def evaluate_with_beir():
     """Return the values of BEIR, and of its own measures."""
     from beir.retrieval.evaluation import EvaluateRetrieval  # noqa: PLC0415 - after the installation
 
@@ -44,7 +43,7 @@ def evaluate_with_beir() -> Any:
     return [*EvaluateRetrieval.evaluate(qrels, run, [1, 3, 5, 10, 100, 1000]), *custom]
 
 
-def evaluate_with_mteb() -> Any:
+def evaluate_with_mteb():
     """Return the values of a task of MTEB, for a model that finds what the run has."""
     import mteb  # noqa: PLC0415 - after the installation
     from datasets import Dataset  # noqa: PLC0415 - with MTEB
@@ -78,7 +77,7 @@ def evaluate_with_mteb() -> Any:
             bibtex_citation="",
         )
 
-        def load_data(self, **_: Any) -> None:
+        def load_data(self, **_):
             texts = [{"id": doc, "title": "", "text": f"text {doc}"} for doc in DOCUMENTS]
             queries = [{"id": query, "text": f"query {query}"} for query in QUERIES]
             split = {
@@ -95,10 +94,10 @@ def evaluate_with_mteb() -> Any:
 
         mteb_model_meta = ModelMeta.create_empty({"name": "rankscope/run", "revision": "1"})
 
-        def index(self, corpus: Any, **_: Any) -> None:
+        def index(self, corpus, **_):
             assert corpus["id"] == DOCUMENTS
 
-        def search(self, queries: Any, **_: Any) -> Any:
+        def search(self, queries, **_):
             return {query: dict(run[query]) for query in queries["id"]}
 
     result = mteb.evaluate(Model(), Task(), cache=None, show_progress_bar=False)

@@ -21,13 +21,13 @@ class Part:
     sizes: Any
 
     @property
-    def query(self) -> Any:
+    def query(self):
         """The query of each row."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
 
 @cache
-def made_up(*, has_empty: bool = True) -> tuple[Part, Part]:
+def made_up(*, has_empty=True):
     """Rows for training and for validation, some of whose queries have nothing relevant."""
     rng = np.random.default_rng(11)
     parts = []
@@ -45,7 +45,7 @@ def made_up(*, has_empty: bool = True) -> tuple[Part, Part]:
 
 
 @cache
-def real() -> tuple[Part, Part]:
+def real():
     """The rows of LightGBM's example of ranking, for training and for validation."""
     folder = find("lightgbm")
     datasets = pytest.importorskip("sklearn.datasets")

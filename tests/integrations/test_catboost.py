@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +22,7 @@ SINGLE = 1e-7
 """CatBoost keeps weights in single precision."""
 
 
-def make_pools(parts: tuple[Part, Part], **more: Any) -> list[Any]:
+def make_pools(parts, **more):
     return [
         catboost.Pool(
             part.features,
@@ -36,7 +34,7 @@ def make_pools(parts: tuple[Part, Part], **more: Any) -> list[Any]:
     ]
 
 
-def fit(pools: list[Any], metric: Any, **more: Any) -> Any:
+def fit(pools, metric, **more):
     """A ranker that stopped early."""
     ranker = catboost.CatBoostRanker(
         iterations=300,
@@ -52,15 +50,13 @@ def fit(pools: list[Any], metric: Any, **more: Any) -> Any:
     return ranker.fit(pools[0], eval_set=pools[1])
 
 
-def values(ranker: Any, metric: str) -> list[float]:
+def values(ranker, metric):
     found: list[float] = ranker.get_evals_result()["validation"][metric]
     return found
 
 
 @pytest.mark.parametrize("read", PARTS)
-def test_training_stops_in_the_round_in_which_catboost_stops_by_its_own_ndcg(
-    read: Callable[[], tuple[Part, Part]],
-) -> None:
+def test_training_stops_in_the_round_in_which_catboost_stops_by_its_own_ndcg(read):
     pools = make_pools(read())
     ours = fit(pools, make_eval_metric("nDCG@10", pools, convention="catboost"))
     own = fit(pools, "NDCG:top=10")
@@ -71,7 +67,7 @@ def test_training_stops_in_the_round_in_which_catboost_stops_by_its_own_ndcg(
     assert ours.tree_count_ == np.argmax(theirs) + 1
 
 
-def test_groups_have_the_weights_of_the_pool() -> None:
+def test_groups_have_the_weights_of_the_pool():
     rng = np.random.default_rng(4)
     parts = made_up()
     weights = [np.repeat(rng.uniform(0.5, 2, len(part.sizes)), part.sizes) for part in parts]
@@ -84,7 +80,7 @@ def test_groups_have_the_weights_of_the_pool() -> None:
     assert theirs[0] != pytest.approx(unweighted[0], abs=1e-4)
 
 
-def test_weights_of_rows_do_not_count_as_in_its_own_ndcg() -> None:
+def test_weights_of_rows_do_not_count_as_in_its_own_ndcg():
     rng = np.random.default_rng(5)
     parts = made_up()
     weights = [rng.uniform(0.5, 2, len(part.grades)) for part in parts]
@@ -94,7 +90,7 @@ def test_weights_of_rows_do_not_count_as_in_its_own_ndcg() -> None:
     assert values(ours, "nDCG@10") == pytest.approx(theirs, abs=EXACT)
 
 
-def test_a_loss_is_minimized() -> None:
+def test_a_loss_is_minimized():
     pools = make_pools(made_up())
     ranker = fit(pools, make_eval_metric("OrderingLoss@10", pools))
     found = values(ranker, "OrderingLoss@10")
@@ -102,16 +98,14 @@ def test_a_loss_is_minimized() -> None:
     assert min(found) < found[0]
 
 
-def test_a_pool_that_the_metric_does_not_know_is_an_error() -> None:
+def test_a_pool_that_the_metric_does_not_know_is_an_error():
     pools = make_pools(made_up())
     with pytest.raises(catboost.CatBoostError, match="rows that are of none of the 1 pools"):
         fit(pools, make_eval_metric("nDCG@10", pools[1:]))
 
 
 @pytest.mark.parametrize("has_time", [False, True])
-def test_validation_has_values_where_categorical_features_shuffle_the_rows_for_training(
-    has_time: bool,
-) -> None:
+def test_validation_has_values_where_categorical_features_shuffle_the_rows_for_training(has_time):
     pools = [
         catboost.Pool(
             [[*row, str(int(row[0] * 3))] for row in part.features.tolist()],
@@ -132,27 +126,27 @@ def test_validation_has_values_where_categorical_features_shuffle_the_rows_for_t
     assert ours["learn"]["nDCG@10"] == pytest.approx(in_training, abs=EXACT)
 
 
-def test_a_pool_without_queries_is_an_error() -> None:
+def test_a_pool_without_queries_is_an_error():
     part, _ = made_up()
     with pytest.raises(UsageError, match="has no queries"):
         make_eval_metric("nDCG@10", [catboost.Pool(part.features, part.grades)])
 
 
-def test_one_measure_and_a_list_of_pools_are_expected() -> None:
+def test_one_measure_and_a_list_of_pools_are_expected():
     pools = make_pools(made_up())
     for measure, given in ((["nDCG@10", "AP"], pools), ("nDCG@10", []), ("nDCG@10", pools[0])):
         with refuses(UsageError, "usage"):
             make_eval_metric(measure, given)
 
 
-def test_pools_with_the_same_labels_and_other_queries_are_an_error() -> None:
+def test_pools_with_the_same_labels_and_other_queries_are_an_error():
     part, _ = made_up()
     other = Part(part.features, part.grades, part.sizes[::-1])
     with pytest.raises(UsageError, match="the same labels, but different queries"):
         make_eval_metric("nDCG@10", make_pools((part, other)))
 
 
-def test_a_ranker_with_the_metric_can_be_copied_and_pickled() -> None:
+def test_a_ranker_with_the_metric_can_be_copied_and_pickled():
     pools = make_pools(made_up())
     ranker = fit(pools, make_eval_metric("nDCG@10", pools))
     for copied in (copy.deepcopy(ranker), pickle.loads(pickle.dumps(ranker))):  # noqa: S301 - ours

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -76,7 +74,7 @@ THEIRS = [
 
 
 @pytest.fixture(scope="module")
-def cast21() -> tuple[list[Any], dict[str, list[Any]]]:
+def cast21():
     folder = find("cast21")
     qrels = list(ir_measures.read_trec_qrels(str(folder / "cast21.qrels")))
     runs = {path.stem: list(ir_measures.read_trec_run(str(path))) for path in folder.glob("*.run")}
@@ -84,16 +82,14 @@ def cast21() -> tuple[list[Any], dict[str, list[Any]]]:
 
 
 @pytest.fixture
-def registered() -> Iterator[None]:
+def registered():
     register()
     yield
     unregister()
 
 
 @pytest.mark.parametrize("run", ["org_convdr", "org_manual_bm25"])
-def test_values_of_real_queries_are_those_of_the_pytrec_eval_provider(
-    run: str, cast21: tuple[list[Any], dict[str, list[Any]]]
-) -> None:
+def test_values_of_real_queries_are_those_of_the_pytrec_eval_provider(run, cast21):
     qrels, runs = cast21
     ours = make_provider().calc(THEIRS, qrels, runs[run])
     theirs = ir_measures.pytrec_eval.calc(THEIRS, qrels, runs[run])
@@ -107,7 +103,7 @@ def test_values_of_real_queries_are_those_of_the_pytrec_eval_provider(
     assert np.abs([values[key] - others[key] for key in keys]).max() < 1e-12
 
 
-def test_every_form_of_judgments_and_runs_has_the_same_values() -> None:
+def test_every_form_of_judgments_and_runs_has_the_same_values():
     provider = make_provider()
     expected = provider.calc_aggregate(THEIRS, QRELS, RUN)
     qrels = [
@@ -126,7 +122,7 @@ def test_every_form_of_judgments_and_runs_has_the_same_values() -> None:
     assert provider.calc_aggregate(THEIRS, pd.DataFrame(qrels), frame) == expected
 
 
-def test_integer_query_ids_come_back_as_integers() -> None:
+def test_integer_query_ids_come_back_as_integers():
     qrels = pd.DataFrame({"query_id": [7, 7, 8], "doc_id": ["a", "b", "a"], "relevance": [1, 0, 2]})
     run = pd.DataFrame({"query_id": [7, 8], "doc_id": ["b", "a"], "score": [0.5, 0.25]})
     for values in (
@@ -136,7 +132,7 @@ def test_integer_query_ids_come_back_as_integers() -> None:
         assert {each.query_id: each.value for each in values} == {7: 0.0, 8: 1.0}
 
 
-def test_the_provider_takes_grades_that_pytrec_eval_refuses() -> None:
+def test_the_provider_takes_grades_that_pytrec_eval_refuses():
     qrels = {"q": {"d1": 0.5, "d2": 1.5}}
     run = {"q": {"d1": 2.0, "d2": 1.0}}
     found = make_provider().calc_aggregate([nDCG @ 2], qrels, run)[nDCG @ 2]
@@ -144,7 +140,7 @@ def test_the_provider_takes_grades_that_pytrec_eval_refuses() -> None:
     assert found == pytest.approx((0.5 + 1.5 / discount) / (1.5 + 0.5 / discount))
 
 
-def test_the_provider_leaves_measures_that_rankscope_does_not_know_to_others() -> None:
+def test_the_provider_leaves_measures_that_rankscope_does_not_know_to_others():
     provider = make_provider()
     assert provider.supports(nDCG @ 10)
     assert provider.supports(alpha_nDCG @ 10)
@@ -152,7 +148,7 @@ def test_the_provider_leaves_measures_that_rankscope_does_not_know_to_others() -
     assert not provider.supports(ir_measures.define(lambda _qrels, _run: [], "nDCG"))
 
 
-def test_registered_all_functions_of_ir_measures_use_it(registered: None) -> None:
+def test_registered_all_functions_of_ir_measures_use_it(registered):
     del registered
     # No other provider has ERR without Perl, RBP without its p, or SetF with beta squared.
     measures = [ERR @ 10, RBP, SetF(beta=2.0)]
@@ -163,14 +159,14 @@ def test_registered_all_functions_of_ir_measures_use_it(registered: None) -> Non
     assert ir_measures.providers.registry["rankscope"].NAME == "rankscope"
 
 
-def test_registered_it_works_beside_the_other_providers(registered: None) -> None:
+def test_registered_it_works_beside_the_other_providers(registered):
     del registered
     always = ir_measures.define(lambda qrels, _run: [(q, 2.0) for q in {*qrels.query_id}], "always")
     found = ir_measures.calc_aggregate([RR, always], QRELS, RUN)
     assert found == {RR: pytest.approx(0.5 / 3), always: 2.0}
 
 
-def test_registering_twice_and_undoing_it_leaves_ir_measures_as_it_was() -> None:
+def test_registering_twice_and_undoing_it_leaves_ir_measures_as_it_was():
     before = list(ir_measures.DefaultPipeline.providers)
     register()
     register(make_provider(policy="unjudged=remove"))
@@ -183,7 +179,7 @@ def test_registering_twice_and_undoing_it_leaves_ir_measures_as_it_was() -> None
     assert "rankscope" not in ir_measures.providers.registry
 
 
-def test_measures_of_rankscope_are_measures_of_ir_measures() -> None:
+def test_measures_of_rankscope_are_measures_of_ir_measures():
     measures = [
         make_measure("nDCG@10"),
         make_measure(rs.nDCG(gain="exp2", discount="zipf", s=1.0) @ 3),
@@ -211,7 +207,7 @@ def test_measures_of_rankscope_are_measures_of_ir_measures() -> None:
     ]
 
 
-def test_a_measure_with_the_name_of_one_of_ir_measures_is_another_measure() -> None:
+def test_a_measure_with_the_name_of_one_of_ir_measures_is_another_measure():
     measure = make_measure("AP")
     assert str(measure) == str(AP)
     assert {AP: 1, measure: 2}[AP] == 1
@@ -219,7 +215,7 @@ def test_a_measure_with_the_name_of_one_of_ir_measures_is_another_measure() -> N
     assert measure != make_measure("AP", policy="unjudged=remove", name="AP")
 
 
-def test_the_operators_of_measures_keep_the_policy() -> None:
+def test_the_operators_of_measures_keep_the_policy():
     measure = make_measure("AP", policy="unjudged=remove")
     assert str(measure @ 5) == "AP@5 [unjudged=remove]"
     assert str(measure(rel=2)) == "AP(rel=2) [unjudged=remove]"
@@ -228,7 +224,7 @@ def test_the_operators_of_measures_keep_the_policy() -> None:
     assert [*found.values()] == pytest.approx([*expected.values()])
 
 
-def test_queries_that_a_policy_leaves_out_are_not_in_the_mean() -> None:
+def test_queries_that_a_policy_leaves_out_are_not_in_the_mean():
     measure = make_measure("RR", policy="missing=skip,empty=skip")
     found = ir_measures.calc([measure], QRELS, RUN)
     values = {each.query_id: each.value for each in found.per_query}
@@ -237,7 +233,7 @@ def test_queries_that_a_policy_leaves_out_are_not_in_the_mean() -> None:
     assert np.isnan([values["q2"], values["q3"]]).all()
 
 
-def test_a_measure_can_be_pickled() -> None:
+def test_a_measure_can_be_pickled():
     measure = make_measure("AP@10", policy="unjudged=remove")
     copy = pickle.loads(pickle.dumps(measure))  # noqa: S301 - our own bytes
     assert copy == measure
@@ -246,7 +242,7 @@ def test_a_measure_can_be_pickled() -> None:
     )
 
 
-def test_an_empty_run_is_worth_nothing_by_the_default_policy_only() -> None:
+def test_an_empty_run_is_worth_nothing_by_the_default_policy_only():
     empty = pd.DataFrame([], columns=["query_id", "doc_id", "score"])
     for run in ({}, empty, iter(())):
         assert make_provider().calc_aggregate([AP], QRELS, run) == {AP: 0.0}
@@ -256,7 +252,7 @@ def test_an_empty_run_is_worth_nothing_by_the_default_policy_only() -> None:
         make_provider(policy="missing=skip").calc_aggregate([AP], QRELS, empty)
 
 
-def test_bad_input_is_an_error_of_rankscope() -> None:
+def test_bad_input_is_an_error_of_rankscope():
     provider = make_provider()
     twice = [ir_measures.ScoredDoc("q1", "d1", score) for score in (0.5, 0.25)]
     with pytest.raises(DuplicateError):
@@ -282,7 +278,7 @@ SCORED = [ir_measures.ScoredDoc("q1", name, 3.0 - at) for at, name in enumerate(
 
 
 @pytest.mark.parametrize("form", ["rows", "frame"])
-def test_measures_of_diversity_read_the_iteration_as_the_subtopic(form: str) -> None:
+def test_measures_of_diversity_read_the_iteration_as_the_subtopic(form):
     qrels = pd.DataFrame(BY_SUBTOPIC) if form == "frame" else BY_SUBTOPIC
     run = pd.DataFrame(SCORED) if form == "frame" else SCORED
     found = make_provider().calc_aggregate([StRecall @ 2, P_IA @ 2, P @ 2], qrels, run)
@@ -292,6 +288,6 @@ def test_measures_of_diversity_read_the_iteration_as_the_subtopic(form: str) -> 
     assert ir_measures.calc_aggregate([ours], qrels, run)[ours] == 0.0
 
 
-def test_measures_of_diversity_need_an_iteration() -> None:
+def test_measures_of_diversity_need_an_iteration():
     with refuses(FormatError, "subtopics_missing", match="iteration"):
         make_provider().calc_aggregate([StRecall @ 2], QRELS, RUN)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,8 +23,8 @@ from tests.refusals import refused, refuses
     ],
 )
 def test_a_missing_library_is_an_error_with_the_command_that_installs_it(
-    module: str, package: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    module, package, monkeypatch
+):
     monkeypatch.setattr(sys, "path", [])
     library = module.partition(".")[0]
     for name in [name for name in sys.modules if name.partition(".")[0] == library]:
@@ -36,9 +35,7 @@ def test_a_missing_library_is_an_error_with_the_command_that_installs_it(
     assert caught.value.hint == f"run `pip install {package}`"
 
 
-def test_a_library_without_one_of_its_own_parts_is_not_called_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_library_without_one_of_its_own_parts_is_not_called_missing(tmp_path, monkeypatch):
     (tmp_path / "half_a_library.py").write_text("import its_other_half\n", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     with refuses(
@@ -47,7 +44,7 @@ def test_a_library_without_one_of_its_own_parts_is_not_called_missing(
         require("half_a_library")
 
 
-def test_importing_an_integration_loads_no_library_but_where_a_class_has_to_be_one_of_its() -> None:
+def test_importing_an_integration_loads_no_library_but_where_a_class_has_to_be_one_of_its():
     code = """
 import pkgutil, sys
 import rankscope.integrations as package
@@ -76,7 +73,7 @@ FORMS: dict[str, dict[str, list[Any]]] = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_dataset_of_hugging_face_is_a_table(form: str) -> None:
+def test_a_dataset_of_hugging_face_is_a_table(form):
     datasets = pytest.importorskip("datasets", reason="it is in make test-integrations")
     made = datasets.Dataset.from_dict(FORMS[form])
     for dataset in (made, made.with_format("numpy"), made.to_iterable_dataset()):
@@ -93,18 +90,18 @@ def test_a_dataset_of_hugging_face_is_a_table(form: str) -> None:
 class Local:
     """A file here, as `ir_datasets` has those that it downloads."""
 
-    def __init__(self, file: Path, text: str) -> None:
+    def __init__(self, file, text):
         file.write_text(text)
         self._file = file
 
-    def path(self) -> Path:
+    def path(self):
         return self._file
 
-    def stream(self) -> object:
+    def stream(self):
         return self._file.open("rb")
 
 
-def test_a_dataset_of_ir_datasets_has_judgments_and_a_run(tmp_path: Path) -> None:
+def test_a_dataset_of_ir_datasets_has_judgments_and_a_run(tmp_path):
     formats = pytest.importorskip("ir_datasets.formats", reason="it is in make test-integrations")
     base = pytest.importorskip("ir_datasets.datasets.base")
     qrels = formats.TrecQrels(Local(tmp_path / "qrels", "q1 0 d1 1\nq1 0 d2 0\n"), {})

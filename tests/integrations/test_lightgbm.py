@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import rankscope as rs
 from rankscope.errors import UsageError
 from rankscope.integrations.lightgbm import make_feval
 
-from tests.integrations.ranked import PARTS, Part, made_up
+from tests.integrations.ranked import PARTS, made_up
 from tests.refusals import refuses
 
 lgb = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
@@ -30,14 +29,14 @@ PARAMETERS = {
 OWN = make_feval(["nDCG@10", "AP@10"], convention="lightgbm")
 
 
-def datasets(parts: tuple[Part, Part], weights: tuple[Any, Any] = (None, None)) -> tuple[Any, Any]:
+def datasets(parts, weights=(None, None)):
     train, valid = parts
     first = lgb.Dataset(train.features, train.grades, group=train.sizes, weight=weights[0])
     second = first.create_valid(valid.features, valid.grades, group=valid.sizes, weight=weights[1])
     return first, second
 
 
-def record(parts: tuple[Part, Part], weights: tuple[Any, Any] = (None, None)) -> Any:
+def record(parts, weights=(None, None)):
     """What LightGBM and rankscope say after each of 20 rounds."""
     train, valid = datasets(parts, weights)
     recorded: dict[str, Any] = {}
@@ -53,9 +52,7 @@ def record(parts: tuple[Part, Part], weights: tuple[Any, Any] = (None, None)) ->
 
 
 @pytest.mark.parametrize("read", PARTS)
-def test_values_are_those_of_lightgbm_after_every_round(
-    read: Callable[[], tuple[Part, Part]],
-) -> None:
+def test_values_are_those_of_lightgbm_after_every_round(read):
     recorded = record(read())
     assert len(recorded["nDCG@10"]) == 20
     assert recorded["nDCG@10"] == pytest.approx(recorded["ndcg@10"], abs=EXACT)
@@ -63,9 +60,7 @@ def test_values_are_those_of_lightgbm_after_every_round(
 
 
 @pytest.mark.parametrize("read", PARTS)
-def test_training_stops_in_the_round_in_which_lightgbm_stops_by_its_own_ndcg(
-    read: Callable[[], tuple[Part, Part]],
-) -> None:
+def test_training_stops_in_the_round_in_which_lightgbm_stops_by_its_own_ndcg(read):
     best = []
     for metric, feval in (("ndcg", None), ("None", OWN)):
         train, valid = datasets(read())
@@ -83,7 +78,7 @@ def test_training_stops_in_the_round_in_which_lightgbm_stops_by_its_own_ndcg(
     assert 1 < best[1] < 290
 
 
-def test_the_best_round_of_a_loss_is_the_one_with_the_lowest_value() -> None:
+def test_the_best_round_of_a_loss_is_the_one_with_the_lowest_value():
     train, valid = datasets(made_up())
     recorded: dict[str, Any] = {}
     booster = lgb.train(
@@ -99,7 +94,7 @@ def test_the_best_round_of_a_loss_is_the_one_with_the_lowest_value() -> None:
     assert min(values) < values[0]
 
 
-def test_the_mean_weight_of_the_rows_weighs_a_query() -> None:
+def test_the_mean_weight_of_the_rows_weighs_a_query():
     rng = np.random.default_rng(2)
     parts = made_up(has_empty=False)
     weights = tuple(rng.uniform(0.5, 2, size=len(part.grades)) for part in parts)
@@ -109,7 +104,7 @@ def test_the_mean_weight_of_the_rows_weighs_a_query() -> None:
     assert recorded["nDCG@10"] != pytest.approx(record(parts)["nDCG@10"], abs=1e-4)
 
 
-def test_lightgbm_counts_a_query_without_relevant_documents_as_1_whatever_it_weighs() -> None:
+def test_lightgbm_counts_a_query_without_relevant_documents_as_1_whatever_it_weighs():
     rng = np.random.default_rng(2)
     parts = made_up()
     weights = [rng.uniform(0.5, 2, size=len(part.grades)) for part in parts]
@@ -123,7 +118,7 @@ def test_lightgbm_counts_a_query_without_relevant_documents_as_1_whatever_it_wei
     assert theirs == pytest.approx(recorded["ndcg@10"], abs=SINGLE)
 
 
-def test_a_ranker_takes_the_same_metric_and_stops_in_the_same_round() -> None:
+def test_a_ranker_takes_the_same_metric_and_stops_in_the_same_round():
     train, valid = made_up()
     best = []
     for metric in (OWN, "ndcg"):
@@ -145,14 +140,14 @@ def test_a_ranker_takes_the_same_metric_and_stops_in_the_same_round() -> None:
     assert best[0] == best[1]
 
 
-def test_folds_of_cross_validation_have_their_own_queries() -> None:
+def test_folds_of_cross_validation_have_their_own_queries():
     train, _ = made_up()
     data = lgb.Dataset(train.features, train.grades, group=train.sizes)
     found = lgb.cv(PARAMETERS | {"metric": "ndcg"}, data, 5, feval=OWN, nfold=3)
     assert found["valid nDCG@10-mean"] == pytest.approx(found["valid ndcg@10-mean"], abs=EXACT)
 
 
-def test_values_without_a_convention_are_those_of_rankscope() -> None:
+def test_values_without_a_convention_are_those_of_rankscope():
     _, valid = made_up()
     scores = np.round(valid.features[:, 0])
     ((name, value, is_higher_better),) = make_feval("nDCG@5", policy="empty=skip")(
@@ -163,7 +158,7 @@ def test_values_without_a_convention_are_those_of_rankscope() -> None:
     assert (name, value, is_higher_better) == ("nDCG@5", expected, True)
 
 
-def test_data_without_queries_are_an_error() -> None:
+def test_data_without_queries_are_an_error():
     train, _ = made_up()
     data = lgb.Dataset(train.features, train.grades)
     with refuses(UsageError, "no_groups", match="have no queries"):
@@ -181,13 +176,11 @@ def test_data_without_queries_are_an_error() -> None:
         ("nDCG@10", {"convention": "lihgtgbm"}, "unknown_convention"),
     ],
 )
-def test_what_is_wrong_is_said_before_training(
-    measures: Any, settings: dict[str, str], code: str
-) -> None:
+def test_what_is_wrong_is_said_before_training(measures, settings, code):
     with refuses(UsageError, code):
         make_feval(measures, **settings)
 
 
-def test_a_metric_can_be_pickled() -> None:
+def test_a_metric_can_be_pickled():
     arguments = ([2, 0, 1], [0.3, 0.9, 0.1], None, [3])
     assert pickle.loads(pickle.dumps(OWN))(*arguments) == OWN(*arguments)  # noqa: S301 - ours

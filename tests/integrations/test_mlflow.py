@@ -5,9 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 import rankscope as rs
@@ -26,7 +23,7 @@ NEW = {query: {"a": 3.0, "c": 2.0, "b": 1.0} for query in QRELS}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def store(tmp_path_factory):
     folder = tmp_path_factory.mktemp("mlflow")
     before = mlflow.get_tracking_uri()
     mlflow.set_tracking_uri(f"sqlite:///{folder}/mlflow.db")
@@ -39,34 +36,31 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 class Logged:
     """What a run of MLflow contains."""
 
-    def __init__(self, run: Any) -> None:
+    def __init__(self, run):
         self.id = run.info.run_id
         data = mlflow.get_run(self.id).data
         self.metrics: dict[str, float] = data.metrics
         self.tags: dict[str, str] = data.tags
 
-    def files(self, folder: str = "rankscope") -> set[str]:
+    def files(self, folder="rankscope"):
         found = mlflow.artifacts.list_artifacts(run_id=self.id, artifact_path=folder)
         return {each.path.removeprefix("rankscope/") for each in found if not each.is_dir}
 
-    def text(self, name: str) -> str:
+    def text(self, name):
         return str(mlflow.artifacts.load_text(f"runs:/{self.id}/rankscope/{name}"))
 
-    def table(self, name: str) -> dict[str, list[Any]]:
+    def table(self, name):
         frame = mlflow.load_table(f"rankscope/{name}", run_ids=[self.id])
         return {column: frame[column].tolist() for column in frame}
 
 
-def log(
-    result: rs.Evaluation | rs.Evaluations | rs.Comparison,
-    **settings: Any,
-) -> Logged:
+def log(result, **settings):
     with mlflow.start_run() as run:
         log_result(result, **settings)
     return Logged(run)
 
 
-def test_an_evaluation_is_logged_under_plain_names() -> None:
+def test_an_evaluation_is_logged_under_plain_names():
     ev = rs.evaluate(QRELS, NEW, ["nDCG@3", "nDCG@1", "AP"], interval=0.9)
     logged = log(ev)
     expected = {name: ev[name] for name in ev}
@@ -91,13 +85,13 @@ def test_an_evaluation_is_logged_under_plain_names() -> None:
     assert table["ndcg_at_3"] == pytest.approx(ev.per_query("nDCG@3"))
 
 
-def test_a_convention_is_a_tag() -> None:
+def test_a_convention_is_a_tag():
     logged = log(rs.evaluate(QRELS, NEW, "nDCG@3", convention="sklearn"), figures=False)
     assert logged.tags["rankscope.convention"] == rs.conventions.find("sklearn").address
     assert logged.files() == {"queries.json"}
 
 
-def test_steps_and_prefixes_keep_results_apart() -> None:
+def test_steps_and_prefixes_keep_results_apart():
     with mlflow.start_run() as run:
         for step, each in enumerate((OLD, NEW)):
             log_result(rs.evaluate(QRELS, each, "nDCG@3"), prefix="valid/", step=step)
@@ -111,7 +105,7 @@ def test_steps_and_prefixes_keep_results_apart() -> None:
     assert "valid/rankscope.policy" in logged.tags
 
 
-def test_logging_again_replaces_the_table() -> None:
+def test_logging_again_replaces_the_table():
     with mlflow.start_run() as run:
         for each in (OLD, NEW):
             ev = rs.evaluate(QRELS, each, "nDCG@3")
@@ -119,13 +113,13 @@ def test_logging_again_replaces_the_table() -> None:
     assert Logged(run).table("queries.json")["ndcg_at_3"] == pytest.approx(ev.per_query("nDCG@3"))
 
 
-def test_without_tables_and_figures_only_numbers_are_logged() -> None:
+def test_without_tables_and_figures_only_numbers_are_logged():
     logged = log(rs.evaluate(QRELS, NEW, ["nDCG@1", "nDCG@3"]), tables=False, figures=False)
     assert logged.metrics.keys() == {"ndcg_at_1", "ndcg_at_3", "queries"}
     assert logged.files() == set()
 
 
-def test_tables_have_the_names_and_types_of_the_input() -> None:
+def test_tables_have_the_names_and_types_of_the_input():
     day = dt.date(2026, 11, 20)
     table = {"group": [7, 7, 9], "label": [1, 0, 1], "score": [1, 2, 1]}
     table |= {"is_new": [True, True, False], "day": [day] * 3}
@@ -136,7 +130,7 @@ def test_tables_have_the_names_and_types_of_the_input() -> None:
     assert slices["day"] == ["2026-11-20"] * 2
 
 
-def test_several_runs_are_logged_by_their_names() -> None:
+def test_several_runs_are_logged_by_their_names():
     found = rs.evaluate(QRELS, {"old/1": OLD, "new": NEW}, ["nDCG@1", "nDCG@3"])
     logged = log(found)
     assert logged.metrics["new/ndcg_at_3"] == found["new"]["nDCG@3"]
@@ -149,7 +143,7 @@ def test_several_runs_are_logged_by_their_names() -> None:
     assert logged.table("new/queries.json")["query_id"] == [*QRELS]
 
 
-def test_a_comparison_is_logged_with_its_verdict() -> None:
+def test_a_comparison_is_logged_with_its_verdict():
     found = rs.compare(QRELS, {"old": OLD, "new": NEW}, ["nDCG@3", "AP"], baseline="old")
     logged = log(found)
     compared = found["nDCG@3", "new"]
@@ -169,21 +163,21 @@ def test_a_comparison_is_logged_with_its_verdict() -> None:
     ]
 
 
-def test_values_of_other_measures_are_logged_under_names_that_mlflow_allows() -> None:
+def test_values_of_other_measures_are_logged_under_names_that_mlflow_allows():
     values = {"query_id": [*QRELS], "old": [0.1, 0.2] * 6, "new": [0.2, 0.2] * 6}
     logged = log(rs.compare(values, "answers (%)", values=True))
     assert logged.metrics["old/answers ___"] == pytest.approx(0.15)
     assert "rankscope.policy" not in logged.tags
 
 
-def test_the_report_is_an_artifact() -> None:
+def test_the_report_is_an_artifact():
     report = rs.report(QRELS, {"new": NEW}, "nDCG@3")
     logged = log(rs.evaluate(QRELS, NEW, "nDCG@3"), report=report, tables=False)
     assert logged.files() == {"report.html"}
     assert logged.text("report.html") == report.to_html()
 
 
-def test_what_cannot_be_logged_is_an_error_before_anything_is_logged() -> None:
+def test_what_cannot_be_logged_is_an_error_before_anything_is_logged():
     with mlflow.start_run() as run:
         with pytest.raises(UsageError, match="found dict"):
             log_result({"nDCG@10": 0.5})  # type: ignore[arg-type]
@@ -193,7 +187,7 @@ def test_what_cannot_be_logged_is_an_error_before_anything_is_logged() -> None:
     assert (logged.metrics, logged.files()) == ({}, set())
 
 
-def test_rows_of_an_evaluation_of_answers_get_the_value_of_their_ranking() -> None:
+def test_rows_of_an_evaluation_of_answers_get_the_value_of_their_ranking():
     rows = [
         {
             "inputs": {"question": "graded"},
@@ -219,20 +213,20 @@ def test_rows_of_an_evaluation_of_answers_get_the_value_of_their_ranking() -> No
     assert found.metrics["first hit/mean"] == pytest.approx((1 + 1 / 3) / 3)
 
 
-def test_a_question_without_relevant_documents_follows_the_policy() -> None:
+def test_a_question_without_relevant_documents_follows_the_policy():
     row = {"outputs": ["a"], "expectations": {"relevant": []}}
     assert make_scorer("RR")(**row) == 0
     assert make_scorer("RR", policy="empty=one")(**row) == 1
 
 
-def test_a_row_without_judgments_is_an_error_that_names_the_key() -> None:
+def test_a_row_without_judgments_is_an_error_that_names_the_key():
     with pytest.raises(UsageError, match="no expectation 'relevant'"):
         make_scorer("RR")(outputs=["a"], expectations={"answer": "42"})
     scorer = make_scorer("RR", expectation="chunks")
     assert scorer(outputs=["a"], expectations=json.loads('{"chunks": ["a"]}')) == 1
 
 
-def test_an_answer_is_no_ranking_and_no_path(tmp_path: Path) -> None:
+def test_an_answer_is_no_ranking_and_no_path(tmp_path):
     file = tmp_path / "answer.run"
     file.write_text("q Q0 a 1 1.0 mine\n")
     for outputs in (str(file), None, 3):

@@ -10,7 +10,6 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -35,7 +34,7 @@ WIDTHS = (1280, 390)
 
 
 @pytest.fixture(scope="module")
-def notebook() -> Any:
+def notebook():
     """The code blocks of the page as cells, executed."""
     codes = [block.code for block in read_blocks(PAGE.read_text("utf-8"))]
     codes = [code for code in codes if "pip install" not in code]
@@ -45,7 +44,7 @@ def notebook() -> Any:
     return nbclient.NotebookClient(made, timeout=600, kernel_name="python3").execute()
 
 
-def find_cell(notebook: Any, text: str) -> Any:
+def find_cell(notebook, text):
     return next(cell for cell in notebook.cells if text in cell.source)
 
 
@@ -61,24 +60,24 @@ def find_cell(notebook: Any, text: str) -> Any:
         ("rs.report(", "text/html"),
     ],
 )
-def test_a_cell_shows_its_last_expression_once(notebook: Any, text: str, kind: str) -> None:
+def test_a_cell_shows_its_last_expression_once(notebook, text, kind):
     (output,) = find_cell(notebook, text).outputs
     assert output.output_type == "execute_result"
     assert set(output.data) == {"text/plain", kind}
 
 
-def test_a_plot_has_its_title_as_alternative_text(notebook: Any) -> None:
+def test_a_plot_has_its_title_as_alternative_text(notebook):
     (output,) = find_cell(notebook, "LossBars.of_runs").outputs
     assert output.metadata["image/png"]["alt"] == "What nDCG@10 lost, by run"
 
 
-def test_a_report_is_in_a_frame(notebook: Any) -> None:
+def test_a_report_is_in_a_frame(notebook):
     (output,) = find_cell(notebook, "rs.report(").outputs
     assert output.data["text/html"].startswith('<iframe title="3 runs against qrels" sandbox=')
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_an_exported_notebook_keeps_results(notebook: Any, theme: str, tmp_path: Path) -> None:
+def test_an_exported_notebook_keeps_results(notebook, theme, tmp_path):
     exporter = nbconvert.HTMLExporter(template_name="lab", theme=theme)
     page, _ = exporter.from_notebook_node(notebook)
     assert page.count('class="rankscope-result"') >= 3
@@ -91,7 +90,7 @@ def test_an_exported_notebook_keeps_results(notebook: Any, theme: str, tmp_path:
             photograph(path, Path(folder) / f"notebook-{theme}-{width}.png", width)
 
 
-def photograph(page: Path, picture: Path, width: int) -> None:
+def photograph(page, picture, width):
     program = shutil.which("chromium")
     assert program is not None, "expected the browser chromium in PATH"
     settings = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import pytest
 import rankscope as rs
@@ -23,14 +20,14 @@ GRADES = {query: {f"d{rank}": rank % 3 for rank in range(8)} for query in QUERIE
 
 
 @pytest.fixture(autouse=True)
-def _quiet() -> Iterator[None]:
+def _quiet():
     shown = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     yield
     optuna.logging.set_verbosity(shown)
 
 
-def search(quality: float, queries: list[str]) -> dict[str, dict[str, float]]:
+def search(quality, queries):
     """A run that is better the higher its quality."""
     return {
         query: {
@@ -41,10 +38,10 @@ def search(quality: float, queries: list[str]) -> dict[str, dict[str, float]]:
     }
 
 
-def tune(measure: str, qualities: list[float], direction: str) -> Any:
+def tune(measure, qualities, direction):
     """A study with one trial for each quality, which evaluates ten queries at a time."""
 
-    def objective(trial: Any) -> float:
+    def objective(trial):
         quality = qualities[trial.number]
         values: list[float] = []
         for start in range(0, len(QUERIES), 10):
@@ -66,7 +63,7 @@ def tune(measure: str, qualities: list[float], direction: str) -> Any:
 @pytest.mark.parametrize(
     ("measure", "direction"), [("nDCG@5", "maximize"), ("OrderingLoss@5", "minimize")]
 )
-def test_a_trial_that_is_worse_query_by_query_stops_early(measure: str, direction: str) -> None:
+def test_a_trial_that_is_worse_query_by_query_stops_early(measure, direction):
     good, bad, best = tune(measure, [1.5, -2.0, 3.0], direction).trials
     assert good.user_attrs["evaluated"] == best.user_attrs["evaluated"] == len(QUERIES)
     assert bad.user_attrs["evaluated"] < len(QUERIES)
@@ -76,7 +73,7 @@ def test_a_trial_that_is_worse_query_by_query_stops_early(measure: str, directio
     assert reported == expected.per_query(measure).tolist()
 
 
-def test_means_are_attributes_with_plain_names() -> None:
+def test_means_are_attributes_with_plain_names():
     evaluation = rs.evaluate(GRADES, search(1.0, QUERIES), ["nDCG@5", "AP"])
     study = optuna.create_study(direction="maximize")
     record_means(study.ask(), evaluation)
@@ -87,7 +84,7 @@ def test_means_are_attributes_with_plain_names() -> None:
     assert "user_attrs_ndcg_at_5" in study.trials_dataframe().columns
 
 
-def test_a_study_that_minimizes_what_is_better_when_high_is_an_error() -> None:
+def test_a_study_that_minimizes_what_is_better_when_high_is_an_error():
     with pytest.raises(UsageError, match="would minimize nDCG@5") as caught:
         tune("nDCG@5", [1.0], "minimize")
     assert (caught.value.code, caught.value.hint) == (
@@ -96,14 +93,14 @@ def test_a_study_that_minimizes_what_is_better_when_high_is_an_error() -> None:
     )
 
 
-def test_a_query_that_the_study_does_not_have_is_an_error() -> None:
+def test_a_query_that_the_study_does_not_have_is_an_error():
     evaluation = rs.evaluate({"other": {"d1": 1}}, {"other": {"d1": 1.0}}, "nDCG@5")
     trial = optuna.create_study(direction="maximize").ask()
     with pytest.raises(UsageError, match="query 'other' isn't one of the 60 queries"):
         report_queries(trial, evaluation, "nDCG@5", queries=QUERIES)
 
 
-def test_queries_without_a_value_are_not_reported() -> None:
+def test_queries_without_a_value_are_not_reported():
     qrels = {"q0": {"d1": 1}, "q1": {"d1": 0}}
     run = {"q0": {"d1": 1.0}, "q1": {"d1": 1.0}}
     evaluation = rs.evaluate(qrels, run, "nDCG@5", policy="empty=skip")

@@ -18,8 +18,6 @@ PAGES = sorted((ROOT / "docs" / "integrations").glob("*.md"))
 @pytest.mark.filterwarnings("ignore:.*Any type hint is inferred")  # MLflow, of its own code
 @pytest.mark.filterwarnings("ignore:WilcoxonPruner is experimental")
 @pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
-def test_the_examples_of_a_page_run(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_page(str(page.relative_to(ROOT)), page.read_text(encoding="utf-8"), tmp_path)

@@ -33,15 +33,15 @@ OTHER = FIRST.assign(score=[1.0, 2.0, 1.0, 2.0, 1.0])
 class Stored(pt.Transformer):  # type: ignore[misc]  # unknown without PyTerrier
     """A pipeline that looks its results up, and so needs no index."""
 
-    def __init__(self, results: pd.DataFrame) -> None:
+    def __init__(self, results):
         super().__init__()
         self.results = results
 
-    def transform(self, topics: pd.DataFrame) -> pd.DataFrame:
+    def transform(self, topics):
         return self.results.merge(topics[["qid"]], on="qid")
 
 
-def as_dicts(frame: pd.DataFrame, number: str) -> dict[str, dict[str, float]]:
+def as_dicts(frame, number):
     return {
         query: dict(zip(rows["docno"], rows[number], strict=True))
         for query, rows in frame.groupby("qid")
@@ -52,7 +52,7 @@ JUDGED = as_dicts(QRELS[QRELS["qid"] != "4"], "label")
 RUNS = {"first": as_dicts(FIRST, "score"), "other": as_dicts(OTHER, "score")}
 
 
-def test_an_experiment_has_the_values_of_rankscope() -> None:
+def test_an_experiment_has_the_values_of_rankscope():
     wanted = [rs.nDCG @ 10, rs.nDCG(gain="exp2", discount="zipf", s=0.5) @ 3, rs.AP]
     systems = {"first": FIRST, "other": Stored(OTHER)}
     metrics = ["map", *make_measures(wanted)]
@@ -63,7 +63,7 @@ def test_an_experiment_has_the_values_of_rankscope() -> None:
         assert row["map"] == pytest.approx(expected["AP"])
 
 
-def test_values_of_queries_and_tests_of_pyterrier_work_with_them() -> None:
+def test_values_of_queries_and_tests_of_pyterrier_work_with_them():
     measures = make_measures("nDCG@10")
     systems = {"a": FIRST, "b": OTHER}
     found = pt.Experiment(systems, TOPICS, QRELS, eval_metrics=measures, perquery=True)
@@ -75,7 +75,7 @@ def test_values_of_queries_and_tests_of_pyterrier_work_with_them() -> None:
     assert 0 <= tested["nDCG@10 p-value"][1] <= 1
 
 
-def test_batches_have_the_values_of_the_whole() -> None:
+def test_batches_have_the_values_of_the_whole():
     measures = make_measures(["nDCG@10", "AP"], policy="unjudged=nonrelevant")
     systems = {"first": Stored(FIRST)}
     whole = pt.Experiment(systems, TOPICS, QRELS, eval_metrics=measures)
@@ -84,7 +84,7 @@ def test_batches_have_the_values_of_the_whole() -> None:
         pd.testing.assert_frame_equal(parts, whole)
 
 
-def test_batches_without_judged_queries_have_no_values() -> None:
+def test_batches_without_judged_queries_have_no_values():
     judged = QRELS[QRELS["qid"] == "1"]
     found = pt.Experiment(
         [Stored(FIRST)],
@@ -97,7 +97,7 @@ def test_batches_without_judged_queries_have_no_values() -> None:
     assert found["RR"].tolist() == [1.0]
 
 
-def test_pipelines_are_compared_as_their_runs() -> None:
+def test_pipelines_are_compared_as_their_runs():
     systems = {"first": FIRST, "other": Stored(OTHER)}
     found = compare(systems, TOPICS, QRELS, ["nDCG@10", rs.AP], baseline="first")
     expected = rs.compare(JUDGED, RUNS, ["nDCG@10", "AP"], baseline="first")
@@ -105,7 +105,7 @@ def test_pipelines_are_compared_as_their_runs() -> None:
     assert found.to_dict() == expected.to_dict()
 
 
-def test_scores_that_differ_in_double_precision_only_are_ties_as_in_pyterrier() -> None:
+def test_scores_that_differ_in_double_precision_only_are_ties_as_in_pyterrier():
     close = FIRST.assign(score=[1.0, 1.0 + 1e-12, 2.0, 1.0, 1.0])
     found = compare({"close": close, "other": OTHER}, TOPICS, QRELS, "RR")
     theirs = pt.Experiment([close], TOPICS, QRELS, eval_metrics=["recip_rank"])
@@ -115,7 +115,7 @@ def test_scores_that_differ_in_double_precision_only_are_ties_as_in_pyterrier() 
     assert exact.means["close"]["RR"] == rs.evaluate(JUDGED, run, "RR")["RR"]
 
 
-def test_mistakes_are_errors_of_rankscope() -> None:
+def test_mistakes_are_errors_of_rankscope():
     with pytest.raises(UsageError, match="pipelines by name, found list"):
         compare([FIRST, OTHER], TOPICS, QRELS, "AP")  # type: ignore[arg-type]
     with pytest.raises(FormatError, match="score"):

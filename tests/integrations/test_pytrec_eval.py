@@ -8,14 +8,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 PROGRAM = Path(__file__).with_name("evaluators.py")
 
 
-def run_program(library: str, implementation: str, home: Path) -> tuple[str, Any]:
+def run_program(library, implementation, home):
     """Return the module of the evaluator and what the library returns, in a new process."""
     offline = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HOME": str(home)}
     done = subprocess.run(
@@ -32,9 +31,7 @@ def run_program(library: str, implementation: str, home: Path) -> tuple[str, Any
 
 
 @pytest.mark.parametrize("library", ["beir", "mteb"])
-def test_a_library_returns_the_same_with_rankscope_as_with_pytrec_eval(
-    library: str, tmp_path: Path
-) -> None:
+def test_a_library_returns_the_same_with_rankscope_as_with_pytrec_eval(library, tmp_path):
     if importlib.util.find_spec(library) is None:
         pytest.skip(f"{library} is not installed; it is in make test-integrations")
     module, ours = run_program(library, "rankscope", tmp_path)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import math
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,7 +41,7 @@ RELEVANT = {
 }
 
 
-def make_model(seed: int = 1) -> Any:
+def make_model(seed=1):
     torch.manual_seed(seed)
     numbers = {word: number for number, word in enumerate(WORDS)}
     tokenizer = Tokenizer(models.WordLevel(numbers))
@@ -51,7 +50,7 @@ def make_model(seed: int = 1) -> Any:
     return library.SentenceTransformer(modules=[embedding], device="cpu")
 
 
-def test_values_are_those_of_their_evaluator_where_the_definitions_agree() -> None:
+def test_values_are_those_of_their_evaluator_where_the_definitions_agree():
     model = make_model()
     sets = {query: {*docs} for query, docs in RELEVANT.items()}
     cutoffs = {name: [1, 10] for name in ("accuracy_at_k", "precision_recall_at_k")}
@@ -75,7 +74,7 @@ def test_values_are_those_of_their_evaluator_where_the_definitions_agree() -> No
         assert mean == pytest.approx(theirs[f"cosine_{theirs_name}"], abs=1e-12)
 
 
-def test_grades_count() -> None:
+def test_grades_count():
     model = make_model()
     found = make_evaluator(QUERIES, CORPUS, RELEVANT, ["nDCG@10", "AP(rel=2)@50"])(model)
     scores = model.similarity(model.encode([*QUERIES.values()]), model.encode([*CORPUS.values()]))
@@ -87,8 +86,8 @@ def test_grades_count() -> None:
     assert [*found.values()] == pytest.approx([*expected.values()], abs=1e-12)
 
 
-def test_documents_with_equal_scores_are_ordered_as_in_their_evaluator() -> None:
-    def same(a: Any, b: Any) -> Any:
+def test_documents_with_equal_scores_are_ordered_as_in_their_evaluator():
+    def same(a, b):
         return torch.zeros(len(a), len(b))
 
     sets = {query: {*docs} for query, docs in RELEVANT.items()}
@@ -103,7 +102,7 @@ def test_documents_with_equal_scores_are_ordered_as_in_their_evaluator() -> None
     assert averaged(make_model())["same_p_at_10"] == pytest.approx(math.fsum(shares) / len(shares))
 
 
-def test_the_first_measure_is_the_primary_metric_and_names_have_the_prefix(tmp_path: Path) -> None:
+def test_the_first_measure_is_the_primary_metric_and_names_have_the_prefix(tmp_path):
     evaluator = make_evaluator(QUERIES, CORPUS, RELEVANT, ["AP@10", "nDCG@10"], name="docs")
     model = make_model()
     found = evaluator(model, output_path=str(tmp_path), epoch=1, steps=20)
@@ -119,12 +118,12 @@ def test_the_first_measure_is_the_primary_metric_and_names_have_the_prefix(tmp_p
     assert [float(each) for each in rows[2][2:]] == [*found.values()]
 
 
-def test_of_a_loss_the_lowest_is_the_best() -> None:
+def test_of_a_loss_the_lowest_is_the_best():
     assert not make_evaluator(QUERIES, CORPUS, RELEVANT, "OrderingLoss@10").greater_is_better
 
 
-def test_the_best_score_function_is_the_primary_one() -> None:
-    def reverse(a: Any, b: Any) -> Any:
+def test_the_best_score_function_is_the_primary_one():
+    def reverse(a, b):
         return -library.util.cos_sim(a, b)
 
     functions = {"away": reverse, "near": library.util.cos_sim}
@@ -134,7 +133,7 @@ def test_the_best_score_function_is_the_primary_one() -> None:
     assert found["near_ndcg_at_10"] > found["away_ndcg_at_10"]
 
 
-def test_queries_without_judgments_are_left_out() -> None:
+def test_queries_without_judgments_are_left_out():
     some = {query: RELEVANT[query] for query in [*QUERIES][:5]}
     chosen = {query: QUERIES[query] for query in some}
     model = make_model()
@@ -142,7 +141,7 @@ def test_queries_without_judgments_are_left_out() -> None:
     assert make_evaluator(QUERIES, CORPUS, some)(model) == expected
 
 
-def test_mistakes_are_found_before_anything_is_encoded() -> None:
+def test_mistakes_are_found_before_anything_is_encoded():
     with pytest.raises(UsageError, match="nDGC"):
         make_evaluator(QUERIES, CORPUS, RELEVANT, "nDGC@10")
     with pytest.raises(UsageError, match="which of two models is better, found NumRet"):
@@ -153,7 +152,7 @@ def test_mistakes_are_found_before_anything_is_encoded() -> None:
         make_evaluator(QUERIES, CORPUS, {"other": {"c1": 1}})
 
 
-def test_the_trainer_keeps_the_best_model(tmp_path: Path) -> None:
+def test_the_trainer_keeps_the_best_model(tmp_path):
     datasets = pytest.importorskip("datasets")
     pytest.importorskip("accelerate")
     model = make_model()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -38,13 +37,13 @@ GRID = {"alpha": [0.1, 100.0, 10_000.0]}
 FOLDS = GroupKFold(3)
 
 
-def by_query(grades: Any, scores: Any, queries: Any, k: int) -> float:
+def by_query(grades, scores, queries, k):
     """The mean of scikit-learn's own nDCG over the queries."""
     rows = [queries == query for query in np.unique(queries)]
     return float(np.mean([ndcg_score([grades[row]], [scores[row]], k=k) for row in rows]))
 
 
-def expected(alpha: float) -> list[float]:
+def expected(alpha):
     return [
         by_query(Y[test], Ridge(alpha).fit(X[train], Y[train]).predict(X[test]), QUERY[test], 5)
         for train, test in FOLDS.split(X, Y, QUERY)
@@ -54,7 +53,7 @@ def expected(alpha: float) -> list[float]:
 MEANS = [np.mean(expected(alpha)) for alpha in GRID["alpha"]]
 
 
-def test_a_grid_search_with_routed_groups_has_the_values_of_the_queries() -> None:
+def test_a_grid_search_with_routed_groups_has_the_values_of_the_queries():
     with sklearn.config_context(enable_metadata_routing=True):
         scorer = make_ranking_scorer("nDCG@5", convention="sklearn")
         search = GridSearchCV(Ridge(), GRID, scoring=scorer, cv=FOLDS)
@@ -63,7 +62,7 @@ def test_a_grid_search_with_routed_groups_has_the_values_of_the_queries() -> Non
         assert search.best_score_ == pytest.approx(max(MEANS), abs=EXACT)
 
 
-def test_groups_can_be_a_series_with_the_index_of_the_frame() -> None:
+def test_groups_can_be_a_series_with_the_index_of_the_frame():
     scorer = make_ranking_scorer("nDCG@5", groups=IDS, convention="sklearn")
     search = GridSearchCV(Ridge(), GRID, scoring=scorer, cv=FOLDS, n_jobs=2)
     search.fit(FRAME, Y, groups=QUERY)
@@ -71,14 +70,14 @@ def test_groups_can_be_a_series_with_the_index_of_the_frame() -> None:
 
 
 @pytest.mark.parametrize("kind", ["category", "string", "object"])
-def test_a_series_of_groups_can_have_any_type(kind: str) -> None:
+def test_a_series_of_groups_can_have_any_type(kind):
     scorer = make_ranking_scorer("nDCG@5", groups=IDS.astype(kind), convention="sklearn")
     found = cross_val_score(Ridge(0.1), FRAME, Y, scoring=scorer, cv=FOLDS, groups=QUERY)
     assert found.tolist() == pytest.approx(expected(0.1), abs=EXACT)
 
 
 @pytest.mark.parametrize("ids", [QUERY, IDS], ids=["numbers", "text"])
-def test_groups_can_be_a_column(ids: Any) -> None:
+def test_groups_can_be_a_column(ids):
     frame = FRAME.assign(query_id=ids)
     features = make_column_transformer(("passthrough", list("abcd")))
     search = GridSearchCV(
@@ -90,7 +89,7 @@ def test_groups_can_be_a_column(ids: Any) -> None:
     assert search.cv_results_["mean_test_score"] == pytest.approx(MEANS, abs=EXACT)
 
 
-def test_groups_can_be_a_column_of_a_matrix() -> None:
+def test_groups_can_be_a_column_of_a_matrix():
     matrix = np.column_stack([X, QUERY])
     features = make_column_transformer(("passthrough", [0, 1, 2, 3]))
     scorer = make_ranking_scorer("nDCG@5", groups=-1, convention="sklearn")
@@ -99,7 +98,7 @@ def test_groups_can_be_a_column_of_a_matrix() -> None:
     assert found.tolist() == pytest.approx(expected(0.1), abs=EXACT)
 
 
-def test_several_measures_are_several_scorers() -> None:
+def test_several_measures_are_several_scorers():
     with sklearn.config_context(enable_metadata_routing=True):
         scorers = {
             name: make_ranking_scorer(name, convention="sklearn" if name == "nDCG@5" else None)
@@ -112,7 +111,7 @@ def test_several_measures_are_several_scorers() -> None:
     assert (found["test_OrderingLoss@5"] < 0).all()
 
 
-def test_a_classifier_ranks_by_its_second_class() -> None:
+def test_a_classifier_ranks_by_its_second_class():
     is_relevant = (Y > 0).astype(int)
     model = LogisticRegression().fit(X, is_relevant)
     scores = model.predict_proba(X)[:, 1]
@@ -124,27 +123,27 @@ def test_a_classifier_ranks_by_its_second_class() -> None:
         assert found == pytest.approx(by_query(is_relevant, scores, QUERY, 3), abs=EXACT)
 
 
-def test_a_classifier_of_several_classes_is_an_error() -> None:
+def test_a_classifier_of_several_classes_is_an_error():
     model = LogisticRegression().fit(FRAME, Y)
     with refuses(FormatError, "score_shape", match="one score per row"):
         make_ranking_scorer("nDCG@3", groups=IDS)(model, FRAME, Y)
 
 
-def test_groups_need_routing_a_column_or_a_series() -> None:
+def test_groups_need_routing_a_column_or_a_series():
     for groups in (None, QUERY, QUERY.tolist()):
         with refuses(UsageError, "no_groups") as caught:
             make_ranking_scorer("nDCG@5", groups=groups)
         assert "enable_metadata_routing=True" in caught.value.hint
 
 
-def test_groups_that_were_not_passed_are_an_error() -> None:
+def test_groups_that_were_not_passed_are_an_error():
     with sklearn.config_context(enable_metadata_routing=True):
         scorer = make_ranking_scorer("nDCG@5")
         with pytest.raises(UsageError, match="the scorer got no groups"):
             cross_val_score(Ridge(), X, Y, scoring=scorer, cv=3, error_score="raise")
 
 
-def test_a_query_in_several_folds_is_an_error() -> None:
+def test_a_query_in_several_folds_is_an_error():
     scorer = make_ranking_scorer("nDCG@5", groups=IDS)
     with refuses(UsageError, "split_query", match=r"query 'q\d+' has 8 rows in groups, but only"):
         cross_val_score(Ridge(), FRAME, Y, scoring=scorer, cv=KFold(3), error_score="raise")
@@ -160,7 +159,7 @@ def test_a_query_in_several_folds_is_an_error() -> None:
         (pd.concat([IDS, IDS]), FRAME, "the index of groups isn't unique"),
     ],
 )
-def test_groups_that_do_not_fit_are_an_error(groups: Any, x: Any, message: str) -> None:
+def test_groups_that_do_not_fit_are_an_error(groups, x, message):
     model = LinearRegression().fit(X, Y)
     if x is FRAME:
         model = LinearRegression().fit(FRAME, Y)
@@ -169,7 +168,7 @@ def test_groups_that_do_not_fit_are_an_error(groups: Any, x: Any, message: str) 
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NaT])
-def test_a_row_without_a_query_is_an_error(missing: object) -> None:
+def test_a_row_without_a_query_is_an_error(missing):
     with sklearn.config_context(enable_metadata_routing=True):
         scorer = make_ranking_scorer("nDCG@5")
     queries = [*QUERY[:-1], missing]
@@ -177,27 +176,27 @@ def test_a_row_without_a_query_is_an_error(missing: object) -> None:
         scorer(LinearRegression().fit(X, Y), X, Y, groups=queries)
 
 
-def test_groups_of_another_length_are_an_error() -> None:
+def test_groups_of_another_length_are_an_error():
     with sklearn.config_context(enable_metadata_routing=True):
         scorer = make_ranking_scorer("nDCG@5")
     with pytest.raises(FormatError, match="found 319 queries, 320 scores and 320 grades"):
         scorer(LinearRegression().fit(X, Y), X, Y, groups=QUERY[:-1])
 
 
-def test_an_estimator_without_scores_is_an_error() -> None:
+def test_an_estimator_without_scores_is_an_error():
     with pytest.raises(UsageError, match="LinearRegression has none of the methods rank"):
         make_ranking_scorer("nDCG@5", groups=IDS, response_method="rank")(
             LinearRegression().fit(FRAME, Y), FRAME, Y
         )
 
 
-def test_a_scorer_can_be_pickled_and_says_what_it_is() -> None:
+def test_a_scorer_can_be_pickled_and_says_what_it_is():
     scorer = make_ranking_scorer("nDCG@5", groups="query_id")
     copied = pickle.loads(pickle.dumps(scorer))  # noqa: S301 - ours
     assert repr(copied) == repr(scorer) == "make_ranking_scorer('nDCG@5', groups='query_id')"
 
 
-def test_a_scorer_has_one_measure_and_says_how_to_have_several() -> None:
+def test_a_scorer_has_one_measure_and_says_how_to_have_several():
     with pytest.raises(UsageError, match="one measure") as error:
         make_ranking_scorer(["nDCG@5", "AP"], groups="query_id")  # type: ignore[arg-type]
     assert "scoring={" in error.value.hint

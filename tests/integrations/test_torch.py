@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import warnings
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,9 +27,7 @@ TIES = ("average", "input", "best", "worst")
 
 @pytest.mark.parametrize("is_on_host", [True, False])
 @pytest.mark.parametrize("ties", TIES)
-def test_tensors_have_the_values_of_the_core(
-    ties: str, is_on_host: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tensors_have_the_values_of_the_core(ties, is_on_host, monkeypatch):
     if not is_on_host:  # as if the tensors were on another device
         monkeypatch.setattr(host, "is_in_memory", lambda _: False)
     for seed in range(5):
@@ -38,7 +35,7 @@ def test_tensors_have_the_values_of_the_core(
     check(large(8, 300, levels=50, seed=5), torch.from_numpy, ties=ties)
 
 
-def test_nothing_is_read_from_another_device() -> None:
+def test_nothing_is_read_from_another_device():
     # Tensors of the device "meta" have a shape, and no numbers that anybody could read.
     shape = {"size": (4, 9), "device": "meta"}
     arrays = {"grades": torch.empty(**shape), "scores": torch.empty(**shape)}
@@ -59,7 +56,7 @@ def test_nothing_is_read_from_another_device() -> None:
     assert means.state()["sums"].device.type == "meta"
 
 
-def test_the_functions_of_torch_map_over_lists() -> None:
+def test_the_functions_of_torch_map_over_lists():
     lists = large(6, 9, levels=3, seed=12)
     grades, scores = torch.from_numpy(lists.grades), torch.from_numpy(lists.scores)
     mapped = torch.func.vmap(lambda g, s: ndcg(grades=g[None], scores=s[None], k=3)[0])
@@ -68,7 +65,7 @@ def test_the_functions_of_torch_map_over_lists() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_precision_is_taken_as_it_is(dtype: object) -> None:
+def test_half_precision_is_taken_as_it_is(dtype):
     lists = large(20, 30, levels=200, seed=13)
     scores = torch.from_numpy(lists.scores).to(dtype)
     grades = torch.from_numpy(lists.grades).to(dtype)
@@ -76,27 +73,27 @@ def test_half_precision_is_taken_as_it_is(dtype: object) -> None:
     assert ndcg(grades=grades, scores=scores, k=10).tolist() == same.tolist()
 
 
-def test_tensors_that_need_gradients_are_taken_and_values_have_none() -> None:
+def test_tensors_that_need_gradients_are_taken_and_values_have_none():
     scores = torch.tensor([[0.2, 0.1]], requires_grad=True)
     values = ndcg(grades=torch.tensor([[0, 1]]), scores=scores)
     assert not values.requires_grad
 
 
-def test_views_of_tensors_are_read_as_they_look() -> None:
+def test_views_of_tensors_are_read_as_they_look():
     lists = large(6, 8, levels=10**6, seed=14)
     grades, scores = torch.from_numpy(lists.grades), torch.from_numpy(lists.scores)
     turned = {"grades": grades.T.contiguous().T, "scores": scores.T.contiguous().T}
     assert ndcg(**turned).tolist() == ndcg(grades=grades, scores=scores).tolist()
 
 
-def rows(count: int, queries: int) -> tuple[object, object, object]:
+def rows(count, queries):
     generator = torch.Generator().manual_seed(15)
     preds = torch.rand(count, generator=generator)
     target = torch.randint(0, 4, (count,), generator=generator)
     return preds, target, torch.randint(0, queries, (count,), generator=generator)
 
 
-def test_the_metric_replaces_ndcg_of_torchmetrics_with_indexes_over_batches() -> None:
+def test_the_metric_replaces_ndcg_of_torchmetrics_with_indexes_over_batches():
     preds, target, indexes = rows(500, 40)
     theirs, ours = RetrievalNormalizedDCG(top_k=10), RankingMetric("nDCG@10")
     for start in range(0, 500, 70):
@@ -123,9 +120,7 @@ def test_the_metric_replaces_ndcg_of_torchmetrics_with_indexes_over_batches() ->
     ],
 )
 @pytest.mark.parametrize(("action", "empty"), [("neg", "zero"), ("pos", "one"), ("skip", "skip")])
-def test_other_metrics_of_torchmetrics_have_equivalents(
-    theirs: str, settings: dict[str, int], ours: str, action: str, empty: str
-) -> None:
+def test_other_metrics_of_torchmetrics_have_equivalents(theirs, settings, ours, action, empty):
     preds, target, indexes = rows(200, 40)
     given = (preds, target > 2, indexes)
     peer = getattr(retrieval, theirs)(empty_target_action=action, **settings)
@@ -133,7 +128,7 @@ def test_other_metrics_of_torchmetrics_have_equivalents(
     assert metric(*given).item() == pytest.approx(peer(*given).item(), rel=1e-6)
 
 
-def test_padded_batches_keep_only_sums() -> None:
+def test_padded_batches_keep_only_sums():
     metric = RankingMetric(["nDCG@3", "RR"])
     lists = large(40, 9, levels=4, seed=16)
     expected = RunningMeans(["nDCG@3", "RR"])
@@ -148,7 +143,7 @@ def test_padded_batches_keep_only_sums() -> None:
     assert sum(part.numel() for part in metric.preds) == 0
 
 
-def test_a_metric_pickles_merges_resets_and_returns_the_value_of_each_batch() -> None:
+def test_a_metric_pickles_merges_resets_and_returns_the_value_of_each_batch():
     preds, target = torch.tensor([[2.0, 1.0]]), torch.tensor([[0, 1]])
     metric = RankingMetric("RR")
     assert metric(preds, target).item() == 0.5
@@ -162,7 +157,7 @@ def test_a_metric_pickles_merges_resets_and_returns_the_value_of_each_batch() ->
     assert metric.compute().item() == 0.5
 
 
-def test_a_state_dict_brings_a_metric_back() -> None:
+def test_a_state_dict_brings_a_metric_back():
     metric, other = RankingMetric("RR"), RankingMetric("RR")
     metric.persistent(mode=True)
     metric.update(torch.tensor([[2.0, 1.0]]), torch.tensor([[0, 1]]))
@@ -171,7 +166,7 @@ def test_a_state_dict_brings_a_metric_back() -> None:
     assert other.compute().item() == 0.75
 
 
-def test_metrics_in_a_collection_do_not_share_what_they_keep() -> None:
+def test_metrics_in_a_collection_do_not_share_what_they_keep():
     collection = MetricCollection({"a": RankingMetric("P@1"), "b": RankingMetric("RR")})
     # After the first batch, the sums of both are equal.
     collection.update(torch.tensor([[2.0, 1.0]]), torch.tensor([[1, 0]]))
@@ -182,7 +177,7 @@ def test_metrics_in_a_collection_do_not_share_what_they_keep() -> None:
     }
 
 
-def test_swapped_arguments_are_an_error_where_types_show_it() -> None:
+def test_swapped_arguments_are_an_error_where_types_show_it():
     preds, target, indexes = rows(20, 3)
     metric = RankingMetric()
     with pytest.raises(UsageError, match="looks swapped"):
@@ -200,20 +195,20 @@ def test_swapped_arguments_are_an_error_where_types_show_it() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*nested tensors")
-def test_sparse_and_nested_tensors_are_errors() -> None:
+def test_sparse_and_nested_tensors_are_errors():
     nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
     for tensor in (nested, torch.ones(2, 3).to_sparse()):
         with pytest.raises(FormatError, match="dense tensor"):
             ndcg(grades=tensor, scores=tensor)
 
 
-def test_a_metric_without_lists_is_an_error() -> None:
+def test_a_metric_without_lists_is_an_error():
     metric = RankingMetric()
     with pytest.warns(UserWarning, match="before the"), pytest.raises(EmptyError):
         metric.compute()
 
 
-def work(rank: int, folder: str) -> None:
+def work(rank, folder):
     """Evaluate this process's half of the rows, and store what both processes found."""
     torch.distributed.init_process_group(
         "gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2
@@ -237,7 +232,7 @@ def work(rank: int, folder: str) -> None:
     torch.distributed.destroy_process_group()
 
 
-def test_two_processes_find_the_values_of_one(tmp_path: Path) -> None:
+def test_two_processes_find_the_values_of_one(tmp_path):
     torch.multiprocessing.spawn(work, (str(tmp_path),), nprocs=2)
     preds, target, indexes = rows(300, 20)
     kept, summed = (RankingMetric(["nDCG@10", "RR"]) for _ in range(2))
@@ -255,7 +250,7 @@ def test_two_processes_find_the_values_of_one(tmp_path: Path) -> None:
     ("argument", "instead"),
     [("top_k", "nDCG@10"), ("empty_target_action", "empty="), ("ignore_index", "mask=")],
 )
-def test_arguments_of_torchmetrics_are_errors_that_name_ours(argument: str, instead: str) -> None:
+def test_arguments_of_torchmetrics_are_errors_that_name_ours(argument, instead):
     with pytest.raises(rs.UsageError, match=argument) as error:
         RankingMetric("nDCG", **{argument: 1})
     assert instead in error.value.hint

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 from rankscope.errors import UsageError
 from rankscope.integrations.xgboost import make_callback, make_train_arguments
 
-from tests.integrations.ranked import PARTS, Part, made_up
+from tests.integrations.ranked import PARTS, made_up
 from tests.refusals import refuses
 
 xgb = pytest.importorskip("xgboost", reason="xgboost is not installed")
@@ -22,14 +21,14 @@ PARAMETERS = {"objective": "rank:ndcg", "eval_metric": ["ndcg@10"], "eta": 0.5, 
 MEASURES = ["nDCG@10", "nDCG@3"]
 
 
-def matrices(parts: tuple[Part, Part], weights: tuple[Any, Any] = (None, None)) -> list[Any]:
+def matrices(parts, weights=(None, None)):
     return [
         xgb.DMatrix(part.features, part.grades, qid=part.query, weight=weight)
         for part, weight in zip(parts, weights, strict=True)
     ]
 
 
-def train(parts: tuple[Part, Part], weights: tuple[Any, Any] = (None, None), **more: Any) -> Any:
+def train(parts, weights=(None, None), **more):
     """The booster, and what XGBoost recorded after each round."""
     first, second = matrices(parts, weights)
     recorded: dict[str, Any] = {}
@@ -47,9 +46,7 @@ def train(parts: tuple[Part, Part], weights: tuple[Any, Any] = (None, None), **m
 
 
 @pytest.mark.parametrize("read", PARTS)
-def test_training_stops_in_the_round_in_which_xgboost_stops_by_its_own_ndcg(
-    read: Callable[[], tuple[Part, Part]],
-) -> None:
+def test_training_stops_in_the_round_in_which_xgboost_stops_by_its_own_ndcg(read):
     own, _ = train(read())
     ours, recorded = train(read(), **make_train_arguments(MEASURES, convention="xgboost"))
     assert ours.best_iteration == own.best_iteration
@@ -58,18 +55,18 @@ def test_training_stops_in_the_round_in_which_xgboost_stops_by_its_own_ndcg(
     assert recorded["nDCG@10"] == pytest.approx(recorded["ndcg@10"], abs=PRINTED)
 
 
-def test_a_loss_is_minimized() -> None:
+def test_a_loss_is_minimized():
     booster, recorded = train(made_up(), **make_train_arguments("OrderingLoss@10"))
     assert booster.best_iteration == np.argmin(recorded["OrderingLoss@10"])
     assert booster.best_iteration > 0
 
 
-def test_the_first_measure_decides() -> None:
+def test_the_first_measure_decides():
     _, recorded = train(made_up(), **make_train_arguments(["RR@10", "nDCG@10", "OrderingLoss@5"]))
     assert [*recorded] == ["ndcg@10", "OrderingLoss@5", "nDCG@10", "RR@10"]
 
 
-def test_queries_have_the_weights_of_the_matrix() -> None:
+def test_queries_have_the_weights_of_the_matrix():
     rng = np.random.default_rng(3)
     parts = made_up(has_empty=False)
     weights = tuple(rng.uniform(0.5, 2, size=len(part.sizes)) for part in parts)
@@ -79,7 +76,7 @@ def test_queries_have_the_weights_of_the_matrix() -> None:
     assert recorded["nDCG@10"][0] != pytest.approx(train(parts, **arguments)[1]["nDCG@10"][0])
 
 
-def test_folds_of_cross_validation_have_their_own_queries() -> None:
+def test_folds_of_cross_validation_have_their_own_queries():
     matrix, _ = matrices(made_up())
     found = xgb.cv(
         PARAMETERS,
@@ -96,7 +93,7 @@ def test_folds_of_cross_validation_have_their_own_queries() -> None:
     assert 1 + np.argmax(theirs) == len(theirs) < 200
 
 
-def rank(callback: Any = None, **more: Any) -> Any:
+def rank(callback=None, **more):
     """A fitted ranker."""
     train, valid = made_up()
     ranker = xgb.XGBRanker(
@@ -114,7 +111,7 @@ def rank(callback: Any = None, **more: Any) -> Any:
     )
 
 
-def test_a_ranker_with_the_callback_stops_in_the_round_in_which_it_stops_by_its_own_ndcg() -> None:
+def test_a_ranker_with_the_callback_stops_in_the_round_in_which_it_stops_by_its_own_ndcg():
     _, matrix = matrices(made_up())
     callback = make_callback(MEASURES, matrix, rounds=10, convention="xgboost")
     ours = rank(callback)
@@ -125,7 +122,7 @@ def test_a_ranker_with_the_callback_stops_in_the_round_in_which_it_stops_by_its_
     assert len(values) == ours.best_iteration + 11 == ours.get_booster().num_boosted_rounds()
 
 
-def test_a_ranker_can_keep_only_the_best_rounds() -> None:
+def test_a_ranker_can_keep_only_the_best_rounds():
     _, matrix = matrices(made_up())
     callback = make_callback("OrderingLoss@10", matrix, rounds=5, save_best=True)
     ours = rank(callback)
@@ -134,20 +131,20 @@ def test_a_ranker_can_keep_only_the_best_rounds() -> None:
     assert ours.get_booster().num_boosted_rounds() == best + 1
 
 
-def test_the_metric_of_a_single_query_is_an_error_in_a_ranker() -> None:
+def test_the_metric_of_a_single_query_is_an_error_in_a_ranker():
     metric = make_train_arguments("nDCG@10")["custom_metric"]
     with refuses(UsageError, "one_query", match="for each query alone"):
         rank(eval_metric=metric)
 
 
-def test_data_without_queries_are_an_error() -> None:
+def test_data_without_queries_are_an_error():
     part, _ = made_up()
     matrix = xgb.DMatrix(part.features, part.grades)
     with pytest.raises(UsageError, match="have no queries"):
         xgb.train({}, matrix, 2, evals=[(matrix, "train")], **make_train_arguments("nDCG@10"))
 
 
-def test_a_name_that_xgboost_would_cut_is_plain() -> None:
+def test_a_name_that_xgboost_would_cut_is_plain():
     measures = ["nDCG@10", "nDCG(gain='exp2', ideal='retrieved')@10"]
     _, recorded = train(made_up(), **make_train_arguments(measures))
     assert [*recorded] == ["ndcg@10", "ndcg_at_10_gain_exp2_ideal_retrieved", "nDCG@10"]

@@ -5,11 +5,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from rankscope import Measure
-    from rankscope._evaluate.evaluation import Evaluation
 
 BLOCK = 384 * 1024
 """How many bytes the reader takes at a time."""
@@ -28,16 +23,16 @@ class Corpus:
     judgments: list[tuple[str, str, float]]
     rows: list[tuple[str, str, float]]
 
-    def qrels_text(self) -> bytes:
+    def qrels_text(self):
         """The judgments in the format of TREC."""
         return "".join(f"{q} 0 {d} {grade!r}\n" for q, d, grade in self.judgments).encode()
 
-    def run_text(self) -> bytes:
+    def run_text(self):
         """The run in the format of TREC."""
         return "".join(f"{q} Q0 {d} 0 {score!r} generated\n" for q, d, score in self.rows).encode()
 
 
-def make() -> Corpus:
+def make():
     """Judgments and a run with ties, queries missing on either side, and empty ones."""
     random = Random(20261121)
     judgments, rows = [], []
@@ -58,14 +53,14 @@ def make() -> Corpus:
     return Corpus(judgments, rows)
 
 
-def nested(rows: list[tuple[str, str, float]]) -> dict[str, dict[str, float]]:
+def nested(rows):
     lists: dict[str, dict[str, float]] = {}
     for query, document, number in rows:
         lists.setdefault(query, {})[document] = number
     return lists
 
 
-def bits(evaluation: Evaluation) -> str:
+def bits(evaluation):
     """A digest of all numbers of an evaluation."""
     digest = hashlib.sha256()
     for measure in evaluation.measures:
@@ -75,7 +70,7 @@ def bits(evaluation: Evaluation) -> str:
     return digest.hexdigest()
 
 
-def first_difference(one: Evaluation, other: Evaluation) -> Measure | str | None:
+def first_difference(one, other):
     """The first measure of the other evaluation whose values differ, or `counts`."""
     if one.counts != other.counts:
         return "counts"

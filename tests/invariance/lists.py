@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
 from tests.invariance.variants import GRADES
 from tests.reference import Retrieved, rank, value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from rankscope import Measure, Policy
 
 # Their order by bytes is not that by code units, by numbers or by letters.
 DOCUMENTS = ("a", "B", "b", "10", "9", "é", "e\u0301", "\uffee", "\U0001f50d", "z", "Z", "zz")
@@ -28,7 +22,7 @@ class Judged:
     scores: dict[str, float]
     grades: dict[str, float]
 
-    def ranking(self, ties: str = "doc_id") -> list[float | None]:
+    def ranking(self, ties="doc_id"):
         """The grades in rank order, `None` where unjudged."""
         documents = [
             Retrieved(document, score, self.grades.get(document))
@@ -36,7 +30,7 @@ class Judged:
         ]
         return [document.grade for document in rank(documents, ties)]
 
-    def values(self, measures: Iterable[Measure], policy: Policy) -> list[float]:
+    def values(self, measures, policy):
         """The values by the definitions; NaN where they are undefined."""
         ranking = self.ranking(policy.ties)
         known = self.grades.keys()
@@ -57,11 +51,11 @@ class Judged:
 
 
 @cache
-def _kernel_spec(measure: Measure) -> tuple[str, Mapping[str, object]]:
+def _kernel_spec(measure):
     return measure.kernel_spec(grades=GRADES)
 
 
-def judged_queries(*, grades: tuple[float, ...] = GRADES) -> st.SearchStrategy[Judged]:
+def judged_queries(*, grades=GRADES):
     """Queries with up to twelve documents, in any order, of which some are judged."""
     scores = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(SCORES), min_size=1)
     judgments = st.dictionaries(

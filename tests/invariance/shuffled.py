@@ -10,9 +10,6 @@ import polars as pl
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     Row = tuple[int, str, float]
 
 QUERIES = range(1, 46)
@@ -21,7 +18,7 @@ USERS = {str(query): f"user {query % 32}" for query in QUERIES}
 COUNTRIES = {str(query): "abc"[query % 3] for query in QUERIES}
 
 
-def make_rows(seed: int, noise: float) -> list[Row]:
+def make_rows(seed, noise):
     """Return the scores of a run: the grade of each document with noise."""
     random = Random(seed)
     return [(query, doc, grade + random.gauss(0, noise)) for query, doc, grade in QRELS]
@@ -34,26 +31,26 @@ QRELS: list[Row] = [
 OLD, NEW = make_rows(2, 1.3), make_rows(3, 1.1)
 
 
-def shuffle(rows: list[Row], seed: int) -> list[Row]:
+def shuffle(rows, seed):
     """Return the rows in another order; in that given for 0."""
     return Random(seed).sample(rows, len(rows)) if seed else rows
 
 
-def to_dict(rows: list[Row]) -> dict[str, dict[str, float]]:
+def to_dict(rows):
     made: dict[str, dict[str, float]] = {}
     for query, doc, value in rows:
         made.setdefault(str(query), {})[doc] = value
     return made
 
 
-def read(order: int) -> list[dict[str, dict[str, float]]]:
+def read(order):
     """Return the judgments and two runs, each in an order of its own."""
     return [
         to_dict(shuffle(rows, order and order + at)) for at, rows in enumerate((QRELS, OLD, NEW))
     ]
 
 
-def to_columns(rows: list[Row], value: str, *, is_text: bool) -> dict[str, list[object]]:
+def to_columns(rows, value, *, is_text):
     """Return rows as columns, with queries as text or as integers."""
     return {
         "query_id": [str(query) if is_text else query for query, *_ in rows],
@@ -62,7 +59,7 @@ def to_columns(rows: list[Row], value: str, *, is_text: bool) -> dict[str, list[
     }
 
 
-def write(rows: list[Row], value: str, path: Path) -> Path:
+def write(rows, value, path):
     text = "{0} 0 {1} {2:g}\n" if value == "relevance" else "{0} Q0 {1} 1 {2!r} run\n"
     path.write_text("".join(text.format(*row) for row in rows))
     return path
@@ -78,7 +75,7 @@ FORMS = {
 }
 
 
-def tell(result: object) -> object:
+def tell(result):
     """Return all numbers of a result, as text with all their digits."""
     if hasattr(result, "to_dict"):
         return tell(result.to_dict())
@@ -91,7 +88,7 @@ def tell(result: object) -> object:
     return repr(result)
 
 
-def same(made: Callable[[int], object], orders: int = 3) -> bool:
+def same(made, orders=3):
     """Check that a result is the same for each order of rows."""
     first, *others = (tell(made(order)) for order in range(orders))
     for other in others:

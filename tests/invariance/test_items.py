@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import pickle
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -21,23 +20,17 @@ from tests.invariance.variants import choose_pairs, variants
 from tests.reference import Known, value
 from tests.refusals import refuses
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankscope import Measure
-
 MEASURES = [one for row in TABLE.values() if row.of_items for one in variants(row)]
 VECTORS = [one for one in MEASURES if not one.row.categories]
 ITEMS = ["a", "b", "c", "d", "e", "é", "unheard"]
 USERS = ["u", "v", "w"]
 
 Lists = dict[str, list[str]]
-Attributes = dict[str, list[str]] | dict[str, list[float]]
 
 lists_of_items = st.lists(st.sampled_from(ITEMS), max_size=6, unique=True)
 
 
-def with_a(lists: Lists) -> Lists:
+def with_a(lists):
     """Add the item a to the list of the user u, so that inputs have both in common."""
     own = lists.get("u", [])
     return {**lists, "u": own if "a" in own else [*own, "a"]}
@@ -60,15 +53,7 @@ vectors = st.dictionaries(st.sampled_from(ITEMS), st.lists(numbers, min_size=3, 
 catalogues = st.sets(st.sampled_from(ITEMS)).map(lambda items: sorted({"a", *items}))
 
 
-def twins(
-    measure: Measure,
-    relevant: Lists,
-    lists: Lists,
-    *,
-    history: Lists,
-    items: Attributes,
-    catalogue: list[str],
-) -> list[float]:
+def twins(measure, relevant, lists, *, history, items, catalogue):
     """The values of a measure by its definition: of each user, or of all lists together."""
     shown = [recommended for recommended in lists.values() if recommended]
     judged = {user: dict.fromkeys(of, 1.0) for user, of in relevant.items()}
@@ -89,9 +74,7 @@ def twins(
     return values[:1] if measure.row.level == "run" else values
 
 
-def evaluate(
-    measures: list[Measure], relevant: Lists, lists: Lists, **known: object
-) -> rankscope.Evaluation:
+def evaluate(measures, relevant, lists, **known):
     run = {user: recommended for user, recommended in lists.items() if recommended}
     found: rankscope.Evaluation = rankscope.evaluate(  # type: ignore[call-overload]  # some are tables
         relevant, run, measures, policy="empty=nan", **known
@@ -99,7 +82,7 @@ def evaluate(
     return found
 
 
-def values_of(found: rankscope.Evaluation, measure: Measure) -> list[float]:
+def values_of(found, measure):
     return [found[measure]] if measure.row.level == "run" else found.per_query_list(measure)
 
 
@@ -113,9 +96,7 @@ def values_of(found: rankscope.Evaluation, measure: Measure) -> list[float]:
     catalogue=catalogues,
 )
 @examples(40)
-def test_a_kernel_is_its_twin(
-    relevant: Lists, lists: Lists, history: Lists, items: Attributes, catalogue: list[str]
-) -> None:
+def test_a_kernel_is_its_twin(relevant, lists, history, items, catalogue):
     are_vectors = isinstance(next(each for of in items.values() for each in of), float)
     measures = VECTORS if are_vectors else MEASURES
     if any(isinstance(each, float) and each < 0 for of in items.values() for each in of):
@@ -134,7 +115,7 @@ HISTORY: Lists = {"u": ["c", "d"], "v": ["a", "e"], "w": ["a"], "x": ["a", "b"]}
 GENRES: dict[str, list[str]] = {"a": ["pop"], "b": ["pop", "rock"], "c": ["jazz"], "d": ["rock"]}
 
 
-def test_a_run_of_any_form_and_what_was_read_before_give_the_same_bits(tmp_path: Path) -> None:
+def test_a_run_of_any_form_and_what_was_read_before_give_the_same_bits(tmp_path):
     expected = evaluate(MEASURES, RELEVANT, LISTS, history=HISTORY, items=GENRES)
     known = rankscope.read_items(history=HISTORY, items=GENRES)
     assert repr(dict(evaluate(MEASURES, RELEVANT, LISTS, items=known))) == repr(dict(expected))
@@ -159,7 +140,7 @@ def test_a_run_of_any_form_and_what_was_read_before_give_the_same_bits(tmp_path:
         assert repr(dict(found)) == repr(dict(expected))
 
 
-def test_vectors_come_from_columns_and_from_lists() -> None:
+def test_vectors_come_from_columns_and_from_lists():
     vectors = {"a": [1.0, 0.0], "b": [0.5, 2.0], "c": [0.0, 3.0], "d": [2.0, 2.0]}
     names = ["ILD", "ILD(distance='euclidean')@2", "ILD(distance='hamming')"]
     expected = dict(rankscope.evaluate(RELEVANT, LISTS, names, items=vectors))
@@ -172,7 +153,7 @@ def test_vectors_come_from_columns_and_from_lists() -> None:
         assert dict(rankscope.evaluate(RELEVANT, LISTS, names, items=items)) == expected
 
 
-def test_integer_ids_are_the_same_items_everywhere() -> None:
+def test_integer_ids_are_the_same_items_everywhere():
     frame = pd.DataFrame({"user_id": [1, 1, 2], "item_id": [10, 20, 10]})
     run = pd.DataFrame({"user_id": [1, 2], "item_id": [20, 30], "rank": [1, 1]})
     genres = pd.DataFrame({"item_id": [10, 20, 30], "genre": ["pop", "pop", "rock"]})
@@ -190,7 +171,7 @@ def test_integer_ids_are_the_same_items_everywhere() -> None:
     assert found["Coverage@5"] == 2 / 3
 
 
-def test_unknown_items_are_counted_in_notes() -> None:
+def test_unknown_items_are_counted_in_notes():
     measures = ["Novelty@3", "Coverage@3", "ILD@3"]
     found = rankscope.evaluate(
         RELEVANT, LISTS, measures, history=HISTORY, items=GENRES, catalogue=["a", "b", "e"]
@@ -207,7 +188,7 @@ def test_unknown_items_are_counted_in_notes() -> None:
     assert only.to_dict() == {query: {} for query in RELEVANT}
 
 
-def test_personalization_is_the_mean_over_all_pairs_of_users() -> None:
+def test_personalization_is_the_mean_over_all_pairs_of_users():
     lists = {"u": ["a", "b", "c"], "v": ["a"], "w": ["c", "b"], "x": ["d", "a"]}
     pairs = [
         len({*one} & {*other}) / math.sqrt(len(one) * len(other))
@@ -219,9 +200,7 @@ def test_personalization_is_the_mean_over_all_pairs_of_users() -> None:
 
 @given(lists=recommendations, history=histories, order=st.permutations(USERS))
 @examples(30)
-def test_the_order_of_users_and_items_does_not_matter(
-    lists: Lists, history: Lists, order: list[str]
-) -> None:
+def test_the_order_of_users_and_items_does_not_matter(lists, history, order):
     relevant: Lists = {user: ["a"] for user in USERS}
     again = {user: lists[user] for user in order}
     turned = {user: items[::-1] for user, items in reversed(history.items())}
@@ -236,7 +215,7 @@ def test_the_order_of_users_and_items_does_not_matter(
     assert repr(dict(one)) == repr(dict(other))
 
 
-def test_a_measure_without_what_it_needs_names_the_argument() -> None:
+def test_a_measure_without_what_it_needs_names_the_argument():
     for name, needs in (
         ("Novelty@5", "history"),
         ("ILD@5", "items"),
@@ -255,7 +234,7 @@ def test_a_measure_without_what_it_needs_names_the_argument() -> None:
         )
 
 
-def test_what_has_no_answer_is_refused() -> None:
+def test_what_has_no_answer_is_refused():
     known = rankscope.read_items(history=HISTORY, items=GENRES)
     for policy in ("unjudged=remove", "ties=average"):
         with pytest.raises(rankscope.PolicyError):
@@ -300,12 +279,12 @@ def test_what_has_no_answer_is_refused() -> None:
         (pd.DataFrame({"item_id": ["a", "a"], "x": [1.0, 2.0]}), "two for the same"),
     ],
 )
-def test_attributes_that_are_none_are_refused(items: object, found: str) -> None:
+def test_attributes_that_are_none_are_refused(items, found):
     with pytest.raises(rankscope.InputError, match=found):
         rankscope.evaluate(RELEVANT, LISTS, "ILD", items=items)
 
 
-def test_one_value_of_all_lists_is_no_value_of_a_query() -> None:
+def test_one_value_of_all_lists_is_no_value_of_a_query():
     found = rankscope.evaluate(
         RELEVANT, LISTS, ["Coverage@2", "nDCG@2"], history=HISTORY, interval=0.95
     )
@@ -320,7 +299,7 @@ def test_one_value_of_all_lists_is_no_value_of_a_query() -> None:
         rankscope.compare({"one": found, "other": found}, "Coverage@2")
 
 
-def test_recommenders_are_compared_by_values_of_users() -> None:
+def test_recommenders_are_compared_by_values_of_users():
     relevant = {f"u{n}": ["a"] for n in range(12)}
     popular = {user: ["a", "b"] for user in relevant}
     niche = {user: ["b", f"n{user}"] for user in relevant}
@@ -332,7 +311,7 @@ def test_recommenders_are_compared_by_values_of_users() -> None:
     assert compared["Novelty@2", "niche"].p < 0.05
 
 
-def test_a_user_without_a_list_has_no_value() -> None:
+def test_a_user_without_a_list_has_no_value():
     found = rankscope.evaluate(
         RELEVANT, {"u": ["a"]}, ["Novelty", "Coverage"], history=HISTORY, policy="missing=skip"
     )
@@ -340,7 +319,7 @@ def test_a_user_without_a_list_has_no_value() -> None:
     assert found["Novelty"] == math.log2(4) - math.log2(3)
 
 
-def test_what_is_undefined_is_left_out_of_the_mean() -> None:
+def test_what_is_undefined_is_left_out_of_the_mean():
     """Zero is the best Miscalibration, so no user may get it for want of a list or a history."""
     lists = {"u": ["a", "b"], "v": ["b", "c"], "w": []}
     history = {"u": ["a"], "w": ["a"]}
@@ -369,14 +348,12 @@ def test_what_is_undefined_is_left_out_of_the_mean() -> None:
         ("Miscalibration", {"history": {1: ["a"]}, "items": {"a": "pop"}}, "no_common_users"),
     ],
 )
-def test_inputs_without_a_common_id_are_refused(
-    measure: str, known: dict[str, object], code: str
-) -> None:
+def test_inputs_without_a_common_id_are_refused(measure, known, code):
     with refuses(rankscope.FormatError, code, match="found none: in the run are"):
         rankscope.evaluate({"u": ["a"]}, {"u": ["a"]}, measure, **known)  # type: ignore[call-overload]
 
 
-def test_new_items_alone_are_new_if_their_ids_are_known_to_be_written_alike() -> None:
+def test_new_items_alone_are_new_if_their_ids_are_known_to_be_written_alike():
     """What no user had counts as in a list of old and new items: as if one user had it."""
     new, history = {"u": ["new", "newer"]}, {"u": ["a", "b"], "v": ["a"]}
     asked = ["Novelty", "AvgPopularity", "Serendipity"]
@@ -395,14 +372,14 @@ def test_new_items_alone_are_new_if_their_ids_are_known_to_be_written_alike() ->
         assert "If all of these items are new" in str(caught.value.hint)
 
 
-def test_only_items_above_the_deepest_cutoff_are_noted() -> None:
+def test_only_items_above_the_deepest_cutoff_are_noted():
     lists = {"u": ["a", "b", "unheard"]}
     for k, count in ((2, 0), (3, 1)):
         found = rankscope.evaluate({"u": ["a"]}, lists, f"Novelty@{k}", history=HISTORY)
         assert found.diagnostics.get("items_without_history", 0) == count
 
 
-def test_numbers_of_a_text_file_are_numbers(tmp_path: Path) -> None:
+def test_numbers_of_a_text_file_are_numbers(tmp_path):
     path = tmp_path / "items.csv"
     for text in (
         "x,y\na,1,0\nb,0.5,\nc,-2e1,3\nd,4,2\n",
@@ -434,7 +411,7 @@ def test_numbers_of_a_text_file_are_numbers(tmp_path: Path) -> None:
         {"a": 7, "b": [1.0]},
     ],
 )
-def test_attributes_that_are_neither_categories_nor_vectors_are_an_error(items: object) -> None:
+def test_attributes_that_are_neither_categories_nor_vectors_are_an_error(items):
     with pytest.raises(rankscope.FormatError) as caught:
         rankscope.read_items(items)
     assert (caught.value.code in {"item_attributes", "column_type"}, caught.value.file) == (
@@ -443,14 +420,14 @@ def test_attributes_that_are_neither_categories_nor_vectors_are_an_error(items: 
     )
 
 
-def test_an_item_can_have_no_attributes() -> None:
+def test_an_item_can_have_no_attributes():
     known = {"a": "pop", "b": "rock"}
     expected = rankscope.evaluate(RELEVANT, LISTS, "ILD", items=known)
     found = rankscope.evaluate(RELEVANT, LISTS, "ILD", items={**known, "c": None})
     assert repr(dict(found)) == repr(dict(expected))
 
 
-def test_a_history_is_of_users_even_beside_queries(tmp_path: Path) -> None:
+def test_a_history_is_of_users_even_beside_queries(tmp_path):
     rows = [(user, item) for user, items in HISTORY.items() for item in items]
     log = pd.DataFrame(rows, columns=["user_id", "item_id"])
     log.insert(0, "query_id", range(len(log)))
@@ -464,7 +441,7 @@ def test_a_history_is_of_users_even_beside_queries(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_values_do_not_depend_on_the_number_of_threads() -> None:
+def test_values_do_not_depend_on_the_number_of_threads():
     random = np.random.default_rng(1)
     users = np.repeat(np.arange(20_000), 6)
     run = pd.DataFrame(
@@ -486,7 +463,7 @@ def test_values_do_not_depend_on_the_number_of_threads() -> None:
 GROUPS = {"a": ["f"], "b": ["f", "m"], "c": ["m"], "d": ["m"]}
 
 
-def test_shares_of_groups_are_those_of_categories() -> None:
+def test_shares_of_groups_are_those_of_categories():
     shares = {"a": [1.0, 0.0], "b": [0.5, 0.5], "c": [0.0, 1.0], "d": [0.0, 3.0]}
     names = ["AWRF", "AWRF(target='uniform')@2", "AWRF(attention='geometric', target='relevant')"]
     texts = rankscope.evaluate(RELEVANT, LISTS, names, items=GROUPS)
@@ -494,7 +471,7 @@ def test_shares_of_groups_are_those_of_categories() -> None:
     assert repr(dict(texts)) == repr(dict(numbers))
 
 
-def test_a_list_of_the_groups_of_its_target_has_the_value_1() -> None:
+def test_a_list_of_the_groups_of_its_target_has_the_value_1():
     run = {"u": ["a", "c"]}
     relevant = {"u": ["a", "c"]}
     names = ["AWRF", "AWRF(target='relevant')", "AWRF(target='uniform')"]
@@ -510,11 +487,11 @@ def test_a_list_of_the_groups_of_its_target_has_the_value_1() -> None:
     assert none["AWRF(target='relevant')"] == pytest.approx(1 - math.log(2))
 
 
-def test_the_attention_of_ranks_is_its_formula() -> None:
+def test_the_attention_of_ranks_is_its_formula():
     run = {"u": ["a", "c", "d"]}
     items = {"a": "f", "c": "m", "d": "m"}
 
-    def divergence(share: float) -> float:
+    def divergence(share):
         pairs = [(share, 0.5), (1 - share, 0.5)]
         return sum(p * math.log(2 * p / (p + q)) + q * math.log(2 * q / (p + q)) for p, q in pairs)
 
@@ -528,12 +505,12 @@ def test_the_attention_of_ranks_is_its_formula() -> None:
         assert found == pytest.approx(1 - divergence(weights[0] / sum(weights)) / 2), name
 
 
-def test_what_is_no_share_of_a_group_is_refused() -> None:
+def test_what_is_no_share_of_a_group_is_refused():
     with refuses(rankscope.FormatError, "item_attributes", match="share of each group"):
         rankscope.evaluate(RELEVANT, LISTS, "AWRF", items={"a": [1.0, -0.5], "b": [0.0, 1.0]})
 
 
-def test_groups_of_relevant_items_need_the_judgments() -> None:
+def test_groups_of_relevant_items_need_the_judgments():
     rankings = rankscope.Rankings.from_run(RELEVANT, LISTS)
     known = rankscope.read_items(items=GROUPS)
     name = "AWRF(target='relevant')"

@@ -50,29 +50,29 @@ FIRST = JudgedQuery({"a": 1.0, "b": 1.0}, {"a": 1.0})
 class Batch:
     """Queries that are judged, retrieved, or both; the first is always both."""
 
-    def __init__(self, entries: list[tuple[JudgedQuery, str]]) -> None:
+    def __init__(self, entries):
         named = {f"q{number}": entry for number, entry in enumerate([(FIRST, "both"), *entries])}
         self.judged = {q: one for q, (one, side) in named.items() if side != "run only"}
         self.missing = {q for q, (_, side) in named.items() if side == "missing"}
         self.run = {q: one.scores for q, (one, side) in named.items() if side != "missing"}
 
     @property
-    def qrels(self) -> dict[str, dict[str, float]]:
+    def qrels(self):
         return {query: one.grades for query, one in self.judged.items()}
 
-    def present(self) -> list[JudgedQuery]:
+    def present(self):
         return [one for query, one in self.judged.items() if query not in self.missing]
 
 
 class Refused(Exception):  # noqa: N818 - it says what is expected, not what went wrong
     """A policy asks for an error of this code."""
 
-    def __init__(self, code: str) -> None:
+    def __init__(self, code):
         super().__init__(code)
         self.code = code
 
 
-def check(batch: Batch, policy: Policy) -> None:
+def check(batch, policy):
     """Refuse what the policy refuses before any value is made."""
     grades = [grade for one in batch.judged.values() for grade in one.grades.values()]
     if policy.negative == "error" and min(grades) < 0:
@@ -81,7 +81,7 @@ def check(batch: Batch, policy: Policy) -> None:
         raise Refused("missing_query")
 
 
-def values_of(batch: Batch, policy: Policy) -> dict[Measure, list[float | None]]:
+def values_of(batch, policy):
     """The value of each judged query by measure, `None` where it takes no part."""
     rows = []
     for query, one in batch.judged.items():
@@ -97,7 +97,7 @@ def values_of(batch: Batch, policy: Policy) -> dict[Measure, list[float | None]]
     return table
 
 
-def fill(value: float, policy: Policy) -> float | None:
+def fill(value, policy):
     """What a query counts as, by its value."""
     if not math.isnan(value):
         return value
@@ -106,7 +106,7 @@ def fill(value: float, policy: Policy) -> float | None:
     return {"zero": 0.0, "one": 1.0, "nan": math.nan, "skip": None}[policy.empty]
 
 
-def define(batch: Batch, policy: Policy) -> tuple[str, dict[Measure, list[float | None]]]:
+def define(batch, policy):
     """The code of the error that is due, or the values."""
     try:
         check(batch, policy)
@@ -118,9 +118,7 @@ def define(batch: Batch, policy: Policy) -> tuple[str, dict[Measure, list[float 
 @given(entries=batches, policy=policies)
 @examples(30)
 @example(entries=[], policy=Policy(empty="skip"))
-def test_values_means_and_denominators_are_those_of_the_definition(
-    entries: list[tuple[JudgedQuery, str]], policy: Policy
-) -> None:
+def test_values_means_and_denominators_are_those_of_the_definition(entries, policy):
     batch = Batch(entries)
     refused, expected = define(batch, policy)
     if refused:
@@ -140,9 +138,7 @@ def test_values_means_and_denominators_are_those_of_the_definition(
 
 @given(entries=batches, policy=policies)
 @examples(30)
-def test_counts_are_those_of_the_definition(
-    entries: list[tuple[JudgedQuery, str]], policy: Policy
-) -> None:
+def test_counts_are_those_of_the_definition(entries, policy):
     batch = Batch(entries)
     refused, _ = define(batch, policy)
     assume(not refused)
@@ -163,7 +159,7 @@ def test_counts_are_those_of_the_definition(
         assert counts.unjudged_at_k[k] == shown.count(None)
 
 
-def is_tied(one: JudgedQuery) -> bool:
+def is_tied(one):
     """Whether a judged document shares its score with another."""
     scores = list(one.scores.values())
     return any(
@@ -173,7 +169,7 @@ def is_tied(one: JudgedQuery) -> bool:
 
 @given(queries=st.lists(judged_queries(), min_size=1, max_size=3), policy=policies)
 @examples(30)
-def test_rankings_count_as_an_evaluation_does(queries: list[JudgedQuery], policy: Policy) -> None:
+def test_rankings_count_as_an_evaluation_does(queries, policy):
     batch = Batch([(one, "both") for one in queries])
     allowed = Policy(ties=policy.ties, missing=policy.missing, unjudged=policy.unjudged)
     direct = rankscope.evaluate(batch.qrels, batch.run, MEASURES, policy=allowed)
@@ -196,7 +192,7 @@ grades = st.none() | st.integers(0, 3)
 tied_lists = st.lists(st.tuples(st.integers(0, 2), grades), min_size=1, max_size=5)
 
 
-def orders(docs: list[tuple[int, int | None]]) -> list[list[tuple[int, int | None]]]:
+def orders(docs):
     """Every order of the documents in which no score is above the one before it."""
     groups = [
         list(group)
@@ -208,7 +204,7 @@ def orders(docs: list[tuple[int, int | None]]) -> list[list[tuple[int, int | Non
     return [list(itertools.chain(*choice)) for choice in itertools.product(*permuted)]
 
 
-def values(docs: list[tuple[int, int | None]], policy: Policy) -> list[float]:
+def values(docs, policy):
     qrels = {
         "q": {f"d{place}": grade for place, (_, grade) in enumerate(docs) if grade is not None}
     }
@@ -220,14 +216,14 @@ def values(docs: list[tuple[int, int | None]], policy: Policy) -> list[float]:
 
 @examples(60)
 @given(docs=tied_lists)
-def test_an_average_is_the_mean_over_all_orders_of_ties(docs: list[tuple[int, int | None]]) -> None:
+def test_an_average_is_the_mean_over_all_orders_of_ties(docs):
     found = values(docs, Policy(ties="average"))
     every = [values(order, Policy(ties="input")) for order in orders(docs)]
     expected = [math.fsum(column) / len(every) for column in zip(*every, strict=True)]
     assert found == pytest.approx(expected, abs=1e-12)
 
 
-def test_without_ties_an_average_is_the_value_itself() -> None:
+def test_without_ties_an_average_is_the_value_itself():
     docs: list[tuple[int, int | None]] = [(3, 1), (2, None), (1, 3), (0, 0)]
     assert values(docs, Policy(ties="average")) == values(docs, Policy(ties="doc_id"))
 
@@ -239,8 +235,8 @@ def test_without_ties_an_average_is_the_value_itself() -> None:
     unjudged=st.sampled_from(["nonrelevant", 0.1]),
 )
 def test_where_tied_documents_have_one_grade_an_average_is_the_value_of_any_order(
-    scores: list[int], of_score: list[float | None], unjudged: str | float
-) -> None:
+    scores, of_score, unjudged
+):
     qrels = {f"d{at}": grade for at, s in enumerate(scores) if (grade := of_score[s]) is not None}
     run = {"q": {f"d{at}": float(score) for at, score in enumerate(scores)}}
     found = {
@@ -254,22 +250,22 @@ def test_where_tied_documents_have_one_grade_an_average_is_the_value_of_any_orde
 
 @pytest.mark.parametrize("count", [2, 3, 7, 50, 1000])
 @pytest.mark.parametrize("grade", [1, 3, 0.1, 0.7])
-def test_a_tie_of_one_grade_is_perfect(grade: float, count: int) -> None:
+def test_a_tie_of_one_grade_is_perfect(grade, count):
     assert rs.ndcg_score([[grade] * count], [[0.5] * count]) == 1
     assert rs.ndcg_score([[grade] * count], [[0.5] * count], k=count - 1) == 1
 
 
-def test_a_measure_without_an_exact_average_is_refused() -> None:
+def test_a_measure_without_an_exact_average_is_refused():
     with refuses(PolicyError, "ties_unavailable", match="ERR"):
         rs.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, [ERR @ 10], policy="ties=average")
 
 
-def one(qrels: dict[str, float], run: list[str], measure: rs.Measure, policy: Policy) -> float:
+def one(qrels, run, measure, policy):
     scores = {doc: -float(rank) for rank, doc in enumerate(run)}
     return rs.evaluate({"q": qrels}, {"q": scores}, measure, policy=policy)[measure]
 
 
-def test_missing_documents_have_the_gain_that_is_asked_for() -> None:
+def test_missing_documents_have_the_gain_that_is_asked_for():
     policy = Policy(missing_gain=-1)
     found = one({"a": 3, "b": 1}, ["b", "a"], DCG @ 4, policy)
     log2 = math.log2
@@ -278,7 +274,7 @@ def test_missing_documents_have_the_gain_that_is_asked_for() -> None:
     assert one({"a": 3}, ["a"], DCG, policy) == 3
 
 
-def test_unjudged_documents_have_the_gain_that_is_asked_for() -> None:
+def test_unjudged_documents_have_the_gain_that_is_asked_for():
     found = one({"a": 2, "b": 1}, ["x", "b", "y"], DCG @ 2, Policy(unjudged=0.5))
     assert found == 0.5 / math.log2(2) + 1 / math.log2(3)
     own = nDCG(ideal="retrieved") @ 3
@@ -288,7 +284,7 @@ def test_unjudged_documents_have_the_gain_that_is_asked_for() -> None:
     )
 
 
-def test_bad_documents_are_between_the_worst_order_and_the_best() -> None:
+def test_bad_documents_are_between_the_worst_order_and_the_best():
     qrels = {"a": 2.0, "b": -1.0, "c": 1.0}
     log2 = math.log2
     best = 2 / log2(2) + 1 / log2(3) - 1 / log2(4)
@@ -302,7 +298,7 @@ def test_bad_documents_are_between_the_worst_order_and_the_best() -> None:
     )
 
 
-def test_gains_of_policies_enter_the_list_and_not_an_ideal_of_judged_documents_or_slots() -> None:
+def test_gains_of_policies_enter_the_list_and_not_an_ideal_of_judged_documents_or_slots():
     log2 = math.log2
     policy = Policy(unjudged=0.5, missing_gain=-1)
     listed = 0.5 / log2(2) + 1 / log2(3) - 1 / log2(4)
@@ -316,7 +312,7 @@ def test_gains_of_policies_enter_the_list_and_not_an_ideal_of_judged_documents_o
 
 
 @pytest.mark.parametrize("ideal", ["whole", "slots"])
-def test_an_ideal_without_a_worst_order_has_no_minmax(ideal: str) -> None:
+def test_an_ideal_without_a_worst_order_has_no_minmax(ideal):
     with refuses(PolicyError, "minmax_unavailable", match="worst order"):
         one({"a": 2, "b": -1}, ["b"], nDCG(ideal=ideal) @ 3, Policy(negative="minmax"))
 
@@ -325,14 +321,12 @@ def test_an_ideal_without_a_worst_order_has_no_minmax(ideal: str) -> None:
     ("measure", "policy"),
     [(nDCG(ideal="slots") @ (10**7 + 1), Policy()), (DCG @ 10**18, Policy(missing_gain=1))],
 )
-def test_gains_at_more_ranks_than_can_be_counted_are_refused(
-    measure: rs.Measure, policy: Policy
-) -> None:
+def test_gains_at_more_ranks_than_can_be_counted_are_refused(measure, policy):
     with refuses(MeasureError, "bad_parameter", match="at most 10000000"):
         one({"a": 1}, ["a"], measure, policy)
 
 
-def test_the_mean_over_those_found_is_exact_where_the_cutoff_splits_a_long_tie() -> None:
+def test_the_mean_over_those_found_is_exact_where_the_cutoff_splits_a_long_tie():
     size, relevant, k = 400, 150, 100
     qrels = {"q": {f"d{place}": int(place < relevant) for place in range(size)}}
     run = {"q": {f"d{place}": 1.0 for place in range(size)}}
@@ -350,7 +344,7 @@ def test_the_mean_over_those_found_is_exact_where_the_cutoff_splits_a_long_tie()
     assert found == pytest.approx(float(expected), rel=1e-12)
 
 
-def test_ratios_of_sums_have_the_denominators_that_are_asked_for() -> None:
+def test_ratios_of_sums_have_the_denominators_that_are_asked_for():
     qrels = {"x": {"a": 1, "b": 1, "c": 1}, "y": {"a": 1}, "z": {"a": 0}}
     run = {"x": {"a": 2.0}, "y": {"n": 2.0, "a": 1.0}, "z": {"a": 1.0}}
     measures = [P(denominator="retrieved") @ 2, R(denominator="reachable") @ 2]
@@ -361,7 +355,7 @@ def test_ratios_of_sums_have_the_denominators_that_are_asked_for() -> None:
     assert list(found.values()) == pytest.approx(expected, rel=1e-15)
 
 
-def test_the_base_of_a_logarithm_cancels_in_every_ideal_that_is_discounted_by_it() -> None:
+def test_the_base_of_a_logarithm_cancels_in_every_ideal_that_is_discounted_by_it():
     qrels = {"a": 3.0, "b": 2.0, "c": 1.0, "d": 0.0}
     for ideal in ("judged", "retrieved", "whole", "slots"):
         natural = nDCG(ideal=ideal, discount="log", base=2.718281828459045) @ 3
@@ -370,7 +364,7 @@ def test_the_base_of_a_logarithm_cancels_in_every_ideal_that_is_discounted_by_it
         assert found == pytest.approx(with_log2, rel=1e-12)
 
 
-def aggregated(aggregate: str) -> float:
+def aggregated(aggregate):
     """The aggregate of RR over queries with these values."""
     ranks = {"q0": 2, "q1": 4, "q2": 1, "q3": 8}
     qrels = {query: {"d": 1} for query in ranks}
@@ -381,7 +375,7 @@ def aggregated(aggregate: str) -> float:
     return rs.evaluate(qrels, run, "RR", policy=Policy(aggregate=aggregate))["RR"]
 
 
-def test_aggregates_are_their_definitions() -> None:
+def test_aggregates_are_their_definitions():
     of = [1 / 2, 1 / 4, 1, 1 / 8]
     assert aggregated("mean") == statistics.fmean(of)
     assert aggregated("geometric") == pytest.approx(statistics.geometric_mean(of), abs=1e-15)
@@ -394,7 +388,7 @@ def test_aggregates_are_their_definitions() -> None:
     assert aggregated("tail_mean(1)") == pytest.approx(statistics.fmean(of), abs=1e-15)
 
 
-def test_a_ratio_of_sums_is_one() -> None:
+def test_a_ratio_of_sums_is_one():
     qrels = {"x": {"c": 1, "d": 1, "e": 1}, "y": {"a": 1, "c": 1, "e": 1}, "z": {"a": 1}}
     run = {query: {doc: -float(rank) for rank, doc in enumerate("abcde")} for query in "xyz"}
     policy = Policy(aggregate="ratio_of_sums")
@@ -404,7 +398,7 @@ def test_a_ratio_of_sums_is_one() -> None:
     assert found == pytest.approx(evaluation["DCG"] / ideal, abs=1e-15)
 
 
-def test_a_measure_that_is_no_ratio_has_no_ratio_of_sums() -> None:
+def test_a_measure_that_is_no_ratio_has_no_ratio_of_sums():
     with refuses(PolicyError, "aggregate_unavailable", match="RR"):
         aggregated("ratio_of_sums")
 
@@ -412,19 +406,19 @@ def test_a_measure_that_is_no_ratio_has_no_ratio_of_sums() -> None:
 @pytest.mark.parametrize(
     "text", ["quantile", "quantile(0)", "quantile(2)", "quantile(x)", "tail_mean(0.1", "mode", ""]
 )
-def test_what_is_no_aggregate_is_refused(text: str) -> None:
+def test_what_is_no_aggregate_is_refused(text):
     with pytest.raises(PolicyError, match="expected"):
         Policy(aggregate=text)
 
 
 @pytest.mark.parametrize("gain", [math.nan, math.inf, True, "x"])
-def test_gains_of_policies_are_numbers(gain: float) -> None:
+def test_gains_of_policies_are_numbers(gain):
     with pytest.raises(PolicyError, match="expected"):
         Policy(missing_gain=gain)
     with pytest.raises(PolicyError, match="expected"):
         Policy(unjudged=gain)
 
 
-def test_a_policy_reads_what_it_prints() -> None:
+def test_a_policy_reads_what_it_prints():
     policy = Policy(ties="average", unjudged=0.5, missing_gain=-1.0, aggregate="quantile(0.25)")
     assert Policy.parse(str(policy)) == policy

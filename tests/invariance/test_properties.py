@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import pytest
 import rankscope
@@ -15,9 +14,6 @@ from rankscope.measures import TABLE
 from tests.generated import examples
 from tests.invariance.variants import GAIN_TABLE, GRADES, VARIANTS
 
-if TYPE_CHECKING:
-    from rankscope import Measure
-
 SLACK = 1e-12
 """Terms are added in another order after a swap, so sums may differ in their last bits."""
 
@@ -27,7 +23,7 @@ rankings = st.lists(st.none() | st.sampled_from(NOT_NEGATIVE), min_size=1, max_s
 others = st.lists(st.sampled_from(NOT_NEGATIVE), min_size=1, max_size=5)
 
 
-def with_property(name: str) -> list[Measure]:
+def with_property(name):
     """The variants of the rows that have a property."""
     return [
         variant
@@ -39,9 +35,7 @@ def with_property(name: str) -> list[Measure]:
     ]
 
 
-def evaluate(
-    measures: list[Measure], lists: list[Ranking], judged: list[list[float]]
-) -> list[dict[str, float]]:
+def evaluate(measures, lists, judged):
     """The values of lists given as grades in rank order, by canonical name."""
     qrels: dict[str, dict[str, float]] = {}
     run: dict[str, dict[str, float]] = {}
@@ -54,7 +48,7 @@ def evaluate(
     return list(evaluation.to_dict().values())
 
 
-def same(one: float, other: float) -> bool:
+def same(one, other):
     return one == other or (math.isnan(one) and math.isnan(other))
 
 
@@ -67,9 +61,7 @@ CUT = [variant for variant in CUT if not variant.judged_only]
 
 @given(ranking=rankings, below=rankings, not_retrieved=others, k=st.sampled_from([1, 4]))
 @examples(50)
-def test_documents_below_the_cutoff_do_not_matter(
-    ranking: Ranking, below: Ranking, not_retrieved: list[float], k: int
-) -> None:
+def test_documents_below_the_cutoff_do_not_matter(ranking, below, not_retrieved, k):
     measures = [variant for variant in CUT if variant.k == k]
     # The judgments stay: what is not in the one list is judged and not retrieved.
     whole = (ranking + below)[: 2 * k + 3]
@@ -97,9 +89,7 @@ MONOTONE_OVER_UNJUDGED = [
 
 @given(data=st.data(), ranking=rankings, not_retrieved=others)
 @examples(50)
-def test_moving_a_better_document_up_never_lowers_the_value(
-    data: st.DataObject, ranking: Ranking, not_retrieved: list[float]
-) -> None:
+def test_moving_a_better_document_up_never_lowers_the_value(data, ranking, not_retrieved):
     pairs = [
         (upper, lower)
         for upper, lower in combinations(range(len(ranking)), 2)
@@ -119,9 +109,7 @@ def test_moving_a_better_document_up_never_lowers_the_value(
 
 @given(data=st.data(), ranking=rankings, not_retrieved=others)
 @examples(50)
-def test_the_order_does_not_matter_to_measures_of_sets(
-    data: st.DataObject, ranking: Ranking, not_retrieved: list[float]
-) -> None:
+def test_the_order_does_not_matter_to_measures_of_sets(data, ranking, not_retrieved):
     # The order decides what is above a cutoff.
     measures = [variant for variant in with_property("order_free") if variant.k is None]
     shuffled = data.draw(st.permutations(ranking))
@@ -133,7 +121,7 @@ def test_the_order_does_not_matter_to_measures_of_sets(
 @pytest.mark.slow
 @given(ranking=rankings, not_retrieved=others)
 @examples(50)
-def test_bounded_measures_are_between_0_and_1(ranking: Ranking, not_retrieved: list[float]) -> None:
+def test_bounded_measures_are_between_0_and_1(ranking, not_retrieved):
     # Slots have the gain 1, so only gains up to 1 are bounded by them.
     measures = [
         variant
@@ -149,8 +137,8 @@ def test_bounded_measures_are_between_0_and_1(ranking: Ranking, not_retrieved: l
 @given(ranking=rankings, not_retrieved=others)
 @examples(50)
 def test_every_value_is_in_the_range_of_its_row_or_undefined_as_the_row_says(
-    ranking: Ranking, not_retrieved: list[float]
-) -> None:
+    ranking, not_retrieved
+):
     measures = [variant for variant in VARIANTS if not variant.settings.keys() - {"k", "recall"}]
     assume(not_retrieved or any(grade is not None for grade in ranking))
     (values,) = evaluate(measures, [ranking], [not_retrieved])
@@ -160,18 +148,16 @@ def test_every_value_is_in_the_range_of_its_row_or_undefined_as_the_row_says(
         assert low <= value <= high + SLACK or (math.isnan(value) and measure.row.undefined)
 
 
-def is_uncut(measure: Measure) -> bool:
+def is_uncut(measure):
     return measure.k is None
 
 
 @given(judged=st.lists(st.sampled_from(NOT_NEGATIVE), min_size=1, max_size=8), rel=st.just(1))
-def test_the_relevant_documents_alone_best_first_have_the_value_1(
-    judged: list[float], rel: float
-) -> None:
-    def is_of_level(measure: Measure) -> bool:
+def test_the_relevant_documents_alone_best_first_have_the_value_1(judged, rel):
+    def is_of_level(measure):
         return measure.parameters.get("rel", rel) == rel
 
-    def ends_in_time(measure: Measure) -> bool:
+    def ends_in_time(measure):
         # Below the last relevant document, precision falls.
         return measure.parameters.get("multiple", 1) <= 1  # type: ignore[operator]  # a number
 
@@ -192,7 +178,7 @@ def test_the_relevant_documents_alone_best_first_have_the_value_1(
 
 
 @given(judged=st.lists(st.sampled_from(NOT_NEGATIVE), min_size=1, max_size=8), k=st.integers(1, 9))
-def test_ndcg_of_the_ideal_list_is_1_at_every_cutoff(judged: list[float], k: int) -> None:
+def test_ndcg_of_the_ideal_list_is_1_at_every_cutoff(judged, k):
     measures = [rankscope.nDCG(gain=gain) @ k for gain in ("linear", "exp2", GAIN_TABLE)]
     assume(max(judged) > 0)
     (values,) = evaluate(measures, [[*sorted(judged, reverse=True)]], [[]])
@@ -201,16 +187,14 @@ def test_ndcg_of_the_ideal_list_is_1_at_every_cutoff(judged: list[float], k: int
 
 @given(ranking=rankings, not_retrieved=others)
 @examples(50)
-def test_measures_of_relevant_or_not_see_only_that(
-    ranking: Ranking, not_retrieved: list[float]
-) -> None:
+def test_measures_of_relevant_or_not_see_only_that(ranking, not_retrieved):
     measures = [
         variant
         for variant in with_property("binary")
         if variant.parameters.get("rel", 1) == 1 and not variant.parameters.get("graded")
     ]
 
-    def flag(grade: float) -> float:
+    def flag(grade):
         return float(grade >= 1)
 
     flags: Ranking = [None if grade is None else flag(grade) for grade in ranking]
@@ -221,7 +205,7 @@ def test_measures_of_relevant_or_not_see_only_that(
         assert same(graded[measure.name], binary[measure.name]), measure
 
 
-def test_every_property_of_the_table_is_held_here() -> None:
+def test_every_property_of_the_table_is_held_here():
     claimed = {name for row in TABLE.values() for name in row.properties}
     assert claimed == {
         "swap_monotone",

@@ -32,7 +32,6 @@ from tests.tabular import write_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.invariance.shuffled import Row
 
@@ -44,23 +43,23 @@ FAST = {"permutations": 999, "bounds": False}
 INTERVAL = rs.Interval(0.9, resamples=999)
 
 
-def compare(order: int, measures: object = MEASURES, **choices: object) -> rs.Comparison:
+def compare(order, measures=MEASURES, **choices):
     qrels, old, new = read(order)
     return rs.compare(qrels, {"old": old, "new": new}, measures, **{**FAST, **choices})
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_a_comparison_is_the_same_for_any_order_of_rows(test: str) -> None:
+def test_a_comparison_is_the_same_for_any_order_of_rows(test):
     assert same(lambda order: compare(order, test=test))
 
 
-def test_a_comparison_of_clusters_and_slices_is_the_same_for_any_order_of_rows() -> None:
+def test_a_comparison_of_clusters_and_slices_is_the_same_for_any_order_of_rows():
     assert same(lambda order: compare(order, cluster=USERS, by=COUNTRIES, correction="max-t"))
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_other_measures_and_slices_change_no_p_value_or_interval(test: str) -> None:
-    def find(measures: object, **choices: object) -> list[object]:
+def test_other_measures_and_slices_change_no_p_value_or_interval(test):
+    def find(measures, **choices):
         found = compare(0, measures, test=test, **choices)["nDCG@2", "new"]
         return [found.p, found.lower, found.upper, found.statistic]
 
@@ -70,7 +69,7 @@ def test_other_measures_and_slices_change_no_p_value_or_interval(test: str) -> N
     assert find(["nDCG@2", "RR", "AP", "R@10"], by=COUNTRIES) == alone
 
 
-def test_corrected_p_values_do_not_depend_on_the_order_of_measures() -> None:
+def test_corrected_p_values_do_not_depend_on_the_order_of_measures():
     for correction in ("max-t", "holm"):
         one, other = (
             compare(0, measures, correction=correction) for measures in (MEASURES, MEASURES[::-1])
@@ -79,7 +78,7 @@ def test_corrected_p_values_do_not_depend_on_the_order_of_measures() -> None:
             assert tell(one[measure, "new"]) == tell(other[measure, "new"])
 
 
-def test_each_measure_has_random_numbers_of_its_own() -> None:
+def test_each_measure_has_random_numbers_of_its_own():
     drawn = {name: {q: random.Random(f"{name}{q}").random() for q in QUERIES} for name in "ab"}
     bca = rs.Interval(method="bca")
     one, other = (
@@ -92,8 +91,8 @@ def test_each_measure_has_random_numbers_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("test", ["permutation", "bootstrap", "tukey"])
-def test_a_seed_is_that_of_the_test_and_of_the_intervals(test: str) -> None:
-    def find(**choices: object) -> list[float]:
+def test_a_seed_is_that_of_the_test_and_of_the_intervals(test):
+    def find(**choices):
         found = compare(0, test=test, **choices)["nDCG@10", "new"]
         return [found.p, found.lower, found.upper]
 
@@ -105,7 +104,7 @@ def test_a_seed_is_that_of_the_test_and_of_the_intervals(test: str) -> None:
         find(seed=1, interval=rs.Interval(seed=2))
 
 
-def test_a_table_is_compared_the_same_for_any_order_of_rows() -> None:
+def test_a_table_is_compared_the_same_for_any_order_of_rows():
     rows = [
         {"query_id": query, "doc_id": doc, "relevance": grade, "old": old, "new": new}
         for (query, doc, grade), (*_, old), (*_, new) in zip(QRELS, OLD, NEW, strict=True)
@@ -113,7 +112,7 @@ def test_a_table_is_compared_the_same_for_any_order_of_rows() -> None:
     for row in rows:
         row |= {"user": USERS[str(row["query_id"])], "country": COUNTRIES[str(row["query_id"])]}
 
-    def table(order: int) -> dict[str, list[object]]:
+    def table(order):
         shuffled = random.Random(order).sample(rows, len(rows)) if order else rows
         return {name: [row[name] for row in shuffled] for name in rows[0]}
 
@@ -122,17 +121,17 @@ def test_a_table_is_compared_the_same_for_any_order_of_rows() -> None:
         lambda order: rs.compare(table(order), MEASURES, scores=["old", "new"], **choices, **FAST)
     )
 
-    def evaluate(order: int) -> list[object]:
+    def evaluate(order):
         found = rs.evaluate(table(order), MEASURES, score="new", interval=0.9, **choices)
         return [found.estimates, found.slices]
 
     assert same(evaluate)
 
 
-def test_values_are_compared_the_same_for_any_order_of_queries() -> None:
+def test_values_are_compared_the_same_for_any_order_of_queries():
     drawn = {name: {q: random.Random(f"{name}{q}").random() for q in QUERIES} for name in "ab"}
 
-    def find(order: int) -> rs.Comparison:
+    def find(order):
         queries = random.Random(order).sample(QUERIES, len(QUERIES)) if order else QUERIES
         return rs.compare(
             {name: {q: own[q] for q in queries} for name, own in drawn.items()},
@@ -143,7 +142,7 @@ def test_values_are_compared_the_same_for_any_order_of_queries() -> None:
     assert same(find)
 
 
-def test_a_gate_has_the_same_verdict_for_any_order_of_rows_and_budgets() -> None:
+def test_a_gate_has_the_same_verdict_for_any_order_of_rows_and_budgets():
     budgets = [
         rs.Budget("nDCG@10", max_drop=0.02),
         rs.Budget("AP", max_drop="2%", by="country"),
@@ -152,7 +151,7 @@ def test_a_gate_has_the_same_verdict_for_any_order_of_rows_and_budgets() -> None
     ]
     ids = [*USERS]
 
-    def find(order: int) -> list[object]:
+    def find(order):
         shuffled = random.Random(order).sample(ids, len(ids))
         attributes = {
             "query_id": shuffled,
@@ -169,16 +168,16 @@ def test_a_gate_has_the_same_verdict_for_any_order_of_rows_and_budgets() -> None
     assert same(find)
 
 
-def test_a_difference_is_tested_the_same_for_any_order_of_rows() -> None:
+def test_a_difference_is_tested_the_same_for_any_order_of_rows():
     assert same(lambda order: rs.diff(*read(order), "nDCG@10"))
 
 
 @pytest.mark.parametrize("method", ["auto", "dense", "bounded", "t", "bca"])
-def test_an_interval_is_the_same_for_any_order_of_rows(method: str) -> None:
+def test_an_interval_is_the_same_for_any_order_of_rows(method):
     interval = rs.Interval(method=method)
     weights = {str(query): 1 + query % 4 for query in QUERIES}
 
-    def find(order: int) -> list[object]:
+    def find(order):
         qrels, run, other = read(order)
         return [
             rs.evaluate(qrels, run, MEASURES, interval=interval).estimates,
@@ -191,8 +190,8 @@ def test_an_interval_is_the_same_for_any_order_of_rows(method: str) -> None:
 
 
 @pytest.mark.parametrize("aggregate", ["geometric", "median", "tail_mean(0.3)"])
-def test_intervals_of_other_aggregates_are_the_same_for_any_order_of_rows(aggregate: str) -> None:
-    def find(order: int) -> object:
+def test_intervals_of_other_aggregates_are_the_same_for_any_order_of_rows(aggregate):
+    def find(order):
         qrels, run, _ = read(order)
         policy = f"aggregate={aggregate}"
         return rs.evaluate(qrels, run, MEASURES, interval=INTERVAL, policy=policy).estimates
@@ -202,8 +201,8 @@ def test_intervals_of_other_aggregates_are_the_same_for_any_order_of_rows(aggreg
 
 @pytest.mark.parametrize("form", FORMS)
 def test_p_values_and_intervals_are_the_same_for_any_form_of_input_and_number_of_threads(
-    form: str, tmp_path: Path
-) -> None:
+    form, tmp_path
+):
     qrels, run, _ = read(0)
     interval = rs.Interval(method="bca")
     expected = rs.evaluate(qrels, run, MEASURES, interval=interval).estimates
@@ -223,16 +222,16 @@ def test_p_values_and_intervals_are_the_same_for_any_form_of_input_and_number_of
         assert alone.estimates["AP"] == expected["AP"]
 
 
-def perturb(seed: str) -> list[tuple[int, str, float]]:
+def perturb(seed):
     """Return the grades of another judge."""
     draw = random.Random(seed).choice
     return [(query, doc, max(0, grade + draw([-1, 0, 0, 0.7]))) for query, doc, grade in QRELS]
 
 
-def test_estimates_with_a_model_judge_are_the_same_for_any_order_of_rows() -> None:
+def test_estimates_with_a_model_judge_are_the_same_for_any_order_of_rows():
     human = [row for row in QRELS if row[0] % 2]
 
-    def find(order: int) -> list[object]:
+    def find(order):
         people, model, run, baseline = (
             to_dict(shuffle(rows, order and order + at))
             for at, rows in enumerate((human, perturb("model"), OLD, NEW))
@@ -250,11 +249,11 @@ def test_estimates_with_a_model_judge_are_the_same_for_any_order_of_rows() -> No
     assert same(find)
 
 
-def test_judges_agree_the_same_for_any_order_of_rows() -> None:
+def test_judges_agree_the_same_for_any_order_of_rows():
     judges = {name: perturb(name) for name in ("ann", "bob", "cat", "dan")}
     rows = [*zip(*judges.values(), strict=True)]
 
-    def find(order: int) -> list[object]:
+    def find(order):
         shuffled = random.Random(order).sample(rows, len(rows)) if order else rows
         table: dict[str, list[object]] = {
             "query": [row[0][0] for row in shuffled],
@@ -273,15 +272,15 @@ def test_judges_agree_the_same_for_any_order_of_rows() -> None:
     assert same(find)
 
 
-def test_runs_agree_the_same_for_any_order_of_rows() -> None:
-    def find(order: int) -> object:
+def test_runs_agree_the_same_for_any_order_of_rows():
+    def find(order):
         _, run, other = read(order)
         return rs.agreement(run, other).means
 
     assert same(find)
 
 
-def make_clicks() -> list[dict[str, object]]:
+def make_clicks():
     draw = random.Random(7)
     return [
         {
@@ -303,17 +302,17 @@ def make_clicks() -> list[dict[str, object]]:
 CLICKS = make_clicks()
 
 
-def log(order: int) -> dict[str, list[object]]:
+def log(order):
     rows = random.Random(order).sample(CLICKS, len(CLICKS)) if order else CLICKS
     return {name: [row[name] for row in rows] for name in CLICKS[0]}
 
 
 @pytest.mark.parametrize("cluster", [None, "user"])
-def test_estimates_from_clicks_are_the_same_for_any_order_of_rows(cluster: str | None) -> None:
+def test_estimates_from_clicks_are_the_same_for_any_order_of_rows(cluster):
     items = sorted({str(row["doc_id"]) for row in CLICKS})
     target = {item: (at + 1) / 465 for at, item in enumerate(items)}
 
-    def find(order: int) -> list[object]:
+    def find(order):
         given, choices = log(order), {"cluster": cluster}
         predicted = {"predicted": "predicted", "predicted_target": "predicted"}
         found = [
@@ -337,7 +336,7 @@ SOME = [(query, doc, grade) for query, doc, grade in QRELS if (query + int(doc[1
 BRANDS = {f"d{doc}": "xyz"[doc % 3] for doc in range(12)}
 
 
-def rank(order: int) -> tuple[rs.Rankings, rs.Rankings]:
+def rank(order):
     """Return two runs with ties, of which not all documents are judged."""
     qrels = to_dict(shuffle(SOME, order))
     runs = (to_dict(shuffle(rows, order and order + 1)) for rows in (ROUNDED, NEW))
@@ -345,8 +344,8 @@ def rank(order: int) -> tuple[rs.Rankings, rs.Rankings]:
     return one, other
 
 
-def test_losses_are_the_same_for_any_order_of_rows() -> None:
-    def find(order: int) -> list[object]:
+def test_losses_are_the_same_for_any_order_of_rows():
+    def find(order):
         one, other = rank(order)
         found = one.losses(
             "nDCG@3", by=COUNTRIES, cluster=USERS, interval=0.9, stages={"first": other}
@@ -356,16 +355,16 @@ def test_losses_are_the_same_for_any_order_of_rows() -> None:
     assert same(find)
 
 
-def test_explanations_are_the_same_for_any_order_of_rows() -> None:
-    def find(order: int) -> list[object]:
+def test_explanations_are_the_same_for_any_order_of_rows():
+    def find(order):
         one, _ = rank(order)
         return [str(one.explain(str(query), "nDCG@10")) for query in QUERIES[4:14]]
 
     assert same(find)
 
 
-def test_bounds_and_ties_are_the_same_for_any_order_of_rows() -> None:
-    def find(order: int) -> list[object]:
+def test_bounds_and_ties_are_the_same_for_any_order_of_rows():
+    def find(order):
         one, other = rank(order)
         bounds = [one.bounds("nDCG@3"), one.bounds("AP", against=other)]
         ties = [one.ties(name) for name in ("nDCG@3", "RR")]
@@ -377,8 +376,8 @@ def test_bounds_and_ties_are_the_same_for_any_order_of_rows() -> None:
     assert same(find)
 
 
-def test_differences_are_listed_the_same_for_any_order_of_rows() -> None:
-    def find(order: int) -> list[object]:
+def test_differences_are_listed_the_same_for_any_order_of_rows():
+    def find(order):
         qrels, old, new = read(order)
         found = rs.diff(qrels, old, new, "P@3")
         return [str(found), found.queries.rows(), str(found.explain("10"))]
@@ -386,8 +385,8 @@ def test_differences_are_listed_the_same_for_any_order_of_rows() -> None:
     assert same(find)
 
 
-def test_conventions_are_reconciled_the_same_for_any_order_of_rows() -> None:
-    def find(order: int) -> list[object]:
+def test_conventions_are_reconciled_the_same_for_any_order_of_rows():
+    def find(order):
         some = [row for row in ROUNDED if row[0] % 9]
         qrels, run = (to_dict(shuffle(rows, order)) for rows in (QRELS, some))
         names = ["trec_eval", "sklearn"]
@@ -398,12 +397,12 @@ def test_conventions_are_reconciled_the_same_for_any_order_of_rows() -> None:
     assert same(find)
 
 
-def test_orders_of_systems_agree_the_same_for_any_order_of_systems() -> None:
+def test_orders_of_systems_agree_the_same_for_any_order_of_systems():
     names = [f"system {number}" for number in range(8)]
     one = {name: number // 2 / 10 for number, name in enumerate(names)}
     other = {name: Random(name).random() for name in names}
 
-    def find(order: int) -> object:
+    def find(order):
         mixed = Random(order).sample(names, len(names)) if order else names
         return repr(
             rs.agreement_of_orders(
@@ -415,10 +414,10 @@ def test_orders_of_systems_agree_the_same_for_any_order_of_systems() -> None:
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_a_study_is_planned_the_same_for_any_order_of_queries(*, paired: bool) -> None:
+def test_a_study_is_planned_the_same_for_any_order_of_queries(*, paired):
     pairs = [(Random(query).random(), Random(f"{query}").random()) for query in range(1, 300)]
 
-    def find(order: int) -> object:
+    def find(order):
         one, other = zip(*Random(order).sample(pairs, len(pairs)) if order else pairs, strict=True)
         found = rs.power(one, other, effect=[0.01, 0.05], paired=paired)
         return [found.standard_deviations, found.minimum_detectable, found.queries_needed]
@@ -426,8 +425,8 @@ def test_a_study_is_planned_the_same_for_any_order_of_queries(*, paired: bool) -
     assert same(find)
 
 
-def test_weights_of_a_fusion_are_the_same_for_any_order_of_rows() -> None:
-    def find(order: int) -> list[object]:
+def test_weights_of_a_fusion_are_the_same_for_any_order_of_rows():
+    def find(order):
         qrels, old, new = read(order)
         runs = {"old": old, "new": new}
         fit = rs.fit_fusion(qrels, runs, "nDCG@5")
@@ -436,10 +435,10 @@ def test_weights_of_a_fusion_are_the_same_for_any_order_of_rows() -> None:
     assert same(find)
 
 
-def test_judgments_are_combined_the_same_for_any_order_of_rows() -> None:
+def test_judgments_are_combined_the_same_for_any_order_of_rows():
     rows = [(query, doc, grade, grade + 1, grade % 2) for query, doc, grade in QRELS]
 
-    def find(order: int) -> list[object]:
+    def find(order):
         columns = zip(*Random(order).sample(rows, len(rows)) if order else rows, strict=True)
         table = dict(zip(("query_id", "doc_id", "ann", "bob", "cat"), columns, strict=True))
         found = rs.combine_judges(table, judges=["ann", "bob", "cat"])
@@ -448,13 +447,13 @@ def test_judgments_are_combined_the_same_for_any_order_of_rows() -> None:
     assert same(find)
 
 
-def test_matrices_are_scored_the_same_for_any_order_of_rows() -> None:
+def test_matrices_are_scored_the_same_for_any_order_of_rows():
     grades, scores = (
         np.array([value for *_, value in rows]).reshape(len(QUERIES), -1) for rows in (QRELS, OLD)
     )
     weights = np.arange(1, len(QUERIES) + 1) / 7
 
-    def find(order: int) -> list[object]:
+    def find(order):
         places = np.random.default_rng(order).permutation(len(QUERIES))
         given = grades[places], scores[places]
         return [
@@ -465,10 +464,10 @@ def test_matrices_are_scored_the_same_for_any_order_of_rows() -> None:
     assert same(find)
 
 
-def test_a_report_is_the_same_for_any_order_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_is_the_same_for_any_order_of_rows(monkeypatch):
     monkeypatch.setattr(gather, "MOST_VALUES", 40)  # not all queries are shown
 
-    def find(order: int) -> list[object]:
+    def find(order):
         qrels, old, new = (to_dict(shuffle(rows, order)) for rows in (QRELS, ROUNDED, NEW))
         found = rs.report(qrels, {"old": old, "new": new}, ["P@1", "nDCG@5"], worst=4)
         names: tuple[str, ...] = found.__match_args__
@@ -486,11 +485,11 @@ BCA = rs.Interval(0.9, method="bca", resamples=999)
 
 
 @pytest.fixture(autouse=True)
-def _allow_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def _allow_little_memory(monkeypatch):
     monkeypatch.setattr(memory, "LEAST", 1)
 
 
-def shuffle_queries(rows: list[Row], seed: int) -> list[Row]:
+def shuffle_queries(rows, seed):
     """Return the rows in another order in which those of a query are together."""
     queries = {query: Random(f"{seed} {query}").random() for query, *_ in rows}
     return sorted(rows, key=lambda row: queries[row[0]])
@@ -502,7 +501,7 @@ ORDERS: dict[str, Callable[[list[Row], int], list[Row]]] = {
 }
 
 
-def make_table(rows: list[Row]) -> pd.DataFrame:
+def make_table(rows):
     """Return judgments with the scores of a run, the users and the countries."""
     scores = {(query, doc): score for query, doc, score in OLD}
     return pd.DataFrame(
@@ -519,10 +518,8 @@ def make_table(rows: list[Row]) -> pd.DataFrame:
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 @pytest.mark.parametrize("way", ORDERS)
-def test_a_table_is_evaluated_the_same_for_any_order_of_rows(
-    way: str, form: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    def evaluate(table: object, threads: int, limit: int | None = SMALL) -> list[object]:
+def test_a_table_is_evaluated_the_same_for_any_order_of_rows(way, form, tmp_path, caplog):
+    def evaluate(table, threads, limit=SMALL):
         found = rs.evaluate(
             table,
             MEASURES,
@@ -544,9 +541,7 @@ def test_a_table_is_evaluated_the_same_for_any_order_of_rows(
 
 @pytest.mark.parametrize("form", ["run", "parquet"])
 @pytest.mark.parametrize("way", ORDERS)
-def test_a_run_is_evaluated_the_same_for_any_order_of_rows(
-    way: str, form: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_run_is_evaluated_the_same_for_any_order_of_rows(way, form, tmp_path, caplog):
     choices: dict[str, Any] = {"cluster": USERS, "interval": BCA}
     qrels, run, _ = read(0)
     expected = rs.evaluate(qrels, run, MEASURES, **choices).estimates
@@ -564,8 +559,8 @@ def test_a_run_is_evaluated_the_same_for_any_order_of_rows(
 
 
 @pytest.mark.parametrize("way", ORDERS)
-def test_runs_are_fused_the_same_for_any_order_of_rows(way: str, tmp_path: Path) -> None:
-    def fuse(order: int) -> list[bytes]:
+def test_runs_are_fused_the_same_for_any_order_of_rows(way, tmp_path):
+    def fuse(order):
         rows = [ORDERS[way](each, order) if order else each for each in (OLD, NEW)]
         runs = [write(each, "score", tmp_path / str(at)) for at, each in enumerate(rows)]
         fused = rs.fuse(runs, "combsum", weights=[0.3, 0.7])

@@ -23,10 +23,6 @@ from tests.reference import Retrieved, rank, value
 from tests.refusals import refuses
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankscope import Measure
-
     Rows = list[tuple[str, str, str, float]]
 
 MEASURES = {
@@ -35,10 +31,9 @@ MEASURES = {
 }
 Judged = dict[str, dict[str, float]]
 """By document, the grade for each subtopic, or for its stratum."""
-Run = dict[str, float]
 
 
-def judgments(most: int) -> st.SearchStrategy[Judged]:
+def judgments(most):
     """Judgments of documents for at most so many subtopics each."""
     subtopics = st.sampled_from(["1", "2", "10", "é"])
     grades = st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0, 3.0])
@@ -53,7 +48,7 @@ runs = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(SCORES), min_
 orders = st.sampled_from(["doc_id", "doc_id_asc", "input", "best", "worst"])
 
 
-def rows_of(judged: Judged, query: str = "q") -> list[tuple[str, str, str, float]]:
+def rows_of(judged, query="q"):
     """The judgments as rows of query, subtopic, document and grade."""
     return [
         (query, subtopic, document, grade)
@@ -62,7 +57,7 @@ def rows_of(judged: Judged, query: str = "q") -> list[tuple[str, str, str, float
     ]
 
 
-def twin(measure: Measure, judged: Judged, run: Run, policy: Policy) -> float:
+def twin(measure, judged, run, policy):
     highest = {document: max(grades.values()) for document, grades in judged.items()}
     retrieved = [
         Retrieved(document, score, highest.get(document)) for document, score in run.items()
@@ -78,7 +73,7 @@ def twin(measure: Measure, judged: Judged, run: Run, policy: Policy) -> float:
     )
 
 
-def check(kind: str, judged: Judged, run: Run, policy: Policy) -> None:
+def check(kind, judged, run, policy):
     """Compare the measures of a kind with their twins."""
     rows, choices = rows_of(judged), {"subtopics": True} if kind == "subtopic" else {}
     found = rankscope.evaluate(rows, {"q": run}, MEASURES[kind], policy=policy, **choices)
@@ -94,15 +89,13 @@ def check(kind: str, judged: Judged, run: Run, policy: Policy) -> None:
     unjudged=st.sampled_from(["nonrelevant", "remove"]),
 )
 @examples(100)
-def test_a_kernel_of_subtopics_is_its_twin(
-    judged: Judged, run: Run, ties: str, unjudged: str
-) -> None:
+def test_a_kernel_of_subtopics_is_its_twin(judged, run, ties, unjudged):
     check("subtopic", judged, run, Policy.parse(f"ties={ties},unjudged={unjudged},empty=nan"))
 
 
 @given(judged=judgments(1), run=runs, ties=orders)
 @examples(100)
-def test_a_kernel_of_strata_is_its_twin(judged: Judged, run: Run, ties: str) -> None:
+def test_a_kernel_of_strata_is_its_twin(judged, run, ties):
     check("stratum", judged, run, Policy.parse(f"ties={ties},empty=nan"))
 
 
@@ -129,7 +122,7 @@ RUN = {"q": {"a": 3.0, "u": 2.0, "b": 1.0, "z": 0.0, "c": -1.0}, "p": {"a": 1.0}
 
 
 @pytest.mark.parametrize("kind", ROWS)
-def test_every_way_in_gives_the_same_bits(kind: str, tmp_path: Path) -> None:
+def test_every_way_in_gives_the_same_bits(kind, tmp_path):
     rows = ROWS[kind]
     frame = pd.DataFrame(rows, columns=["query_id", kind, "doc_id", "relevance"])
     nested: dict[str, dict[str, dict[str, float]]] = {}
@@ -158,7 +151,7 @@ def test_every_way_in_gives_the_same_bits(kind: str, tmp_path: Path) -> None:
         assert again.evaluate(measures).to_dict() == expected
 
 
-def test_a_pool_that_is_all_judged_has_the_usual_ndcg() -> None:
+def test_a_pool_that_is_all_judged_has_the_usual_ndcg():
     judged: Judged = {"a": {"1": 2.0}, "b": {"1": 0.0}, "c": {"1": 1.0}, "d": {"1": 1.0}}
     run = {"q": {"b": 4.0, "a": 3.0, "u": 2.0, "c": 1.0}}
     plain = {"q": {document: grades["1"] for document, grades in judged.items()}}
@@ -170,7 +163,7 @@ def test_a_pool_that_is_all_judged_has_the_usual_ndcg() -> None:
     assert whole["xinfAP"] == pytest.approx(whole["infAP"], abs=1e-4)
 
 
-def test_that_a_document_was_not_judged_is_worth_a_note_only_beside_other_measures() -> None:
+def test_that_a_document_was_not_judged_is_worth_a_note_only_beside_other_measures():
     rows = [("q", "1", "a", 1), ("q", "1", "b", -1)]
     run = {"q": {"a": 1.0}}
     assert rankscope.evaluate(rows, run, "infNDCG").notes == ()
@@ -178,7 +171,7 @@ def test_that_a_document_was_not_judged_is_worth_a_note_only_beside_other_measur
     assert [note.code for note in notes] == ["negative_rel"]
 
 
-def test_a_document_of_two_strata_is_an_error() -> None:
+def test_a_document_of_two_strata_is_an_error():
     rows = [("q", "1", "a", 1), ("q", "2", "a", 1)]
     with refuses(rankscope.DuplicateError, "duplicate_conflict", match="found `1` and `2`"):
         rankscope.evaluate(rows, {"q": {"a": 1.0}}, "infNDCG")
@@ -186,7 +179,7 @@ def test_a_document_of_two_strata_is_an_error() -> None:
     assert rankscope.evaluate(again, {"q": {"a": 1.0}}, "infNDCG")["infNDCG"] == 1
 
 
-def test_what_lacks_strata_is_refused(tmp_path: Path) -> None:
+def test_what_lacks_strata_is_refused(tmp_path):
     run = {"q": {"a": 1.0}}
     held = rankscope.read_qrels({"q": {"a": 1}})
     by_subtopic = rankscope.read_qrels([("q", "1", "a", 1)], subtopics=True)
@@ -211,7 +204,7 @@ def test_what_lacks_strata_is_refused(tmp_path: Path) -> None:
         rankscope.evaluate(path, run, "infNDCG")
 
 
-def test_runs_are_compared_by_inferred_ndcg() -> None:
+def test_runs_are_compared_by_inferred_ndcg():
     rows = [(f"q{n}", "1", doc, grade) for n in range(8) for doc, grade in (("a", 1), ("b", -1))]
     good = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(8)}
     none = {f"q{n}": {"x": 2.0} for n in range(8)}
@@ -219,7 +212,7 @@ def test_runs_are_compared_by_inferred_ndcg() -> None:
     assert found["infNDCG", "good"].better == "good"
 
 
-def test_the_column_of_strata_can_be_named_on_the_command_line(tmp_path: Path) -> None:
+def test_the_column_of_strata_can_be_named_on_the_command_line(tmp_path):
     qrels, run = tmp_path / "qrels.csv", tmp_path / "run.csv"
     qrels.write_text("query_id,band,doc_id,grade\nq,1,a,1\nq,1,b,-1\n", encoding="utf-8")
     run.write_text("query_id,doc_id,score\nq,a,2\nq,b,1\n", encoding="utf-8")
@@ -230,7 +223,7 @@ def test_the_column_of_strata_can_be_named_on_the_command_line(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("missing", [None, math.nan, ""])
-def test_a_row_without_a_grade_is_to_be_kept(missing: object, tmp_path: Path) -> None:
+def test_a_row_without_a_grade_is_to_be_kept(missing, tmp_path):
     # A hint to drop the row would make the stratum smaller, and the value another one.
     columns = {"query_id": ["q", "q"], "stratum": ["1", "1"], "doc_id": ["a", "b"]}
     frame = pd.DataFrame(columns | {"relevance": [1, missing]})
@@ -242,13 +235,13 @@ def test_a_row_without_a_grade_is_to_be_kept(missing: object, tmp_path: Path) ->
     assert "write -1 as the grade" in str(caught.value.hint)
 
 
-def test_lists_without_their_unjudged_documents_are_refused() -> None:
+def test_lists_without_their_unjudged_documents_are_refused():
     rows = [("q", "1", "a", 1), ("q", "1", "b", -1)]
     with refuses(rankscope.PolicyError, "strata_unavailable", match="expected whole lists"):
         rankscope.evaluate(rows, {"q": ["b", "a"]}, "xinfAP", policy="unjudged=remove")
 
 
-def test_a_table_without_strata_is_refused() -> None:
+def test_a_table_without_strata_is_refused():
     frame = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "relevance": [1]})
     for measure, role in (("infNDCG", "stratum"), ("AP_IA", "subtopic")):
         with pytest.raises(rankscope.FormatError, match=f"expected a column of {role}") as caught:
@@ -256,7 +249,7 @@ def test_a_table_without_strata_is_refused() -> None:
         assert f"--col {role}=" in str(caught.value.hint)
 
 
-def test_reports_and_differences_read_strata_and_subtopics(tmp_path: Path) -> None:
+def test_reports_and_differences_read_strata_and_subtopics(tmp_path):
     by_stratum = [("q", "1", "a", 1), ("q", "2", "b", -1), ("q", "2", "c", 2)]
     by_subtopic = [("q", "1", "a", 1), ("q", "2", "a", 1), ("q", "2", "c", 2)]
     texts = {
@@ -280,8 +273,8 @@ def test_reports_and_differences_read_strata_and_subtopics(tmp_path: Path) -> No
 @pytest.mark.parametrize("relevant", [{"a", "d"}, {"a", "c", "e"}])
 @pytest.mark.parametrize("sampled", [1, 2, 3, 4])
 def test_estimates_are_too_high_where_the_top_is_judged_in_full_and_the_rest_is_sampled(
-    relevant: set[str], sampled: int
-) -> None:
+    relevant, sampled
+):
     rest = ["b", "c", "d", "e"]
     grades = {document: int(document in relevant) for document in ["a", *rest]}
     run = {"q": {document: -rank for rank, document in enumerate(grades)}}
@@ -301,7 +294,7 @@ def test_estimates_are_too_high_where_the_top_is_judged_in_full_and_the_rest_is_
         assert "the mean over queries is too high" in TABLE[estimate].definition
 
 
-def test_other_measures_take_the_highest_grade_and_a_note_says_so() -> None:
+def test_other_measures_take_the_highest_grade_and_a_note_says_so():
     rows = [("q", "1", "a", 1), ("q", "2", "a", 3), ("q", "1", "b", 2)]
     run = {"q": {"b": 2.0, "a": 1.0}}
     found = rankscope.evaluate(rows, run, "nDCG", subtopics=True)
@@ -309,7 +302,7 @@ def test_other_measures_take_the_highest_grade_and_a_note_says_so() -> None:
     assert [note.code for note in found.notes] == ["subtopics_joined"]
 
 
-def test_judgments_of_subtopics_are_not_taken_for_others(tmp_path: Path) -> None:
+def test_judgments_of_subtopics_are_not_taken_for_others(tmp_path):
     path = tmp_path / "qrels.txt"
     run = {"q": {"a": 1.0}}
     for last in ("1", "0"):
@@ -329,14 +322,14 @@ def test_judgments_of_subtopics_are_not_taken_for_others(tmp_path: Path) -> None
         assert rankscope.evaluate(frame, run, "AP", subtopics=True)["AP"] == 1
 
 
-def test_a_mapping_of_documents_to_subtopics_is_noted() -> None:
+def test_a_mapping_of_documents_to_subtopics_is_noted():
     swapped = {"q": {"a": {"1": 1}, "b": {"2": 1}}}
     found = rankscope.evaluate(swapped, {"q": ["a", "b"]}, "StRecall@5", subtopics=True)
     assert "judgments by subtopic map a query to subtopics" in str(found)
     assert found.diagnostics == {"subtopics_unjudged": 2}
 
 
-def test_a_document_judged_twice_for_a_subtopic_is_an_error() -> None:
+def test_a_document_judged_twice_for_a_subtopic_is_an_error():
     rows = [("q", "1", "a", 1), ("q", "1", "a", 0)]
     with pytest.raises(rankscope.DuplicateError, match="subtopic `1`, found 1 in line 1 and 0"):
         rankscope.evaluate(rows, {"q": {"a": 1.0}}, "StRecall")
@@ -344,7 +337,7 @@ def test_a_document_judged_twice_for_a_subtopic_is_an_error() -> None:
     assert kept["StRecall"] == 1
 
 
-def test_what_lacks_subtopics_is_refused() -> None:
+def test_what_lacks_subtopics_is_refused():
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
     held = rankscope.read_qrels(qrels)
     with pytest.raises(rankscope.MeasureError, match="expected judgments by subtopic") as caught:
@@ -362,7 +355,7 @@ def test_what_lacks_subtopics_is_refused() -> None:
         rankscope.evaluate(rows, run, "AP_IA", policy="ties=average")
 
 
-def test_runs_are_compared_by_a_measure_of_diversity() -> None:
+def test_runs_are_compared_by_a_measure_of_diversity():
     rows = [(f"q{n}", topic, doc, 1) for n in range(8) for topic, doc in (("1", "a"), ("2", "b"))]
     both = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(8)}
     one = {f"q{n}": {"a": 2.0} for n in range(8)}
@@ -370,7 +363,7 @@ def test_runs_are_compared_by_a_measure_of_diversity() -> None:
     assert found["StRecall@2", "both"].difference == 0.5
 
 
-def test_a_document_that_covers_everything_is_perfect() -> None:
+def test_a_document_that_covers_everything_is_perfect():
     rows = [("q", topic, "a", 1) for topic in ("1", "2", "3")]
     names = ["alpha_nDCG@5", "nERR_IA@5", "nNRBP", "AP_IA", "P_IA@1", "StRecall@1", "ERR_IA@1"]
     found = rankscope.evaluate(rows, {"q": {"a": 1.0}}, [*names, "alpha_DCG@1"])

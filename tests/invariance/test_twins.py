@@ -11,11 +11,11 @@ import rankscope
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import Policy, _core
-from rankscope.measures import TABLE, Row
+from rankscope.measures import TABLE
 from rankscope.settings.policy import CHOICES
 
 from tests.generated import examples
-from tests.invariance.lists import Judged, judged_queries
+from tests.invariance.lists import judged_queries
 from tests.invariance.variants import VARIANTS, values_of, variants
 
 policies = st.builds(
@@ -29,7 +29,7 @@ policies = st.builds(
 ROWS = [row for row in TABLE.values() if row.of_grades]
 
 
-def test_every_parameter_of_every_row_is_varied() -> None:
+def test_every_parameter_of_every_row_is_varied():
     for row in ROWS:
         for parameter in row.parameters:
             found = {
@@ -45,7 +45,7 @@ def test_every_parameter_of_every_row_is_varied() -> None:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 @given(queries=st.lists(judged_queries(), min_size=1, max_size=2), policy=policies)
 @examples(30)  # each of them goes through all variants of the row
-def test_a_kernel_is_its_twin(row: Row, queries: list[Judged], policy: Policy) -> None:
+def test_a_kernel_is_its_twin(row, queries, policy):
     qrels = {f"q{number}": query.grades for number, query in enumerate(queries)}
     run = {f"q{number}": query.scores for number, query in enumerate(queries)}
     measures = variants(row)
@@ -65,20 +65,20 @@ TABLED, LARGEST = 2**24, 2**53
 numbers = st.floats(-1e300, 1e300) | st.floats(-1, 1) | st.sampled_from([5e-324, -5e-324, 2.0**-60])
 
 
-def correctly_rounded(integer: int) -> float:
+def correctly_rounded(integer):
     with localcontext() as context:
         context.prec = 50
         return float(Decimal(integer).ln() / Decimal(2).ln())
 
 
 @pytest.mark.parametrize("start", range(1, 10_001, 1000))
-def test_the_logarithm_of_the_first_integers_is_correctly_rounded(start: int) -> None:
+def test_the_logarithm_of_the_first_integers_is_correctly_rounded(start):
     for integer in range(start, start + 1000):
         assert _core.log2(integer) == correctly_rounded(integer), integer
 
 
 @pytest.mark.parametrize("bits", [*range(14, 19), *range(25, 53)])
-def test_the_logarithm_of_large_integers_is_correctly_rounded(bits: int) -> None:
+def test_the_logarithm_of_large_integers_is_correctly_rounded(bits):
     random = Random(bits)
     drawn = [random.randrange(2 ** (bits - 1), 2**bits) for _ in range(40)]
     for integer in [2**bits - 1, 2**bits, 2**bits + 1, *drawn]:
@@ -87,34 +87,34 @@ def test_the_logarithm_of_large_integers_is_correctly_rounded(bits: int) -> None
 
 # Below 2^24 a table is filled for each power of two; the larger ones take a second.
 @given(st.integers(1, 2**19) | st.integers(TABLED, LARGEST))
-def test_the_logarithm_of_any_integer_is_correctly_rounded(integer: int) -> None:
+def test_the_logarithm_of_any_integer_is_correctly_rounded(integer):
     assert _core.log2(integer) == correctly_rounded(integer)
 
 
-def test_the_logarithm_is_that_of_the_c_library_for_the_ranks_that_are_read() -> None:
+def test_the_logarithm_is_that_of_the_c_library_for_the_ranks_that_are_read():
     for integer in range(1, LAST_OF_THE_C_LIBRARY + 1):
         assert _core.log2(integer) == math.log2(integer), integer
 
 
-def test_there_is_no_logarithm_of_0() -> None:
+def test_there_is_no_logarithm_of_0():
     with pytest.raises(ValueError, match="log2 of 0"):
         _core.log2(0)
 
 
 @given(st.lists(numbers, max_size=200))
-def test_a_sum_is_that_of_fsum(values: list[float]) -> None:
+def test_a_sum_is_that_of_fsum(values):
     assert _core.fsum(values) == math.fsum(values)
 
 
 @given(st.lists(st.floats(-1e290, 1e290), max_size=50), st.randoms(use_true_random=False))
-def test_a_sum_does_not_depend_on_the_order(values: list[float], random: Random) -> None:
+def test_a_sum_does_not_depend_on_the_order(values, random):
     shuffled = random.sample(values, len(values))
     assert _core.fsum(shuffled) == _core.fsum(values)
     assert _core.fsum([*values, *(-value for value in shuffled)]) == 0
 
 
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=20))
-def test_a_sum_with_infinities_is_infinite_or_undefined(values: list[float]) -> None:
+def test_a_sum_with_infinities_is_infinite_or_undefined(values):
     infinite = {value for value in values if not math.isfinite(value) and not math.isnan(value)}
     found = _core.fsum(values)
     if any(map(math.isnan, values)) or len(infinite) == 2:

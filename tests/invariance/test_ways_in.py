@@ -27,8 +27,6 @@ from tests.reference import Query
 from tests.reference.expected_exposure import of_samples
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rankscope._evaluate.evaluation import Evaluation
 
 
@@ -50,7 +48,7 @@ class Material:
 
 
 @pytest.fixture(scope="session")
-def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
+def material(tmp_path_factory):
     made = corpus.make()
     folder = tmp_path_factory.mktemp("corpus")
     qrels, run = folder / "qrels", folder / "run"
@@ -59,14 +57,14 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
     return Material(made, qrels, run, rankscope.evaluate(qrels, run, MEASURES, threads=1))
 
 
-def test_the_run_is_large_enough_to_be_shared_out(material: Material) -> None:
+def test_the_run_is_large_enough_to_be_shared_out(material):
     assert material.run.stat().st_size > 8 * corpus.BLOCK
     assert len(material.corpus.rows) > corpus.SHARED_ROWS
     counts = material.found.counts
     assert min(counts.missing, counts.run_only, counts.empty, counts.tied) > 10
 
 
-def same(material: Material, other: Evaluation) -> bool:
+def same(material, other):
     difference = corpus.first_difference(material.found, other)
     assert difference is None, difference
     return True
@@ -74,23 +72,19 @@ def same(material: Material, other: Evaluation) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("threads", [2, 7])
-def test_a_file_is_the_same_on_any_number_of_threads(material: Material, threads: int) -> None:
+def test_a_file_is_the_same_on_any_number_of_threads(material, threads):
     again = rankscope.evaluate(material.qrels, material.run, MEASURES, threads=threads)
     assert same(material, again)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
-def test_rows_in_memory_are_the_same_on_any_number_of_threads(
-    material: Material, threads: int
-) -> None:
+def test_rows_in_memory_are_the_same_on_any_number_of_threads(material, threads):
     made = material.corpus
     assert same(material, rankscope.evaluate(made.judgments, made.rows, SOME, threads=threads))
 
 
 @pytest.mark.parametrize("threads", [1, 7])
-def test_a_file_whose_queries_come_back_is_the_same(
-    material: Material, tmp_path: Path, threads: int
-) -> None:
+def test_a_file_whose_queries_come_back_is_the_same(material, tmp_path, threads):
     lines = material.run.read_bytes().splitlines(keepends=True)
     run = tmp_path / "interleaved"
     run.write_bytes(b"".join(lines[0::2] + lines[1::2]))
@@ -98,7 +92,7 @@ def test_a_file_whose_queries_come_back_is_the_same(
     assert same(material, again)
 
 
-def test_gzip_is_the_same(material: Material, tmp_path: Path) -> None:
+def test_gzip_is_the_same(material, tmp_path):
     qrels, run = tmp_path / "qrels.gz", tmp_path / "run.gz"
     qrels.write_bytes(gzip.compress(material.qrels.read_bytes(), 1))
     run.write_bytes(gzip.compress(material.run.read_bytes(), 1))
@@ -106,7 +100,7 @@ def test_gzip_is_the_same(material: Material, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_standard_input_is_the_same(material: Material) -> None:
+def test_standard_input_is_the_same(material):
     program = (
         "import sys, rankscope\n"
         "from tests.invariance import corpus\n"
@@ -128,7 +122,7 @@ def test_standard_input_is_the_same(material: Material) -> None:
 FORMS = ("files", "rows", "frames", "rows of a frame", "dicts", "bytes")
 
 
-def forms(material: Material) -> Mapping[str, tuple[object, object]]:
+def forms(material):
     made = material.corpus
     judged, retrieved = (
         pd.DataFrame(rows, columns=["query_id", "doc_id", name])
@@ -146,7 +140,7 @@ def forms(material: Material) -> Mapping[str, tuple[object, object]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_is_the_same_streamed_and_held(material: Material, form: str) -> None:
+def test_every_form_is_the_same_streamed_and_held(material, form):
     qrels, run = forms(material)[form]
     assert same(material, rankscope.evaluate(qrels, run, SOME))  # type: ignore[arg-type]
     rankings = rankscope.Rankings.from_run(qrels, run)  # type: ignore[arg-type]  # one of the forms
@@ -155,9 +149,7 @@ def test_every_form_is_the_same_streamed_and_held(material: Material, form: str)
 
 @pytest.mark.parametrize("ties", ["doc_id", "doc_id_asc", "input", "best", "worst"])
 @pytest.mark.parametrize("form", FORMS)
-def test_every_tie_policy_is_the_same_by_every_way(
-    material: Material, ties: str, form: str
-) -> None:
+def test_every_tie_policy_is_the_same_by_every_way(material, ties, form):
     measures = ["nDCG", "nDCG@10", "AP", "RR", "Bpref", "infAP", "ERR@20", "RBP", "P@5"]
     policy = rankscope.Policy(ties=ties)  # type: ignore[arg-type]  # one of its values
     expected = rankscope.evaluate(material.qrels, material.run, measures, policy=policy)
@@ -168,7 +160,7 @@ def test_every_tie_policy_is_the_same_by_every_way(
     assert corpus.first_difference(expected, held.evaluate(measures)) is None
 
 
-def test_the_order_of_rows_does_not_matter(material: Material) -> None:
+def test_the_order_of_rows_does_not_matter(material):
     random = Random(0)
     made = material.corpus
     rows = random.sample(made.rows, len(made.rows))
@@ -178,7 +170,7 @@ def test_the_order_of_rows_does_not_matter(material: Material) -> None:
     assert same(material, rankscope.evaluate(judgments, rows, SOME))
 
 
-def test_the_order_of_judged_queries_changes_only_the_order_of_values(material: Material) -> None:
+def test_the_order_of_judged_queries_changes_only_the_order_of_values(material):
     made = material.corpus
     judgments = Random(1).sample(made.judgments, len(made.judgments))
     again = rankscope.evaluate(judgments, made.rows, SOME)
@@ -191,7 +183,7 @@ def test_the_order_of_judged_queries_changes_only_the_order_of_values(material: 
     assert rankscope.evaluate(judgments, made.rows, some).to_dict() == expected
 
 
-def test_a_batch_is_its_queries_one_by_one(material: Material) -> None:
+def test_a_batch_is_its_queries_one_by_one(material):
     qrels = corpus.nested(material.corpus.judgments)
     run = corpus.nested(material.corpus.rows)
     both = [query for query in qrels if query in run][:20]
@@ -204,10 +196,10 @@ def test_a_batch_is_its_queries_one_by_one(material: Material) -> None:
             assert repr(one) == repr(batch[measure][index[query]]), (query, measure)
 
 
-def test_other_ids_in_the_same_order_change_nothing(material: Material) -> None:
+def test_other_ids_in_the_same_order_change_nothing(material):
     made = material.corpus
 
-    def renamed(rows: list[tuple[str, str, float]]) -> list[tuple[str, str, float]]:
+    def renamed(rows):
         return [(f"{query} é", f"\U0001f50d{document}", number) for query, document, number in rows]
 
     again = rankscope.evaluate(renamed(made.judgments), renamed(made.rows), SOME)
@@ -218,8 +210,6 @@ EXPOSURES = [one for name in ("EEL", "EED", "EER") for one in variants(TABLE[nam
 DOCUMENTS = ["a", "b", "c", "d", "é"]
 MODELS = ("rbp", "gerr", "dcg")
 
-Grades = dict[str, float]
-Lists = list[list[str]]
 
 judgments = st.dictionaries(
     st.sampled_from([*DOCUMENTS, "unseen", "unseen too"]),
@@ -233,13 +223,13 @@ lists = st.lists(
 )
 
 
-def as_runs(samples: Lists) -> list[dict[str, list[str]]]:
+def as_runs(samples):
     return [{"q": documents} for documents in samples]
 
 
 @given(grades=judgments, samples=lists)
 @examples(40)
-def test_exposure_is_that_of_the_definition(grades: Grades, samples: Lists) -> None:
+def test_exposure_is_that_of_the_definition(grades, samples):
     found = rankscope.evaluate_samples(
         {"q": grades}, as_runs(samples), EXPOSURES, policy="empty=nan"
     )
@@ -255,7 +245,7 @@ def test_exposure_is_that_of_the_definition(grades: Grades, samples: Lists) -> N
 
 @given(grades=judgments, samples=lists)
 @examples(20)
-def test_the_order_of_the_rankings_does_not_matter(grades: Grades, samples: Lists) -> None:
+def test_the_order_of_the_rankings_does_not_matter(grades, samples):
     one, other = (
         rankscope.evaluate_samples({"q": grades}, as_runs(each), EXPOSURES, policy="empty=nan")
         for each in (samples, samples[::-1])
@@ -265,7 +255,7 @@ def test_the_order_of_the_rankings_does_not_matter(grades: Grades, samples: List
 
 @given(grades=judgments, documents=lists)
 @examples(20)
-def test_one_ranking_is_evaluated_as_a_run(grades: Grades, documents: Lists) -> None:
+def test_one_ranking_is_evaluated_as_a_run(grades, documents):
     run = {"q": documents[0]}
     measures = [*EXPOSURES, "nDCG@3", "AP", "Judged@2"]
     expected = rankscope.evaluate({"q": grades}, run, measures, policy="empty=nan")
@@ -278,7 +268,7 @@ def test_one_ranking_is_evaluated_as_a_run(grades: Grades, documents: Lists) -> 
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_all_orders_of_relevant_documents_reproduce_the_target(model: str) -> None:
+def test_all_orders_of_relevant_documents_reproduce_the_target(model):
     qrels = {"q": {"a": 2, "b": 1, "c": 1, "d": 0}}
     runs = as_runs([["a", "b", "c"], ["a", "c", "b"]])
     found = rankscope.evaluate_samples(qrels, runs, [EEL(model=model), EEL(model=model) @ 2])
@@ -288,7 +278,7 @@ def test_all_orders_of_relevant_documents_reproduce_the_target(model: str) -> No
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_loss_is_disparity_less_twice_relevance_and_what_the_target_has(model: str) -> None:
+def test_loss_is_disparity_less_twice_relevance_and_what_the_target_has(model):
     qrels = {"q": {"a": 1, "b": 1, "c": 0}}
     runs = as_runs([["c", "a", "x"], ["a", "b"]])
     loss, disparity, relevance = (one(model=model) for one in (EEL, EED, EER))
@@ -299,7 +289,7 @@ def test_loss_is_disparity_less_twice_relevance_and_what_the_target_has(model: s
     )
 
 
-def test_a_reranked_list_shares_what_is_left_among_the_others() -> None:
+def test_a_reranked_list_shares_what_is_left_among_the_others():
     qrels = {"q": {"a": 1, "b": 0, "c": 0}}
     runs = as_runs([["a", "b", "c"], ["a", "c", "b"]])
     found = rankscope.evaluate_samples(qrels, runs, [EEL, EEL(complete=True)])
@@ -308,7 +298,7 @@ def test_a_reranked_list_shares_what_is_left_among_the_others() -> None:
     assert found[EEL] == 2 * 0.375**2
 
 
-def test_other_measures_are_averaged_over_the_rankings() -> None:
+def test_other_measures_are_averaged_over_the_rankings():
     qrels = {"q": {"a": 1}, "p": {"a": 1}}
     runs = [{"q": ["a", "b"], "p": ["a"]}, {"q": ["b", "a"]}]
     found = rankscope.evaluate_samples(qrels, runs, "RR")
@@ -317,7 +307,7 @@ def test_other_measures_are_averaged_over_the_rankings() -> None:
     assert found.notes[0].count == 1
 
 
-def test_values_do_not_depend_on_the_number_of_threads() -> None:
+def test_values_do_not_depend_on_the_number_of_threads():
     queries = [f"q{n}" for n in range(3000)]
     rows = [(query, doc) for query in queries for doc in "abcdefgh"]
     qrels = pd.DataFrame(rows, columns=["query_id", "doc_id"])
@@ -337,7 +327,7 @@ def test_values_do_not_depend_on_the_number_of_threads() -> None:
     assert one.intervals == three.intervals
 
 
-def test_rankers_are_compared_by_their_exposure() -> None:
+def test_rankers_are_compared_by_their_exposure():
     qrels = {f"q{n}": {"a": 1, "b": 1} for n in range(10)}
     first = {query: ["a", "b"] for query in qrels}
     second = {query: ["b", "a"] for query in qrels}
@@ -348,7 +338,7 @@ def test_rankers_are_compared_by_their_exposure() -> None:
     )
 
 
-def test_what_is_no_sample_of_rankings_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_sample_of_rankings_is_refused(tmp_path):
     qrels, run = {"q": {"a": 1}}, {"q": ["a"]}
     with pytest.raises(rankscope.UsageError, match="several runs in a list, found dict"):
         rankscope.evaluate_samples(qrels, run)  # type: ignore[arg-type]  # that is tested
@@ -367,7 +357,7 @@ def test_what_is_no_sample_of_rankings_is_refused(tmp_path: Path) -> None:
         rankscope.evaluate_samples(qrels, [tmp_path / "none.txt"])
 
 
-def test_without_relevant_documents_exposure_is_undefined() -> None:
+def test_without_relevant_documents_exposure_is_undefined():
     found = rankscope.evaluate_samples({"q": {"a": 0}}, [{"q": ["a"]}], policy="empty=nan")
     assert all(math.isnan(value) for value in found.values())
     assert len(found) == 3

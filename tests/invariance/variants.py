@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import math
 from itertools import combinations_with_replacement, product
-from typing import TYPE_CHECKING
 
 from rankscope.measures import TABLE
 from rankscope.measures.table import measure
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from rankscope.measures import Measure, Parameter, Row
-    from rankscope.measures.domains import Domain
 
 GRADES = (-2.0, -1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 """The grades of generated judgments; tables and scales here cover them."""
@@ -22,11 +15,11 @@ GAIN_TABLE = {-2: -0.5, -1: 0, 0: 0.25, 0.5: 0.25, 1: 1, 1.5: 1.125, 2: 3, 3: 3.
 WEIGHTS = (1.0, 0.7, 0.7, 0.3, 0.1, 0.1, 0.05, 0.0, 0.0, 0.0)
 
 
-def cubed(grade: float) -> float:
+def cubed(grade):
     return float(grade**3)
 
 
-def rooted(rank: int) -> float:
+def rooted(rank):
     return 1 / math.sqrt(rank)
 
 
@@ -71,7 +64,7 @@ MOST = 5000
 """Of a row with more combinations of values, not all are gone through."""
 
 
-def values_of(parameter: Parameter) -> tuple[object, ...]:
+def values_of(parameter):
     """The values of a parameter that are gone through."""
     listed = VALUES.get(parameter.name)
     if listed is None:
@@ -81,7 +74,7 @@ def values_of(parameter: Parameter) -> tuple[object, ...]:
     return tuple(one for one in listed if one is None or _is_in(parameter.domain, one))
 
 
-def _is_in(domain: Domain, value: object) -> bool:
+def _is_in(domain, value):
     try:
         domain.read(value)
     except ValueError:
@@ -89,7 +82,7 @@ def _is_in(domain: Domain, value: object) -> bool:
     return True
 
 
-def variants(row: Row) -> list[Measure]:
+def variants(row):
     """Every combination of parameter values that the row allows, each measure once.
 
     Of a row with very many, every pair of values is in one of those that are chosen.
@@ -102,7 +95,7 @@ def variants(row: Row) -> list[Measure]:
     return list(dict.fromkeys(one for one in made if one is not None))
 
 
-def _pair_up(values: Sequence[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
+def _pair_up(values):
     """Combine values so that every pair of two parameters occurs with the first of all others."""
     first = [of_one[0] for of_one in values]
     for one, other in combinations_with_replacement(range(len(values)), 2):
@@ -112,7 +105,7 @@ def _pair_up(values: Sequence[tuple[object, ...]]) -> Iterator[tuple[object, ...
             yield tuple(combined)
 
 
-def _make(row: Row, settings: dict[str, object]) -> Measure | None:
+def _make(row, settings):
     """The measure, unless a value does not go with the row or with another value."""
     given = {}
     for parameter in row.parameters:
@@ -136,7 +129,7 @@ def _make(row: Row, settings: dict[str, object]) -> Measure | None:
     return None if made.judged_only and "discount" in made.settings else made
 
 
-def choose_pairs(measures: Iterable[Measure]) -> list[Measure]:
+def choose_pairs(measures):
     """Choose measures that have all pairs of values of two parameters of a row between them."""
     seen: set[object] = set()
     chosen = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import chain, combinations
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ import pytest
 import rankscope as rs
 from rankscope.errors import InputError, LimitError
 from rankscope.judges.agreement import measure_agreement
-from rankscope.judges.judged_evaluation import JudgedMean, estimate_crossed, group_judges
+from rankscope.judges.judged_evaluation import estimate_crossed, group_judges
 from rankscope.judges.model_judge import find_range
 from rankscope.measures.parse import parse
 from scipy.stats import spearmanr
@@ -30,14 +29,14 @@ KRIPPENDORFF = {
 """Reliability data of Krippendorff, Computing Krippendorff's alpha-reliability, 2011, part C."""
 
 
-def test_alpha_is_that_of_krippendorff() -> None:
+def test_alpha_is_that_of_krippendorff():
     found = rs.judge_agreement(KRIPPENDORFF, judges=list("ABCD"))
     alphas = (found.alpha_nominal, found.alpha_ordinal, found.alpha_interval)
     assert [round(alpha, 3) for alpha in alphas] == [0.743, 0.815, 0.849]
     assert (found.items, found.judged_twice) == (12, 11)
 
 
-def test_kappa_and_correlation_are_those_of_scikit_learn_and_scipy() -> None:
+def test_kappa_and_correlation_are_those_of_scikit_learn_and_scipy():
     random = np.random.default_rng(1)
     human = random.integers(0, 4, 200)
     llm = np.clip(human + random.integers(-1, 3, 200), 0, 3)
@@ -55,13 +54,13 @@ def test_kappa_and_correlation_are_those_of_scikit_learn_and_scipy() -> None:
     assert np.array_equal(pair.confusion, confusion_matrix(llm, human, labels=grades))
 
 
-def test_costs_of_disagreements_are_differences_of_grades() -> None:
+def test_costs_of_disagreements_are_differences_of_grades():
     # Observed cost: (3 - 0) / 4; by chance: each of 4 x 4 pairs, of which 2 x 3 cost 3.
     found = rs.judge_agreement({"a": [0, 0, 0, 3], "b": [0, 0, 3, 3]}, judges=["a", "b"])
     assert found.pairs[0].kappa_linear == pytest.approx(1 - (3 / 4) / (8 * 3 / 16))
 
 
-def test_one_row_per_judgment_gives_the_same_as_one_column_per_judge(tmp_path: Path) -> None:
+def test_one_row_per_judgment_gives_the_same_as_one_column_per_judge(tmp_path):
     wide = pd.DataFrame(KRIPPENDORFF).assign(query="q", doc=[f"d{at}" for at in range(12)])
     long = wide.melt(["query", "doc"], var_name="rater", value_name="grade")
     expected = rs.judge_agreement(wide, judges=list("ABCD")).to_dict()
@@ -73,18 +72,18 @@ def test_one_row_per_judgment_gives_the_same_as_one_column_per_judge(tmp_path: P
     assert rs.judge_agreement(tmp_path / "wide.csv", judges=list("ABCD")).to_dict() == expected
 
 
-def test_a_table_has_one_row_per_pair() -> None:
+def test_a_table_has_one_row_per_pair():
     frame = rs.judge_agreement(KRIPPENDORFF, judges=list("ABC")).to_pandas()
     assert list(zip(frame["judge"], frame["other"], strict=True)) == [*combinations("ABC", 2)]
 
 
-def test_confusion_can_be_turned_around() -> None:
+def test_confusion_can_be_turned_around():
     found = rs.judge_agreement({"a": [0, 0, 1], "b": [0, 1, 1]}, judges=["a", "b"])
     assert found.confusion("a", "b").rows() == [("0", 1, 1), ("1", 0, 1)]
     assert found.confusion("b", "a").rows() == [("0", 1, 0), ("1", 1, 1)]
 
 
-def test_agreement_without_variation_is_unknown() -> None:
+def test_agreement_without_variation_is_unknown():
     found = rs.judge_agreement({"a": [1, 1], "b": [1, 1]}, judges=["a", "b"])
     assert np.isnan(found.alpha_ordinal)
     assert np.isnan(found.pairs[0].kappa)
@@ -103,13 +102,13 @@ def test_agreement_without_variation_is_unknown() -> None:
         ({"judges": ["a", "text"]}, "rel_not_number"),
     ],
 )
-def test_bad_columns_are_refused(arguments: dict[str, object], code: str) -> None:
+def test_bad_columns_are_refused(arguments, code):
     with pytest.raises(rs.RankscopeError) as caught:
         rs.judge_agreement({"a": [1], "b": [1], "text": ["good"]}, **arguments)
     assert caught.value.code == code
 
 
-def test_an_infinite_grade_is_refused_in_its_row(tmp_path: Path) -> None:
+def test_an_infinite_grade_is_refused_in_its_row(tmp_path):
     pd.DataFrame({"a": ["1", "0", "1e400"], "b": [1, 0, 1]}).to_csv(tmp_path / "a.csv", index=False)
     for table, line in (({"a": [1.0, 0.0, np.inf], "b": [1, 0, 1]}, 3), (tmp_path / "a.csv", 4)):
         with pytest.raises(rs.FormatError, match="expected grades in a, found inf") as caught:
@@ -117,14 +116,14 @@ def test_an_infinite_grade_is_refused_in_its_row(tmp_path: Path) -> None:
         assert (caught.value.code, caught.value.line) == ("rel_not_number", line)
 
 
-def test_two_grades_of_a_judge_for_a_document_are_refused() -> None:
+def test_two_grades_of_a_judge_for_a_document_are_refused():
     table = {"rater": ["x", "x"], "query": ["q", "q"], "doc": ["d", "d"], "grade": [1, 2]}
     with pytest.raises(rs.DuplicateError) as caught:
         rs.judge_agreement(table, judge="rater")
     assert caught.value.line == 2
 
 
-def test_three_raters_of_products_agree_as_scikit_learn_says() -> None:
+def test_three_raters_of_products_agree_as_scikit_learn_says():
     path = find("chorus/Broad_Query_Set_individual_ratings.csv")
     names = [f"agent_{number}_rating" for number in (1, 2, 3)]
     found = rs.judge_agreement(path, judges=names)
@@ -155,14 +154,14 @@ TABLE = {
         ("majority", [3.0, 1.0, 1.0, 1.0], 2),
     ],
 )
-def test_grades_are_combined(how: str, grades: list[float], ties: int) -> None:
+def test_grades_are_combined(how, grades, ties):
     combined = rs.combine_judges(TABLE, judges=["x", "y", "z"], how=how)
     assert combined.column("relevance") == tuple(grades)
     assert combined.column("doc_id") == ("a", "b", "c", "a")
     assert (combined.majority_ties, combined.left_out) == (ties, 1)
 
 
-def test_disagreement_is_that_of_the_grades() -> None:
+def test_disagreement_is_that_of_the_grades():
     combined = rs.combine_judges(TABLE, judges=["x", "y", "z"])
     assert combined.column("judges") == (3, 3, 3, 2)
     assert combined.column("range") == (3, 1, 2, 1)
@@ -173,12 +172,12 @@ def test_disagreement_is_that_of_the_grades() -> None:
     )
 
 
-def test_a_single_grade_has_no_deviation() -> None:
+def test_a_single_grade_has_no_deviation():
     table = {"query": ["q"], "doc": ["d"], "x": [1], "y": [NAN]}
     assert np.isnan(rs.combine_judges(table, judges=["x", "y"]).column("deviation")[0])
 
 
-def test_combined_grades_are_judgments() -> None:
+def test_combined_grades_are_judgments():
     combined = rs.combine_judges(TABLE, judges=["x", "y", "z"], how="median")
     run = {"q1": {"b": 3.0, "a": 2.0}, "q2": {"a": 1.0}}
     expected = rs.evaluate(combined.qrels, run, ["nDCG@10", "AP"]).to_dict()
@@ -186,18 +185,18 @@ def test_combined_grades_are_judgments() -> None:
     assert combined.qrels == {"q1": {"a": 3, "b": 1, "c": 2}, "q2": {"a": 1.5}}
 
 
-def test_a_document_in_two_rows_is_refused() -> None:
+def test_a_document_in_two_rows_is_refused():
     table = {"query": ["q", "q"], "doc": ["d", "d"], "x": [1, 1], "y": [1, 1]}
     with pytest.raises(rs.DuplicateError):
         rs.combine_judges(table, judges=["x", "y"])
 
 
-def test_ids_that_are_numbers_are_text_in_judgments() -> None:
+def test_ids_that_are_numbers_are_text_in_judgments():
     table = {"query": [7], "doc": [1], "x": [1], "y": [2]}
     assert rs.combine_judges(table, judges=["x", "y"]).qrels == {"7": {"1": 1.5}}
 
 
-def estimate(values: np.ndarray) -> JudgedMean:
+def estimate(values):
     """Estimate a mean from the values [queries, judges]."""
     count = values.shape[1]
     without = ((values.sum(axis=1, keepdims=True) - values) / (count - 1)).T
@@ -205,7 +204,7 @@ def estimate(values: np.ndarray) -> JudgedMean:
     return estimate_crossed(rs.nDCG, values.mean(axis=1), without, level=0.95, limits=limits)
 
 
-def test_variance_is_that_of_queries_and_judges() -> None:
+def test_variance_is_that_of_queries_and_judges():
     values = np.random.default_rng(1).normal(size=(30, 4))
     found = estimate(values)
     of_queries = values.mean(axis=1).var(ddof=1) / 30
@@ -215,7 +214,7 @@ def test_variance_is_that_of_queries_and_judges() -> None:
     assert found.judge_share == pytest.approx(own / (own + of_queries), rel=1e-9)
 
 
-def test_intervals_cover_the_mean_of_all_queries_and_judges() -> None:
+def test_intervals_cover_the_mean_of_all_queries_and_judges():
     random = np.random.default_rng(2)
     trials, covered, by_queries = 400, 0, 0
     for _ in range(trials):
@@ -228,7 +227,7 @@ def test_intervals_cover_the_mean_of_all_queries_and_judges() -> None:
     assert by_queries / trials < 0.9
 
 
-def tabulate(generosity: float) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
+def tabulate(generosity):
     random = np.random.default_rng(3)
     rows = [(f"q{query}", f"d{doc}") for query in range(40) for doc in range(5)]
     table = pd.DataFrame(rows, columns=["query_id", "doc_id"])
@@ -238,7 +237,7 @@ def tabulate(generosity: float) -> tuple[pd.DataFrame, dict[str, dict[str, float
     return table, run
 
 
-def test_intervals_are_wider_where_judges_disagree() -> None:
+def test_intervals_are_wider_where_judges_disagree():
     shares = []
     for generosity in (0, 1, 2):
         table, run = tabulate(generosity)
@@ -249,7 +248,7 @@ def test_intervals_are_wider_where_judges_disagree() -> None:
     assert shares == sorted(shares)
 
 
-def test_the_mean_is_that_of_the_combined_grades() -> None:
+def test_the_mean_is_that_of_the_combined_grades():
     table, run = tabulate(1)
     combined = rs.combine_judges(table, judges=["ann", "bob"], how="majority")
     found = rs.evaluate_judges(table, run, ["nDCG@3", "AP"], judges=["ann", "bob"], how="majority")
@@ -260,7 +259,7 @@ def test_the_mean_is_that_of_the_combined_grades() -> None:
     assert again.to_dict() == found.to_dict()
 
 
-def test_a_difference_has_less_of_the_judges() -> None:
+def test_a_difference_has_less_of_the_judges():
     table, run = tabulate(2)
     other = {query: {doc: -score for doc, score in docs.items()} for query, docs in run.items()}
     one = rs.evaluate_judges(table, run, "DCG@3", judges=["ann", "bob"])["DCG@3"]
@@ -273,14 +272,14 @@ def test_a_difference_has_less_of_the_judges() -> None:
     assert both.value == pytest.approx(means[0] - means[1])
 
 
-def test_one_judge_is_refused() -> None:
+def test_one_judge_is_refused():
     table = {"query": ["q"], "doc": ["d"], "rater": ["x"], "grade": [1]}
     with pytest.raises(rs.InputError) as caught:
         rs.evaluate_judges(table, {"q": {"d": 1.0}}, "RR", judge="rater")
     assert caught.value.code == "too_few_judges"
 
 
-def test_three_raters_of_products_widen_the_interval() -> None:
+def test_three_raters_of_products_widen_the_interval():
     path = find("chorus/Broad_Query_Set_individual_ratings.csv")
     names = [f"agent_{number}_rating" for number in (1, 2, 3)]
     lists = rs.combine_judges(path, judges=names).qrels
@@ -291,9 +290,7 @@ def test_three_raters_of_products_widen_the_interval() -> None:
 
 
 @pytest.mark.parametrize(("queries", "is_refused"), [(19, True), (20, False), (21, False)])
-def test_an_estimate_without_limits_needs_20_human_queries(
-    queries: int, *, is_refused: bool
-) -> None:
+def test_an_estimate_without_limits_needs_20_human_queries(queries, *, is_refused):
     human = {f"q{at}": {"d1": at % 2, "d2": 1} for at in range(queries)}
     model = {f"q{at}": {"d1": at % 3 // 2, "d2": 1} for at in range(30)}
     run = {f"q{at}": {"d1": 2.0, "d2": 1.0} for at in range(30)}
@@ -303,7 +300,7 @@ def test_an_estimate_without_limits_needs_20_human_queries(
 
 
 @pytest.mark.parametrize(("top", "is_limit"), [(3, True), (4, False)])
-def test_a_model_on_another_scale_does_not_limit_gains(top: int, *, is_limit: bool) -> None:
+def test_a_model_on_another_scale_does_not_limit_gains(top, *, is_limit):
     model = {f"q{at}": {"d1": top * (at % 2)} for at in range(30)}
     run = {f"q{at}": {"d1": 2.0} for at in range(30)}
     # One gain says next to nothing, so that only the limit counts.
@@ -312,20 +309,20 @@ def test_a_model_on_another_scale_does_not_limit_gains(top: int, *, is_limit: bo
 
 
 @pytest.mark.parametrize("judges", [49, 50, 51])
-def test_more_than_50_judges_are_left_out_in_groups(judges: int) -> None:
+def test_more_than_50_judges_are_left_out_in_groups(judges):
     groups = group_judges(judges)
     assert len(groups) == min(judges, 50)
     assert sorted(chain.from_iterable(groups)) == [*range(judges)]
 
 
 @pytest.mark.parametrize(("count", "is_refused"), [(999, False), (1000, False), (1001, True)])
-def test_judges_give_at_most_1_000_different_grades(count: int, *, is_refused: bool) -> None:
+def test_judges_give_at_most_1_000_different_grades(count, *, is_refused):
     grades = np.arange(float(count))[:, None]
     with refuses_if(is_refused, LimitError, match="at most 1,000 different grades, found 1,001"):
         assert len(measure_agreement(["ann"], grades).grades) == count
 
 
-def test_a_difference_of_values_from_0_to_1_is_from_minus_1_to_1() -> None:
+def test_a_difference_of_values_from_0_to_1_is_from_minus_1_to_1():
     measure, none = parse("nDCG@10"), np.zeros(0)
     assert find_range(measure, none, is_difference=False) == (0.0, 1.0)
     assert find_range(measure, none, is_difference=True) == (-1.0, 1.0)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
-from numpy.typing import ArrayLike, NDArray
 from rankscope.judges.powered import Items, estimate_powered, rescale, split_strata
 from rankscope.stats.estimate.interval import estimate_mean
 from scipy import stats
@@ -20,15 +17,8 @@ DISCOUNTS = 1 / np.log2(np.arange(2, 7))
 
 
 def make_queries(
-    human: ArrayLike,
-    model: ArrayLike,
-    others: ArrayLike = (),
-    *,
-    unchanged: int = 0,
-    limits: tuple[float, float] = (0.0, 1.0),
-    strata: ArrayLike | None = None,
-    chances: ArrayLike | None = None,
-) -> Items:
+    human, model, others=(), *, unchanged=0, limits=(0.0, 1.0), strata=None, chances=None
+):
     """Return queries that people and a model judged, others of the model, and unchanged ones."""
     by_people, by_model = np.asarray(human, np.float64), np.asarray(model, np.float64)
     rest = np.asarray(others, np.float64)
@@ -45,12 +35,7 @@ def make_queries(
     )
 
 
-def make_documents(
-    human: np.ndarray,
-    model: np.ndarray,
-    is_judged: np.ndarray,
-    limits: tuple[float, float] = (0.0, 3.0),
-) -> Items:
+def make_documents(human, model, is_judged, limits=(0.0, 3.0)):
     """Return documents with gains [queries, ranks]."""
     queries, depth = human.shape
     return Items(
@@ -70,9 +55,7 @@ DENSE, BOUNDED = rs.Interval(method="dense"), rs.Interval(method="bounded")
 NOWHERE = (-np.inf, np.inf)
 
 
-def draw(
-    random: np.random.Generator, count: int, noise: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def draw(random, count, noise):
     """Return values with mass at 0 and 1, and those of a judge who is too generous."""
     value = random.beta(2, 2, count)
     place = random.random(count)
@@ -80,9 +63,7 @@ def draw(
     return value, np.clip(0.35 + 0.6 * value + noise * random.normal(size=count), 0, 1)
 
 
-def judge_lists(
-    random: np.random.Generator, count: int, accuracy: float
-) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+def judge_lists(random, count, accuracy):
     """Return human judgments, those of a model, and a run, for so many queries."""
     human, model, run = {}, {}, {}
     for query in range(count):
@@ -95,7 +76,7 @@ def judge_lists(
     return human, model, run
 
 
-def test_the_estimate_is_that_of_ppi_plus_plus() -> None:
+def test_the_estimate_is_that_of_ppi_plus_plus():
     random = np.random.default_rng(1)
     human, model = draw(random, 40, 0.2)
     _, others = draw(random, 300, 0.2)
@@ -111,7 +92,7 @@ def test_the_estimate_is_that_of_ppi_plus_plus() -> None:
     assert careful.weight == pytest.approx(found.weight * 40 / (40 + 40), rel=1e-12)
 
 
-def test_a_bounded_interval_has_the_bounds_of_its_two_parts() -> None:
+def test_a_bounded_interval_has_the_bounds_of_its_two_parts():
     random = np.random.default_rng(2)
     human, model = draw(random, 40, 0.2)
     _, others = draw(random, 300, 0.2)
@@ -135,7 +116,7 @@ def test_a_bounded_interval_has_the_bounds_of_its_two_parts() -> None:
     assert found.upper == pytest.approx(found.value + upper, rel=1e-6)
 
 
-def test_a_model_that_knows_nothing_is_ignored() -> None:
+def test_a_model_that_knows_nothing_is_ignored():
     random = np.random.default_rng(3)
     human, _ = draw(random, 30, 0.1)
     found = estimate_powered(
@@ -149,14 +130,14 @@ def test_a_model_that_knows_nothing_is_ignored() -> None:
     )
 
 
-def test_a_model_is_trusted_at_most_fully() -> None:
+def test_a_model_is_trusted_at_most_fully():
     human = np.linspace(0, 1, 30)
     # The model's values differ half as much, which would ask for twice its weight.
     found = estimate_powered(make_queries(human, human / 2, human / 2), interval=DENSE)
     assert found.weight == 1
 
 
-def test_human_values_without_skewness_have_the_t_interval() -> None:
+def test_human_values_without_skewness_have_the_t_interval():
     human = np.linspace(0, 1, 21)
     found = estimate_powered(
         make_queries(human, np.zeros(21), np.zeros(50)), interval=rs.Interval(0.9, method="dense")
@@ -167,14 +148,14 @@ def test_human_values_without_skewness_have_the_t_interval() -> None:
 
 
 @pytest.mark.parametrize("interval", [DENSE, BOUNDED])
-def test_the_interval_is_never_outside_the_range(interval: rs.Interval) -> None:
+def test_the_interval_is_never_outside_the_range(interval):
     human = np.array([1.0] * 29 + [0.0])
     found = estimate_powered(make_queries(human, human, np.ones(500)), interval=interval)
     assert (found.human_upper == 1) == (interval is DENSE)
     assert 0 <= found.lower < found.value <= found.upper <= 1
 
 
-def test_a_bounded_interval_stands_in_for_a_dense_one_of_few_or_equal_values() -> None:
+def test_a_bounded_interval_stands_in_for_a_dense_one_of_few_or_equal_values():
     random = np.random.default_rng(4)
     human, model = draw(random, 20, 0.2)
     for queries, method in ((20, "dense"), (19, "bounded")):
@@ -189,7 +170,7 @@ def test_a_bounded_interval_stands_in_for_a_dense_one_of_few_or_equal_values() -
     assert (without.method, np.isnan(without.lower), np.isnan(without.upper)) == ("", True, True)
 
 
-def test_unchanged_queries_shrink_the_mean_of_the_changed_ones() -> None:
+def test_unchanged_queries_shrink_the_mean_of_the_changed_ones():
     human, model = draw(np.random.default_rng(5), 30, 0.2)
     alone = estimate_powered(make_queries(human, model), interval=DENSE)
     found = estimate_powered(make_queries(human, model, unchanged=70), interval=DENSE)
@@ -203,7 +184,7 @@ def test_unchanged_queries_shrink_the_mean_of_the_changed_ones() -> None:
     assert (high - low) / 2 == pytest.approx(half, rel=0.05)
 
 
-def test_without_a_judged_query_that_changed_only_their_share_limits_the_mean() -> None:
+def test_without_a_judged_query_that_changed_only_their_share_limits_the_mean():
     found = estimate_powered(
         make_queries([], [], np.full(10, 0.5), unchanged=90, limits=(-1.0, 1.0)), interval=BOUNDED
     )
@@ -213,7 +194,7 @@ def test_without_a_judged_query_that_changed_only_their_share_limits_the_mean() 
     assert 0 <= found.following < 10
 
 
-def test_strata_count_as_much_as_they_have_queries() -> None:
+def test_strata_count_as_much_as_they_have_queries():
     human = np.array([0.1, 0.2, 0.9])
     strata = [0, 0, 1, *[1] * 17]
     found = estimate_powered(
@@ -229,7 +210,7 @@ def test_strata_count_as_much_as_they_have_queries() -> None:
     assert strata[again.following] == 2
 
 
-def test_probabilities_weigh_the_queries() -> None:
+def test_probabilities_weigh_the_queries():
     human = np.array([0.0, 1.0, 1.0])
     chances = [0.2, 0.4, 0.4, *[1.0] * 9]
     found = estimate_powered(
@@ -238,7 +219,7 @@ def test_probabilities_weigh_the_queries() -> None:
     assert found.value == pytest.approx((1 / 0.4 + 1 / 0.4) / (1 / 0.2 + 2 / 0.4), rel=1e-12)
 
 
-def test_the_query_to_judge_next_is_of_the_stratum_that_varies_most() -> None:
+def test_the_query_to_judge_next_is_of_the_stratum_that_varies_most():
     random = np.random.default_rng(6)
     human = np.concatenate([np.full(20, 0.5), random.random(20)])
     strata = np.repeat([0, 1, 0, 1], [20, 20, 200, 200])
@@ -252,7 +233,7 @@ def test_the_query_to_judge_next_is_of_the_stratum_that_varies_most() -> None:
     assert estimate_powered(judged, interval=BOUNDED).following == -1
 
 
-def test_the_interval_narrows_by_about_as_much_as_predicted() -> None:
+def test_the_interval_narrows_by_about_as_much_as_predicted():
     random = np.random.default_rng(7)
     predicted, found = [], []
     for _ in range(60):
@@ -269,7 +250,7 @@ def test_the_interval_narrows_by_about_as_much_as_predicted() -> None:
     assert np.mean(predicted) == pytest.approx(np.mean(found), rel=0.3)
 
 
-def test_strata_are_halves_by_the_model() -> None:
+def test_strata_are_halves_by_the_model():
     values = np.arange(9.0)
     assert split_strata(values, np.ones(9)).tolist() == [0, 0, 0, 0, 0, 1, 1, 1, 1]
     assert split_strata(values[:6], np.ones(6)).tolist() == [0, 0, 0, 1, 1, 1]
@@ -278,7 +259,7 @@ def test_strata_are_halves_by_the_model() -> None:
     assert split_strata(np.array([0.0, 0, 0, 0, 1, 2]), np.ones(6)).tolist() == [0, 0, 0, 0, 1, 1]
 
 
-def test_the_scale_of_a_model_without_limits_does_not_matter() -> None:
+def test_the_scale_of_a_model_without_limits_does_not_matter():
     human, model, run = judge_lists(np.random.default_rng(14), 90, 0.8)
     few = {query: human[query] for query in [*human][:40]}
     found = [
@@ -300,7 +281,7 @@ def test_the_scale_of_a_model_without_limits_does_not_matter() -> None:
     ]
 
 
-def test_the_mean_of_a_measure_is_estimated_from_every_kind_of_input(tmp_path: Path) -> None:
+def test_the_mean_of_a_measure_is_estimated_from_every_kind_of_input(tmp_path):
     human, model, run = judge_lists(np.random.default_rng(7), 120, 0.8)
     few = {query: human[query] for query in [*human][:40]}
     found = rs.evaluate_with_model_judge(few, model, run, ["nDCG@5", "RR"])
@@ -336,7 +317,7 @@ def test_the_mean_of_a_measure_is_estimated_from_every_kind_of_input(tmp_path: P
         assert rs.evaluate_with_model_judge(few, model, way, ["nDCG@5", "RR"])["RR"] == found["RR"]
 
 
-def test_a_difference_is_that_of_the_values_of_both_runs() -> None:
+def test_a_difference_is_that_of_the_values_of_both_runs():
     human, model, run = judge_lists(np.random.default_rng(8), 60, 0.8)
     best = {
         query: {doc: float(grade) for doc, grade in docs.items()} for query, docs in human.items()
@@ -358,9 +339,7 @@ def test_a_difference_is_that_of_the_values_of_both_runs() -> None:
         ("P@2", {"policy": "ties=average"}, True),
     ],
 )
-def test_a_query_changed_if_the_measure_sees_another_list(
-    measure: str, options: dict[str, str], *, is_changed: bool
-) -> None:
+def test_a_query_changed_if_the_measure_sees_another_list(measure, options, *, is_changed):
     docs = {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}
     run = {f"q{at}": dict(docs) for at in range(9)}
     other = {query: dict(docs) for query in run}
@@ -371,7 +350,7 @@ def test_a_query_changed_if_the_measure_sees_another_list(
     assert (found.means[0].value, found.means[0].human) == (0, 0)
 
 
-def test_ties_that_the_value_averages_over_are_a_change() -> None:
+def test_ties_that_the_value_averages_over_are_a_change():
     run = {f"q{at}": {"a": 2.0, "b": 1.0} for at in range(9)}
     # The larger id comes first of equal scores.
     run["q6"] = {"a": 1.0, "b": 2.0}
@@ -384,7 +363,7 @@ def test_ties_that_the_value_averages_over_are_a_change() -> None:
         assert found.means[0].changed == changed
 
 
-def test_a_query_without_documents_in_one_run_changed() -> None:
+def test_a_query_without_documents_in_one_run_changed():
     run = {f"q{at}": {"a": 2.0} for at in range(9)}
     other = {query: docs for query, docs in run.items() if query not in ("q0", "q3")}
     qrels = {query: {"a": 1} for query in run}
@@ -392,7 +371,7 @@ def test_a_query_without_documents_in_one_run_changed() -> None:
     assert (mean.changed, mean.human_changed, mean.value) == (2, 2, 2 / 9)
 
 
-def test_human_queries_that_did_not_change_say_nothing() -> None:
+def test_human_queries_that_did_not_change_say_nothing():
     human, model, run = judge_lists(np.random.default_rng(15), 100, 0.8)
     other = run | {
         query: {doc: -score for doc, score in run[query].items()} for query in [*run][:30]
@@ -412,7 +391,7 @@ def test_human_queries_that_did_not_change_say_nothing() -> None:
     assert "people judged none of the 30 queries in which the runs differ" in str(none)
 
 
-def test_probabilities_of_queries_that_count_are_needed() -> None:
+def test_probabilities_of_queries_that_count_are_needed():
     human, model, run = judge_lists(np.random.default_rng(16), 60, 0.8)
     few = {query: human[query] for query in [*human][:30]}
     chances = {query: 0.5 if at % 2 else 0.25 for at, query in enumerate(few)}
@@ -438,7 +417,7 @@ def test_probabilities_of_queries_that_count_are_needed() -> None:
         assert "'q3'" in caught.value.message
 
 
-def test_only_bounded_and_dense_intervals_are_known() -> None:
+def test_only_bounded_and_dense_intervals_are_known():
     human, model, run = judge_lists(np.random.default_rng(17), 30, 1)
     for method in ("t", "bca"):
         with pytest.raises(rs.UsageError, match=f"found method='{method}'"):
@@ -455,9 +434,7 @@ def test_only_bounded_and_dense_intervals_are_known() -> None:
     ("judged", "others", "is_used"),
     [(25, 5000, False), (26, 5000, True), (40, 65, False), (40, 68, True), (40, 0, False)],
 )
-def test_a_bounded_interval_uses_the_model_from_25_human_queries_on(
-    judged: int, others: int, *, is_used: bool
-) -> None:
+def test_a_bounded_interval_uses_the_model_from_25_human_queries_on(judged, others, *, is_used):
     # The human queries count by the share of queries that people didn't judge.
     assert (judged * others / (judged + others) >= 25) == is_used
     human = np.linspace(0, 1, judged)
@@ -469,14 +446,14 @@ def test_a_bounded_interval_uses_the_model_from_25_human_queries_on(
         assert (found.lower, found.upper) == pytest.approx((found.human_lower, found.human_upper))
 
 
-def test_a_model_without_weight_is_explained() -> None:
+def test_a_model_without_weight_is_explained():
     human, model, run = judge_lists(np.random.default_rng(9), 200, 0.9)
     few = {query: human[query] for query in [*human][:20]}
     (warning,) = rs.evaluate_with_model_judge(few, model, run, "nDCG@5").warnings
     assert "the model's judgments have no weight. People judged 20 of 200 that count" in warning
 
 
-def test_a_weak_judge_is_named_with_what_to_do() -> None:
+def test_a_weak_judge_is_named_with_what_to_do():
     human, model, run = judge_lists(np.random.default_rng(9), 200, 0)
     few = {query: human[query] for query in [*human][:40]}
     found = rs.evaluate_with_model_judge(few, model, run, "nDCG@5")
@@ -485,7 +462,7 @@ def test_a_weak_judge_is_named_with_what_to_do() -> None:
     assert "improve the model's instructions" in str(found)
 
 
-def test_human_queries_unlike_the_others_are_named() -> None:
+def test_human_queries_unlike_the_others_are_named():
     human, model, run = judge_lists(np.random.default_rng(10), 200, 0.9)
     values = rs.evaluate(model, run, "nDCG@5").per_query("nDCG@5")
     best = sorted(zip(values.tolist(), human, strict=True))[-40:]
@@ -494,7 +471,7 @@ def test_human_queries_unlike_the_others_are_named() -> None:
     assert any("not a random sample" in text for text in found.warnings)
 
 
-def test_few_human_queries_are_enough_with_limits() -> None:
+def test_few_human_queries_are_enough_with_limits():
     human, model, run = judge_lists(np.random.default_rng(11), 30, 1)
     few = {query: human[query] for query in [*human][:19]} | {"other": {"d0": 1}}
     found = rs.evaluate_with_model_judge(few, model, run, "RR")["RR"]
@@ -505,7 +482,7 @@ def test_few_human_queries_are_enough_with_limits() -> None:
         rs.evaluate_with_model_judge(only, model, run, "RR", policy="empty=skip")
 
 
-def test_a_run_from_standard_input_and_other_aggregates_are_refused() -> None:
+def test_a_run_from_standard_input_and_other_aggregates_are_refused():
     human, model, run = judge_lists(np.random.default_rng(12), 30, 1)
     with pytest.raises(rs.UsageError, match="read twice"):
         rs.evaluate_with_model_judge(human, model, "-", "RR")
@@ -513,7 +490,7 @@ def test_a_run_from_standard_input_and_other_aggregates_are_refused() -> None:
         rs.evaluate_with_model_judge(human, model, run, "RR", policy="aggregate=median")
 
 
-def test_judgments_without_a_document_in_common_are_an_error() -> None:
+def test_judgments_without_a_document_in_common_are_an_error():
     run = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(60)}
     model = {query: {"a": n % 2, "b": 1} for n, query in enumerate(run)}
     human = {f"q{n}": {"docs/a": 1} for n in range(30)}
@@ -522,7 +499,7 @@ def test_judgments_without_a_document_in_common_are_an_error() -> None:
     assert "`docs/a` of query `q0`" in caught.value.hint.replace("'", "`")
 
 
-def test_a_model_that_judged_no_more_than_people_is_named_as_swapped() -> None:
+def test_a_model_that_judged_no_more_than_people_is_named_as_swapped():
     run = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(60)}
     model = {query: {"a": n % 2, "b": 1} for n, query in enumerate(run)}
     human = dict(list(model.items())[:30])
@@ -530,7 +507,7 @@ def test_a_model_that_judged_no_more_than_people_is_named_as_swapped() -> None:
     assert "check that human and model judgments aren't swapped" in warning
 
 
-def test_different_scales_of_people_and_the_model_are_a_warning() -> None:
+def test_different_scales_of_people_and_the_model_are_a_warning():
     run = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(60)}
     model = {query: {"a": n % 4, "b": 1} for n, query in enumerate(run)}
     human = {query: {"a": model[query]["a"] / 3, "b": 1 / 3} for query in list(run)[:30]}
@@ -542,7 +519,7 @@ def test_different_scales_of_people_and_the_model_are_a_warning() -> None:
     assert rs.evaluate_with_model_judge(same, model, run, "DCG@2").warnings == ()
 
 
-def test_a_mean_is_found_by_any_name_of_its_measure() -> None:
+def test_a_mean_is_found_by_any_name_of_its_measure():
     qrels = {f"q{number}": {"a": 1, "b": number % 2} for number in range(30)}
     run = {query: {"b": 2.0, "a": 1.0} for query in qrels}
     found = rs.evaluate_with_model_judge(qrels, qrels, run, ["RR", "nDCG@10"])
@@ -554,14 +531,14 @@ def test_a_mean_is_found_by_any_name_of_its_measure() -> None:
 OF_DOCUMENTS = rs.Interval(method="dense")
 
 
-def draw_gains(random: np.random.Generator, queries: int) -> tuple[np.ndarray, np.ndarray]:
+def draw_gains(random, queries):
     """Return human gains [queries, 5], and those of a model that is too generous."""
     ease = random.random((queries, 1))
     human = (random.random((queries, 5)) < ease) * random.integers(1, 4, (queries, 5))
     return human, np.minimum(human + (random.random(human.shape) < 0.3), 3)
 
 
-def test_with_all_documents_judged_the_estimate_is_the_mean() -> None:
+def test_with_all_documents_judged_the_estimate_is_the_mean():
     human, model = draw_gains(np.random.default_rng(1), 50)
     whole = make_documents(human, model, np.ones(human.shape, bool))
     for interval in (OF_DOCUMENTS, rs.Interval()):
@@ -571,7 +548,7 @@ def test_with_all_documents_judged_the_estimate_is_the_mean() -> None:
         assert found.human == pytest.approx(found.value, rel=1e-12)
 
 
-def test_the_correction_is_the_weighted_mean_of_residuals() -> None:
+def test_the_correction_is_the_weighted_mean_of_residuals():
     random = np.random.default_rng(2)
     human, model = draw_gains(random, 200)
     is_judged = random.random(human.shape) < 0.2
@@ -582,7 +559,7 @@ def test_the_correction_is_the_weighted_mean_of_residuals() -> None:
     assert found.value == pytest.approx(expected, rel=1e-12)
 
 
-def test_documents_of_a_query_depend_on_each_other() -> None:
+def test_documents_of_a_query_depend_on_each_other():
     # Ten copies of a query's only document say as much as one.
     random = np.random.default_rng(3)
     human = random.integers(0, 4, (60, 1)) * np.ones((60, 5))
@@ -596,9 +573,7 @@ def test_documents_of_a_query_depend_on_each_other() -> None:
         assert many.upper - many.lower == pytest.approx(few.upper - few.lower, rel=1e-9)
 
 
-def make_lists() -> tuple[
-    dict[str, dict[str, int]], dict[str, dict[str, int]], dict[str, dict[str, float]]
-]:
+def make_lists():
     random = np.random.default_rng(4)
     human, model = draw_gains(random, 60)
     docs = [f"d{at}" for at in range(5)]
@@ -610,7 +585,7 @@ def make_lists() -> tuple[
     return named[0], named[1], run
 
 
-def test_all_documents_judged_give_the_mean_of_evaluate() -> None:
+def test_all_documents_judged_give_the_mean_of_evaluate():
     human, model, run = make_lists()
     for measure in ("DCG@3", "DCG(gain='exp2')@2"):
         found = rs.estimate_dcg(human, model, run, measure)
@@ -620,7 +595,7 @@ def test_all_documents_judged_give_the_mean_of_evaluate() -> None:
     assert found.human_documents == 120
 
 
-def test_a_difference_is_that_of_both_runs() -> None:
+def test_a_difference_is_that_of_both_runs():
     human, model, run = make_lists()
     best = {
         query: {doc: float(grade) for doc, grade in docs.items()} for query, docs in human.items()
@@ -631,7 +606,7 @@ def test_a_difference_is_that_of_both_runs() -> None:
     assert found.lower > 0
 
 
-def test_probabilities_weigh_the_documents() -> None:
+def test_probabilities_weigh_the_documents():
     human, model, run = make_lists()
     first = {query: max(docs, key=docs.__getitem__) for query, docs in run.items()}
     # Every first document was judged, and the others of every second query.
@@ -651,7 +626,7 @@ def test_probabilities_weigh_the_documents() -> None:
     assert caught.value.code == "bad_propensity"
 
 
-def test_a_document_at_the_same_rank_of_both_runs_says_nothing() -> None:
+def test_a_document_at_the_same_rank_of_both_runs_says_nothing():
     human, model, run = make_lists()
     other = {
         query: docs | dict(zip([*docs][:2], [*docs.values()][1::-1], strict=True))
@@ -669,7 +644,7 @@ def test_a_document_at_the_same_rank_of_both_runs_says_nothing() -> None:
     assert found.next_document is None
 
 
-def test_the_scale_of_the_model_does_not_matter() -> None:
+def test_the_scale_of_the_model_does_not_matter():
     human, model, run = make_lists()
     few = {
         query: {doc: g for doc, g in docs.items() if doc == f"d{at % 5}"}
@@ -687,7 +662,7 @@ def test_the_scale_of_the_model_does_not_matter() -> None:
     )
 
 
-def test_grades_that_are_all_zero_limit_nothing() -> None:
+def test_grades_that_are_all_zero_limit_nothing():
     human, model, run = make_lists()
     none = {query: dict.fromkeys(docs, 0) for query, docs in human.items()}
     unknown = rs.estimate_dcg(none, none, run, "DCG@5")
@@ -698,7 +673,7 @@ def test_grades_that_are_all_zero_limit_nothing() -> None:
     assert found.method == ""
 
 
-def test_other_measures_and_few_queries_are_refused() -> None:
+def test_other_measures_and_few_queries_are_refused():
     human, model, run = make_lists()
     for measure in ("nDCG@10", "DCG"):
         with pytest.raises(rs.MeasureError):

@@ -9,21 +9,19 @@ import json
 import math
 import pickle
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
 import rankscope as rs
 from rankscope.comparison.estimates import Choices
 from rankscope.leaderboard.compute import _choose_permutations
-from rankscope.leaderboard.result import Leaderboard
 from statsmodels.stats.multitest import multipletests
 
 QUERIES = [f"q{number}" for number in range(12)]
 QRELS = {query: {f"d{grade}": grade for grade in range(4)} for query in QUERIES}
 
 
-def make_run(noise: float, seed: int) -> dict[str, dict[str, float]]:
+def make_run(noise, seed):
     draw = random.Random(seed)
     return {
         query: {doc: grade + draw.gauss(0, noise) for doc, grade in docs.items()}
@@ -40,14 +38,14 @@ RUNS = {
 BOARD = rs.leaderboard(QRELS, RUNS, ["nDCG@3", "RR(rel=3)"], baseline=["run2", "worst"])
 
 
-def flip_all(differences: np.ndarray) -> float:
+def flip_all(differences):
     """Return the p-value of a mean difference, from all flips of signs."""
     signs = np.array([*itertools.product((1, -1), repeat=len(differences))])
     sums = abs((signs * differences).sum(axis=1))
     return float((sums >= abs(differences.sum()) - 1e-9).mean())
 
 
-def group_plainly(values: dict[str, np.ndarray], alpha: float) -> dict[str, str]:
+def group_plainly(values, alpha):
     """Group runs by their definition: exact tests of all pairs, and Holm's correction."""
     pairs = [*itertools.combinations(values, 2)]
     p = [flip_all(values[other] - values[one]) for one, other in pairs]
@@ -63,7 +61,7 @@ def group_plainly(values: dict[str, np.ndarray], alpha: float) -> dict[str, str]
     return groups
 
 
-def test_groups_are_those_of_exact_tests_of_all_pairs_with_holms_correction() -> None:
+def test_groups_are_those_of_exact_tests_of_all_pairs_with_holms_correction():
     found = rs.evaluate(QRELS, RUNS, "nDCG@3")
     values = {run: found[run].per_query("nDCG@3") for run in RUNS}
     expected = group_plainly(values, 0.05)
@@ -74,7 +72,7 @@ def test_groups_are_those_of_exact_tests_of_all_pairs_with_holms_correction() ->
     assert BOARD.groups.settings.is_exact
 
 
-def test_signs_are_those_of_a_comparison_with_the_baseline() -> None:
+def test_signs_are_those_of_a_comparison_with_the_baseline():
     board = rs.leaderboard(QRELS, RUNS, ["nDCG@3", "RR(rel=3)"], baseline="run2")
     compared = rs.compare(QRELS, RUNS, ["nDCG@3", "RR(rel=3)"], baseline="run2", bounds=False)
     assert board.against is not None
@@ -90,7 +88,7 @@ def test_signs_are_those_of_a_comparison_with_the_baseline() -> None:
         )
 
 
-def test_two_baselines_have_signs_of_their_own_and_their_pair_is_tested_once() -> None:
+def test_two_baselines_have_signs_of_their_own_and_their_pair_is_tested_once():
     assert BOARD.against is not None
     # Of each measure: 6 runs against the first, 5 others against the second.
     assert BOARD.against.count == 22
@@ -103,13 +101,13 @@ def test_two_baselines_have_signs_of_their_own_and_their_pair_is_tested_once() -
     assert "0.6644 ‡▼†" in rows["run4"]
 
 
-def test_ranks_follow_the_measure_and_equal_means_share_one() -> None:
+def test_ranks_follow_the_measure_and_equal_means_share_one():
     runs = {"b": RUNS["run0"], "a": RUNS["run0"], "c": RUNS["worst"]}
     board = rs.leaderboard(QRELS, runs, "nDCG@3")
     assert [(each.rank, each.run) for each in board] == [(1, "a"), (1, "b"), (3, "c")]
 
 
-def test_values_are_those_of_evaluate_and_the_order_is_that_of_the_values() -> None:
+def test_values_are_those_of_evaluate_and_the_order_is_that_of_the_values():
     found = rs.evaluate(QRELS, RUNS, ["nDCG@3", "RR(rel=3)"])
     for entry in BOARD:
         assert entry.values == pytest.approx(dict(found[entry.run]), abs=1e-15)
@@ -122,14 +120,14 @@ def test_values_are_those_of_evaluate_and_the_order_is_that_of_the_values() -> N
     assert rs.leaderboard(found, "RR(rel=3)").measures == (rs.parse("RR(rel=3)"),)
 
 
-def test_one_measure_can_sort_and_need_not_be_the_first() -> None:
+def test_one_measure_can_sort_and_need_not_be_the_first():
     board = rs.leaderboard(QRELS, RUNS, ["nDCG@3", "RR(rel=3)"], sort="RR(rel=3)")
     values = [entry.values["RR(rel=3)"] for entry in board]
     assert values == sorted(values, reverse=True)
     assert [each.name for each in board.measures] == ["nDCG@3", "RR(rel=3)"]
 
 
-def test_top_keeps_ranks_groups_and_baselines() -> None:
+def test_top_keeps_ranks_groups_and_baselines():
     board = rs.leaderboard(QRELS, RUNS, ["nDCG@3", "RR(rel=3)"], baseline="worst", top=2)
     whole = {entry.run: entry for entry in BOARD}
     assert [(entry.rank, entry.run) for entry in board] == [(1, "run0"), (1, "run1"), (7, "worst")]
@@ -139,13 +137,13 @@ def test_top_keeps_ranks_groups_and_baselines() -> None:
 
 
 @pytest.mark.parametrize("top", [0, -1, 1.5, True, "3"])
-def test_top_is_a_whole_number_above_zero(top: object) -> None:
+def test_top_is_a_whole_number_above_zero(top):
     with pytest.raises(rs.UsageError, match="expected top"):
         rs.leaderboard(QRELS, RUNS, "nDCG@3", top=top)
 
 
 @pytest.mark.parametrize("runs", [{"a": RUNS["run0"]}, RUNS["run0"]])
-def test_one_run_has_a_rank_and_no_groups(runs: object) -> None:
+def test_one_run_has_a_rank_and_no_groups(runs):
     board = rs.leaderboard(QRELS, runs, "nDCG@10")
     [entry] = board
     assert (entry.rank, entry.group, board.groups) == (1, "", None)
@@ -153,7 +151,7 @@ def test_one_run_has_a_rank_and_no_groups(runs: object) -> None:
     assert board.to_pandas()["rank"].tolist() == [1]
 
 
-def test_a_run_that_lacks_queries_is_zero_there_by_default() -> None:
+def test_a_run_that_lacks_queries_is_zero_there_by_default():
     short = {query: RUNS["run0"][query] for query in QUERIES[:6]}
     board = rs.leaderboard(QRELS, {"short": short, "all": RUNS["run0"]}, "nDCG@3")
     assert board["short"].values["nDCG@3"] < board["all"].values["nDCG@3"]
@@ -161,7 +159,7 @@ def test_a_run_that_lacks_queries_is_zero_there_by_default() -> None:
     assert "n_missing (6)" in str(board)
 
 
-def test_means_are_over_the_queries_that_all_runs_have_a_value_for() -> None:
+def test_means_are_over_the_queries_that_all_runs_have_a_value_for():
     short = {query: RUNS["worst"][query] for query in QUERIES[:6]}
     runs = {"short": short, "run1": RUNS["run1"]}
     board = rs.leaderboard(QRELS, runs, "nDCG@3", policy="missing=skip")
@@ -171,7 +169,7 @@ def test_means_are_over_the_queries_that_all_runs_have_a_value_for() -> None:
     assert any("left out of nDCG@3" in sentence for sentence in board.small_print)
 
 
-def test_a_measure_of_the_whole_run_is_shown_without_tests() -> None:
+def test_a_measure_of_the_whole_run_is_shown_without_tests():
     items = ["d0", "d1", "d2", "d3", "d4"]
     board = rs.leaderboard(QRELS, RUNS, ["Coverage@1", "nDCG@3"], catalogue=items, baseline="worst")
     assert board.groups is None
@@ -182,7 +180,7 @@ def test_a_measure_of_the_whole_run_is_shown_without_tests() -> None:
     assert "There are no groups, because Coverage@1 is not a mean over queries" in told
 
 
-def test_the_lowest_is_first_where_lower_values_are_better() -> None:
+def test_the_lowest_is_first_where_lower_values_are_better():
     board = rs.leaderboard(QRELS, RUNS, "OrderingLoss@3", baseline="run4")
     values = [entry.values["OrderingLoss@3"] for entry in board]
     assert values == sorted(values)
@@ -191,14 +189,14 @@ def test_the_lowest_is_first_where_lower_values_are_better() -> None:
     assert {each.better for each in board.against.tests if each.run == "run0"} == {"run0"}
 
 
-def test_nothing_is_best_where_neither_higher_nor_lower_values_are() -> None:
+def test_nothing_is_best_where_neither_higher_nor_lower_values_are():
     board = rs.leaderboard(QRELS, RUNS, "Unjudged@3", baseline="run4")
     assert (board.groups, board.against) == (None, None)
     assert "neither higher nor lower values of Unjudged@3 are better" in " ".join(board.small_print)
     assert "**" not in board.to_markdown().split("\n\n", 1)[1]
 
 
-def test_a_folder_and_a_pattern_are_runs(tmp_path: Path) -> None:
+def test_a_folder_and_a_pattern_are_runs(tmp_path):
     folder = tmp_path / "runs"
     folder.mkdir()
     (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq2 0 b 1\n")
@@ -232,12 +230,12 @@ def test_a_folder_and_a_pattern_are_runs(tmp_path: Path) -> None:
         (lambda: BOARD.to_latex(baseline="run1"), "that it was made with"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(call: object, message: str) -> None:
+def test_what_cannot_be_meant_is_refused(call, message):
     with pytest.raises(rs.RankscopeError, match=message):
         call()  # type: ignore[operator]
 
 
-def test_a_warning_says_where_no_difference_can_become_significant() -> None:
+def test_a_warning_says_where_no_difference_can_become_significant():
     few = {query: QRELS[query] for query in QUERIES[:4]}
     board = rs.leaderboard(few, RUNS, "nDCG@3")
     # With four queries, all flips of signs give 1/8 at least.
@@ -247,7 +245,7 @@ def test_a_warning_says_where_no_difference_can_become_significant() -> None:
     )
 
 
-def test_pairs_that_allow_no_test_are_counted() -> None:
+def test_pairs_that_allow_no_test_are_counted():
     # All differences between the best and the worst run are equal, so that a t test has no error.
     board = rs.leaderboard(QRELS, RUNS, "nDCG@3", test="t")
     assert board.groups is not None
@@ -272,13 +270,13 @@ def test_pairs_that_allow_no_test_are_counted() -> None:
     ],
 )
 def test_more_permutations_are_drawn_only_where_correction_needs_them(
-    count: int, runs: int, test: str, correction: str, permutations: int | None
-) -> None:
+    count, runs, test, correction, permutations
+):
     choices = Choices(test=test, correction=correction)  # type: ignore[arg-type]
     assert _choose_permutations(count, runs, choices) == permutations
 
 
-def test_enough_permutations_are_drawn_for_very_many_pairs() -> None:
+def test_enough_permutations_are_drawn_for_very_many_pairs():
     draw = random.Random(3)
     qrels = {f"q{number}": {"a": 1} for number in range(30)}
     runs = {
@@ -293,7 +291,7 @@ def test_enough_permutations_are_drawn_for_very_many_pairs() -> None:
     assert {entry.group for entry in board} > {"A"}
 
 
-def test_a_board_leaves_as_json_csv_and_frames_and_comes_back() -> None:
+def test_a_board_leaves_as_json_csv_and_frames_and_comes_back():
     document = json.loads(BOARD.to_json())
     assert [each["run"] for each in document["runs"]] == [entry.run for entry in BOARD]
     assert document["groups"]["comparisons"] == 21
@@ -304,8 +302,8 @@ def test_a_board_leaves_as_json_csv_and_frames_and_comes_back() -> None:
     assert {row[0] for row in BOARD.tests.rows()} == {"group", "baseline"}
 
 
-def test_the_order_of_runs_and_threads_change_nothing() -> None:
-    def describe(board: Leaderboard) -> object:
+def test_the_order_of_runs_and_threads_change_nothing():
+    def describe(board):
         return [(each.rank, each.run, each.group, dict(each.values)) for each in board]
 
     runs = dict(reversed(RUNS.items()))
@@ -314,7 +312,7 @@ def test_the_order_of_runs_and_threads_change_nothing() -> None:
     )
 
 
-def test_what_is_printed_is_a_row_a_run_and_two_lines_of_small_print() -> None:
+def test_what_is_printed_is_a_row_a_run_and_two_lines_of_small_print():
     lines = str(BOARD).splitlines()
     assert len(lines) == 1 + len(RUNS) + 1 + 2
     assert lines[len(RUNS) + 1] == ""

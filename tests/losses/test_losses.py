@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope import DCG, IDCG, Losses, Measure, Policy, Rankings, nDCG
+from rankscope import DCG, IDCG, Policy, Rankings, nDCG
 
 QRELS = {
     "q1": {"a": 1, "b": 3, "c": 2, "e": 3},
@@ -32,20 +31,18 @@ others = st.lists(grades, min_size=1, max_size=3)
 cutoffs = st.one_of(st.none(), st.integers(1, 9))
 
 
-def rows(losses: Losses) -> dict[str, tuple[float, ...]]:
+def rows(losses):
     ids = losses.column("query_id")
     columns = [losses.array(name).tolist() for name in losses.names[1:]]
     return {str(query): tuple(row) for query, *row in zip(ids, *columns, strict=True)}
 
 
-def total(means: Mapping[str, float]) -> float:
+def total(means):
     return math.fsum(means.values())
 
 
 @given(st.lists(st.tuples(rankings, others), min_size=1, max_size=4), cutoffs)
-def test_losses_are_those_of_the_definition(
-    queries: list[tuple[list[float | None], list[float]]], k: int | None
-) -> None:
+def test_losses_are_those_of_the_definition(queries, k):
     lists = [[math.nan if grade is None else grade for grade in ranking] for ranking, _ in queries]
     judged = [
         [*(grade for grade in ranking if grade is not None), *others] for ranking, others in queries
@@ -67,7 +64,7 @@ def test_losses_are_those_of_the_definition(
 @pytest.mark.parametrize(
     ("empty", "missing"), [*product(("zero", "one", "skip", "nan"), ("zero", "skip"))]
 )
-def test_what_is_left_out_is_left_out_of_the_losses(empty: str, missing: str) -> None:
+def test_what_is_left_out_is_left_out_of_the_losses(empty, missing):
     policy = Policy(empty=empty, missing=missing)  # type: ignore[arg-type]  # parametrised
     made = Rankings.from_run(QRELS, RUN)
     evaluation = made.evaluate(nDCG @ 3, policy=policy)
@@ -89,7 +86,7 @@ def test_what_is_left_out_is_left_out_of_the_losses(empty: str, missing: str) ->
 
 @pytest.mark.parametrize("measure", [DCG @ 3, DCG(gain="exp2"), rs.CG @ 2, rs.CG])
 @pytest.mark.parametrize("policy", ["", "empty=one,missing=skip", "empty=skip", "empty=nan"])
-def test_sums_lack_what_the_ideal_has(measure: Measure, policy: str) -> None:
+def test_sums_lack_what_the_ideal_has(measure, policy):
     made = Rankings.from_run(QRELS, RUN)
     losses = made.losses(measure, policy=policy)
     evaluation = made.evaluate(measure, policy=policy)
@@ -113,7 +110,7 @@ def test_sums_lack_what_the_ideal_has(measure: Measure, policy: str) -> None:
     assert is_cumulated == (losses.means["ordering"] == 0)
 
 
-def test_a_ratio_of_sums_adds_up_as_well() -> None:
+def test_a_ratio_of_sums_adds_up_as_well():
     made = Rankings.from_run(QRELS, RUN)
     means = made.losses(nDCG @ 3, policy="aggregate=ratio_of_sums").means
     sums = made.losses(DCG @ 3).means
@@ -122,7 +119,7 @@ def test_a_ratio_of_sums_adds_up_as_well() -> None:
         assert means[name] == pytest.approx(sums[name] / ideal, abs=1e-15)
 
 
-def test_slices_add_up_and_are_what_the_whole_is_made_of() -> None:
+def test_slices_add_up_and_are_what_the_whole_is_made_of():
     made = Rankings.from_run(QRELS, RUN)
     by = {"q1": "long", "q2": "short", "empty": "short", "missing": "long"}
     losses = made.losses(nDCG @ 3, by=by)
@@ -138,7 +135,7 @@ def test_slices_add_up_and_are_what_the_whole_is_made_of() -> None:
     assert slices.to_dict()["short"]["undefined"] == 0.5
 
 
-def test_weights_weigh_the_losses() -> None:
+def test_weights_weigh_the_losses():
     made = Rankings.from_run(QRELS, RUN)
     weights = {"q1": 1.0, "q2": 2.0, "empty": 0.5, "missing": 0.0}
     losses = made.losses(nDCG @ 3, weights=weights)
@@ -148,7 +145,7 @@ def test_weights_weigh_the_losses() -> None:
     assert total(losses.means) == pytest.approx(1, abs=1e-15)
 
 
-def test_intervals_are_those_of_the_measures() -> None:
+def test_intervals_are_those_of_the_measures():
     made = Rankings.from_run(QRELS, RUN)
     measures = [nDCG @ 3, "RetrievalLoss@3", "TruncationLoss@3", "OrderingLoss@3"]
     expected = made.evaluate(measures, interval=0.9).intervals  # type: ignore[arg-type]  # mixed
@@ -176,9 +173,7 @@ def test_intervals_are_those_of_the_measures() -> None:
         (Rankings.from_run(QRELS, RUN), nDCG @ 1, "unretrieved=ignore"),
     ],
 )
-def test_what_was_not_shown_is_not_observable(
-    made: Rankings, measure: Measure, policy: str | None
-) -> None:
+def test_what_was_not_shown_is_not_observable(made, measure, policy):
     losses = made.losses(measure, policy=policy, by=dict.fromkeys(made.query_ids, "all"))
     assert not losses.observes_retrieval
     assert total(losses.means) == pytest.approx(1, abs=1e-15)
@@ -190,13 +185,13 @@ def test_what_was_not_shown_is_not_observable(
     assert "retrieval" in losses.slices.names
 
 
-def test_an_ideal_beside_the_lists_makes_retrieval_observable() -> None:
+def test_an_ideal_beside_the_lists_makes_retrieval_observable():
     losses = Rankings.from_lists([[0, 1]], ideal=[[1, 0, 1]]).losses(nDCG)
     assert losses.observes_retrieval
     assert losses.means["retrieval"] > 0
 
 
-def test_each_stage_loses_what_the_one_before_it_had() -> None:
+def test_each_stage_loses_what_the_one_before_it_had():
     judged = {"a": 3, "b": 2, "c": 1, "d": 1}
     made = Rankings.from_run({"q": judged}, {"q": {"c": 2.0, "a": 1.0}})
     losses = made.losses(
@@ -233,12 +228,7 @@ judgments = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from([0, 1, 2]
     policy=st.sampled_from(["", "empty=skip", "missing=skip,empty=one", "ties=average"]),
     measure=st.sampled_from([nDCG @ 2, nDCG, DCG @ 3]),
 )
-def test_stages_share_out_the_loss_by_retrieval(
-    judged: list[dict[str, int]],
-    lists: list[list[dict[str, float]]],
-    policy: str,
-    measure: Measure,
-) -> None:
+def test_stages_share_out_the_loss_by_retrieval(judged, lists, policy, measure):
     names = ("q0", "q1", "q2")
     qrels = dict(zip(names, judged, strict=True))
     retriever, reranker, final = (
@@ -263,7 +253,7 @@ def test_stages_share_out_the_loss_by_retrieval(
     np.testing.assert_allclose(of_slices, plain.slices.array("retrieval"), atol=1e-14)
 
 
-def test_a_stage_with_better_documents_than_the_one_before_has_a_negative_loss_and_a_note() -> None:
+def test_a_stage_with_better_documents_than_the_one_before_has_a_negative_loss_and_a_note():
     made = Rankings.from_run(QRELS, RUN)
     losses = made.losses(nDCG @ 3, stages={"first": {"q1": {"a": 1}, "q2": {"a": 1, "f": 2}}})
     assert rows(losses)["q1"][2] < 0
@@ -273,7 +263,7 @@ def test_a_stage_with_better_documents_than_the_one_before_has_a_negative_loss_a
     assert [note.count for note in losses.notes if note.file == "first"] == [2]
 
 
-def test_rankings_of_the_same_judgments_are_stages_too() -> None:
+def test_rankings_of_the_same_judgments_are_stages_too():
     made = Rankings.from_run(QRELS, RUN)
     stage = {"q1": {"a": 1, "b": 2}}
     as_run = made.losses(nDCG @ 3, stages={"first": stage})
@@ -281,7 +271,7 @@ def test_rankings_of_the_same_judgments_are_stages_too() -> None:
     assert as_run.to_dict() == as_rankings.to_dict()
 
 
-def test_stages_are_read_as_the_lists_were() -> None:
+def test_stages_are_read_as_the_lists_were():
     twice = [("q1", "a", 2.0), ("q1", "a", 1.0), ("q1", "b", 0.5)]
     made = Rankings.from_run(QRELS, RUN, duplicates="first")
     assert made.losses(nDCG @ 3, stages={"first": twice}).stages == ("first", "final")
@@ -289,7 +279,7 @@ def test_stages_are_read_as_the_lists_were() -> None:
         Rankings.from_run(QRELS, RUN).losses(nDCG @ 3, stages={"first": twice})
 
 
-def test_a_ledger_of_averaged_ties_is_the_mean_of_all_orders() -> None:
+def test_a_ledger_of_averaged_ties_is_the_mean_of_all_orders():
     qrels = {"q": {"a": 3, "b": 1, "c": 2}}
     tied = Rankings.from_run(qrels, {"q": dict.fromkeys("abx", 1.0)}, ties="average")
     orders = [
@@ -334,25 +324,23 @@ COLUMNS = ("value", "retrieval", "final", "query_id")
         ),
     ],
 )
-def test_what_does_not_add_up_is_refused(ask: Callable[[], Losses], code: str, words: str) -> None:
+def test_what_does_not_add_up_is_refused(ask, code, words):
     with pytest.raises(rs.UsageError, match=words or None) as caught:
         ask()
     assert caught.value.code == code
 
 
-def discounted(gains: Iterable[float]) -> float:
+def discounted(gains):
     """DCG of gains in rank order."""
     return math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
 
 
-def best(gains: Iterable[float], k: int | None) -> float:
+def best(gains, k):
     """DCG of the best order of gains, down to a cutoff."""
     return discounted(sorted(gains, reverse=True)[:k])
 
 
-def ledger(
-    ranking: Sequence[float | None], judged: Sequence[float], k: int | None
-) -> tuple[float, float, float, float]:
+def ledger(ranking, judged, k):
     """DCG, and what it lacks by retrieval, truncation and ordering."""
     gains = [grade or 0.0 for grade in ranking]
     shown = gains[:k]

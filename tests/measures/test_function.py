@@ -6,15 +6,12 @@ import math
 import pickle
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import rankscope
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
-from rankscope import RankedLists
 from rankscope.errors import MeasureError, PolicyError, UsageError
 from rankscope.monitor import define
 
@@ -22,16 +19,14 @@ from tests.generated import examples
 from tests.trec import write_run
 
 
-def discounted(
-    grades: NDArray[np.float64], ideal: NDArray[np.float64], *, k: int | None, power: float = 1.0
-) -> float | None:
+def discounted(grades, ideal, *, k, power=1.0):
     """The gain discounted by rank, divided by that of the ideal list."""
     weights = np.arange(1, 1 + max(len(grades), len(ideal))) ** -power
     best = ideal[:k] @ weights[: len(ideal[:k])]
     return float(grades @ weights[: len(grades)] / best) if best > 0 else None
 
 
-def first_grade(lists: RankedLists) -> NDArray[np.float64]:
+def first_grade(lists):
     """The grade of the first document."""
     sizes = np.diff(lists.offsets)
     first = np.zeros(len(lists))
@@ -66,9 +61,7 @@ runs_of = st.dictionaries(
     ),
 )
 @examples(60)
-def test_a_function_has_the_values_of_the_measure_that_it_computes(
-    qrels: dict[str, dict[str, int]], run: dict[str, dict[str, int]], policy: str
-) -> None:
+def test_a_function_has_the_values_of_the_measure_that_it_computes(qrels, run, policy):
     if not qrels.keys() & run.keys():
         return
     names = [*SAME] if policy != "unjudged=0.5" else ["Discounted@3"]
@@ -79,7 +72,7 @@ def test_a_function_has_the_values_of_the_measure_that_it_computes(
         assert found.per_query_list(ours) == pytest.approx(values, rel=1e-12, nan_ok=True)
 
 
-def test_every_way_in_calls_the_function(tmp_path: Path) -> None:
+def test_every_way_in_calls_the_function(tmp_path):
     qrels = {f"q{n}": {"a": n % 3, "b": 1} for n in range(50)}
     run = {query: {"a": 2.0, "b": 1.0, "c": 0.5} for query in qrels}
     names = ["Discounted@2", "FirstGrade", "nDCG@2"]
@@ -93,7 +86,7 @@ def test_every_way_in_calls_the_function(tmp_path: Path) -> None:
     assert rankings.evaluate(names, threads=4).to_dict() == expected
 
 
-def test_values_do_not_depend_on_how_many_lists_a_call_has() -> None:
+def test_values_do_not_depend_on_how_many_lists_a_call_has():
     queries = 3000
     qrels = {f"q{n}": {f"d{m}": m % 3 for m in range(100)} for n in range(queries)}
     run = {
@@ -101,7 +94,7 @@ def test_values_do_not_depend_on_how_many_lists_a_call_has() -> None:
     }
     calls: list[int] = []
 
-    def count(lists: RankedLists) -> NDArray[np.float64]:
+    def count(lists):
         calls.append(len(lists))
         return first_grade(lists)
 
@@ -112,7 +105,7 @@ def test_values_do_not_depend_on_how_many_lists_a_call_has() -> None:
     assert found.per_query_list(measure) == found.per_query_list(FirstGrade)
 
 
-def test_slices_intervals_and_comparisons_have_it() -> None:
+def test_slices_intervals_and_comparisons_have_it():
     qrels = {f"q{n}": {"a": 1, "b": n % 2} for n in range(20)}
     good = {query: {"a": 2.0, "b": 1.0} for query in qrels}
     bad = {query: {"c": 2.0, "a": 1.0} for query in qrels}
@@ -131,7 +124,7 @@ def test_slices_intervals_and_comparisons_have_it() -> None:
     assert sliced["FirstGrade"] == 1
 
 
-def test_undefined_values_follow_the_policy() -> None:
+def test_undefined_values_follow_the_policy():
     qrels = {"q1": {"a": 1}, "q2": {"a": 0}}
     run = {"q1": {"a": 1.0}, "q2": {"a": 1.0}}
     for policy, mean in (("empty=zero", 0.5), ("empty=skip", 1.0), ("empty=one", 1.0)):
@@ -140,7 +133,7 @@ def test_undefined_values_follow_the_policy() -> None:
         rankscope.evaluate(qrels, run, "Discounted", policy="ties=average")
 
 
-def test_names_and_parameters_are_those_of_a_measure() -> None:
+def test_names_and_parameters_are_those_of_a_measure():
     assert Discounted.name == "Discounted"
     assert rankscope.parse("Discounted(power=2)@5") == Discounted(power=2) @ 5
     assert (Discounted(power=2) @ 5).name == "Discounted(power=2)@5"
@@ -158,12 +151,12 @@ def test_names_and_parameters_are_those_of_a_measure() -> None:
 @pytest.mark.parametrize(
     "name", ["nDCG", "ndcg", "recip_rank", "hits", "P", "mrr", "2nd", "", "a b"]
 )
-def test_a_name_of_another_measure_is_refused(name: str) -> None:
+def test_a_name_of_another_measure_is_refused(name):
     with pytest.raises(MeasureError, match="expected"):
         rankscope.measure(name, first_grade)
 
 
-def test_what_is_no_function_of_a_list_is_refused() -> None:
+def test_what_is_no_function_of_a_list_is_refused():
     with pytest.raises(MeasureError, match="expected a function"):
         rankscope.measure("Nothing", 3)  # type: ignore[arg-type]
     with pytest.raises(MeasureError, match="no default"):
@@ -173,7 +166,7 @@ def test_what_is_no_function_of_a_list_is_refused() -> None:
 
 
 @pytest.mark.parametrize("returned", ["many", math.inf, [1, 2], object()])
-def test_what_is_no_value_is_an_error(returned: object) -> None:
+def test_what_is_no_value_is_an_error(returned):
     measure = rankscope.measure("Returns", lambda _, __: returned)  # type: ignore[arg-type,return-value]
     with pytest.raises(MeasureError, match="expected a finite number") as caught:
         rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, measure)
@@ -181,16 +174,16 @@ def test_what_is_no_value_is_an_error(returned: object) -> None:
     assert str(caught.value).count("Hint:") == 1
 
 
-def test_an_unknown_direction_is_refused() -> None:
+def test_an_unknown_direction_is_refused():
     with pytest.raises(PolicyError, match="expected better to be one of higher, lower") as caught:
         rankscope.measure("Directed", discounted, better="low")  # type: ignore[arg-type]
     assert caught.value.hint == "did you mean lower?"
 
 
 @pytest.mark.parametrize("vectorized", [False, True])
-def test_a_value_outside_the_range_is_an_error(*, vectorized: bool) -> None:
+def test_a_value_outside_the_range_is_an_error(*, vectorized):
     # Intervals would be cut at the end of the range.
-    def of_lists(lists: RankedLists) -> list[float]:
+    def of_lists(lists):
         return [2.0] * len(lists)
 
     function = of_lists if vectorized else (lambda _, __: 2.0)
@@ -211,20 +204,20 @@ def test_a_value_outside_the_range_is_an_error(*, vectorized: bool) -> None:
 
 
 @pytest.mark.parametrize("given", [None, (1, 0), (0,), (0, math.nan), "ab", 1])
-def test_what_is_no_range_is_refused(given: object) -> None:
+def test_what_is_no_range_is_refused(given):
     with pytest.raises(MeasureError, match="expected value_range as"):
         rankscope.measure("NoRange", discounted, value_range=given)  # type: ignore[arg-type]
 
 
-def test_a_name_in_other_case_is_suggested() -> None:
+def test_a_name_in_other_case_is_suggested():
     for written in ("discounted", "DISCOUNTED@3", "Discountd"):
         with pytest.raises(MeasureError, match="unknown measure") as caught:
             rankscope.parse(written)
         assert caught.value.hint == "did you mean 'Discounted'?"
 
 
-def test_an_exception_of_the_function_is_named() -> None:
-    def fail(_: object, __: object) -> float:
+def test_an_exception_of_the_function_is_named():
+    def fail(_, __):
         raise ValueError("no luck")
 
     measure = rankscope.measure("Fails", fail)
@@ -235,7 +228,7 @@ def test_an_exception_of_the_function_is_named() -> None:
         rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, few)
 
 
-def test_what_needs_a_formula_refuses_it() -> None:
+def test_what_needs_a_formula_refuses_it():
     rankings = rankscope.Rankings.from_run({"q": {"a": 1}}, {"q": {"a": 1.0}})
     with pytest.raises(MeasureError, match="which is a function"):
         rankings.bounds("Discounted")
@@ -247,7 +240,7 @@ def test_what_needs_a_formula_refuses_it() -> None:
         define(measures=["alpha_nDCG@5"], positive={"click": 1}, window="24h")
 
 
-def test_a_gate_takes_a_function() -> None:
+def test_a_gate_takes_a_function():
     qrels = {f"q{number}": {"a": 1} for number in range(60)}
     good = {query: {"a": 1.0} for query in qrels}
     # Discounted by rank, the second place has 1 / 2: two queries in three lose that.

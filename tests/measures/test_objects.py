@@ -15,7 +15,6 @@ from rankscope.measures import (
     RR,
     F,
     IPrec,
-    Measure,
     NumRelRet,
     NumRet,
     P,
@@ -29,7 +28,7 @@ from rankscope.measures.parse import parse
 from rankscope.measures.spelling import _complete, _is_complete, literal
 
 
-def square(grade: float) -> float:
+def square(grade):
     return grade * grade
 
 
@@ -64,14 +63,12 @@ def square(grade: float) -> float:
         (nDCG @ 10**20, "nDCG@100000000000000000000", "ndcg_at_100000000000000000000"),
     ],
 )
-def test_a_measure_is_printed_with_what_is_not_the_default(
-    measure: Measure, name: str, plain_name: str
-) -> None:
+def test_a_measure_is_printed_with_what_is_not_the_default(measure, name, plain_name):
     assert (measure.name, str(measure), repr(measure)) == (name, name, name)
     assert measure.plain_name == plain_name
 
 
-def test_what_one_tool_says_two_ways_is_one_measure() -> None:
+def test_what_one_tool_says_two_ways_is_one_measure():
     assert nDCG(dcg="exp-log2") @ 10 == nDCG(gain="exp2") @ 10 == nDCG(gain="exp2", cutoff=10)
     assert nDCG(gains={0: 0, 1: 1}) == nDCG(gain=[0, 1])
     assert NumRet(rel=1) == NumRelRet
@@ -80,18 +77,18 @@ def test_what_one_tool_says_two_ways_is_one_measure() -> None:
     assert P(rel=1) == P
 
 
-def test_a_measure_is_not_equal_to_its_name() -> None:
+def test_a_measure_is_not_equal_to_its_name():
     assert nDCG @ 10 != "nDCG@10"
     assert nDCG != nDCG @ 10
     assert AP != RR
 
 
-def test_a_measure_cannot_be_changed() -> None:
+def test_a_measure_cannot_be_changed():
     with pytest.raises(AttributeError):
         nDCG.values = ()  # type: ignore[misc]
 
 
-def test_properties_say_what_was_given() -> None:
+def test_properties_say_what_was_given():
     measure = nDCG(gain="exp2", judged_only=True) @ 10
     assert measure.k == 10
     assert measure.judged_only
@@ -102,7 +99,7 @@ def test_properties_say_what_was_given() -> None:
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, 10.0, True, np.True_, "10", "all", None, [10], b"1"])
-def test_a_cutoff_is_a_positive_integer(k: object) -> None:
+def test_a_cutoff_is_a_positive_integer(k):
     with pytest.raises(MeasureError, match="expected k to be a positive integer") as caught:
         nDCG @ k  # type: ignore[operator]
     assert caught.value.code == "bad_parameter"
@@ -147,7 +144,7 @@ def test_a_cutoff_is_a_positive_integer(k: object) -> None:
         (lambda: nDCG(gain="x" * 1000), "…", ""),
     ],
 )
-def test_a_parameter_outside_its_domain_is_refused(make: object, expected: str, hint: str) -> None:
+def test_a_parameter_outside_its_domain_is_refused(make, expected, hint):
     assert callable(make)
     with pytest.raises(MeasureError, match=expected) as caught:
         make()
@@ -167,7 +164,7 @@ def test_a_parameter_outside_its_domain_is_refused(make: object, expected: str, 
     ],
     ids=["cutoff", "divisor", "depth", "count", "top grade", "scale"],
 )
-def test_a_whole_number_has_a_limit(domain: domains.Domain, limit: int) -> None:
+def test_a_whole_number_has_a_limit(domain, limit):
     for number in (limit - 1, limit):
         assert domain.read(number) == number
     # 2**53 + 1 is no double.
@@ -178,34 +175,34 @@ def test_a_whole_number_has_a_limit(domain: domains.Domain, limit: int) -> None:
             domain.read(number)
 
 
-def test_a_persistence_is_at_most_9999_of_10_000() -> None:
+def test_a_persistence_is_at_most_9999_of_10_000():
     for number in (0.9998, 0.9999):
         assert domains.PERSISTENCE.read(number) == number
     with pytest.raises(ValueError, match=r"^$"):
         domains.PERSISTENCE.read(0.999_901)
 
 
-def test_a_measure_is_written_in_100_000_characters_at_most() -> None:
+def test_a_measure_is_written_in_100_000_characters_at_most():
     for length in (99_999, 100_000):
         assert parse("P@10".ljust(length)).name == "P@10"
     with pytest.raises(MeasureError, match="at most 100,000 characters, found 100,001"):
         parse("P@10".ljust(100_001))
 
 
-def test_a_number_in_a_measure_has_200_digits_at_most() -> None:
+def test_a_number_in_a_measure_has_200_digits_at_most():
     for digits in (199, 200):
         assert parse(f"P@{'9'.zfill(digits)}").name == "P@9"
     with pytest.raises(MeasureError, match="found one of 201 digits"):
         parse(f"P@{'9'.zfill(201)}")
 
 
-def test_integers_below_2_to_the_53_are_written_without_a_point() -> None:
+def test_integers_below_2_to_the_53_are_written_without_a_point():
     assert literal(2.0**53 - 1) == "9007199254740991"
     assert literal(2.0**53) == "9007199254740992.0"
 
 
 @pytest.mark.parametrize("highest", [9, 10, 11])
-def test_the_level_of_ranx_gives_grades_up_to_10_a_gain(highest: int) -> None:
+def test_the_level_of_ranx_gives_grades_up_to_10_a_gain(highest):
     gains = dict(parse("ndcg-l2").settings["gain"])
     assert gains.get(float(highest)) == (highest if highest <= 10 else None)
 
@@ -222,9 +219,7 @@ def test_the_level_of_ranx_gives_grades_up_to_10_a_gain(highest: int) -> None:
     ],
     ids=["probability", "fraction", "positive", "persistence", "top grade", "base"],
 )
-def test_a_number_has_ends(
-    domain: domains.Domain, ends: tuple[float, ...], *, are_in: bool
-) -> None:
+def test_a_number_has_ends(domain, ends, *, are_in):
     for end, inside in zip(ends, (math.inf, -math.inf), strict=False):
         near = math.nextafter(end, inside)
         assert domain.read(near) == near
@@ -236,7 +231,7 @@ def test_a_number_has_ends(
             assert domain.read(end) == end
 
 
-def test_a_plain_name_has_120_characters_at_most() -> None:
+def test_a_plain_name_has_120_characters_at_most():
     made = "nDCG(gain='exp2', ideal='retrieved')@1"
     rest = parse(made).plain_name.removeprefix("ndcg_at_1")
     for length in (119, 120):
@@ -250,7 +245,7 @@ def test_a_plain_name_has_120_characters_at_most() -> None:
 
 
 @pytest.mark.parametrize(("highest", "count"), [(99, 100), (100, 101), (101, 1)])
-def test_a_table_of_gains_up_to_grade_100_is_completed(highest: int, count: int) -> None:
+def test_a_table_of_gains_up_to_grade_100_is_completed(highest, count):
     gains = _complete({highest: 5.0})
     assert isinstance(gains, dict)
     assert len(gains) == count
@@ -266,14 +261,14 @@ def test_a_table_of_gains_up_to_grade_100_is_completed(highest: int, count: int)
         ("personalizatixxxxxxx", "`rankscope measures` lists them"),
     ],
 )
-def test_a_name_is_suggested_if_three_quarters_are_alike(name: str, hint: str) -> None:
+def test_a_name_is_suggested_if_three_quarters_are_alike(name, hint):
     with pytest.raises(MeasureError) as caught:
         parse(name)
     assert caught.value.hint == hint
 
 
 @pytest.mark.parametrize("limit", [1.0, 4.0])
-def test_a_value_is_outside_its_range_by_more_than_a_billionth(limit: float) -> None:
+def test_a_value_is_outside_its_range_by_more_than_a_billionth(limit):
     caller = _Caller("mine", len, vectorized=False, takes_k=False, limits=(0.0, limit))
     caller._check_limits([limit * (1 + 0.995e-9), -0.995e-9 * limit])
     for value in (limit * (1 + 1.005e-9), -1.005e-9 * limit):

@@ -19,7 +19,6 @@ from rankscope.measures import (
     TABLE,
     F,
     IPrec,
-    Measure,
     NumRelRet,
     P,
     R,
@@ -31,7 +30,7 @@ from rankscope.measures import (
     parse,
 )
 from rankscope.measures.compat import TOOLS, find_difference, name_in, spellings, translations
-from rankscope.measures.other_names import OTHER_NAMES, OtherName
+from rankscope.measures.other_names import OTHER_NAMES
 
 MEANT = [other for other in OTHER_NAMES if other.means]
 REFUSED = [other for other in OTHER_NAMES if other.instead]
@@ -45,17 +44,17 @@ NUMBERS = {"k": "10", "p": "0.8", "T": "2", "H": "22.4", "L": "50", "b": "0.9", 
 MEASURE = re.compile(r"[A-Za-z]\w*\([^()…]*=[^()…]*\)(?:@\d+)?|[A-Z]\w*@\d+")
 
 
-def fill(name: str) -> str:
+def fill(name):
     """Return a name with numbers where it takes some."""
     return name.format(**NUMBERS)
 
 
-def places(text: str) -> set[str]:
+def places(text):
     return {field for _, field, _, _ in Formatter().parse(text) if field}
 
 
 @pytest.mark.parametrize("other", OTHER_NAMES, ids=lambda other: other.names[0])
-def test_a_name_means_a_measure_or_is_refused(other: OtherName) -> None:
+def test_a_name_means_a_measure_or_is_refused(other):
     assert bool(other.means) != bool(other.instead)
     assert other.note == "" or other.note.endswith(".")
     assert len({bool(places(name)) for name in other.names}) == 1
@@ -65,13 +64,13 @@ def test_a_name_means_a_measure_or_is_refused(other: OtherName) -> None:
 
 
 @pytest.mark.parametrize("other", MEANT, ids=lambda other: other.names[0])
-def test_a_name_is_read_as_the_measure_it_means(other: OtherName) -> None:
+def test_a_name_is_read_as_the_measure_it_means(other):
     for name in other.names:
         assert parse(fill(name)) == parse(fill(other.means)), name
 
 
 @pytest.mark.parametrize("other", REFUSED, ids=lambda other: other.names[0])
-def test_a_refusal_names_what_to_use_instead(other: OtherName) -> None:
+def test_a_refusal_names_what_to_use_instead(other):
     for name in other.names:
         text = fill(name)
         text = f"{text}@7" if "{at}" in other.instead else text
@@ -81,7 +80,7 @@ def test_a_refusal_names_what_to_use_instead(other: OtherName) -> None:
 
 
 @pytest.mark.parametrize("other", REFUSED, ids=lambda other: other.names[0])
-def test_what_to_use_instead_exists(other: OtherName) -> None:
+def test_what_to_use_instead_exists(other):
     hint = other.instead.format(**NUMBERS | {"at": "7"})
     for found in MEASURE.findall(hint):
         assert parse(found).kernel_spec()
@@ -91,7 +90,7 @@ def test_what_to_use_instead_exists(other: OtherName) -> None:
         assert hasattr(rankscope, function)
 
 
-def test_no_name_has_two_meanings() -> None:
+def test_no_name_has_two_meanings():
     names = [name.casefold() for other in OTHER_NAMES for name in other.names]
     assert sorted(names) == sorted(set(names))
     known = {way.text.casefold(): way.measure for way in spellings() if not way.takes}
@@ -100,13 +99,13 @@ def test_no_name_has_two_meanings() -> None:
             assert known.get(name.casefold(), parse(fill(other.means))) == parse(fill(other.means))
 
 
-def test_a_refused_name_is_no_other_name() -> None:
+def test_a_refused_name_is_no_other_name():
     known = {way.text.casefold() for way in spellings()}
     assert not known & {name.casefold() for other in REFUSED for name in other.names}
 
 
 @pytest.mark.parametrize("other", MEANT, ids=lambda other: other.names[0])
-def test_a_measure_that_differs_in_its_library_is_noted(other: OtherName) -> None:
+def test_a_measure_that_differs_in_its_library_is_noted(other):
     own = {name.casefold() for name in TABLE}
     for name in other.names:
         is_noted = bool(other.note) and name.casefold() not in own
@@ -126,11 +125,11 @@ def test_a_measure_that_differs_in_its_library_is_noted(other: OtherName) -> Non
         ("alpha-nDCG@20", "alpha_nDCG@20"),
     ],
 )
-def test_cutoffs_and_parameters_of_a_name_are_read(text: str, meant: str) -> None:
+def test_cutoffs_and_parameters_of_a_name_are_read(text, meant):
     assert str(parse(text)) == meant
 
 
-def test_a_number_that_no_name_has_is_still_an_error() -> None:
+def test_a_number_that_no_name_has_is_still_an_error():
     with pytest.raises(MeasureError, match=r"expected k to be a positive integer, found 1\.5"):
         parse("RBP@1.5")
 
@@ -162,13 +161,11 @@ def test_a_number_that_no_name_has_is_still_an_error() -> None:
         ("ndcg_score(k=10)", "sklearn", "nDCG@10"),
     ],
 )
-def test_a_name_means_what_the_convention_of_its_library_computes(
-    text: str, convention: str, base: str
-) -> None:
+def test_a_name_means_what_the_convention_of_its_library_computes(text, convention, base):
     assert adapt(convention, [parse(base)]).measures == (parse(text),)
 
 
-def test_names_on_the_page_come_from_the_tables() -> None:
+def test_names_on_the_page_come_from_the_tables():
     page = (Path(__file__).parents[2] / "docs" / "coming-from.md").read_text(encoding="utf-8")
     page = re.sub(r"<!-- table: .*?<!-- end", "", page, flags=re.DOTALL)
     page = re.sub(r"^## scikit-learn$.*?^## ", "## ", page, flags=re.MULTILINE | re.DOTALL)
@@ -178,7 +175,7 @@ def test_names_on_the_page_come_from_the_tables() -> None:
     assert [text for text in written if is_measure(text)] == []
 
 
-def is_measure(text: str) -> bool:
+def is_measure(text):
     try:
         parse(text)
     except MeasureError:
@@ -194,7 +191,7 @@ PARSED: tuple[Tool, ...] = ("trec_eval", "ir_measures", "ranx")
 
 
 @pytest.mark.parametrize("tool", PARSED)
-def test_every_name_of_a_tool_is_read_as_its_translation(tool: Tool) -> None:
+def test_every_name_of_a_tool_is_read_as_its_translation(tool):
     lines = translations(tool)
     assert lines
     assert {line.theirs: str(parse(line.theirs)) for line in lines} == {
@@ -203,7 +200,7 @@ def test_every_name_of_a_tool_is_read_as_its_translation(tool: Tool) -> None:
 
 
 @pytest.mark.parametrize("tool", PARSED)
-def test_every_translation_leads_back_to_a_name_of_the_tool(tool: Tool) -> None:
+def test_every_translation_leads_back_to_a_name_of_the_tool(tool):
     for line in translations(tool):
         there = name_in(parse(line.ours), tool)
         assert there is not None
@@ -211,7 +208,7 @@ def test_every_translation_leads_back_to_a_name_of_the_tool(tool: Tool) -> None:
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_notes_are_sentences(tool: Tool) -> None:
+def test_notes_are_sentences(tool):
     assert all(line.note == "" or line.note.endswith(".") for line in translations(tool))
 
 
@@ -245,17 +242,11 @@ def test_notes_are_sentences(tool: Tool) -> None:
         (CG @ 3, None, None, None, None),
     ],
 )
-def test_a_measure_has_its_name_in_each_tool(
-    measure: Measure,
-    trec_eval: str | None,
-    ir_measures: str | None,
-    ranx: str | None,
-    sklearn: str | None,
-) -> None:
+def test_a_measure_has_its_name_in_each_tool(measure, trec_eval, ir_measures, ranx, sklearn):
     assert [name_in(measure, tool) for tool in TOOLS] == [trec_eval, ir_measures, ranx, sklearn]
 
 
-def test_a_name_that_means_something_else_in_its_tool_is_noted() -> None:
+def test_a_name_that_means_something_else_in_its_tool_is_noted():
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
     found = rankscope.evaluate(qrels, run, ["hits@10", "ndcg@10", "set_F"])
     assert [(note.code, note.sentence.partition(" ")[0]) for note in found.notes] == [
@@ -265,7 +256,7 @@ def test_a_name_that_means_something_else_in_its_tool_is_noted() -> None:
     assert not rankscope.evaluate(qrels, run, ["NumRet(rel=1)@10", "SetF"], strict=True).notes
 
 
-def test_a_scale_below_the_highest_grade_is_noted() -> None:
+def test_a_scale_below_the_highest_grade_is_noted():
     qrels, run = {"q": {"a": 3}}, {"q": {"a": 1.0}}
     found = rankscope.evaluate(qrels, run, ["INST(max_rel=2)", "INST(max_rel=3)"])
     assert [(note.code, note.count) for note in found.notes] == [("grades_clipped", 1)]

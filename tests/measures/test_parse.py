@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import rankscope as rs
 from rankscope import evaluate
@@ -103,13 +101,13 @@ SAME = {
 
 
 @pytest.mark.parametrize("text", SAME)
-def test_a_name_is_read(text: str) -> None:
+def test_a_name_is_read(text):
     measure = parse(text)
     assert str(measure) == SAME[text]
     assert parse(str(measure)) == measure
 
 
-def test_a_measure_is_returned_as_it_is() -> None:
+def test_a_measure_is_returned_as_it_is():
     assert parse(nDCG @ 10) == nDCG @ 10
 
 
@@ -144,7 +142,7 @@ def test_a_measure_is_returned_as_it_is() -> None:
         ("nDCG@" + "9" * 5000, "expected a number, found one of 5000 digits", ""),
     ],
 )
-def test_text_that_is_no_measure_says_where(text: str, expected: str, hint: str) -> None:
+def test_text_that_is_no_measure_says_where(text, expected, hint):
     with pytest.raises(MeasureError, match=expected) as caught:
         parse(text)
     assert caught.value.code == "bad_parameter"
@@ -165,7 +163,7 @@ def test_text_that_is_no_measure_says_where(text: str, expected: str, hint: str)
         ("🙂", "`rankscope measures` lists them"),
     ],
 )
-def test_an_unknown_name_says_what_was_meant(text: str, hint: str) -> None:
+def test_an_unknown_name_says_what_was_meant(text, hint):
     with pytest.raises(MeasureError, match="unknown measure") as caught:
         parse(text)
     assert caught.value.code == "unknown_measure"
@@ -184,21 +182,21 @@ def test_an_unknown_name_says_what_was_meant(text: str, hint: str) -> None:
         ("context_recall", "R@k is the ID-based one; that of Ragas compares texts"),
     ],
 )
-def test_a_name_of_several_measures_says_which(text: str, hint: str) -> None:
+def test_a_name_of_several_measures_says_which(text, hint):
     with pytest.raises(MeasureError, match="unknown measure") as caught:
         parse(text)
     assert caught.value.hint == hint
 
 
 @pytest.mark.parametrize("text", ["PRECISION", "RECALL"])
-def test_letters_of_any_case_are_refused_where_they_would_be_a_guess(text: str) -> None:
+def test_letters_of_any_case_are_refused_where_they_would_be_a_guess(text):
     with pytest.raises(MeasureError, match=r"can mean .* or ") as caught:
         parse(text)
     assert caught.value.hint == "this name is case-sensitive"
 
 
 @pytest.mark.parametrize("value", [10, [10], b"nDCG"])
-def test_what_is_no_measure_is_not_evaluated(value: object) -> None:
+def test_what_is_no_measure_is_not_evaluated(value):
     with pytest.raises(MeasureError, match="expected a measure or its name, found"):
         evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, value)  # type: ignore[arg-type]
 
@@ -220,7 +218,7 @@ RUN = {"q1": {"d2": 0.9, "d1": 0.8, "d3": 0.4}, "q2": {"d5": 0.7, "d4": 0.6}}
         ("IPrec@0.1,0.2", ["IPrec@0.1", "IPrec@0.2"]),
     ],
 )
-def test_a_number_after_a_comma_is_one_more_cutoff(text: str, names: list[str]) -> None:
+def test_a_number_after_a_comma_is_one_more_cutoff(text, names):
     assert split_measures([text]) == names
     expected = rs.evaluate(QRELS, RUN, names)
     assert dict(rs.evaluate(QRELS, RUN, text)) == dict(expected)
@@ -228,14 +226,14 @@ def test_a_number_after_a_comma_is_one_more_cutoff(text: str, names: list[str]) 
     assert dict(rs.Rankings.from_run(QRELS, RUN).evaluate([text])) == dict(expected)
 
 
-def test_one_measure_is_expected_where_one_is_taken() -> None:
+def test_one_measure_is_expected_where_one_is_taken():
     error = refused(lambda: rs.Rankings.from_run(QRELS, RUN).losses("nDCG@1,5"), "bad_parameter")
     assert "found 2" in error.message
     refused(lambda: rs.parse("nDCG@1,5"), "bad_parameter", "a number after '@'")
 
 
 @pytest.mark.parametrize("text", ["AP,10", "10", "10,nDCG@5", ",5"])
-def test_a_number_without_a_cutoff_before_it_is_refused(text: str) -> None:
+def test_a_number_without_a_cutoff_before_it_is_refused(text):
     with pytest.raises(MeasureError, match="found a number alone") as caught:
         rs.evaluate(QRELS, RUN, [text])
     assert "nDCG@1,5,10" in caught.value.hint
@@ -253,9 +251,7 @@ def test_a_number_without_a_cutoff_before_it_is_refused(text: str) -> None:
         "qrels.txt a.run -m nDCG@3,AP",
     ],
 )
-def test_measures_can_follow_the_option_in_any_order(
-    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_measures_can_follow_the_option_in_any_order(words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\nq1 0 d2 1\n")
     (tmp_path / "a.run").write_text("q1 Q0 d2 1 2.0 a\n")
@@ -263,9 +259,7 @@ def test_measures_can_follow_the_option_in_any_order(
     assert capsys.readouterr().out == "nDCG@3\t0.6131\nAP\t0.5000\n"
 
 
-def test_a_file_is_a_file_even_if_it_is_called_as_a_measure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_is_a_file_even_if_it_is_called_as_a_measure(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "AP").write_text("q1 0 d1 1\n")
     (tmp_path / "r").write_text("q1 Q0 d1 1 2.0 a\n")
@@ -273,8 +267,6 @@ def test_a_file_is_a_file_even_if_it_is_called_as_a_measure(
     assert capsys.readouterr().out == "P@1\t1.0000\n"
 
 
-def test_a_word_after_the_measures_that_is_no_file_is_an_unknown_measure(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_word_after_the_measures_that_is_no_file_is_an_unknown_measure(capsys):
     assert main(["eval", "q.txt", "r.run", "-m", "AP", "nDGC@3"]) == 2
     assert "unknown measure 'nDGC@3' [unknown_measure]" in capsys.readouterr().err

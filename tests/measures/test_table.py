@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import pickle
 import re
-from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
@@ -20,7 +19,6 @@ from rankscope.measures import (
     IPrec,
     Measure,
     P,
-    Row,
     nDCG,
     parse,
 )
@@ -36,7 +34,7 @@ ROWS = list(TABLE.values())
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_every_row_says_all_that_is_known(row: Row) -> None:
+def test_every_row_says_all_that_is_known(row):
     assert row.formula
     assert row.formula.count("{") == row.formula.count("}")
     assert row.definition.endswith(".")
@@ -52,18 +50,18 @@ def test_every_row_says_all_that_is_known(row: Row) -> None:
             assert parameter.domain.read(parameter.default) == parameter.default
 
 
-def test_names_and_aliases_are_no_more_than_one_measure_each() -> None:
+def test_names_and_aliases_are_no_more_than_one_measure_each():
     names = [name for row in ROWS for name in (row.name, *row.aliases)]
     assert sorted(names) == sorted(set(names))
 
 
-def test_loading_the_table_loads_no_array_library_and_nothing_only_errors_need() -> None:
+def test_loading_the_table_loads_no_array_library_and_nothing_only_errors_need():
     program = "import sys, rankscope.measures; print({'numpy', 'difflib'} & set(sys.modules))"
     assert run_python(program) == "set()\n"
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.of_grades], ids=lambda row: row.name)
-def test_the_better_of_two_rankings_has_the_better_value(row: Row) -> None:
+def test_the_better_of_two_rankings_has_the_better_value(row):
     measure = parse(row.example.measure)
     assert measure.better == row.better
     best = [3.0, 2.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
@@ -77,13 +75,13 @@ def test_the_better_of_two_rankings_has_the_better_value(row: Row) -> None:
         assert values[0] <= values[1]
 
 
-def test_a_gain_function_is_tabulated_over_the_grades() -> None:
+def test_a_gain_function_is_tabulated_over_the_grades():
     measure = nDCG(gain=lambda grade: grade**2) @ 10
     _, params = measure.kernel_spec(grades=[2, 0, 2, 3])
     assert params["gain"] == [[0.0, 0.0], [2.0, 4.0], [3.0, 9.0]]
 
 
-def test_a_discount_function_is_tabulated_as_far_as_it_is_needed() -> None:
+def test_a_discount_function_is_tabulated_as_far_as_it_is_needed():
     measure = nDCG(discount=lambda rank: 1 / rank)
     assert measure.kernel_spec(depth=2)[1]["discount"] == {"kind": "table", "weights": [1.0, 0.5]}
     assert (measure @ 10**18).kernel_spec(depth=1)[1]["discount"] == {
@@ -92,8 +90,8 @@ def test_a_discount_function_is_tabulated_as_far_as_it_is_needed() -> None:
     }
 
 
-def test_a_discount_goes_as_far_as_the_ideal_list() -> None:
-    def lengths(ideal: str) -> list[int]:
+def test_a_discount_goes_as_far_as_the_ideal_list():
+    def lengths(ideal):
         measure = nDCG(ideal=ideal, discount=lambda rank: 1 / rank) @ 4
         shapes = [measure.kernel_spec(depth=depth)[1]["discount"] for depth in (2, 6)]
         return [len(shape["weights"]) for shape in shapes]
@@ -103,7 +101,7 @@ def test_a_discount_goes_as_far_as_the_ideal_list() -> None:
     assert lengths("whole") == [2, 6]
 
 
-def test_a_cutoff_beyond_every_list_fits_the_core() -> None:
+def test_a_cutoff_beyond_every_list_fits_the_core():
     assert (nDCG @ 10**20).kernel_spec()[1]["k"] == 2**63 - 1
 
 
@@ -127,7 +125,7 @@ def test_a_cutoff_beyond_every_list_fits_the_core() -> None:
         (nDCG(ideal="whole", discount=[1, 0.5]) @ 2, "has no cutoff", "remove ideal"),
     ],
 )
-def test_what_is_missing_is_asked_for(measure: Measure, expected: str, hint: str) -> None:
+def test_what_is_missing_is_asked_for(measure, expected, hint):
     with pytest.raises(MeasureError, match=expected) as caught:
         measure.kernel_spec()
     assert hint in caught.value.hint
@@ -171,10 +169,10 @@ VALUES: dict[str, st.SearchStrategy[object]] = {
 }
 
 
-def named(name: str) -> Callable[[float], float]:
+def named(name):
     """A function of the grade with a name."""
 
-    def gain(grade: float) -> float:
+    def gain(grade):
         return grade
 
     gain.__name__ = name
@@ -182,7 +180,7 @@ def named(name: str) -> Callable[[float], float]:
 
 
 @st.composite
-def measures(draw: st.DrawFn) -> Measure:
+def measures(draw):
     """Any measure of the table, with any values for some of its parameters."""
     row = TABLE[draw(st.sampled_from(list(TABLE)))]
     settings: dict[str, object] = {}
@@ -208,31 +206,31 @@ def measures(draw: st.DrawFn) -> Measure:
 
 
 @given(measures())
-def test_a_name_is_read_back_as_the_measure(any_measure: Measure) -> None:
+def test_a_name_is_read_back_as_the_measure(any_measure):
     assert parse(str(any_measure)) == any_measure
     assert str(parse(str(any_measure))) == str(any_measure)
 
 
 @given(measures())
-def test_a_measure_survives_pickling(any_measure: Measure) -> None:
+def test_a_measure_survives_pickling(any_measure):
     again = pickle.loads(pickle.dumps(any_measure))  # noqa: S301 - it was dumped here
     assert (again, hash(again), str(again)) == (any_measure, hash(any_measure), str(any_measure))
 
 
 @given(measures())
-def test_a_plain_name_is_accepted_by_every_tool_that_takes_metrics(any_measure: Measure) -> None:
+def test_a_plain_name_is_accepted_by_every_tool_that_takes_metrics(any_measure):
     # Prometheus, MLflow (at most 250 characters), Weights & Biases, and SQL without quotes.
     assert re.fullmatch(r"[a-z][a-z0-9_]*", any_measure.plain_name)
     assert len(any_measure.plain_name) <= LONGEST_PLAIN_NAME
 
 
 @given(measures(), measures())
-def test_two_measures_share_a_name_only_if_they_are_equal(one: Measure, other: Measure) -> None:
+def test_two_measures_share_a_name_only_if_they_are_equal(one, other):
     same = one == other
     assert (one.name == other.name, one.plain_name == other.plain_name) == (same, same)
 
 
-def test_each_measure_and_each_value_of_its_words_has_a_plain_name_of_its_own() -> None:
+def test_each_measure_and_each_value_of_its_words_has_a_plain_name_of_its_own():
     found: list[Measure] = []
     for row in TABLE.values():
         plain = measure(row.name)
@@ -263,15 +261,13 @@ VALUED = {"judged_only": (True,), "graded": (True,), "rel": (2, 0.5), "p": (0.5,
         (nDCG @ 10**99, nDCG @ (10**99 + 1)),
     ],
 )
-def test_functions_and_long_tables_have_plain_names_of_their_own(
-    one: Measure, other: Measure
-) -> None:
+def test_functions_and_long_tables_have_plain_names_of_their_own(one, other):
     assert one.plain_name != other.plain_name
     for each in (one, other):
         assert re.fullmatch(r"[a-z][a-z0-9_]{,119}", each.plain_name)
 
 
-def test_plain_names_stay_the_same_from_version_to_version() -> None:
+def test_plain_names_stay_the_same_from_version_to_version():
     # Dashboards and queries have them, so that a change would break these.
     assert [each.plain_name for each in (nDCG(gain="exp2") @ 10, nDCG(discount=[0.25] * 40))] == [
         "ndcg_at_10_gain_exp2",
@@ -280,7 +276,7 @@ def test_plain_names_stay_the_same_from_version_to_version() -> None:
 
 
 @pytest.mark.parametrize("name", [row.name for row in TABLE.values() if row.at == "k"])
-def test_a_plain_name_with_a_cutoff_is_read_back(name: str) -> None:
+def test_a_plain_name_with_a_cutoff_is_read_back(name):
     cut = measure(name) @ 7
     assert parse(cut.plain_name) == cut
     rows = {row.name.casefold() for row in TABLE.values()}
@@ -288,7 +284,7 @@ def test_a_plain_name_with_a_cutoff_is_read_back(name: str) -> None:
     assert all(parse(f"{alias}_at_7") == cut for alias in aliases)
 
 
-def test_names_of_other_tools_are_read_with_a_plain_cutoff() -> None:
+def test_names_of_other_tools_are_read_with_a_plain_cutoff():
     assert parse("recall_at_5") == measure("R") @ 5
     assert parse("hit_rate_at_5") == measure("Success") @ 5
     assert parse("iprec_at_recall_0.10") == measure("IPrec") @ 0.1

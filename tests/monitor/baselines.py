@@ -4,23 +4,8 @@ from __future__ import annotations
 
 from rankscope.monitor.evaluate.baseline import BaselineSample, find_contexts
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.evaluate.baseline import Baseline
-    from rankscope.monitor.events.event import Environment
-    from rankscope.monitor.store.store import Store
 
-
-def measure_rankings(
-    store: Store,
-    definition: Definition,
-    environment: Environment,
-    *,
-    now: int | None = None,
-    until: int | None = None,
-    version: str | None = None,
-) -> Baseline:
+def measure_rankings(store, definition, environment, *, now=None, until=None, version=None):
     """The mean over rankings; as of a moment in production, and of all labels in a set."""
     contexts = find_contexts(store.contexts("default"), environment, None, version)
     sample = BaselineSample(definition, contexts, now, 1)

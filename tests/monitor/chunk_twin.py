@@ -23,22 +23,18 @@ from tests.monitor.chunks import integers
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from rankscope._inputs.attribution import Attribution
-    from rankscope.measures import Measure
-    from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.store.records import Chunk, LabelColumns, Texts
 
 LABEL = LABEL_KINDS.index("label")
 RETRACTION = LABEL_KINDS.index("retraction")
 
 
-def read(texts: Texts) -> list[bytes]:
+def read(texts):
     """The texts of a column."""
     offsets, whole = texts[0].tolist(), texts[1].tobytes()
     return [whole[start:end] for start, end in pairwise(offsets)]
 
 
-def find_shown(chunk: Chunk) -> list[int]:
+def find_shown(chunk):
     """The row of the document of each label, or -1."""
     offsets, shown = chunk.items.offsets.tolist(), read(chunk.items.doc_ids)
     told = zip(chunk.labels.rankings.tolist(), read(chunk.labels.doc_ids), strict=True)
@@ -49,7 +45,7 @@ def find_shown(chunk: Chunk) -> list[int]:
     return found
 
 
-def grade(chunk: Chunk, definition: Definition, now: int | None) -> Graded:
+def grade(chunk, definition, now):
     """The grades of the documents of a chunk."""
     items, labels = chunk.items, chunk.labels
     window = definition.window * SECOND
@@ -86,7 +82,7 @@ def grade(chunk: Chunk, definition: Definition, now: int | None) -> Graded:
     )
 
 
-def combine(labels: LabelColumns, told: list[int], attribution: Attribution) -> float:
+def combine(labels, told, attribution):
     """The grade of a document by its labels, NaN without any."""
     if not told:
         return math.nan
@@ -98,16 +94,14 @@ def combine(labels: LabelColumns, told: list[int], attribution: Attribution) -> 
     return (sum if attribution.combine == "sum" else max)([*worth, *values])
 
 
-def count_in(marks: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+def count_in(marks, offsets):
     """How many rows of each ranking are marked."""
     before = offsets_of(marks.astype(np.int64))
     counts: NDArray[np.int64] = before[offsets[1:]] - before[offsets[:-1]]
     return counts
 
 
-def evaluate(
-    chunk: Chunk, graded: Graded, definition: Definition
-) -> tuple[dict[str, NDArray[np.float64]], dict[str, NDArray[np.int64] | NDArray[np.bool_]]]:
+def evaluate(chunk, graded, definition):
     """The columns of values by name, and the other columns, by the public evaluation."""
     items, relevance = chunk.items, graded.relevance
     sizes = np.diff(items.offsets)
@@ -160,16 +154,14 @@ def evaluate(
     }
 
 
-def parts(measure: Measure, definition: Definition) -> tuple[Measure, ...]:
+def parts(measure, definition):
     """What is measured beside nDCG."""
     if measure.row.name != "nDCG" or definition.policy.negative == "minmax":
         return ()
     return tuple(make(**measure.settings) for make in (TruncationLoss, OrderingLoss, IDCG))
 
 
-def costs(
-    chunk: Chunk, graded: Graded, definition: Definition
-) -> tuple[list[int], list[int], NDArray[np.float64], NDArray[np.float64]]:
+def costs(chunk, graded, definition):
     """The rankings, rows, grades and regrets of documents with a gain, by those of lists."""
     items = chunk.items
     placed = place_items(items, graded.relevance, definition.depth)
@@ -186,7 +178,7 @@ def costs(
     return queries.tolist(), rows.tolist(), found.grades, found.regrets
 
 
-def name_clusters(chunk: Chunk) -> list[bytes]:
+def name_clusters(chunk):
     """The cluster of each ranking: its user, else its query, else the ranking itself."""
     columns = [
         [kind + name if name else b"" for name in read(column)]

@@ -8,10 +8,9 @@ from rankscope.monitor.definition.configuration import BaselineChoice, Configura
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.incidents.incident import Incident, write_incident
+from rankscope.monitor.incidents.incident import write_incident
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
-from rankscope.monitor.store.store import Store
 from rankscope.records import replace
 
 from tests.monitor.notify.notices import make_incident
@@ -25,7 +24,7 @@ SEARCH = Configuration(
 )
 
 
-def log_days(store: Store, project: str, *, days: int, values: int, models: int = 1) -> None:
+def log_days(store, project, *, days, values, models=1):
     """Log rankings of each model for each value of an attribute, twice a day, with clicks."""
     chance = random.Random(7)
     events: list[Ranking | Label] = []
@@ -42,7 +41,7 @@ def log_days(store: Store, project: str, *, days: int, values: int, models: int 
     store.append(project, events)
 
 
-def evaluate(store: Store, project: str, configuration: Configuration = SEARCH) -> Monitor:
+def evaluate(store, project, configuration=SEARCH):
     """Configure a project, and bring its windows and rules up to date."""
     monitor = Monitor(store, project, clock=lambda: NOW)
     monitor.configure(configuration)
@@ -51,7 +50,7 @@ def evaluate(store: Store, project: str, configuration: Configuration = SEARCH) 
     return monitor
 
 
-def copy_project(store: Store, source: str, project: str) -> None:
+def copy_project(store, source, project):
     """Make a project with the windows, the rules and one ranking of another one."""
     log_days(store, project, days=1, values=1)
     Monitor(store, project, clock=lambda: NOW).configure(SEARCH)
@@ -66,10 +65,10 @@ def copy_project(store: Store, source: str, project: str) -> None:
     assert not store.save_rules(project, rows)
 
 
-def put_incidents(store: Store, project: str, *incidents: Incident) -> None:
+def put_incidents(store, project, *incidents):
     rows = [write_incident(replace(each, project=project)) for each in incidents]
     store.save_rules(project, (), incidents=rows)
 
 
-def make_fall(number: int) -> Incident:
+def make_fall(number):
     return make_incident(incident_id=f"incident_{number:020x}", model="m0", version="1", slice=())

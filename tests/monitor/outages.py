@@ -11,8 +11,6 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rankscope.monitor.events.event import Event
 
 START = int(datetime(2026, 9, 1, tzinfo=UTC).timestamp()) * 1_000_000
@@ -48,14 +46,12 @@ SILENT = Fault(name="trees shows nothing", first=24, end=27)
 FAULTS = (TV, PHONE, LABELS, RENAMED, SILENT)
 
 
-def is_on(fault: Fault, time: int) -> bool:
+def is_on(fault, time):
     """Return whether a fault lasts at a time."""
     return fault.first <= (time - DAY_0) / DAY < fault.end
 
 
-def log_events(
-    faults: tuple[Fault, ...] = FAULTS, *, a_day: int = 300, seed: int = 1
-) -> Iterator[tuple[Ranking, list[Event]]]:
+def log_events(faults=FAULTS, *, a_day=300, seed=1):
     """Yield each ranking with its labels, by time; weekends have fewer, and are slightly worse."""
     draw = random.Random(seed)
     number = 0
@@ -69,9 +65,7 @@ def log_events(
             yield _search(draw, f"search {number}", time, faults, is_weekend=is_weekend)
 
 
-def _search(
-    draw: random.Random, name: str, time: int, faults: tuple[Fault, ...], *, is_weekend: bool
-) -> tuple[Ranking, list[Event]]:
+def _search(draw, name, time, faults, *, is_weekend):
     lasting = {fault for fault in faults if is_on(fault, time)}
     user = draw.randrange(USERS)
     model = "trees" if user % 5 < 2 and SILENT not in lasting else "lambda"

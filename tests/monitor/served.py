@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
@@ -25,7 +23,7 @@ CONFIGURATION = Configuration(
 )
 
 
-def open_served(folder: Path, *, fall: float = 0.0, both: float = 0.0) -> Monitor:
+def open_served(folder, *, fall=0.0, both=0.0):
     """Log the story into a store; the monitor's time is when all its values are final."""
     now = to_datetime(START + DAYS * DAY + WINDOW + HOUR)
     monitor = Monitor.open(str(folder / "served.db"), now=lambda: now)
@@ -34,9 +32,7 @@ def open_served(folder: Path, *, fall: float = 0.0, both: float = 0.0) -> Monito
     return monitor
 
 
-def make_served(
-    start: int = START, *, fall: float = 0.0, both: float = 0.0
-) -> list[Ranking | Label]:
+def make_served(start=START, *, fall=0.0, both=0.0):
     """Make days of version 3, beside which half of the users get version 4 from day 8 on.
 
     From day 11 on, so many more of the rankings of version 4, or of both, are bad.

@@ -11,9 +11,7 @@ from rankscope.monitor.events.limits import MINUTE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rankscope.monitor.events.event import Environment, Event
+    from rankscope.monitor.events.event import Event
 
 GRADES = {"a": 6.0, "b": 5.0, "c": 1.0, "d": 2.0, "e": 0.0}
 SHOWN, SWAPPED = ("a", "b", "c", "d", "e"), ("e", "b", "c", "d", "a")
@@ -25,15 +23,7 @@ WEEK = COUNT * MINUTE
 DEVICES = ("desktop", "phone", "tv")
 
 
-def search(
-    seed: int,
-    count: int,
-    *,
-    start: int = 0,
-    versions: Mapping[str, float],
-    environment: Environment = "production",
-    swapped: str = "4",
-) -> list[Event]:
+def search(seed, count, *, start=0, versions, environment="production", swapped="4"):
     """Searches on three devices, one a minute, each with a grade for all documents it showed.
 
     Users and queries are the same whatever the seed. On other devices than tv lists differ, in any

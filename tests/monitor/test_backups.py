@@ -8,7 +8,6 @@ import shutil
 import signal
 import sqlite3
 import stat
-from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -43,7 +42,7 @@ CLICKS = Configuration(definition=define(positive="click", window="1h"), baselin
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SQLiteStore]:
+def store(tmp_path):
     """A store with a project that is evaluated."""
     with SQLiteStore(tmp_path / "events.db", group_seconds=0) as opened:
         monitor = Monitor(opened, "music", clock=lambda: NOW)
@@ -56,19 +55,19 @@ def store(tmp_path: Path) -> Iterator[SQLiteStore]:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def place(tmp_path):
     return tmp_path / "backups"
 
 
-def make(store: SQLiteStore, place: Path, now: int = NOW) -> backups.Backup:
+def make(store, place, now=NOW):
     return make_backup(store, str(place), now=now)
 
 
-def restore(place: Path) -> backups.Backup:
+def restore(place):
     return restore_backup(str(place), place.with_name("restored.db"))
 
 
-def test_what_is_restored_has_the_same_events_and_values(store: SQLiteStore, place: Path) -> None:
+def test_what_is_restored_has_the_same_events_and_values(store, place):
     made = make(store, place)
     store.append("music", [make_ranking(99)])
     assert restore(place) == made == find_backup(made.location)
@@ -83,7 +82,7 @@ def test_what_is_restored_has_the_same_events_and_values(store: SQLiteStore, pla
         assert opened.cells("music", CLICKS.digest) == store.cells("music", CLICKS.digest)
 
 
-def test_only_the_owner_may_read_a_backup(store: SQLiteStore, place: Path, tmp_path: Path) -> None:
+def test_only_the_owner_may_read_a_backup(store, place, tmp_path):
     before = os.umask(0)
     try:
         make(store, place)
@@ -96,7 +95,7 @@ def test_only_the_owner_may_read_a_backup(store: SQLiteStore, place: Path, tmp_p
         assert stat.S_IMODE(path.stat().st_mode) == allowed, path
 
 
-def test_a_backup_has_no_secret(store: SQLiteStore, place: Path) -> None:
+def test_a_backup_has_no_secret(store, place):
     secret = make_secret()
     webhook = Webhook("https://hooks.example.com/", secret, False, NOW)
     store.set_webhook("music", webhook, AuditEntry(NOW, "ann", "webhook.set", "music"))
@@ -106,7 +105,7 @@ def test_a_backup_has_no_secret(store: SQLiteStore, place: Path) -> None:
     assert secret.reveal().encode() not in content
 
 
-def test_the_newest_backups_are_kept(store: SQLiteStore, place: Path) -> None:
+def test_the_newest_backups_are_kept(store, place):
     made = [make(store, place, NOW + day * DAY) for day in range(3)]
     assert prune_backups(str(place), 2, now=NOW + 2 * DAY) == 1
     assert {path.name for path in place.iterdir()} == {
@@ -115,7 +114,7 @@ def test_the_newest_backups_are_kept(store: SQLiteStore, place: Path) -> None:
     }
 
 
-def test_what_a_killed_backup_left_is_removed_a_day_later(store: SQLiteStore, place: Path) -> None:
+def test_what_a_killed_backup_left_is_removed_a_day_later(store, place):
     make(store, place)
     begun = place / "2026-11-24T00-00-00.000000Z"
     begun.mkdir()
@@ -128,7 +127,7 @@ def test_what_a_killed_backup_left_is_removed_a_day_later(store: SQLiteStore, pl
     restore(place)
 
 
-def test_a_place_belongs_to_one_store(store: SQLiteStore, place: Path, tmp_path: Path) -> None:
+def test_a_place_belongs_to_one_store(store, place, tmp_path):
     make(store, place)
     with SQLiteStore(tmp_path / "other.db") as other:
         with refuses(UsageError, "backup_place", match="backups of another store"):
@@ -143,7 +142,7 @@ def test_a_place_belongs_to_one_store(store: SQLiteStore, place: Path, tmp_path:
             BackupSchedule(other, BackupPlan(str(full), DAY, 1), now=lambda: NOW)
 
 
-def damage(path: Path) -> None:
+def damage(path):
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
@@ -151,9 +150,7 @@ def damage(path: Path) -> None:
 
 @pytest.mark.parametrize("what", ["store.db", "backup.json"])
 @pytest.mark.parametrize("how", [damage, Path.unlink], ids=["changed", "missing"])
-def test_a_damaged_backup_is_refused_and_leaves_nothing(
-    store: SQLiteStore, place: Path, tmp_path: Path, what: str, how: Callable[[Path], None]
-) -> None:
+def test_a_damaged_backup_is_refused_and_leaves_nothing(store, place, tmp_path, what, how):
     made = make(store, place)
     how(next(place.rglob(what)))
     error = refused(
@@ -164,15 +161,15 @@ def test_a_damaged_backup_is_refused_and_leaves_nothing(
     assert [path.name for path in tmp_path.glob("restored*")] == []
 
 
-def truncate(path: Path) -> None:
+def truncate(path):
     os.truncate(path, path.stat().st_size // 2)
 
 
 @pytest.mark.parametrize("what", ["store.db", "backup.json"])
 @pytest.mark.parametrize("how", [damage, truncate, Path.unlink])
 def test_if_the_newest_backup_is_damaged_the_next_older_one_is_restored_and_this_is_reported(
-    store: SQLiteStore, place: Path, what: str, how: Callable[[Path], None]
-) -> None:
+    store, place, what, how
+):
     older, newest = (make(store, place, NOW + day * DAY) for day in range(2))
     how(place / newest.name / what)
     restored = restore(place)
@@ -184,9 +181,7 @@ def test_if_the_newest_backup_is_damaged_the_next_older_one_is_restored_and_this
         opened.verify()
 
 
-def test_a_backup_that_is_being_made_is_skipped_and_reported(
-    store: SQLiteStore, place: Path
-) -> None:
+def test_a_backup_that_is_being_made_is_skipped_and_reported(store, place):
     made = make(store, place)
     begun = place / make(store, place, NOW + DAY).name
     (begun / "backup.json").rename(begun / "begun")
@@ -197,9 +192,7 @@ def test_a_backup_that_is_being_made_is_skipped_and_reported(
     ]
 
 
-def test_if_all_backups_are_damaged_the_error_names_each(
-    store: SQLiteStore, place: Path, tmp_path: Path
-) -> None:
+def test_if_all_backups_are_damaged_the_error_names_each(store, place, tmp_path):
     made = [make(store, place, NOW + day * DAY) for day in range(3)]
     damage(place / made[0].name / "store.db")
     truncate(place / made[1].name / "store.db")
@@ -215,13 +208,11 @@ def test_if_all_backups_are_damaged_the_error_names_each(
     assert list(tmp_path.glob("restored*")) == []
 
 
-def test_a_backup_that_cannot_be_reached_is_not_skipped(
-    store: SQLiteStore, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_backup_that_cannot_be_reached_is_not_skipped(store, place, tmp_path, monkeypatch):
     newest = [make(store, place, NOW + day * DAY) for day in range(2)][1]
     reads = BackupFolder.read
 
-    def fail(place: BackupFolder, path: str, most: int) -> bytes:
+    def fail(place, path, most):
         if newest.name in path:
             raise FileError(newest.name, hint="wait", code="backup_unreachable")
         return reads(place, path, most)
@@ -247,16 +238,14 @@ def test_a_backup_that_cannot_be_reached_is_not_skipped(
         "\ud800",
     ],
 )
-def test_a_list_that_is_none_is_refused(store: SQLiteStore, place: Path, text: str) -> None:
+def test_a_list_that_is_none_is_refused(store, place, text):
     made = make(store, place)
     (place / made.name / "backup.json").write_text(text, errors="surrogatepass")
     with refuses(FileError, "backup_damaged", match="backup.json: "):
         restore(place)
 
 
-def test_a_database_that_is_not_as_its_list_says_is_refused(
-    store: SQLiteStore, place: Path
-) -> None:
+def test_a_database_that_is_not_as_its_list_says_is_refused(store, place):
     folder = place / make(store, place).name
     database, listed = folder / "store.db", folder / "backup.json"
     with closing(sqlite3.connect(database)) as connection, connection:
@@ -269,9 +258,7 @@ def test_a_database_that_is_not_as_its_list_says_is_refused(
         restore(place)
 
 
-def test_a_store_is_restored_to_a_new_place_only(
-    store: SQLiteStore, place: Path, tmp_path: Path
-) -> None:
+def test_a_store_is_restored_to_a_new_place_only(store, place, tmp_path):
     make(store, place)
     for ending in ("", "-wal", ".high-water", ".secrets"):
         there = tmp_path / f"there{ending}"
@@ -306,9 +293,7 @@ with open_reader(sys.argv[1]) as store:
 
 
 @pytest.mark.parametrize("steps", range(1, 5))
-def test_a_backup_that_is_killed_is_none_and_the_one_before_stays(
-    store: SQLiteStore, place: Path, tmp_path: Path, steps: int
-) -> None:
+def test_a_backup_that_is_killed_is_none_and_the_one_before_stays(store, place, tmp_path, steps):
     script = tmp_path / "killed.py"
     script.write_text(KILLED)
     url = f"sqlite:///{store.path}"
@@ -323,10 +308,8 @@ def test_a_backup_that_is_killed_is_none_and_the_one_before_stays(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_full_disk_makes_no_backup(
-    store: SQLiteStore, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fill(_source: object, target: Path) -> None:
+def test_a_full_disk_makes_no_backup(store, place, monkeypatch):
+    def fill(_source, target):
         with Path("/dev/full").open("wb", buffering=0) as full:
             full.write(b"x")
         target.touch()
@@ -340,14 +323,14 @@ def test_a_full_disk_makes_no_backup(
 
 
 def test_backups_are_made_when_they_are_due_whenever_the_service_is_started(
-    store: SQLiteStore, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    store, place, monkeypatch
+):
     clock = [NOW]
 
-    def schedule() -> BackupSchedule:
+    def schedule():
         return BackupSchedule(store, BackupPlan(str(place), DAY, 2), now=lambda: clock[0])
 
-    def list_backups() -> list[str]:
+    def list_backups():
         return sorted(path.name for path in place.iterdir() if path.name[0] == "2")
 
     running = schedule()
@@ -372,6 +355,6 @@ def test_backups_are_made_when_they_are_due_whenever_the_service_is_started(
     assert find_backup(str(place)).time == clock[0]  # type: ignore[union-attr]
 
 
-def test_a_store_of_another_process_can_be_backed_up(store: SQLiteStore, place: Path) -> None:
+def test_a_store_of_another_process_can_be_backed_up(store, place):
     with open_reader(f"sqlite:///{store.path}") as reader:
         assert make_backup(reader, str(place), now=NOW).mark.seq == store.last_seq

@@ -6,8 +6,6 @@ import math
 import statistics
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from random import Random
 
 import numpy as np
 import pytest
@@ -31,20 +29,10 @@ from scipy.stats import t
 from tests.monitor.rules.world import CLICKS, show
 from tests.refusals import refuses
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import Any
-
-    from rankscope.monitor.evaluate.baseline import Baseline
-    from rankscope.monitor.events.event import Event
-
-
 NOW = 10 * HOUR
 
 
-def search(name: str, time: int, version: str, rank: int, **said: Any) -> list[Event]:  # noqa: ANN401
+def search(name, time, version, rank, **said):
     """A ranking of the user whose letter it begins with, and a click at a rank."""
     return show(name, time, rank, user=name[0], version=version, **said)
 
@@ -63,13 +51,13 @@ EVENTS = [
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SQLiteStore]:
+def store(tmp_path):
     with SQLiteStore(tmp_path / "events.db") as opened:
         opened.append("music", EVENTS)
         yield opened
 
 
-def find(store: SQLiteStore, now: int = NOW, **chosen: Any) -> Baseline | None:  # noqa: ANN401 - as a choice has them
+def find(store, now=NOW, **chosen):
     monitor = Monitor(store, "music", clock=lambda: now, threads=1)
     choice = BaselineChoice(**chosen)
     monitor.configure(Configuration(definition=CLICKS, baseline=choice))
@@ -77,13 +65,13 @@ def find(store: SQLiteStore, now: int = NOW, **chosen: Any) -> Baseline | None: 
     return monitor.baseline()
 
 
-def test_a_set_counts_as_it_is(store: SQLiteStore) -> None:
+def test_a_set_counts_as_it_is(store):
     baseline = find(store)
     assert (baseline.kind, baseline.of, baseline.rankings) == ("set", "validation", 2)
     assert baseline.means["RR@3"].value == (1 / 1 + 1 / 2) / 2
 
 
-def test_a_period_has_its_mature_rankings(store: SQLiteStore) -> None:
+def test_a_period_has_its_mature_rankings(store):
     span = {"since": to_datetime(HOUR), "until": to_datetime(NOW)}
     baseline = find(store, kind="period", version="2", **span)
     assert baseline.of == "1970-01-01T01:00:00.000000Z to 1970-01-01T10:00:00.000000Z 2"
@@ -97,7 +85,7 @@ def test_a_period_has_its_mature_rankings(store: SQLiteStore) -> None:
     assert mean.lower < mean.value < mean.upper
 
 
-def test_the_order_of_events_does_not_matter(store: SQLiteStore, tmp_path: Path) -> None:
+def test_the_order_of_events_does_not_matter(store, tmp_path):
     baseline = find(store, kind="version")
     with SQLiteStore(tmp_path / "other.db") as other:
         other.append("music", EVENTS[::-1])
@@ -109,13 +97,11 @@ def test_the_order_of_events_does_not_matter(store: SQLiteStore, tmp_path: Path)
 @pytest.mark.parametrize(
     ("version", "previous"), [("1", None), ("2", "1"), ("3", "2"), ("4", None)]
 )
-def test_the_version_before_is_that_shown_last_before(
-    store: SQLiteStore, version: str, previous: str | None
-) -> None:
+def test_the_version_before_is_that_shown_last_before(store, version, previous):
     assert find_previous(store.versions("music"), model="m", version=version) == previous
 
 
-def test_nothing_is_no_baseline(store: SQLiteStore) -> None:
+def test_nothing_is_no_baseline(store):
     assert find(store, environment="training") is None
     assert find(store, model="other") is None
     span = {"since": to_datetime(0), "until": to_datetime(HOUR)}
@@ -126,7 +112,7 @@ def test_nothing_is_no_baseline(store: SQLiteStore) -> None:
     assert find(store, kind="version", model="other") is None
 
 
-def test_values_of_another_definition_are_not_held_against_it(store: SQLiteStore) -> None:
+def test_values_of_another_definition_are_not_held_against_it(store):
     baseline = find(store)
     alone = define(measures="RR@3", positive="click", window=CLICKS.window)
     assert baseline.find("RR@3", alone) == baseline.means["RR@3"]
@@ -146,7 +132,7 @@ ROWS = st.lists(
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])
-def test_the_interval_is_that_of_the_cluster_robust_error(level: float) -> None:
+def test_the_interval_is_that_of_the_cluster_robust_error(level):
     mean = estimate_mean(VALUES, USERS, Interval(level, method="t"))
     kept = ~np.isnan(VALUES)
     centre = math.fsum(VALUES[kept]) / 9
@@ -159,7 +145,7 @@ def test_the_interval_is_that_of_the_cluster_robust_error(level: float) -> None:
 
 
 @pytest.mark.parametrize("threads", [2, 7])
-def test_draws_of_clusters_do_not_depend_on_threads(threads: int) -> None:
+def test_draws_of_clusters_do_not_depend_on_threads(threads):
     draw = np.random.default_rng(3)
     values, users = draw.random(3000), draw.integers(0, 900, 3000)
     interval = Interval(resamples=2000, seed=5)
@@ -170,7 +156,7 @@ def test_draws_of_clusters_do_not_depend_on_threads(threads: int) -> None:
 
 
 @pytest.mark.parametrize("method", ["t", "bca"])
-def test_intervals_cover_although_users_are_alike_within(method: str) -> None:
+def test_intervals_cover_although_users_are_alike_within(method):
     # What a user does depends mostly on the user, and heavy users are not like others.
     draw = np.random.default_rng(20261121)
     truth, covered, naive, times = 0.0, 0, 0, 200
@@ -193,21 +179,21 @@ def test_intervals_cover_although_users_are_alike_within(method: str) -> None:
 
 
 @pytest.mark.parametrize("values", [[], [math.nan], [0.5], [0.5, 0.7]])
-def test_one_cluster_has_no_interval(values: list[float]) -> None:
+def test_one_cluster_has_no_interval(values):
     mean = estimate_mean(np.array(values), np.array(["a"] * len(values), dtype=np.str_))
     assert math.isnan(mean.lower)
     assert math.isnan(mean.upper)
     assert mean.rankings == len([value for value in values if not math.isnan(value)])
 
 
-def average(rows: list[tuple[float, str]]) -> tuple[list[float], list[int]]:
+def average(rows):
     values, names = (np.array([row[at] for row in rows]) for at in range(2))
     means, counts = average_by_cluster(values.astype(np.float64), names)
     return means.tolist(), counts.tolist()
 
 
 @given(ROWS)
-def test_each_cluster_is_averaged(rows: list[tuple[float, str]]) -> None:
+def test_each_cluster_is_averaged(rows):
     held: dict[str, list[float]] = defaultdict(list)
     for value, cluster in rows:
         if not math.isnan(value):
@@ -220,7 +206,7 @@ def test_each_cluster_is_averaged(rows: list[tuple[float, str]]) -> None:
 
 
 @given(ROWS, st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_no_bit(rows: list[tuple[float, str]], random: Random) -> None:
+def test_the_order_of_rows_changes_no_bit(rows, random):
     mixed = rows.copy()
     random.shuffle(mixed)
     assert average(mixed) == average(rows)
@@ -231,12 +217,12 @@ BOTS = ("bot 1", "bot <2>")
 GRADES = {"a": 3, "b": 0, "c": 1, "d": 0}
 
 
-def make_definition(*left_out: str) -> Definition:
+def make_definition(*left_out):
     """What is measured, without some users."""
     return define(measures=["nDCG@3", "RR@3"], positive="click", window="1h", left_out=left_out)
 
 
-def make_searches(day: int, *, has_bots: bool) -> list[dict[str, object]]:
+def make_searches(day, *, has_bots):
     """The searches of a day; those of bots are the worst, and one hour has no others."""
     searches = []
     for number in range(60):
@@ -259,7 +245,7 @@ def make_searches(day: int, *, has_bots: bool) -> list[dict[str, object]]:
     return searches
 
 
-def make_monitor(path: Path, definition: Definition, *, has_bots: bool) -> Monitor:
+def make_monitor(path, definition, *, has_bots):
     """A monitor with ten days of searches."""
     monitor = Monitor.open(str(path), now=lambda: NIGHT + timedelta(days=11))
     since, until = NIGHT, NIGHT + timedelta(days=5)
@@ -272,7 +258,7 @@ def make_monitor(path: Path, definition: Definition, *, has_bots: bool) -> Monit
     return monitor
 
 
-def tell(monitor: Monitor) -> dict[str, object]:
+def tell(monitor):
     """All values of a monitor."""
     (rule,) = (one for one in monitor.check() if one.rule.name == "quality")
     traced = monitor.trace(
@@ -292,14 +278,14 @@ def tell(monitor: Monitor) -> dict[str, object]:
 
 
 @pytest.mark.slow
-def test_values_are_as_if_they_had_never_been_logged(tmp_path: Path) -> None:
+def test_values_are_as_if_they_had_never_been_logged(tmp_path):
     without = make_monitor(tmp_path / "a.db", make_definition(), has_bots=False)
     left = make_monitor(tmp_path / "b.db", make_definition(*BOTS), has_bots=True)
     assert tell(left) == tell(without)
 
 
 @pytest.mark.slow
-def test_it_is_undone(tmp_path: Path) -> None:
+def test_it_is_undone(tmp_path):
     monitor = make_monitor(tmp_path / "a.db", make_definition(), has_bots=True)
     before = monitor.series("nDCG@3", every="day").values
     for users in (BOTS, ()):
@@ -316,7 +302,7 @@ def test_it_is_undone(tmp_path: Path) -> None:
         assert (after == before) is (users == ())
 
 
-def test_users_are_part_of_a_definition() -> None:
+def test_users_are_part_of_a_definition():
     definition = make_definition("b", "a", "b")
     assert definition.left_out == ("a", "b")
     assert definition.hash != make_definition().hash

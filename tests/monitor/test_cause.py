@@ -18,12 +18,8 @@ from tests.monitor.stories import BAD, COUNT, RULE, WEEK, search
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
     from typing import Any
 
-    from rankscope.monitor.ask.cause import FoundCause
-    from rankscope.monitor.events.event import Event
 
 NOW = 2 * WEEK + HOUR
 EVENTS = [
@@ -39,14 +35,14 @@ CHOICES = (
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SQLiteStore]:
+def store(tmp_path_factory):
     """A store with a release that harms televisions."""
     with SQLiteStore(tmp_path_factory.mktemp("cause") / "events.db") as opened:
         opened.append("music", EVENTS)
         yield opened
 
 
-def find(store: SQLiteStore, choice: BaselineChoice | None, **given: Any) -> FoundCause | None:  # noqa: ANN401 - of `find`
+def find(store, choice, **given):
     """The cause of a fall of version 4."""
     asked: dict[str, Any] = {"model": "ranker", "version": "4", "began": WEEK, "now": NOW}
     measure = given.pop("measure", "nDCG@5")
@@ -54,9 +50,7 @@ def find(store: SQLiteStore, choice: BaselineChoice | None, **given: Any) -> Fou
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: choice.kind)
-def test_the_cause_is_the_release_on_televisions(
-    store: SQLiteStore, choice: BaselineChoice
-) -> None:
+def test_the_cause_is_the_release_on_televisions(store, choice):
     found = find(store, choice)
     assert dict(found.slice) == {"device": "tv", "version": "4"}
     assert (found.by, found.loss, found.new_version) == ("within", "ordering", "version=4")
@@ -74,25 +68,25 @@ def test_the_cause_is_the_release_on_televisions(
     [{"version": "3", "began": WEEK}, {"began": NOW}, {"version": "4", "now": WEEK + HOUR}],
     ids=["no release", "no final rankings", "too early"],
 )
-def test_without_a_cause_there_is_none(store: SQLiteStore, given: dict[str, Any]) -> None:
+def test_without_a_cause_there_is_none(store, given):
     assert find(store, CHOICES[0], **given) is None
 
 
-def test_a_project_without_a_baseline_has_no_cause(store: SQLiteStore) -> None:
+def test_a_project_without_a_baseline_has_no_cause(store):
     assert find(store, None) is None
 
 
-def test_a_rule_of_another_measure_is_explained_by_ndcg(store: SQLiteStore) -> None:
+def test_a_rule_of_another_measure_is_explained_by_ndcg(store):
     assert find(store, CHOICES[0], measure="RR@5") == find(store, CHOICES[0])
 
 
-def test_all_versions_are_compared_with_the_weeks_before(store: SQLiteStore) -> None:
+def test_all_versions_are_compared_with_the_weeks_before(store):
     found = find(store, CHOICES[1], version="<all>")
     assert found.before["until"] == "1970-01-01T15:00:00.000000Z"
     assert dict(found.slice)["device"] == "tv"
 
 
-def test_the_baseline_is_that_of_the_rule(store: SQLiteStore) -> None:
+def test_the_baseline_is_that_of_the_rule(store):
     versions = store.versions("music")
     assert find_baseline_span(CHOICES[0], versions, "ranker", "4", 0) == Span(
         environment="validation"
@@ -103,18 +97,16 @@ def test_the_baseline_is_that_of_the_rule(store: SQLiteStore) -> None:
 
 
 @pytest.mark.parametrize("place", [(("device", "tv"),), (("country", "de"),), ()])
-def test_the_cause_of_a_slice_may_be_another_one_that_overlaps_it(
-    store: SQLiteStore, place: tuple[tuple[str, str], ...]
-) -> None:
+def test_the_cause_of_a_slice_may_be_another_one_that_overlaps_it(store, place):
     assert find(store, CHOICES[0], place=place) == find(store, CHOICES[0])
 
 
-def test_a_cause_does_not_contradict_the_slice(store: SQLiteStore) -> None:
+def test_a_cause_does_not_contradict_the_slice(store):
     assert find(store, CHOICES[0], place=(("device", "phone"),)) is None
 
 
-def test_that_everything_fell_is_no_cause_of_one_slice(tmp_path: Path) -> None:
-    def mix(seed: int, start: int, grade: float) -> Iterator[Event]:
+def test_that_everything_fell_is_no_cause_of_one_slice(tmp_path):
+    def mix(seed, start, grade):
         """Searches whose devices do not matter, with a grade of the last document."""
         events = search(seed, COUNT, start=start, versions={"3": 1})
         for number, one in enumerate(events):
@@ -131,10 +123,8 @@ def test_that_everything_fell_is_no_cause_of_one_slice(tmp_path: Path) -> None:
         assert find(opened, CHOICES[2], version="3", place=(("device", "tv"),)) is None
 
 
-def test_few_rankings_of_one_of_two_models_are_compared_with_those_of_that_model(
-    tmp_path: Path,
-) -> None:
-    def rename(seed: int, count: int, start: int, version: str, model: str) -> Iterator[Event]:
+def test_few_rankings_of_one_of_two_models_are_compared_with_those_of_that_model(tmp_path):
+    def rename(seed, count, start, version, model):
         for one in search(seed, count, start=start, versions={version: 1}):
             yield replace(one, model=model, version="1") if isinstance(one, Ranking) else one
 
@@ -150,7 +140,7 @@ def test_few_rankings_of_one_of_two_models_are_compared_with_those_of_that_model
     assert found.sentence.startswith("device=tv fell by ordering, which explains ")
 
 
-def test_an_incident_found_by_early_values_is_explained_by_them(store: SQLiteStore) -> None:
+def test_an_incident_found_by_early_values_is_explained_by_them(store):
     """The attribution window of a day isn't over for any ranking since the release."""
     now = to_datetime(2 * WEEK)
     configuration = Configuration(definition=replace(RULE, window=24 * 3600), baseline=CHOICES[0])

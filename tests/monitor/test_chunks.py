@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -12,12 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import _core
 from rankscope.errors import MeasureError
-from rankscope.monitor.definition.definition import Definition, define
+from rankscope.monitor.definition.definition import define
 from rankscope.monitor.evaluate.clusters import SpreadSums
 from rankscope.monitor.evaluate.grades import Graded, grade_chunk, list_columns, list_items
 from rankscope.monitor.evaluate.values import (
     ChunkPlan,
-    ChunkValues,
     evaluate_chunk,
     evaluate_chunks,
     name_columns,
@@ -26,7 +24,6 @@ from rankscope.monitor.evaluate.windows import Grouping
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR, SECOND
 from rankscope.monitor.store.ahead import map_ahead
-from rankscope.monitor.store.records import Chunk, Context
 from rankscope.records import replace
 
 from tests.generated import examples
@@ -67,7 +64,7 @@ GRADES = st.sampled_from([None, 0.0, 0.5, 1.0, 3.0, -1.0, 200.0])
 
 
 @st.composite
-def make_ranking(draw: st.DrawFn, number: int) -> Ranking:
+def make_ranking(draw, number):
     """A ranking, which may lack ranks, scores, grades, documents, a user and a query."""
     docs = draw(st.lists(DOCS, unique=True, max_size=5))
     ranks = sorted(
@@ -89,7 +86,7 @@ def make_ranking(draw: st.DrawFn, number: int) -> Ranking:
 
 
 @st.composite
-def make_label(draw: st.DrawFn, number: int, rankings: list[Ranking]) -> Label:
+def make_label(draw, number, rankings):
     """A label, a correction or a retraction, which may be late, early, or of another document."""
     ranking = draw(st.sampled_from(rankings))
     kind = draw(st.sampled_from(["label", "label", "correction", "retraction"]))
@@ -101,14 +98,14 @@ def make_label(draw: st.DrawFn, number: int, rankings: list[Ranking]) -> Label:
 
 
 @st.composite
-def chunks(draw: st.DrawFn) -> tuple[Chunk, dict[int, Context]]:
+def chunks(draw):
     """Rankings by time, with their labels."""
     rankings = [draw(make_ranking(number)) for number in range(draw(st.integers(1, 5)))]
     count = draw(st.integers(0, 12))
     return make_chunk(rankings, *(draw(make_label(number, rankings)) for number in range(count)))
 
 
-def same(one: Graded | ChunkValues, other: Graded) -> None:
+def same(one, other):
     for name in Graded.__slots__:
         found, expected = getattr(one, name), getattr(other, name)
         assert found.dtype == expected.dtype, name
@@ -116,16 +113,16 @@ def same(one: Graded | ChunkValues, other: Graded) -> None:
         assert (found + 0).tobytes() == (expected + 0).tobytes(), name
 
 
-def show(name: str, time: int = 0, docs: Sequence[str] = ("a", "b")) -> Ranking:
+def show(name, time=0, docs=("a", "b")):
     return Ranking(name, name, time, Items(tuple(docs), tuple(range(1, len(docs) + 1))))
 
 
-def grade_as_the_twin(chunk: Chunk) -> None:
+def grade_as_the_twin(chunk):
     """Assert that the grades of a chunk are those of the twin."""
     same(grade_chunk(chunk, DEFINITIONS[0]), chunk_twin.grade(chunk, DEFINITIONS[0], None))
 
 
-def same_values(found: ChunkValues, chunk: Chunk, graded: Graded, definition: Definition) -> None:
+def same_values(found, chunk, graded, definition):
     """Assert that values are those of the twin, to the bit."""
     columns, others = chunk_twin.evaluate(chunk, graded, definition)
     assert [*found.columns()] == [*columns]
@@ -139,9 +136,7 @@ def same_values(found: ChunkValues, chunk: Chunk, graded: Graded, definition: De
 @given(
     made=chunks(), place=st.integers(0, len(DEFINITIONS) - 1), now=st.sampled_from([None, 0, 2, 9])
 )
-def test_values_and_grades_of_a_chunk_are_those_of_the_twin(
-    made: tuple[Chunk, object], place: int, now: int | None
-) -> None:
+def test_values_and_grades_of_a_chunk_are_those_of_the_twin(made, place, now):
     chunk, definition = made[0], DEFINITIONS[place]
     as_of = None if now is None else now * HOUR // 2
     expected = chunk_twin.grade(chunk, definition, as_of)
@@ -152,7 +147,7 @@ def test_values_and_grades_of_a_chunk_are_those_of_the_twin(
     same_values(evaluate_chunk(chunk, expected, definition), chunk, expected, definition)
 
 
-def test_a_page_far_below_needs_no_places_above_it_and_other_measures_have_no_losses() -> None:
+def test_a_page_far_below_needs_no_places_above_it_and_other_measures_have_no_losses():
     definition = define(
         measures=["nDCG@2", "P@1", "nDCG(ideal='slots')@2"], positive="click", window=1
     )
@@ -169,9 +164,7 @@ def test_a_page_far_below_needs_no_places_above_it_and_other_measures_have_no_lo
 
 @examples(60)
 @given(made=chunks(), place=st.integers(0, len(DEFINITIONS) - 1))
-def test_costs_of_documents_are_their_regrets_as_shares_of_the_ideal(
-    made: tuple[Chunk, object], place: int
-) -> None:
+def test_costs_of_documents_are_their_regrets_as_shares_of_the_ideal(made, place):
     chunk, definition = made[0], DEFINITIONS[place]
     graded = chunk_twin.grade(chunk, definition, None)
     items, plan = list_items(chunk.items, graded.relevance), ChunkPlan.of(definition)
@@ -191,12 +184,12 @@ def test_costs_of_documents_are_their_regrets_as_shares_of_the_ideal(
         assert one.tobytes() == (other + 0).tobytes()
 
 
-def test_texts_are_numbered_as_they_are_first_seen() -> None:
+def test_texts_are_numbered_as_they_are_first_seen():
     codes = _core.TextCodes()
     users, queries = texts(["u", "", ""]), texts(["q", "q", ""])
     columns = [(b"user ", users), (b"query ", queries)]
 
-    def read(column: object) -> list[int]:
+    def read(column):
         return np.frombuffer(memoryview(column), np.int64).tolist()
 
     assert read(codes.number(columns, integers([2, 1, 0, 1]))) == [-1, 0, 1, 0]
@@ -207,7 +200,7 @@ def test_texts_are_numbered_as_they_are_first_seen() -> None:
         codes.number(columns, integers([3]))
 
 
-def test_a_set_of_ids_has_those_that_were_added() -> None:
+def test_a_set_of_ids_has_those_that_were_added():
     ids = _core.IdSet()
     column = texts(["a", "b", "", "ab"])
     assert bytes(memoryview(ids.find(column, integers([0, 2])))) == b"\0\0"
@@ -222,7 +215,7 @@ def test_a_set_of_ids_has_those_that_were_added() -> None:
             ids.add(broken, integers([0, 1]))
 
 
-def test_labels_need_not_be_in_the_order_of_rankings() -> None:
+def test_labels_need_not_be_in_the_order_of_rankings():
     labels = [
         Label(f"{at}", name, "b", at, ("click",), at / 7, "label")
         for at, name in enumerate("zxyxz")
@@ -234,7 +227,7 @@ def test_labels_need_not_be_in_the_order_of_rankings() -> None:
     grade_as_the_twin(replace(chunk, labels=told))
 
 
-def test_a_flood_of_labels_finds_its_documents() -> None:
+def test_a_flood_of_labels_finds_its_documents():
     shown = show("r", docs=[f"document-{number:05}" for number in range(300)])
     labels = [
         Label(f"l{at}", "r", f"document-{at * 7 % 350:05}", at, ("click",)) for at in range(400)
@@ -244,14 +237,12 @@ def test_a_flood_of_labels_finds_its_documents() -> None:
 
 @examples(60)
 @given(made=chunks(), more=chunks())
-def test_spreads_are_exact_sums_over_the_clusters_of_each_cell(
-    made: tuple[Chunk, dict[int, Context]], more: tuple[Chunk, dict[int, Context]]
-) -> None:
+def test_spreads_are_exact_sums_over_the_clusters_of_each_cell(made, more):
     contexts = dict(enumerate(dict.fromkeys([*made[1].values(), *more[1].values()])))
     numbers = {context: number for number, context in contexts.items()}
     moved = more[0].times + 3 * HOUR
 
-    def renumber(pair: tuple[Chunk, dict[int, Context]], times: np.ndarray) -> Chunk:
+    def renumber(pair, times):
         of = np.array([numbers[pair[1][number]] for number in range(len(pair[1]))])
         return replace(pair[0], contexts=of[pair[0].contexts], times=times)
 
@@ -287,7 +278,7 @@ def test_spreads_are_exact_sums_over_the_clusters_of_each_cell(
             assert found[key][measure] == expected
 
 
-def test_spreads_refuse_rankings_that_are_not_in_the_order_of_time() -> None:
+def test_spreads_refuse_rankings_that_are_not_in_the_order_of_time():
     parts = [make_chunk([show("r", time)]) for time in (0, HOUR, 1)]
     sums, grouping = SpreadSums(3), Grouping(parts[0][1])
     shown = [chunk for chunk, _ in parts]
@@ -310,7 +301,7 @@ def test_spreads_refuse_rankings_that_are_not_in_the_order_of_time() -> None:
         min_size=1,
     )
 )
-def test_cells_are_counts_and_exact_sums(rows: list[tuple[int, bool, int, float]]) -> None:
+def test_cells_are_counts_and_exact_sums(rows):
     groups, marks, amounts, values = (np.array(column) for column in zip(*rows, strict=True))
     # Each group by itself, and groups together.
     divisions = [[0, 1, 2, 3], [2, 0, 2, 0]]
@@ -337,7 +328,7 @@ def test_cells_are_counts_and_exact_sums(rows: list[tuple[int, bool, int, float]
             assert _core.round_sums(packed) == [total, -total]
 
 
-def test_columns_that_do_not_fit_are_refused() -> None:
+def test_columns_that_do_not_fit_are_refused():
     definition = DEFINITIONS[0]
     chunk, _ = make_chunk([show("r")], Label("l", "r", "a", 1, ("click",)))
     labels, documents = chunk.labels, chunk.items
@@ -365,13 +356,13 @@ def test_columns_that_do_not_fit_are_refused() -> None:
             _core.sum_cells(one, count, marks, [], [], [(integers(cells), 1)])
 
 
-def test_work_ahead_keeps_the_order_and_stops_where_a_piece_fails() -> None:
+def test_work_ahead_keeps_the_order_and_stops_where_a_piece_fails():
     assert [*map_ahead(abs, range(-9, 3), 3)] == [*map(abs, range(-9, 3))]
     assert [*map_ahead(abs, [], 3)] == []
     assert [*map_ahead(abs, [-1], 3)] == [1]
     taken = []
 
-    def give() -> object:
+    def give():
         for number in range(100):
             taken.append(number)
             yield number

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 import rankscope
 from rankscope.errors import EmptyError, LimitError, UsageError
 from rankscope.monitor.ask import compared_lists
 from rankscope.monitor.ask.compared_lists import ListDistance, compare_lists
-from rankscope.monitor.ask.shared_fall import FallComparison, add_comparison, compare_fall
+from rankscope.monitor.ask.shared_fall import add_comparison, compare_fall
 from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime, to_micros
@@ -31,18 +28,18 @@ BLAMED = {"sentence": "version=4 fell.", "slice": {"version": "4"}, "new_version
 
 
 @pytest.fixture(scope="module")
-def worse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Monitor]:
+def worse(tmp_path_factory):
     with open_served(tmp_path_factory.mktemp("worse"), fall=0.3) as monitor:
         yield monitor
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Monitor]:
+def shared(tmp_path_factory):
     with open_served(tmp_path_factory.mktemp("shared"), both=0.3) as monitor:
         yield monitor
 
 
-def test_a_version_that_is_worse_is_found_beside_the_one_that_serves(worse: Monitor) -> None:
+def test_a_version_that_is_worse_is_found_beside_the_one_that_serves(worse):
     found = worse.compare()
     assert (found.model, found.old, found.new) == ("m", "3", "4")
     assert [one.day for one in found.days] == [
@@ -59,7 +56,7 @@ def test_a_version_that_is_worse_is_found_beside_the_one_that_serves(worse: Moni
     assert found.sentence.startswith("Version 4 is worse than version 3: nDCG@5 differs by −0.0")
 
 
-def test_versions_that_fall_alike_are_no_different(shared: Monitor) -> None:
+def test_versions_that_fall_alike_are_no_different(shared):
     found = shared.compare("nDCG@5", model="m", old="3", new="4")
     assert found.verdict == "no difference yet"
     assert found.difference.lower < 0 < found.difference.upper
@@ -67,7 +64,7 @@ def test_versions_that_fall_alike_are_no_different(shared: Monitor) -> None:
     assert found.sentence.endswith(" If there is one, it is below 0.02.")
 
 
-def test_the_days_are_foreseen_until_a_difference_of_002_could_be_found(shared: Monitor) -> None:
+def test_the_days_are_foreseen_until_a_difference_of_002_could_be_found(shared):
     now = START + (FALL + 1) * DAY
     early = Monitor(shared.store, clock=lambda: now).compare(until=to_datetime(now - DAY))
     days = early.days_to_target
@@ -79,14 +76,14 @@ def test_the_days_are_foreseen_until_a_difference_of_002_could_be_found(shared: 
     assert later.upper - later.lower == pytest.approx(2 * 0.02, rel=0.25)
 
 
-def test_the_old_version_can_be_the_later_one(worse: Monitor) -> None:
+def test_the_old_version_can_be_the_later_one(worse):
     there, back = worse.compare(old="3", new="4"), worse.compare(old="4", new="3")
     assert back.difference.value == pytest.approx(-there.difference.value)
     assert back.verdict == "better"
 
 
 @pytest.mark.slow
-def test_a_slice_and_a_span_are_compared_alone(worse: Monitor) -> None:
+def test_a_slice_and_a_span_are_compared_alone(worse):
     whole = worse.compare()
     slice_ = worse.compare(slice=(("device", "phone"),))
     late = worse.compare(since=to_datetime(START + FALL * DAY))
@@ -95,7 +92,7 @@ def test_a_slice_and_a_span_are_compared_alone(worse: Monitor) -> None:
     assert late.difference.lower < -0.3 * LOSS < late.difference.upper
 
 
-def test_days_whose_labels_may_still_come_are_provisional(worse: Monitor) -> None:
+def test_days_whose_labels_may_still_come_are_provisional(worse):
     now = START + (RELEASE + 3) * DAY
     early = Monitor(worse.store, clock=lambda: now).compare()
     assert [one.is_final for one in early.days] == [True, True, False]
@@ -110,31 +107,31 @@ def test_days_whose_labels_may_still_come_are_provisional(worse: Monitor) -> Non
 @pytest.mark.parametrize(
     "asked", [{"model": "x"}, {"new": "5"}, {"old": "5"}, {"slice": (("app", "x"),)}]
 )
-def test_what_is_not_there_is_refused(asked: dict[str, str], worse: Monitor) -> None:
+def test_what_is_not_there_is_refused(asked, worse):
     with pytest.raises(UsageError):
         worse.compare(**asked)  # type: ignore[arg-type]  # one of several
 
 
-def test_versions_that_did_not_serve_at_once_are_refused(worse: Monitor) -> None:
+def test_versions_that_did_not_serve_at_once_are_refused(worse):
     with pytest.raises(EmptyError):
         worse.compare(until=to_datetime(START + RELEASE * DAY))
     with pytest.raises(EmptyError):
         worse.compare(new="3")
 
 
-def test_too_many_rankings_are_refused(worse: Monitor) -> None:
+def test_too_many_rankings_are_refused(worse):
     with refuses(LimitError, "comparison_rankings") as caught:
         worse.compare(most_rankings=100)
     assert "up to 10,000,000" in caught.value.hint
 
 
-def judge(monitor: Monitor, **said: Any) -> FallComparison | None:  # noqa: ANN401 - of `compare_fall`
+def judge(monitor, **said):
     asked = {"version": "4", "began": START + FALL * DAY, "fall": 0.3 * LOSS}
     asked |= {"measure": "nDCG@5", "model": "m", "place": (), "now": monitor.clock()}
     return compare_fall(monitor.store, "default", monitor.configuration, **asked | said)
 
 
-def test_a_fall_of_both_versions_is_not_blamed_on_the_release(shared: Monitor) -> None:
+def test_a_fall_of_both_versions_is_not_blamed_on_the_release(shared):
     found = judge(shared)
     assert found.conclusion == "alike"
     assert found.found.since == to_datetime(START + FALL * DAY)
@@ -147,7 +144,7 @@ def test_a_fall_of_both_versions_is_not_blamed_on_the_release(shared: Monitor) -
     assert add_comparison(None, found)["comparison"]["conclusion"] == "alike"
 
 
-def test_a_fall_of_one_version_is_its_own(worse: Monitor) -> None:
+def test_a_fall_of_one_version_is_its_own(worse):
     found = judge(worse)
     assert found.conclusion == "alone"
     cause = add_comparison(BLAMED, found)
@@ -155,7 +152,7 @@ def test_a_fall_of_one_version_is_its_own(worse: Monitor) -> None:
     assert cause["new_version"] == "version=4"
 
 
-def test_a_fall_that_is_smaller_than_the_interval_is_left_open(shared: Monitor) -> None:
+def test_a_fall_that_is_smaller_than_the_interval_is_left_open(shared):
     # It fell alike if the versions differ by less than half of it.
     limit = -2 * judge(shared).found.difference.lower
     falls = math.nextafter(limit, 0), limit, math.nextafter(limit, 1)
@@ -166,13 +163,13 @@ def test_a_fall_that_is_smaller_than_the_interval_is_left_open(shared: Monitor) 
     assert cause["sentence"] == f"Everything fell; {left_open}."
 
 
-def test_a_version_that_serves_alone_is_compared_with_none(worse: Monitor) -> None:
+def test_a_version_that_serves_alone_is_compared_with_none(worse):
     alone = START + RELEASE * DAY
     assert judge(worse, version="3", began=START, now=alone) is None
 
 
 @pytest.mark.slow
-def test_the_incident_says_that_both_versions_fell_alike(shared: Monitor) -> None:
+def test_the_incident_says_that_both_versions_fell_alike(shared):
     shared.set_rule(Rule(name="quality", measure="nDCG@5"))
     # Two days after the fall its first days are final, and there is no need to trace it again.
     now = START + (FALL + 3) * DAY + 3 * HOUR
@@ -183,7 +180,7 @@ def test_the_incident_says_that_both_versions_fell_alike(shared: Monitor) -> Non
     assert str(found[0].cause["sentence"]).startswith("Version 3 fell like version 4")
 
 
-def list_by_query(version: str, since: int) -> dict[str, list[tuple[str, ...]]]:
+def list_by_query(version, since):
     """Return the lists of a version by query key, in the order of time."""
     shown: dict[str, list[tuple[str, ...]]] = {}
     for each in make_served(fall=0.3):
@@ -193,7 +190,7 @@ def list_by_query(version: str, since: int) -> dict[str, list[tuple[str, ...]]]:
 
 
 @pytest.mark.slow
-def test_lists_are_compared_query_by_query(worse: Monitor) -> None:
+def test_lists_are_compared_query_by_query(worse):
     found = worse.compare()
     since = to_micros(found.since)
     old, new = list_by_query("3", since), list_by_query("4", since)
@@ -216,7 +213,7 @@ def test_lists_are_compared_query_by_query(worse: Monitor) -> None:
     assert said["lists_sentence"] == found.lists_sentence
 
 
-def test_documents_gone_and_versions_without_a_name_are_told(worse: Monitor) -> None:
+def test_documents_gone_and_versions_without_a_name_are_told(worse):
     apart = ListDistance(queries=1, overlap=0.5, reordered=0.0, missing=0.3)
     found = replace(worse.compare(), old="", lists=apart, old_lists=None)
     assert found.lists_sentence == (
@@ -227,14 +224,14 @@ def test_documents_gone_and_versions_without_a_name_are_told(worse: Monitor) -> 
     assert replace(found, lists=None).lists_sentence == ""
 
 
-def test_only_the_newest_lists_are_read(worse: Monitor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_newest_lists_are_read(worse, monkeypatch):
     monkeypatch.setattr(compared_lists, "MOST", 1)
     found = worse.compare().lists
     # 16 or 17 rankings of both versions are in the last hour.
     assert 1 <= found.queries <= 8
 
 
-def compare(folder: Path, *shown: tuple[str, str, str]) -> tuple[Any, Any]:
+def compare(folder, *shown):
     """How far lists differ, each of a version for a query key, one after the other."""
     rankings = []
     for at, (version, key, docs) in enumerate(shown):
@@ -246,12 +243,12 @@ def compare(folder: Path, *shown: tuple[str, str, str]) -> tuple[Any, Any]:
         return compare_lists(store, "music", contexts, ("1", "2"), since=0, until=HOUR)
 
 
-def test_lists_without_a_query_in_common_are_not_compared(tmp_path: Path) -> None:
+def test_lists_without_a_query_in_common_are_not_compared(tmp_path):
     shown = [("1", "", "abc"), ("2", "", "abc"), ("1", "a", "abc"), ("2", "b", "abc")]
     assert compare(tmp_path, *shown) == (None, None)
 
 
-def test_an_empty_list_overlaps_with_nothing_and_has_no_order(tmp_path: Path) -> None:
+def test_an_empty_list_overlaps_with_nothing_and_has_no_order(tmp_path):
     found, alone = compare(tmp_path, ("1", "a", "abcd"), ("2", "a", ""))
     assert (found.queries, found.overlap, found.missing) == (1, 0.0, 1.0)
     assert math.isnan(found.reordered)
@@ -259,14 +256,14 @@ def test_an_empty_list_overlaps_with_nothing_and_has_no_order(tmp_path: Path) ->
     assert alone is None
 
 
-def test_the_last_list_of_each_version_counts(tmp_path: Path) -> None:
+def test_the_last_list_of_each_version_counts(tmp_path):
     shown = [("1", "a", "dcba"), ("2", "a", "dcba"), ("1", "a", "abcd"), ("2", "a", "abcd")]
     found, alone = compare(tmp_path, *shown)
     assert (found.overlap, found.reordered) == (pytest.approx(1), 0.0)
     assert alone.reordered == 1.0
 
 
-def test_a_span_without_rankings_has_no_lists(worse: Monitor) -> None:
+def test_a_span_without_rankings_has_no_lists(worse):
     contexts = worse.store.contexts(worse.project)
     span = {"since": START - 9 * DAY, "until": START}
     assert compare_lists(worse.store, worse.project, contexts, ("3", "4"), **span) == (None, None)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -15,7 +12,6 @@ from rankscope.monitor.events.decoding import EventDecoder
 from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.events.names import COLUMN_NAMES, ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
 from rankscope.monitor.events.reader import EventReader
-from rankscope.monitor.events.rejection import Decoded
 from rankscope.monitor.server.http.body import parse_events
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.records import replace
@@ -83,22 +79,20 @@ odd_times = st.one_of(
 )
 
 
-def usually(usual: st.SearchStrategy[str], rare: st.SearchStrategy[str] = odd) -> Any:  # noqa: ANN401 - a strategy
+def usually(usual, rare=odd):
     """Values of which one in thirty is another."""
     return st.integers(0, 29).flatmap(lambda number: rare if number == 7 else usual)
 
 
-def listed(values: st.SearchStrategy[str], most: int = 3) -> Any:  # noqa: ANN401 - likewise
+def listed(values, most=3):
     return st.lists(values, max_size=most).map(lambda some: f"[{', '.join(some)}]")
 
 
-def members(
-    names: Mapping[str, tuple[str, ...]], values: Mapping[str, Any], needed: tuple[str, ...]
-) -> Any:  # noqa: ANN401
+def members(names, values, needed):
     """Objects with fields of some roles, by any of their names, in any order, and others."""
 
     @st.composite
-    def draw_object(draw: Callable[[Any], Any]) -> str:
+    def draw_object(draw):
         roles = {role for role in needed if draw(st.integers(0, 60)) != 7}
         roles |= set(draw(st.lists(st.sampled_from(sorted(values)), max_size=3)))
         # Most objects are written with the first name of each role.
@@ -132,7 +126,7 @@ documents = members(
 
 
 @st.composite
-def even_documents(draw: Callable[[Any], Any]) -> str:
+def even_documents(draw):
     """Lists of documents with the same fields, most of them in order."""
     count = draw(st.integers(0, 5))
     ids = draw(st.permutations([f'"d{at}"' for at in range(count)]))
@@ -198,7 +192,7 @@ labels = st.one_of(
 
 
 @st.composite
-def bodies(draw: Callable[[Any], Any], objects: st.SearchStrategy[str]) -> tuple[bytes, bool]:
+def bodies(draw, objects):
     """A body, and whether it has an object on each line; some of them are damaged."""
     some = draw(st.lists(usually(objects), max_size=4))
     shape = draw(st.sampled_from(["list", "lines", "one"]))
@@ -213,7 +207,7 @@ def bodies(draw: Callable[[Any], Any], objects: st.SearchStrategy[str]) -> tuple
     return bytes(content), shape == "lines"
 
 
-def read(body: bytes, kind: str, limits: Limits, *, is_lines: bool) -> Decoded | str:
+def read(body, kind, limits, *, is_lines):
     """What the reference reads, or why it reads nothing."""
     try:
         objects = parse_events(body, MOST, is_lines=is_lines)
@@ -224,7 +218,7 @@ def read(body: bytes, kind: str, limits: Limits, *, is_lines: bool) -> Decoded |
     return pack_reading(reading)
 
 
-def check(body: bytes, kind: str, limits: Limits, *, is_lines: bool) -> None:
+def check(body, kind, limits, *, is_lines):
     decoder = EventDecoder(EventReader(limits=limits))
     decoded = decoder.decode_body(body, kind, is_lines=is_lines, most=MOST, now=NOW)
     expected = read(body, kind, limits, is_lines=is_lines)
@@ -241,17 +235,13 @@ def check(body: bytes, kind: str, limits: Limits, *, is_lines: bool) -> None:
 @given(bodies(rankings), st.sampled_from([Limits(), SMALL]))
 @example((b'[{"ranking_id": "r", "time": 0, "items": []}, [1, 2}]', False), Limits())
 @example((b'[{"ranking_id": "r", "time": 1795284000000, "items": ["a", 1]} ]', False), Limits())
-def test_rankings_are_decoded_as_the_reference_reads_them(
-    body: tuple[bytes, bool], limits: Limits
-) -> None:
+def test_rankings_are_decoded_as_the_reference_reads_them(body, limits):
     check(body[0], "rankings", limits, is_lines=body[1])
 
 
 @settings(max_examples=150, deadline=None)
 @given(bodies(labels), st.sampled_from([Limits(), SMALL]))
-def test_labels_are_decoded_as_the_reference_reads_them(
-    body: tuple[bytes, bool], limits: Limits
-) -> None:
+def test_labels_are_decoded_as_the_reference_reads_them(body, limits):
     check(body[0], "labels", limits, is_lines=body[1])
 
 
@@ -259,14 +249,14 @@ LONG = "1" * 5000
 
 
 @pytest.mark.parametrize("kind", ["rankings", "labels"])
-def test_a_long_number_changes_nothing_about_other_objects(kind: str) -> None:
+def test_a_long_number_changes_nothing_about_other_objects(kind):
     others = [
         f'{{"ranking_id": "r", "time": 0, "items": [], "color": {"9" * 30}}}',
         f'{{"ranking_id": {"9" * 30}, "time": 0, "items": []}}',
         f'{{"ranking_id": "r", "doc_id": "a", "time": {NOW // 1000}, "value": {"9" * 30}}}',
     ]
 
-    def judge(texts: list[str]) -> list[Any]:
+    def judge(texts):
         body = f"[{','.join(texts)}]".encode()
         reading = read(body, kind, Limits(), is_lines=False)
         assert (
@@ -286,11 +276,11 @@ def test_a_long_number_changes_nothing_about_other_objects(kind: str) -> None:
     assert together[0].code == "integer_range"
 
 
-def test_a_body_is_plain_if_the_core_decodes_all_of_it() -> None:
+def test_a_body_is_plain_if_the_core_decodes_all_of_it():
     good = f'{{"ranking_id": "r", "time": {NOW // 1000}, "items": ["a"]}}'
     fields = ",".join(f'"field {number}": 1' for number in range(101))
 
-    def is_plain(*objects: str, most: int = MOST) -> bool:
+    def is_plain(*objects, most=MOST):
         body = f"[{','.join(objects)}]".encode()
         decode = EventDecoder(EventReader()).decode_body
         found = decode(body, "rankings", is_lines=False, most=most, now=NOW, is_plain=True)
@@ -317,8 +307,8 @@ def test_a_body_is_plain_if_the_core_decodes_all_of_it() -> None:
     st.booleans(),
 )
 def test_files_are_decoded_as_the_reference_reads_them(
-    tmp_path: Path, objects: list[str], countries: list[str], attributes: list[str], lines: bool
-) -> None:
+    tmp_path, objects, countries, attributes, lines
+):
     some = [
         f'{one[:-1]}, "country": {country}}}' if len(one) > 2 and one.endswith("}") else one
         for one, country in zip(objects, countries, strict=False)
@@ -332,7 +322,7 @@ def test_files_are_decoded_as_the_reference_reads_them(
     assert done[0] == done[1]
 
 
-def test_the_core_decodes_events_of_user_behavior_insights() -> None:
+def test_the_core_decodes_events_of_user_behavior_insights():
     body = (
         '{"query_id": "r", "action_name": "click", "object_id": "other", "event_attributes": '
         '{"object": {"object_id": "a", "name": "A"}, "position": {"ordinal": 1}}, '

@@ -15,7 +15,6 @@ from tests.monitor.collecting import ingest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from rankscope.monitor.intake.ingestion import Kind
 
@@ -30,21 +29,20 @@ TIMES = [
     pa.array([NOW / 1000, float("nan"), None], pa.float64()),
     pa.array(["2026-11-21T17:00:00.25+01:00", "soon", None]),
 ]
-Draw = Any  # what a composite strategy draws with
 
 
-def read(given: pa.Table | Path, kind: Kind = "rankings") -> list[object]:
+def read(given, kind="rankings"):
     """What becomes of a table, decoded in the core and read by the reader of rows."""
     attributes = ["country"] if kind == "rankings" else []
     return [ingest(given, kind, attributes, now=NOW, takes_prepared=one) for one in (True, False)]
 
 
-def often(draw: Draw, *usual: Any) -> Any:  # noqa: ANN401 - any values
+def often(draw, *usual):
     """One of some values, the first most of the time."""
     return draw(st.sampled_from([usual[0]] * 9 + list(usual)))
 
 
-def draw_document(draw: Draw, rank: int) -> dict[str, Any]:
+def draw_document(draw, rank):
     """One document, and now and then another user than the other rows of its ranking have."""
     one = {
         "doc_id": often(draw, f"d{rank}", None, "d0", ""),
@@ -56,7 +54,7 @@ def draw_document(draw: Draw, rank: int) -> dict[str, Any]:
 
 
 @st.composite
-def documents(draw: Draw) -> pa.Table:
+def documents(draw):
     """Tables with a document a row, most rankings of which are sound."""
     rows: list[dict[str, Any]] = []
     for at in range(draw(st.integers(1, 4))):
@@ -73,7 +71,7 @@ def documents(draw: Draw) -> pa.Table:
 
 
 @st.composite
-def lists(draw: Draw) -> pa.Table:
+def lists(draw):
     """Tables with a ranking a row, most of which are sound."""
     rows: list[dict[str, Any]] = []
     for at in range(draw(st.integers(1, 4))):
@@ -97,7 +95,7 @@ def lists(draw: Draw) -> pa.Table:
     return _to_table(draw, rows, draw(st.sampled_from(TIMES)), lists=True)
 
 
-def _to_table(draw: Draw, rows: list[dict[str, Any]], times: pa.Array, *, lists: bool) -> pa.Table:
+def _to_table(draw, rows, times, *, lists):
     left_out = draw(
         st.lists(st.sampled_from(["rank", "score", "relevance", "user_id"]), max_size=3)
     )
@@ -131,7 +129,7 @@ def _to_table(draw: Draw, rows: list[dict[str, Any]], times: pa.Array, *, lists:
     return pa.table(columns)
 
 
-def _floor(values: list[Any]) -> list[Any]:
+def _floor(values):
     return [
         _floor(one) if isinstance(one, list) else None if one is None else int(one)
         for one in values
@@ -140,13 +138,13 @@ def _floor(values: list[Any]) -> list[Any]:
 
 @settings(max_examples=150, deadline=None)
 @given(st.one_of(documents(), lists()))
-def test_tables_are_decoded_as_the_reference_reads_them(table: pa.Table) -> None:
+def test_tables_are_decoded_as_the_reference_reads_them(table):
     decoded, expected = read(table)
     assert decoded == expected
 
 
 @st.composite
-def items(draw: Draw) -> pa.Table:
+def items(draw):
     """Tables with a list of objects or of ids a row, most of which are sound."""
     rows: list[dict[str, Any]] = []
     name = draw(st.sampled_from(["rank", "score", "relevance", "doc_id", "labels", "gain"]))
@@ -201,7 +199,7 @@ def items(draw: Draw) -> pa.Table:
 
 @settings(max_examples=150, deadline=None)
 @given(items())
-def test_lists_of_objects_are_decoded_as_the_reference_reads_them(table: pa.Table) -> None:
+def test_lists_of_objects_are_decoded_as_the_reference_reads_them(table):
     decoded, expected = read(table)
     assert decoded == expected
 
@@ -230,11 +228,11 @@ UNKNOWN = [
 
 
 @st.composite
-def labels(draw: Draw) -> pa.Table:
+def labels(draw):
     """Tables of labels, most of which are sound."""
     count = draw(st.integers(1, 5))
 
-    def pick(values: pa.Array, *, often_first: bool = True) -> pa.Array:
+    def pick(values, *, often_first=True):
         rare = st.integers(0, len(values) - 1)
         one = st.integers(0, 9).flatmap(lambda number: rare if number == 7 else st.just(0))
         places = pa.array([draw(one if often_first else rare) for _ in range(count)])
@@ -274,7 +272,7 @@ def labels(draw: Draw) -> pa.Table:
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(labels())
-def test_labels_are_decoded_as_the_reference_reads_them(table: pa.Table) -> None:
+def test_labels_are_decoded_as_the_reference_reads_them(table):
     decoded, expected = read(table, "labels")
     assert decoded == expected
 
@@ -286,7 +284,7 @@ CELLS = ["1", "2", "0", "007", "1.5", "-0", "1e3", "x", "", "nan", "1e999", "9" 
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.data())
-def test_csv_is_decoded_as_the_reference_reads_it(tmp_path: Path, data: st.DataObject) -> None:
+def test_csv_is_decoded_as_the_reference_reads_it(tmp_path, data):
     draw = data.draw
     times = ["2026-11-21T17:00:00Z", "1795283000000", "soon", "1795283000000.5", ""]
     usual = often(draw, *times)
@@ -312,7 +310,7 @@ def test_csv_is_decoded_as_the_reference_reads_it(tmp_path: Path, data: st.DataO
     [pa.array([["a"]]), pa.array([[["a"]]]), pa.array([[True]]), pa.array(["a"])],
     ids=["time", "nested", "truth", "text"],
 )
-def test_columns_of_other_types_are_left_to_the_reader(column: pa.Array) -> None:
+def test_columns_of_other_types_are_left_to_the_reader(column):
     ids = pa.array(["r"])
     with pytest.raises(UnusualColumnError):
         split_lists(

@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_right
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,7 +34,7 @@ from tests.refusals import refuses
 CLICKS: dict[str, Any] = {"positive": "click", "window": 3600}
 
 
-def test_the_digest_is_that_of_the_text() -> None:
+def test_the_digest_is_that_of_the_text():
     definition = define(**CLICKS)
     assert definition.hash == hashlib.sha256(definition.to_json().encode()).hexdigest()
     assert json.loads(definition.to_json()) == definition.to_dict()
@@ -53,7 +51,7 @@ def test_the_digest_is_that_of_the_text() -> None:
         {"unlabelled": 0},
     ],
 )
-def test_what_means_the_same_has_one_digest(said: dict[str, Any]) -> None:
+def test_what_means_the_same_has_one_digest(said):
     assert define(**CLICKS | said).hash == define(**CLICKS).hash
 
 
@@ -72,9 +70,7 @@ def test_what_means_the_same_has_one_digest(said: dict[str, Any]) -> None:
         {"max_grade": 99},
     ],
 )
-def test_whatever_changes_a_value_changes_the_digest_and_is_not_compared(
-    said: dict[str, Any],
-) -> None:
+def test_whatever_changes_a_value_changes_the_digest_and_is_not_compared(said):
     one, other = define(**CLICKS), define(**CLICKS | said)
     assert one.hash != other.hash
     assert Definition.from_json(other.to_json()) == other
@@ -82,7 +78,7 @@ def test_whatever_changes_a_value_changes_the_digest_and_is_not_compared(
         check_comparable(one, other)
 
 
-def test_values_of_one_measure_compare_whatever_is_measured_beside_it() -> None:
+def test_values_of_one_measure_compare_whatever_is_measured_beside_it():
     few, many = define(**CLICKS, measures="nDCG@5"), define(**CLICKS)
     check_comparable(few.only("nDCG@5"), many.only("nDCG@5"))
     with refuses(UsageError, "bad_definition"):
@@ -110,42 +106,42 @@ REFUSED: dict[str, list[object]] = {
 @pytest.mark.parametrize(
     "said", [{field: value} for field, values in REFUSED.items() for value in values]
 )
-def test_what_cannot_be_summed_over_events_to_come_is_refused(said: dict[str, Any]) -> None:
+def test_what_cannot_be_summed_over_events_to_come_is_refused(said):
     with refuses(UsageError, "bad_definition"):
         define(**CLICKS | said)
 
 
-def test_a_table_of_discounts_reaches_the_cutoff() -> None:
+def test_a_table_of_discounts_reaches_the_cutoff():
     short = nDCG(discount=[1, 0.5]) @ 3
     with pytest.raises(MeasureError):
         define(**CLICKS, measures=short)
     assert define(**CLICKS, measures=nDCG(discount=[1, 0.5, 0.25]) @ 3).depth == 3
 
 
-def test_cutoffs_up_to_1_000_and_grades_up_to_that_of_the_measure_may_be_defined() -> None:
+def test_cutoffs_up_to_1_000_and_grades_up_to_that_of_the_measure_may_be_defined():
     assert define(**CLICKS, measures=nDCG @ 1000).depth == 1000
     assert define(**CLICKS, measures=ERR @ 10, max_grade=4).depth == 10
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"rule": 1}'])
-def test_what_is_no_definition_is_refused(text: str) -> None:
+def test_what_is_no_definition_is_refused(text):
     with refuses(UsageError, "bad_definition"):
         Definition.from_json(text)
 
 
-def test_a_definition_of_another_rule_is_refused() -> None:
+def test_a_definition_of_another_rule_is_refused():
     later = define(**CLICKS).to_dict() | {"rule": 2}
     with refuses(UsageError, "other_definition"):
         Definition.from_json(json.dumps(later))
 
 
-def at(text: str) -> int:
+def at(text):
     """A moment, in microseconds."""
     moment = datetime.fromisoformat(text).replace(tzinfo=UTC)
     return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 
 
-def test_a_period_has_whole_days_in_utc() -> None:
+def test_a_period_has_whole_days_in_utc():
     calendar = Calendar((Period(name="Fair", first="2026-03-01", last="2026-03-02"),))
     begin, end = at("2026-03-01T00:00"), at("2026-03-03T00:00")
     found = [calendar.find(moment) for moment in (begin - 1, begin, end - 1, end)]
@@ -155,7 +151,7 @@ def test_a_period_has_whole_days_in_utc() -> None:
     assert calendar.mark(np.empty(0, dtype=np.int64)).tolist() == []
 
 
-def test_of_periods_with_a_day_in_common_the_one_that_begins_last_counts() -> None:
+def test_of_periods_with_a_day_in_common_the_one_that_begins_last_counts():
     long = Period(name="Winter", first="2026-12-01", last="2026-12-31", baseline="last-year")
     short = Period(name="Christmas", first="2026-12-24", last="2026-12-26")
     for periods in ((long, short), (short, long)):
@@ -165,7 +161,7 @@ def test_of_periods_with_a_day_in_common_the_one_that_begins_last_counts() -> No
         assert calendar.find(at("2026-12-27T00:00")) == long
 
 
-def test_last_year_is_the_period_of_the_name_before_that_the_log_has() -> None:
+def test_last_year_is_the_period_of_the_name_before_that_the_log_has():
     days = [f"{year}-11-27" for year in (2024, 2025, 2026)]
     periods = tuple(Period(name="Sale", first=day, baseline="last-year") for day in days)
     other = Period(name="Fair", first="2026-01-01", baseline="last-year")
@@ -180,7 +176,7 @@ def test_last_year_is_the_period_of_the_name_before_that_the_log_has() -> None:
     assert calendar.explain(periods[2], None).startswith("left out, because")
 
 
-def test_same_weekdays_are_those_of_four_weeks_without_other_periods() -> None:
+def test_same_weekdays_are_those_of_four_weeks_without_other_periods():
     campaign = Period(name="Sale", first="2026-03-04", last="2026-03-05", baseline="same-weekday")
     holiday = Period(name="Holiday", first="2026-02-18")
     calendar = Calendar((campaign, holiday))
@@ -211,13 +207,13 @@ def test_same_weekdays_are_those_of_four_weeks_without_other_periods() -> None:
         {"baseline": "next-year"},
     ],
 )
-def test_what_is_no_period_is_refused(wrong: dict[str, str]) -> None:
+def test_what_is_no_period_is_refused(wrong):
     with refuses(UsageError, "bad_calendar") as refused:
         Period(**({"name": "Fair", "first": "2026-03-01"} | wrong))
     assert refused.value.message.startswith(f"{next(iter(wrong))}: ")
 
 
-def test_a_calendar_has_each_period_once_and_a_limit() -> None:
+def test_a_calendar_has_each_period_once_and_a_limit():
     one = Period(name="Fair", first="2026-03-01")
     with pytest.raises(UsageError, match="once"):
         Calendar((one, Period(name="Fair", first="2026-03-01", last="2026-03-02")))
@@ -227,7 +223,7 @@ def test_a_calendar_has_each_period_once_and_a_limit() -> None:
         Calendar(tuple(many))
 
 
-def test_a_period_is_written_in_a_line() -> None:
+def test_a_period_is_written_in_a_line():
     for line in ("2026-03-01 Fair", "2026-03-01 2026-03-02 last-year New Year's"):
         assert write_period(read_period(line)) == line
     assert read_period("2026-03-01 2026-03-01 none Fair") == Period(name="Fair", first="2026-03-01")
@@ -249,11 +245,11 @@ TABLE: dict[str, Any] = {
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 
 
-def configure(**said: object) -> Configuration:
+def configure(**said):
     return Configuration(definition=CLICKED, attributes=("device", "price"), baseline=None, **said)  # type: ignore[arg-type]
 
 
-def show(day: int, prices: list[Any], name: str = "r", **more: object) -> list[dict[str, Any]]:
+def show(day, prices, name="r", **more):
     return [
         {
             "ranking_id": f"{name} {day} {at}",
@@ -267,21 +263,19 @@ def show(day: int, prices: list[Any], name: str = "r", **more: object) -> list[d
 
 
 @pytest.fixture
-def monitor(tmp_path: Path) -> Iterator[Monitor]:
+def monitor(tmp_path):
     with Monitor.open(f"{tmp_path}/shop.db", now=lambda: FIRST + timedelta(days=30)) as opened:
         opened.configure(configure())
         yield opened
 
 
-def list_prices(monitor: Monitor) -> set[str | None]:
+def list_prices(monitor):
     contexts = monitor.store.contexts("default").values()
     return {dict(context.attributes).get("price") for context in contexts}
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=19, unique=True), NUMBERS)
-def test_a_number_is_in_the_bin_whose_edges_are_around_it(
-    edges: list[float], number: float
-) -> None:
+def test_a_number_is_in_the_bin_whose_edges_are_around_it(edges, number):
     ascending = tuple(each + 0.0 for each in sorted(edges))
     names = name_bins(ascending)
     assert len({*names}) == len(ascending) + 1
@@ -294,7 +288,7 @@ def test_a_number_is_in_the_bin_whose_edges_are_around_it(
 @pytest.mark.parametrize(
     "text", ["", "nan", "inf", "-inf", "1e999", "12,5", "1_0", " 1", "0x1", "\u0661", "1e", "."]
 )
-def test_what_is_no_finite_decimal_number_is_in_no_bin(text: str) -> None:
+def test_what_is_no_finite_decimal_number_is_in_no_bin(text):
     assert read_number(text) is None
     assert find_bin(text, (1.0,)) is None
 
@@ -314,20 +308,20 @@ def test_what_is_no_finite_decimal_number_is_in_no_bin(text: str) -> None:
         ({"age": (1, 2)}, "bins of the attributes"),
     ],
 )
-def test_edges_are_ascending_numbers_of_an_attribute(bins: dict[str, object], message: str) -> None:
+def test_edges_are_ascending_numbers_of_an_attribute(bins, message):
     with refuses(UsageError, "bad_configuration", match=message) as caught:
         configure(bins=bins)
     assert caught.value.hint
 
 
-def test_nineteen_edges_are_kept_as_they_were_given() -> None:
+def test_nineteen_edges_are_kept_as_they_were_given():
     made = configure(bins={"price": list(range(19))})
     assert made.bins == {"price": tuple(map(float, range(19)))}
     assert Configuration.from_json(made.to_json()) == made
     assert made.digest != configure().digest
 
 
-def test_a_number_is_stored_as_its_bin_and_known_again_by_what_was_sent(monitor: Monitor) -> None:
+def test_a_number_is_stored_as_its_bin_and_known_again_by_what_was_sent(monitor):
     monitor.configure(configure(bins={"price": (10, 25)}))
     sent = show(0, [9.99, 10, "24.9", 25, None, "10 to below 25"])
     assert monitor.log_rankings(sent).accepted == 6
@@ -342,7 +336,7 @@ def test_a_number_is_stored_as_its_bin_and_known_again_by_what_was_sent(monitor:
 
 
 @pytest.mark.parametrize("environment", ["production", "validation"])
-def test_what_is_no_number_is_rejected_with_its_place(monitor: Monitor, environment: str) -> None:
+def test_what_is_no_number_is_rejected_with_its_place(monitor, environment):
     monitor.configure(configure(bins={"price": (10, 25)}))
     sent = show(0, ["12,5", 7, True, "nan"], environment=environment)
     ingested = monitor.log_rankings(sent)
@@ -356,9 +350,7 @@ def test_what_is_no_number_is_rejected_with_its_place(monitor: Monitor, environm
     assert list_prices(monitor) == {"below 10"}
 
 
-def test_numbers_that_were_logged_before_are_in_bins_once_these_are_known(
-    monitor: Monitor,
-) -> None:
+def test_numbers_that_were_logged_before_are_in_bins_once_these_are_known(monitor):
     monitor.log_rankings(show(0, [float(at) for at in range(100)]))
     monitor.configure(configure(bins={"price": (20, 40, 60, 80)}))
     assert list_prices(monitor) == {*name_bins((20.0, 40.0, 60.0, 80.0))}
@@ -367,7 +359,7 @@ def test_numbers_that_were_logged_before_are_in_bins_once_these_are_known(
     assert sum(of_bin["length"].rankings) == 20
 
 
-def test_a_file_has_the_bins(tmp_path: Path) -> None:
+def test_a_file_has_the_bins(tmp_path):
     file = tmp_path / "rankscope.toml"
     said = '[projects.default]\nattributes = ["device", "price"]\nbaseline = "none"\n'
     of_file = (
@@ -382,7 +374,7 @@ def test_a_file_has_the_bins(tmp_path: Path) -> None:
         read_setup(str(file))
 
 
-def test_a_frame_with_nan_is_told_that_it_is_no_number(monitor: Monitor) -> None:
+def test_a_frame_with_nan_is_told_that_it_is_no_number(monitor):
     monitor.configure(configure(bins={"price": (10, 25)}))
     ingested = monitor.log_rankings(TABLE | {"price": np.array([np.nan, np.nan, 12.5])})
     assert (ingested.accepted, ingested.reasons) == (1, {"attribute_type": 1})

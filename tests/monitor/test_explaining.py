@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +12,9 @@ import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import FormatError, Interval, UsageError
-from rankscope.measures import Measure, nDCG
+from rankscope.measures import nDCG
 from rankscope.monitor.ask.document_costs import BUILT_IN, CostCollector, read_catalogue
 from rankscope.monitor.ask.explanation import explain_logged, explain_ranking
-from rankscope.monitor.ask.logged_explanation import LoggedExplanation
 from rankscope.monitor.ask.queries import QueryCollector
 from rankscope.monitor.definition.definition import Definition, define
 from rankscope.monitor.evaluate.grades import grade_chunk, judge_labels
@@ -27,8 +24,6 @@ from rankscope.monitor.events.limits import HOUR, SECOND
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.why.compute import TraceChoices, trace
-from rankscope.monitor.why.query_columns import QueryColumns
-from rankscope.monitor.why.result import Trace
 
 from tests.generated import examples
 from tests.monitor import plain
@@ -57,7 +52,7 @@ POLICIES = st.sampled_from(
 
 
 @st.composite
-def logged(draw: st.DrawFn) -> Ranking:
+def logged(draw):
     """A ranking with gaps or without, with grades or without."""
     docs = draw(st.lists(st.sampled_from("abcdef"), unique=True, max_size=6))
     count = len(docs)
@@ -68,13 +63,13 @@ def logged(draw: st.DrawFn) -> Ranking:
     return Ranking("r", "r", 0, Items(tuple(docs), tuple(draw(ranks)), (), relevance))
 
 
-def order(labels: list[Label]) -> list[Label]:
+def order(labels):
     """Labels in the order in which they count, each event once."""
     once = {label.event_id: label for label in labels}
     return sorted(once.values(), key=lambda label: (label.time, label.event_id.encode()))
 
 
-def same(one: float, other: float) -> bool:
+def same(one, other):
     """Whether two numbers have the same bits, or both are none."""
     return one == other or (math.isnan(one) and math.isnan(other))
 
@@ -86,13 +81,7 @@ def same(one: float, other: float) -> bool:
     st.tuples(POLICIES, st.sampled_from([0.0, None, 1.0])),
     st.sampled_from(MEASURES),
 )
-def test_a_value_is_explained_as_it_is_measured(
-    ranking: Ranking,
-    labels: list[Label],
-    now: int | None,
-    rule: tuple[str, float | None],
-    asked: str,
-) -> None:
+def test_a_value_is_explained_as_it_is_measured(ranking, labels, now, rule, asked):
     policy, unlabelled = rule
     # Other cutoffs beside it make another depth.
     measures = [asked, *(name for name in ("nDCG@1", "nDCG@9") if name != asked)]
@@ -116,7 +105,7 @@ def test_a_value_is_explained_as_it_is_measured(
     _check_parts(found)
 
 
-def _check_parts(found: LoggedExplanation) -> None:
+def _check_parts(found):
     """Regrets add up to what the order and the cutoff cost, contributions to DCG."""
     if math.isnan(found.value) or found.losses is None:
         return
@@ -138,9 +127,7 @@ def _check_parts(found: LoggedExplanation) -> None:
     st.lists(LABELS, max_size=8).map(order),
     st.sampled_from([None, 0, 2, HOUR, 2 * HOUR]),
 )
-def test_what_counts_alone_makes_the_grades(
-    ranking: Ranking, labels: list[Label], now: int | None
-) -> None:
+def test_what_counts_alone_makes_the_grades(ranking, labels, now):
     """Those labels that are said to count, said once more without the others, give the grades."""
     definition = define(measures=["nDCG@3"], **RULE)
     judged = judge_labels(ranking, labels, definition, now)
@@ -175,7 +162,7 @@ TOLD = [Label(doc, "r", doc, 1, value=grade) for doc, grade in GIVEN.items()]
 VALUES = define(measures=["nDCG@1", "nDCG@5", "RR@5"], positive="click", window=3600)
 
 
-def test_the_search_of_the_story_is_explained(tmp_path: Path) -> None:
+def test_the_search_of_the_story_is_explained(tmp_path):
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", [*TOLD, STORY])
         explained = explain_logged(store, "music", VALUES, "r", now=HOUR)
@@ -195,7 +182,7 @@ def test_the_search_of_the_story_is_explained(tmp_path: Path) -> None:
     assert explained.formula.endswith("(6/log2(2) + 5/log2(3) + 2/log2(4) + 1/log2(5))")
 
 
-def test_what_is_provisional_says_until_when() -> None:
+def test_what_is_provisional_says_until_when():
     found = explain_ranking(STORY, TOLD[:2], VALUES, rs.nDCG @ 5, HOUR - 1)
     assert (found.is_final, found.pending, found.closes) == (False, 3, to_datetime(HOUR))
     assert [each.source for each in found.documents].count("pending") == 3
@@ -206,7 +193,7 @@ def test_what_is_provisional_says_until_when() -> None:
     assert [each.source for each in later.documents].count("unlabelled") == 3
 
 
-def test_ranks_are_those_that_were_logged() -> None:
+def test_ranks_are_those_that_were_logged():
     items = Items(("a", "b", "c"), (2, 5, 900), (), (1.0, 2.0, 3.0))
     found = explain_ranking(Ranking("r", "r", 0, items), [], VALUES, rs.nDCG @ 5, HOUR)
     assert [each.rank for each in found.documents] == [2, 5, 900]
@@ -218,7 +205,7 @@ def test_ranks_are_those_that_were_logged() -> None:
     assert found.has_gaps
 
 
-def test_identifiers_may_be_anything() -> None:
+def test_identifiers_may_be_anything():
     name = "<b>\x1b[31m\n=1+1"
     items, attributes = Items((name,), (1,)), ((name, name),)
     ranking = Ranking("e", name, 0, items, name, name, name, name, attributes=attributes)
@@ -230,7 +217,7 @@ def test_identifiers_may_be_anything() -> None:
     assert "<b>" not in found.to_html()
 
 
-def test_a_ranking_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_ranking_that_is_not_there_is_refused(tmp_path):
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", [STORY])
         with refuses(UsageError, "unknown_ranking"):
@@ -247,7 +234,7 @@ MEASURED: dict[str, Any] = {"positive": "click", "window": 3600, "max_grade": 9}
 
 
 @st.composite
-def windows(draw: st.DrawFn) -> list[Ranking]:
+def windows(draw):
     """Rankings with grades, with gaps or without."""
     made = []
     for number in range(draw(st.integers(1, 8))):
@@ -265,7 +252,7 @@ def windows(draw: st.DrawFn) -> list[Ranking]:
     return made
 
 
-def collect(rankings: list[Ranking], costs: CostCollector, rule: Any) -> QueryColumns | None:  # noqa: ANN401 - a definition
+def collect(rankings, costs, rule):
     """The queries of a window, `None` where none has a value."""
     chunk, contexts = make_chunk(rankings)
     if rule.policy.empty == "skip" and all(
@@ -278,7 +265,7 @@ def collect(rankings: list[Ranking], costs: CostCollector, rule: Any) -> QueryCo
     return collector.finish(["device"])
 
 
-def trace_costs(one: list[Ranking], other: list[Ranking], **rule: Any) -> Trace | None:  # noqa: ANN401 - of `define`
+def trace_costs(one, other, **rule):
     """The trace of two windows with what their documents cost."""
     definition = define(**MEASURED | rule)
     catalogue = read_catalogue(GENRES)
@@ -295,9 +282,7 @@ def trace_costs(one: list[Ranking], other: list[Ranking], **rule: Any) -> Trace 
     st.sampled_from(["empty=skip", "empty=zero", "empty=one"]),
 )
 @examples(60)
-def test_regrets_add_up_to_the_losses(
-    one: list[Ranking], other: list[Ranking], measure: Measure, policy: str
-) -> None:
+def test_regrets_add_up_to_the_losses(one, other, measure, policy):
     found = trace_costs(one, other, measures=measure, policy=policy)
     if found is None:
         return
@@ -317,7 +302,7 @@ def test_regrets_add_up_to_the_losses(
         assert max(sums) - min(sums) <= 1e-12
 
 
-def terms(ranking: Ranking, k: int) -> Iterator[tuple[str, int, float, float]]:
+def terms(ranking, k):
     """The documents of a ranking that have a gain, said plainly, with what each costs."""
     items = ranking.items
     known = [grade or 0.0 for grade in items.relevance]
@@ -334,7 +319,7 @@ def terms(ranking: Ranking, k: int) -> Iterator[tuple[str, int, float, float]]:
 
 @given(windows(), windows())
 @examples(60)
-def test_regrets_are_those_of_the_definition(one: list[Ranking], other: list[Ranking]) -> None:
+def test_regrets_are_those_of_the_definition(one, other):
     found = trace_costs(one, other, measures="nDCG@3")
     if found is None:
         return
@@ -375,8 +360,6 @@ def test_regrets_are_those_of_the_definition(one: list[Ranking], other: list[Ran
         ({"doc_id": ["a"], "grade": ["b"]}, "bad_parameter"),
     ],
 )
-def test_a_table_of_documents_that_does_not_fit_is_refused(
-    documents: dict[str, list[str]], code: str
-) -> None:
+def test_a_table_of_documents_that_does_not_fit_is_refused(documents, code):
     with refuses(FormatError, code):
         read_catalogue(documents)

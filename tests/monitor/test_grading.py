@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope import DCG, EmptyError, Measure, Policy, Rankings, UsageError, nDCG
+from rankscope import DCG, EmptyError, Policy, Rankings, UsageError, nDCG
 from rankscope.monitor.ask.document_costs import CostCollector
 from rankscope.monitor.ask.growing import GrowingColumn
 from rankscope.monitor.ask.queries import QueryCollector
@@ -20,33 +19,26 @@ from rankscope.monitor.ask.regrets import find_regrets
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing, extend_slicing
 from rankscope.monitor.evaluate.clusters import ClusterCodes, number_clusters
-from rankscope.monitor.evaluate.grades import Graded, grade_chunk
+from rankscope.monitor.evaluate.grades import grade_chunk
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.store.records import Chunk, Context
+from rankscope.monitor.store.records import Context
 
 from tests.generated import examples
 from tests.monitor.chunks import make_chunk
 from tests.refusals import refuses
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.events.event import LabelKind
-
 
 RULE: dict[str, Any] = {"positive": {"click": 1, "buy": 5}, "window": 3600}
 SHOWN = Ranking("r", "r", 0, Items(("a", "b", "ab"), (1, 2, 3)))
 NAN = float("nan")
 
 
-def told(
-    kind: LabelKind, doc_id: str, time: int, *labels: str, value: float | None = None
-) -> Label:
+def told(kind, doc_id, time, *labels, value=None):
     """A label whose id is when it happened."""
     return Label(f"{time:020}{kind}", "r", doc_id, time, labels, value, kind)
 
 
-def grade(*labels: Label, now: int | None = 2 * HOUR, **rule: Any) -> Graded:  # noqa: ANN401 - of `define`
+def grade(*labels, now=2 * HOUR, **rule):
     """What is known of the documents of one ranking."""
     return grade_chunk(make_chunk([SHOWN], *labels)[0], define(**RULE | rule), now)
 
@@ -78,13 +70,13 @@ GRADES: dict[str, tuple[list[Label], dict[str, Any], float]] = {
 
 
 @pytest.mark.parametrize(("labels", "rule", "wanted"), GRADES.values(), ids=GRADES)
-def test_the_grade_of_a_document(labels: list[Label], rule: dict[str, Any], wanted: float) -> None:
+def test_the_grade_of_a_document(labels, rule, wanted):
     found = grade(*labels, **rule).relevance
     rest = NAN if "unlabelled" in rule else 0.0
     assert np.array_equal(found, [rest, wanted, rest], equal_nan=True)
 
 
-def test_labels_that_do_not_count_are_counted() -> None:
+def test_labels_that_do_not_count_are_counted():
     unshown = [told("label", "B", 1, "click"), told("label", "a ", 1, "click")]
     graded = grade(CLICK, *unshown, told("label", "b", HOUR, "buy"))
     assert (graded.unshown.tolist(), graded.late.tolist()) == ([2], [1])
@@ -94,7 +86,7 @@ def test_labels_that_do_not_count_are_counted() -> None:
 NAMES = st.lists(st.tuples(st.sampled_from(["", "a", "é"]), st.sampled_from(["", "a", "b"])))
 
 
-def make(names: list[tuple[str, str]]) -> tuple[Chunk, list[bytes]]:
+def make(names):
     """Rankings of users and queries, and the cluster of each, said plainly."""
     shown = [
         Ranking(f"r{at}", f"r{at}", at, Items(("d",), (1,)), query, user)
@@ -109,7 +101,7 @@ def make(names: list[tuple[str, str]]) -> tuple[Chunk, list[bytes]]:
 
 @given(NAMES)
 @examples(60)
-def test_numbers_are_made_of_names(names: list[tuple[str, str]]) -> None:
+def test_numbers_are_made_of_names(names):
     chunk, wanted = make(names)
     digests = [blake2b(name, digest_size=8).digest() for name in wanted]
     found = number_clusters(chunk, np.arange(len(names)))
@@ -118,7 +110,7 @@ def test_numbers_are_made_of_names(names: list[tuple[str, str]]) -> None:
 
 @given(NAMES)
 @examples(60)
-def test_codes_are_in_the_order_of_names(names: list[tuple[str, str]]) -> None:
+def test_codes_are_in_the_order_of_names(names):
     chunk, wanted = make(names)
     codes = ClusterCodes()
     half = len(names) // 2
@@ -132,7 +124,7 @@ def test_codes_are_in_the_order_of_names(names: list[tuple[str, str]]) -> None:
 
 @given(st.lists(st.lists(st.integers(0, 70_000), max_size=5)), st.data())
 @examples(60)
-def test_a_column_holds_its_pieces(pieces: list[list[int]], data: st.DataObject) -> None:
+def test_a_column_holds_its_pieces(pieces, data):
     column = GrowingColumn()
     wanted: list[int] = []
     for piece in pieces:
@@ -151,7 +143,7 @@ def test_a_column_holds_its_pieces(pieces: list[list[int]], data: st.DataObject)
 NOTHING = Slicing((("device", ()), ("country", ())), (("device", "country"),))
 
 
-def extend(slicing: Slicing, *devices: str | None, most: int) -> Slicing:
+def extend(slicing, *devices, most):
     """The slices after rankings on some devices came, one after the other."""
     contexts = {
         number: Context("m", "4", "production", () if one is None else (("device", one),))
@@ -160,13 +152,13 @@ def extend(slicing: Slicing, *devices: str | None, most: int) -> Slicing:
     return extend_slicing(slicing, contexts, most)
 
 
-def test_the_values_that_came_first_have_slices_and_the_others_are_counted() -> None:
+def test_the_values_that_came_first_have_slices_and_the_others_are_counted():
     slicing = extend(NOTHING, "tv", None, "phone", "car", "watch", most=2)
     assert slicing.values == (("device", ("phone", "tv")), ("country", ()))
     assert slicing.folded == (("device", 2), ("country", 0))
 
 
-def test_a_value_keeps_its_slice() -> None:
+def test_a_value_keeps_its_slice():
     before = extend(NOTHING, "watch", "car", most=2)
     after = extend(before, "tv", "watch", "car", most=2)
     assert after.values == before.values
@@ -174,13 +166,13 @@ def test_a_value_keeps_its_slice() -> None:
     assert extend(before, "tv", "watch", "car", most=1).values == before.values
 
 
-def test_all_values_have_slices_where_they_are_few() -> None:
+def test_all_values_have_slices_where_they_are_few():
     slicing = extend(NOTHING, "tv", "phone", "car", most=3)
     assert slicing.values[0] == ("device", ("car", "phone", "tv"))
     assert slicing.folded[0] == ("device", 0)
 
 
-def test_slices_are_of_all_rankings_of_each_attribute_and_of_the_pairs() -> None:
+def test_slices_are_of_all_rankings_of_each_attribute_and_of_the_pairs():
     assert NOTHING.dimensions() == ((), ("device",), ("country",), ("device", "country"))
 
 
@@ -197,7 +189,7 @@ ASKED = [
 LABELS = [Label(f"l{id_}", id_, doc_id, 1, ("click",)) for id_, doc_id in (("1", "b"), ("2", "c"))]
 
 
-def collect(*labels: Label, version: str = "", measure: str = "nDCG@2", **rule: Any) -> Any:  # noqa: ANN401 - of `define`
+def collect(*labels, version="", measure="nDCG@2", **rule):
     """The queries of a version, or of all."""
     chunk, contexts = make_chunk(ASKED, *labels)
     wanted = {
@@ -210,11 +202,11 @@ def collect(*labels: Label, version: str = "", measure: str = "nDCG@2", **rule: 
     return collector.finish(["device", "version"])
 
 
-def texts(column: Any) -> list[str | None]:  # noqa: ANN401 - a column of texts
+def texts(column):
     return [None if code < 0 else column.texts[code] for code in column.codes]
 
 
-def test_rankings_are_as_the_policy_averages_them() -> None:
+def test_rankings_are_as_the_policy_averages_them():
     skipping, counting = collect(*LABELS), collect(*LABELS, policy="empty=zero")
     second, third = rs.ndcg([0, 1, 0], 2), 0.0
     assert skipping.value.tolist() == [second, third]
@@ -227,7 +219,7 @@ def test_rankings_are_as_the_policy_averages_them() -> None:
     assert counting.retrieval is None
 
 
-def test_each_ranking_has_its_texts() -> None:
+def test_each_ranking_has_its_texts():
     found = collect(*LABELS, policy="empty=zero")
     assert texts(found.key) == ["jazz", "jazz", None]
     assert texts(found.cluster) == ["user ann", "query jazz", None]
@@ -235,11 +227,11 @@ def test_each_ranking_has_its_texts() -> None:
     assert texts(found.attributes["version"]) == ["3", "4", "4"]
 
 
-def test_other_versions_are_left_out() -> None:
+def test_other_versions_are_left_out():
     assert texts(collect(*LABELS, version="4").attributes["version"]) == ["4"]
 
 
-def test_nothing_is_no_window() -> None:
+def test_nothing_is_no_window():
     with refuses(EmptyError, "empty_input"):
         collect()
 
@@ -248,7 +240,7 @@ def test_nothing_is_no_window() -> None:
     ("measure", "code"),
     [("RR@2", "losses_unavailable"), ("DCG@2", "losses_unavailable"), ("nDCG@3", "bad_definition")],
 )
-def test_a_measure_has_losses_and_is_defined(measure: str, code: str) -> None:
+def test_a_measure_has_losses_and_is_defined(measure, code):
     with refuses(UsageError, code):
         collect(*LABELS, measure=measure)
 
@@ -260,7 +252,7 @@ POLICIES += ["missing=skip", "unretrieved=ignore"]
 LOSSES = ("retrieval", "truncation", "ordering", "undefined")
 
 
-def definition(ranking: Sequence[str], grades: dict[str, float], k: int | None) -> dict[str, float]:
+def definition(ranking, grades, k):
     """The regret of each document with a gain, by its definition."""
     weights = [0 if k and rank > k else 1 / math.log2(rank + 1) for rank in range(1, 20)]
     best = sorted(grades, key=lambda doc: -grades[doc])
@@ -277,7 +269,7 @@ def definition(ranking: Sequence[str], grades: dict[str, float], k: int | None) 
 
 
 @pytest.mark.parametrize("k", [None, 1, 2, 3])
-def test_regrets_are_those_of_the_definition(k: int | None) -> None:
+def test_regrets_are_those_of_the_definition(k):
     rankings = Rankings.from_run(QRELS, RUN)
     found = find_regrets(rankings, nDCG(k=k), Policy())
     rows = list(zip(found.queries, found.ranks, found.grades, found.regrets, strict=True))
@@ -318,12 +310,7 @@ judgments = st.dictionaries(
     ),
     policy=st.sampled_from(["", *POLICIES]),
 )
-def test_regrets_add_up_to_the_losses(
-    qrels: dict[str, dict[str, int]],
-    run: dict[str, dict[str, float]],
-    measure: Measure,
-    policy: str,
-) -> None:
+def test_regrets_add_up_to_the_losses(qrels, run, measure, policy):
     ties = "average" if "average" in policy else "doc_id"
     made = Rankings.from_run(qrels, run, ties=ties)  # type: ignore[arg-type]  # one of two
     losses = made.losses(measure, policy=f"{policy},empty=skip".strip(","))
@@ -335,7 +322,7 @@ def test_regrets_add_up_to_the_losses(
 
 
 @pytest.mark.parametrize("measure", ["AP", "nDCG(ideal='slots')@3"])
-def test_what_is_no_sum_over_documents_is_refused(measure: str) -> None:
+def test_what_is_no_sum_over_documents_is_refused(measure):
     (asked,) = rs.evaluate(QRELS, RUN, measure).measures
     with refuses(rs.UsageError, "regrets_unavailable"):
         find_regrets(Rankings.from_run(QRELS, RUN), asked, Policy())

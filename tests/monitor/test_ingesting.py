@@ -18,7 +18,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
-from rankscope import FileError, InputError, LimitError, RankscopeError, UsageError
+from rankscope import FileError, InputError, LimitError, UsageError
 from rankscope.monitor.events import tables as event_rows
 from rankscope.monitor.events.event import Label, Ranking
 from rankscope.monitor.events.outcome import Outcome, tell_statuses
@@ -30,11 +30,8 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 from tests.monitor.test_read_events import LINES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Callable
 
-    from rankscope.monitor.events.rejection import Reading
-    from rankscope.monitor.intake.ingestion import Kind
 
 NOW = 1_795_284_000_000_000
 MOMENT = datetime(2026, 11, 21, 18, tzinfo=UTC)
@@ -74,27 +71,23 @@ class Listing:
 
     takes_prepared = False
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.events: list[Ranking | Label] = []
         self.most = 0
 
-    def take(self, reading: Reading) -> list[str]:
+    def take(self, reading):
         self.events += reading.events
         self.most = max(self.most, len(reading.events))
         return tell_statuses(reading, [Outcome("accepted", 1)] * len(reading.events))
 
 
-def ingestion(
-    kind: Kind = "rankings", *attributes: str, is_strict: bool = True
-) -> tuple[Ingestion, Listing]:
+def ingestion(kind="rankings", *attributes, is_strict=True):
     sink = Listing()
     made = Ingestion(sink, kind, now=lambda: NOW, attributes=attributes, is_strict=is_strict)
     return made, sink
 
 
-def take(
-    path: Path, content: bytes, kind: Kind = "rankings", *attributes: str, is_strict: bool = True
-) -> tuple[Ingestion, Listing]:
+def take(path, content, kind="rankings", *attributes, is_strict=True):
     """Write a file, and ingest it."""
     path.write_bytes(content)
     made, sink = ingestion(kind, *attributes, is_strict=is_strict)
@@ -102,11 +95,11 @@ def take(
     return made, sink
 
 
-def table_of(rows: Sequence[dict[str, Any]]) -> pa.Table:
+def table_of(rows):
     return pa.Table.from_pylist(list(rows))
 
 
-def text_of(rows: Sequence[dict[str, Any]], delimiter: str) -> bytes:
+def text_of(rows, delimiter):
     stream = io.StringIO()
     writer = csv.DictWriter(stream, list(rows[0]), delimiter=delimiter)
     writer.writeheader()
@@ -114,11 +107,11 @@ def text_of(rows: Sequence[dict[str, Any]], delimiter: str) -> bytes:
     return stream.getvalue().encode()
 
 
-def lines_of(objects: Sequence[object]) -> bytes:
+def lines_of(objects):
     return b"".join(json.dumps(one).encode() + b"\n" for one in objects)
 
 
-def lists_of(shown: Sequence[dict[str, Any]]) -> pa.Table:
+def lists_of(shown):
     """Whole rankings a row, as the export has them."""
     names = ("doc_id", "rank", "score")
     rows = [
@@ -133,19 +126,19 @@ def lists_of(shown: Sequence[dict[str, Any]]) -> pa.Table:
     return table.set_column(table.schema.get_field_index("attributes"), "attributes", attributes)
 
 
-def write_parquet(table: pa.Table) -> bytes:
+def write_parquet(table):
     sink = io.BytesIO()
     parquet.write_table(table, sink, row_group_size=2)
     return sink.getvalue()
 
 
-def write_feather(table: pa.Table) -> bytes:
+def write_feather(table):
     sink = io.BytesIO()
     feather.write_feather(table, sink)
     return sink.getvalue()
 
 
-def write_dictionary(rows: Sequence[dict[str, Any]]) -> bytes:
+def write_dictionary(rows):
     table = table_of(rows)
     columns = [column.dictionary_encode() for column in table.columns]
     return write_parquet(pa.table(columns, table.column_names))
@@ -169,7 +162,7 @@ FILES: dict[str, Callable[[], bytes]] = {
 }
 
 
-def expected() -> list[Ranking | Label]:
+def expected():
     made, sink = ingestion()
     made.take_objects(SHOWN)
     assert made.ingested.accepted == len(SHOWN)
@@ -177,7 +170,7 @@ def expected() -> list[Ranking | Label]:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_every_format_gives_the_same_events(name: str, tmp_path: Path) -> None:
+def test_every_format_gives_the_same_events(name, tmp_path):
     made, sink = take(tmp_path / name, FILES[name](), "rankings", "country", is_strict=False)
     assert sink.events == expected()
     assert made.ingested.accepted == len(SHOWN)
@@ -185,7 +178,7 @@ def test_every_format_gives_the_same_events(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("library", ["dict", "pandas", "polars", "arrow", "lists", "objects"])
-def test_frames_give_the_same_events(library: str) -> None:
+def test_frames_give_the_same_events(library):
     make = {
         "dict": lambda: {name: [row[name] for row in ROWS] for name in ROWS[0]},
         "pandas": lambda: pd.DataFrame(ROWS),
@@ -200,7 +193,7 @@ def test_frames_give_the_same_events(library: str) -> None:
     assert sorted(sink.events, key=by_id) == sorted(expected(), key=by_id)
 
 
-def test_columns_of_several_types_are_read_one_by_one() -> None:
+def test_columns_of_several_types_are_read_one_by_one():
     rows = {"ranking_id": ["a", 1], "doc_id": ["x", 2], "rank": [1, 1.0], "time": [MOMENT, TIME]}
     made, sink = ingestion()
     made.take_table(rows)
@@ -209,9 +202,7 @@ def test_columns_of_several_types_are_read_one_by_one() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet", "frame"])
-def test_rows_of_a_ranking_may_be_anywhere(
-    name: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_of_a_ranking_may_be_anywhere(name, seed, tmp_path, monkeypatch):
     monkeypatch.setattr(event_rows, "ROWS_AT_ONCE", 3)
     rows = random.Random(seed).sample(ROWS, len(ROWS))
     if name == "frame":
@@ -226,9 +217,7 @@ def test_rows_of_a_ranking_may_be_anywhere(
     assert len(sink.events) == len(SHOWN)
 
 
-def test_rows_that_are_together_are_not_sorted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_that_are_together_are_not_sorted(tmp_path, monkeypatch):
     monkeypatch.setattr(event_rows, "ROWS_AT_ONCE", 2)
     monkeypatch.setattr(event_rows, "MOST_SORTED", 0)
     path = tmp_path / "rows.csv"
@@ -241,9 +230,7 @@ def test_rows_that_are_together_are_not_sorted(
     assert len(sink.events) == len(SHOWN)
 
 
-def test_a_ranking_that_is_too_long_is_refused_however_it_is_cut(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_ranking_that_is_too_long_is_refused_however_it_is_cut(tmp_path, monkeypatch):
     monkeypatch.setattr(event_rows, "ROWS_AT_ONCE", 300)
     rows = [{**ROWS[0], "doc_id": f"d{at}", "rank": at + 1} for at in range(2500)]
     text = text_of([*rows, ROWS[-1]], ",")
@@ -253,7 +240,7 @@ def test_a_ranking_that_is_too_long_is_refused_however_it_is_cut(
     assert (refused.place, refused.code) == (2, "max_group")
 
 
-def test_labels_are_read_from_lines_and_rows(tmp_path: Path) -> None:
+def test_labels_are_read_from_lines_and_rows(tmp_path):
     rows: list[dict[str, Any]] = [
         {"ranking_id": "007", "doc_id": "b", "time": TIME, "labels": "click", "value": None},
         {"ranking_id": "007", "doc_id": "NA", "time": TIME, "labels": None, "value": 2.5},
@@ -270,7 +257,7 @@ def test_labels_are_read_from_lines_and_rows(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_lines_that_are_wrong_do_not_stop_the_others(tmp_path: Path) -> None:
+def test_lines_that_are_wrong_do_not_stop_the_others(tmp_path):
     path = tmp_path / "a.jsonl"
     good = lines_of(SHOWN)
     wrong = b"\n".join(line for line, _ in LINES)
@@ -282,9 +269,7 @@ def test_lines_that_are_wrong_do_not_stop_the_others(tmp_path: Path) -> None:
     assert all(str(one).isprintable() for one in made.ingested.refused)
 
 
-def test_a_line_without_end_is_skipped_in_little_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_line_without_end_is_skipped_in_little_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(event_files, "PIECE", 100)
     monkeypatch.setattr(event_files, "LONGEST_LINE", 1000)
     for length in (999, 1000, 1001, 5000):
@@ -312,9 +297,7 @@ def test_a_line_without_end_is_skipped_in_little_memory(
         ("doc_id", "x" * 600, "id_length"),
     ],
 )
-def test_a_cell_that_is_wrong_does_not_stop_the_others(
-    column: str, cell: str, code: str, tmp_path: Path
-) -> None:
+def test_a_cell_that_is_wrong_does_not_stop_the_others(column, cell, code, tmp_path):
     rows = [*ROWS[:-1], ROWS[-1] | {column: cell}]
     made, sink = take(tmp_path / "a.csv", text_of(rows, ","), "rankings", "country")
     assert sink.events == expected()[:-1]
@@ -322,7 +305,7 @@ def test_a_cell_that_is_wrong_does_not_stop_the_others(
     assert (refused.place, refused.code) == (len(rows) + 1, code)
 
 
-def test_places_are_lines_also_after_fields_of_several_lines(tmp_path: Path) -> None:
+def test_places_are_lines_also_after_fields_of_several_lines(tmp_path):
     rows = [ROWS[0] | {"note": "one\ntwo\nthree"}, ROWS[-1] | {"note": "", "rank": "x"}]
     text = text_of(rows, ",").replace(b"\r\n", b"\n")
     made, _ = take(tmp_path / "a.csv", text, "rankings", "country")
@@ -352,9 +335,7 @@ def test_places_are_lines_also_after_fields_of_several_lines(tmp_path: Path) -> 
         ("a.jsonl.gz", gzip.compress(b"{}\n" * 1000, mtime=0)[:-9], "compressed_truncated"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_named(
-    name: str, text: bytes, code: str, tmp_path: Path
-) -> None:
+def test_a_file_that_cannot_be_read_is_named(name, text, code, tmp_path):
     path = tmp_path / name
     path.write_bytes(text)
     made, sink = ingestion()
@@ -376,13 +357,13 @@ def test_a_file_that_cannot_be_read_is_named(
         (EventFile("none.csv", "xlsx"), UsageError),  # type: ignore[arg-type]
     ],
 )
-def test_a_path_that_is_none_is_refused(given: EventFile, kind: type[RankscopeError]) -> None:
+def test_a_path_that_is_none_is_refused(given, kind):
     made, _ = ingestion()
     with pytest.raises(kind):
         made.take_file(given)
 
 
-def test_a_store_takes_each_event_once_and_counts_what_it_did_not(tmp_path: Path) -> None:
+def test_a_store_takes_each_event_once_and_counts_what_it_did_not(tmp_path):
     path = tmp_path / "a.jsonl"
     other = SHOWN[0] | {"version": "5"}
     path.write_bytes(lines_of([*SHOWN, SHOWN[1], other, {"color": 1}]))
@@ -402,14 +383,14 @@ def test_a_store_takes_each_event_once_and_counts_what_it_did_not(tmp_path: Path
     assert (counted["conflict"], counted["missing_field"]) == (2, 2)
 
 
-def test_what_is_shown_of_refusals_is_bounded() -> None:
+def test_what_is_shown_of_refusals_is_bounded():
     made, _ = ingestion()
     made.take_objects([{}] * 3000)
     assert made.ingested.rejected == 3000
     assert [refused.place for refused in made.ingested.refused] == list(range(1, 21))
 
 
-def test_batches_are_bounded(tmp_path: Path) -> None:
+def test_batches_are_bounded(tmp_path):
     made, sink = take(tmp_path / "a.jsonl", lines_of(SHOWN) * 1000)
     assert made.ingested.accepted == 3000
     assert sink.most <= event_files.AT_ONCE

@@ -6,7 +6,6 @@ import math
 import shutil
 from datetime import datetime, timedelta
 from itertools import product
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -45,7 +44,7 @@ CLICKS = define(measures=["nDCG@5"], positive="click", window="1h")
 BY_VERSION = BaselineChoice(kind="version")
 
 
-def test_100_versions_are_kept_apart() -> None:
+def test_100_versions_are_kept_apart():
     for count in (99, 100, 101):
         folded = max(count - 100, 0)
         found = choose_versions({("m", str(number)): 1 + number for number in range(count)})
@@ -53,13 +52,13 @@ def test_100_versions_are_kept_apart() -> None:
         assert found.folded == folded
 
 
-def test_the_other_versions_of_20_models_are_summed_by_model() -> None:
+def test_the_other_versions_of_20_models_are_summed_by_model():
     for count in (19, 20, 21):
         found = choose_versions({(str(number), "1"): 1 + number for number in range(count)})
         assert found.models == {str(number) for number in range(max(count - 20, 0), count)}
 
 
-def test_a_version_is_in_use_for_28_days_after_its_last_ranking() -> None:
+def test_a_version_is_in_use_for_28_days_after_its_last_ranking():
     spans = {("m", str(number)): RankingSpan(10 + number, NOW, NOW) for number in range(100)}
     for after in (-1, 0, 1):
         last = NOW - 28 * DAY + after
@@ -69,7 +68,7 @@ def test_a_version_is_in_use_for_28_days_after_its_last_ranking() -> None:
         assert ("old" in found, "0" in found) == (after >= 0, after < 0)
 
 
-def test_columns_of_integers_beyond_two_to_the_53_are_read_row_by_row() -> None:
+def test_columns_of_integers_beyond_two_to_the_53_are_read_row_by_row():
     for sign in (1, -1):
         largest = sign * 2**53
         assert read_numbers(pa.array([largest])).tolist() == [float(largest)]
@@ -78,20 +77,20 @@ def test_columns_of_integers_beyond_two_to_the_53_are_read_row_by_row() -> None:
             read_numbers(pa.array([largest + sign]))
 
 
-def test_open_hours_with_50_000_rankings_wait() -> None:
+def test_open_hours_with_50_000_rankings_wait():
     for rankings in (49_999, 50_000, 50_001):
         hour = OpenHour(0, as_of=100 * HOUR, rankings=rankings, is_behind=False)
         assert bool(find_later([hour], {0}, -1, 101 * HOUR)) == (rankings >= 50_000)
 
 
-def test_an_open_hour_waits_for_an_eighth_of_its_age() -> None:
+def test_an_open_hour_waits_for_an_eighth_of_its_age():
     hour = OpenHour(0, as_of=70 * HOUR, rankings=100_000, is_behind=False)
     # 80 hours old, 10 hours after it was summed.
     found = [bool(find_later([hour], {0}, -1, 80 * HOUR + after)) for after in (-1, 0, 1)]
     assert found == [True, False, False]
 
 
-def test_the_version_before_is_a_baseline_over_28_days() -> None:
+def test_the_version_before_is_a_baseline_over_28_days():
     versions = [
         Version("m", "1", "production", NOW - 40 * DAY, NOW, 10),
         Version("m", "2", "production", NOW, NOW + DAY, 10),
@@ -103,7 +102,7 @@ def test_the_version_before_is_a_baseline_over_28_days() -> None:
         assert (found is not None) == (hour >= 0)
 
 
-def find_since(version: str, first: int, rankings: int) -> int:
+def find_since(version, first, rankings):
     """How long before now what a fall of a version is compared with begins."""
     versions = [
         Version("m", "1", "production", NOW - first, NOW - 1, rankings),
@@ -113,18 +112,18 @@ def find_since(version: str, first: int, rankings: int) -> int:
     return NOW - to_micros(found.since)
 
 
-def test_a_fall_is_compared_with_at_most_28_days_of_the_version_before() -> None:
+def test_a_fall_is_compared_with_at_most_28_days_of_the_version_before():
     for days in (27, 28, 29):
         assert find_since("2", days * DAY, 250_000) == min(days, 28) * DAY
         assert find_since("", days * DAY, 250_000) == 28 * DAY
 
 
-def test_a_fall_is_compared_with_about_250_000_rankings() -> None:
+def test_a_fall_is_compared_with_about_250_000_rankings():
     for rankings in (249_999, 250_000, 250_001):
         assert find_since("2", DAY, rankings) == DAY * 250_000 // rankings
 
 
-def test_a_span_with_more_than_two_million_rankings_is_halved_down_to_a_day() -> None:
+def test_a_span_with_more_than_two_million_rankings_is_halved_down_to_a_day():
     span = Span(to_datetime(NOW - 10 * DAY), to_datetime(NOW), "m", None)
     for rankings in (1_999_999, 2_000_000, 2_000_001):
         version = Version("m", "1", "production", NOW - 10 * DAY, NOW - 1, rankings)
@@ -135,9 +134,7 @@ def test_a_span_with_more_than_two_million_rankings_is_halved_down_to_a_day() ->
         assert (_halve(span) != span) == (more >= 0)
 
 
-def test_a_cause_is_found_in_a_sample_with_five_queries_and_slices_of_ten(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_cause_is_found_in_a_sample_with_five_queries_and_slices_of_ten(monkeypatch):
     asked: dict[str, Any] = {}
     monkeypatch.setattr(cause, "trace_spans", lambda *_, **said: asked.update(said))
     finder = object.__new__(CauseFinder)
@@ -149,7 +146,7 @@ def test_a_cause_is_found_in_a_sample_with_five_queries_and_slices_of_ten(
     assert (asked["sample"], choices.most_queries, choices.support) == (250_000, 5, 10)
 
 
-def test_12_cells_are_compared_apart() -> None:
+def test_12_cells_are_compared_apart():
     for count in (11, 12, 13, 14):
         numbers = np.repeat(np.arange(count), np.arange(count, 0, -1))
         devices = [(("device", f"{number:02}"),) for number in range(count)]
@@ -160,7 +157,7 @@ def test_12_cells_are_compared_apart() -> None:
         assert rows.place(contexts, ["device"]).tolist() == np.minimum(numbers, 12).tolist()
 
 
-def test_queries_are_known_from_the_two_weeks_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_queries_are_known_from_the_two_weeks_before(monkeypatch):
     asked = []
     monkeypatch.setattr(RankingSource, "read", lambda _, __, *span: asked.append(span))
     store: Any = None
@@ -169,7 +166,7 @@ def test_queries_are_known_from_the_two_weeks_before(monkeypatch: pytest.MonkeyP
     assert asked == [(NOW - 14 * DAY, NOW - HOUR)]
 
 
-def test_a_difference_is_small_below_two_points() -> None:
+def test_a_difference_is_small_below_two_points():
     compared: Any = SimpleNamespace(new="2", old="1", measure="nDCG@5", days_to_target=None)
     compared.verdict = "no difference yet"
     for end in (0.0199, 0.02, 0.0201):
@@ -180,9 +177,7 @@ def test_a_difference_is_small_below_two_points() -> None:
 
 
 @pytest.mark.parametrize("needed", [998, 999, 1000])
-def test_the_days_to_a_target_of_two_points_are_told_below_1_000(
-    needed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_days_to_a_target_of_two_points_are_told_below_1_000(needed, monkeypatch):
     monkeypatch.setattr(comparison, "find_factor", lambda *_: 1.0)
     # Each day adds half of what there is, so that the interval shrinks by the root of 1 + days / 2;
     # it is small enough in the middle of a day.
@@ -197,7 +192,7 @@ def test_the_days_to_a_target_of_two_points_are_told_below_1_000(
     assert _count_days(days) == (needed if needed < 1000 else None)
 
 
-def test_three_incidents_are_named_by_the_doctor() -> None:
+def test_three_incidents_are_named_by_the_doctor():
     told = [f"volume of {at} (open)" for at in range(3)]
     for count in (2, 3, 4):
         found = [SimpleNamespace(kind="volume", name=str(at), state="open") for at in range(count)]
@@ -206,13 +201,13 @@ def test_three_incidents_are_named_by_the_doctor() -> None:
         assert doctor._check_incidents(monitor).told == "; ".join([*told[:count], *more])
 
 
-def test_one_event_in_100_may_be_rejected() -> None:
+def test_one_event_in_100_may_be_rejected():
     for rejected in (999, 1000, 1001):
         found = doctor._check_rejected({"bad_rank": rejected}, 100_000 - rejected)
         assert found.is_good == (rejected <= 1000)
 
 
-def test_one_label_in_20_may_be_late_or_unshown() -> None:
+def test_one_label_in_20_may_be_late_or_unshown():
     quality: Any = SimpleNamespace(curve=SimpleNamespace(counts=(4000, 6000)))
     for count in (499, 500, 501):
         quality.late = quality.unshown = count
@@ -220,28 +215,28 @@ def test_one_label_in_20_may_be_late_or_unshown() -> None:
             assert check(quality, 0).is_good == (count <= 500)
 
 
-def test_events_may_wait_15_minutes_for_their_evaluation() -> None:
+def test_events_may_wait_15_minutes_for_their_evaluation():
     for behind, after in product((0, 1), (-1, 0, 1)):
         quality: Any = SimpleNamespace(as_of=to_datetime(NOW), behind=behind)
         found = doctor._check_evaluation(quality, NOW + 15 * MINUTE + after)
         assert found.is_good == (behind == 0 or after <= 0)
 
 
-def test_rankings_have_stopped_two_days_after_their_last_hour() -> None:
+def test_rankings_have_stopped_two_days_after_their_last_hour():
     quality: Any = SimpleNamespace(newest=to_datetime(NOW))
     for after in (-1, 0, 1):
         found = doctor._check_flow([], quality, NOW + HOUR + 2 * DAY + after)
         assert found.is_good == (after < 0)
 
 
-def test_a_twentieth_of_the_disk_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_twentieth_of_the_disk_is_free(tmp_path, monkeypatch):
     for free in (499, 500, 501):
         disk = SimpleNamespace(free=free, total=10_000)
         monkeypatch.setattr(shutil, "disk_usage", lambda _, disk=disk: disk)
         assert doctor._check_disk(tmp_path / "music.db").is_good == (free >= 500)
 
 
-def test_a_log_has_at_most_128_mib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_has_at_most_128_mib(tmp_path, monkeypatch):
     disk = SimpleNamespace(free=1000, total=1000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: disk)
     log = tmp_path / "music.db-wal"
@@ -251,7 +246,7 @@ def test_a_log_has_at_most_128_mib(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert doctor._check_disk(tmp_path / "music.db").is_good == (size <= 128 << 20)
 
 
-def is_configuration(**said: object) -> bool:
+def is_configuration(**said):
     """Whether a project can be configured so."""
     try:
         Configuration(**{"definition": CLICKS} | said)  # type: ignore[arg-type]
@@ -271,18 +266,18 @@ def is_configuration(**said: object) -> bool:
         ("grace", timedelta(), timedelta(microseconds=-1)),
     ],
 )
-def test_a_configuration_has_limits(field: str, at: object, beyond: object) -> None:
+def test_a_configuration_has_limits(field, at, beyond):
     assert is_configuration(**{field: at})
     assert not is_configuration(**{field: beyond})
 
 
-def test_a_duration_is_at_most_a_thousand_years() -> None:
+def test_a_duration_is_at_most_a_thousand_years():
     assert read_duration("365250d") == 365_250 * DAY
     with pytest.raises(UsageError, match="at most 1,000 years"):
         read_duration("365251d")
 
 
-def test_a_window_is_from_a_second_to_ten_years() -> None:
+def test_a_window_is_from_a_second_to_ten_years():
     said = write_configuration(Configuration(definition=CLICKS))
     for window in ("1s", "3660d"):
         made = said | {"definition": said["definition"] | {"window": window}}
@@ -293,7 +288,7 @@ def test_a_window_is_from_a_second_to_ten_years() -> None:
             read_configuration(made)
 
 
-def test_a_time_is_a_text_of_at_most_64_characters() -> None:
+def test_a_time_is_a_text_of_at_most_64_characters():
     start = "2026-11-08T00:00:00."
     for length in (63, 64):
         read_time(f"{start:0<{length - 1}}Z", "time")
@@ -307,24 +302,24 @@ MIB = 1 << 20
 class Text:
     """Text that comes in pieces of a mebibyte."""
 
-    def __init__(self, size: int, letter: bytes = b"x") -> None:
+    def __init__(self, size, letter=b"x"):
         self._left = size
         self._letter = letter
 
-    def read(self, most: int) -> bytes:
+    def read(self, most):
         size = min(self._left, most)
         self._left -= size
         return self._letter * size
 
 
-def test_a_line_has_at_most_8_mib() -> None:
+def test_a_line_has_at_most_8_mib():
     for more in (-1, 0, 1):
         ((line, found),) = _split_lines(Text(8 * MIB + more))
         assert (line, isinstance(found, RefusedError)) == (1, more > 0)
 
 
 @pytest.mark.parametrize("more", [-1, 0, 1])
-def test_a_json_text_has_at_most_64_mib(more: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_json_text_has_at_most_64_mib(more, monkeypatch):
     monkeypatch.setattr(files, "TextSource", lambda *_, **__: Text(64 * MIB + more))
     file = EventFile("/dev/null", format="json")
     if more <= 0:
@@ -334,7 +329,7 @@ def test_a_json_text_has_at_most_64_mib(more: int, monkeypatch: pytest.MonkeyPat
         file.read_body()
 
 
-def test_a_set_has_at_most_100_000_rankings() -> None:
+def test_a_set_has_at_most_100_000_rankings():
     ranking = Ranking("new", "new", 0, Items(("a",), (1,)), environment="validation")
     sink: Any = SetSink("validation", None)
     for before in (99_998, 99_999):
@@ -346,7 +341,7 @@ def test_a_set_has_at_most_100_000_rankings() -> None:
 
 
 @pytest.mark.parametrize("more", [-1, 0, 1])
-def test_at_most_512_mib_of_rows_are_sorted(more: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_at_most_512_mib_of_rows_are_sorted(more, monkeypatch):
     whole = SimpleNamespace(to_batches=lambda **_: ())
     arrow = SimpleNamespace(
         table=lambda _: SimpleNamespace(nbytes=256 * MIB),
@@ -364,12 +359,12 @@ def test_at_most_512_mib_of_rows_are_sorted(more: int, monkeypatch: pytest.Monke
         list(tables.sort_rows(parts, "ranking_id", "x.csv"))
 
 
-def test_a_rank_in_a_column_of_doubles_is_below_ten_to_the_15() -> None:
+def test_a_rank_in_a_column_of_doubles_is_below_ten_to_the_15():
     column = pa.array([1e15 - 1, 1e15, 1e15 + 1, -1e15, 1.5])
     assert _read_ranks(column).tolist() == [10**15 - 1, -1, -1, -1, -1]
 
 
-def test_100_names_are_counted_on_their_own() -> None:
+def test_100_names_are_counted_on_their_own():
     for count in (99, 100, 101):
         objects = [{"ranking_id": "r", str(number): 1} for number in range(count)]
         counts = NameCounts()
@@ -382,7 +377,7 @@ def test_100_names_are_counted_on_their_own() -> None:
         assert EventReader().read_rankings(shown, now=0).unknown == known
 
 
-def test_half_of_the_labels_for_other_documents_are_a_mismatch() -> None:
+def test_half_of_the_labels_for_other_documents_are_a_mismatch():
     for unmatched in (4999, 5000, 5001):
         counts = NameCounts()
         counts.add_labels(["click"], 10_000)
@@ -390,26 +385,26 @@ def test_half_of_the_labels_for_other_documents_are_a_mismatch() -> None:
         assert bool(counts.compare(Expected(("click",), ()))) == (unmatched >= 5000)
 
 
-def test_names_are_alike_if_three_quarters_of_their_letters_are() -> None:
+def test_names_are_alike_if_three_quarters_of_their_letters_are():
     for common, others in ((13, 9), (12, 8), (13, 8)):
         letters = "abcdefghijklm"[:common]
         found = find_alike(letters + "01234"[: others - 4], [letters + "nopq"])
         assert bool(found) == (2 * common / (2 * common + others) >= 0.75)
 
 
-def test_a_value_in_a_message_has_at_most_120_characters() -> None:
+def test_a_value_in_a_message_has_at_most_120_characters():
     for length in (117, 118, 119):
         whole = "'" + "x" * length + "'"
         assert show("x" * length) == (whole if length + 2 <= 120 else whole[:120] + "...")
 
 
-def test_an_integer_in_a_message_has_at_most_256_bits() -> None:
+def test_an_integer_in_a_message_has_at_most_256_bits():
     for bits in (255, 256, 257):
         number = 1 << (bits - 1)
         assert show(number) == (str(number) if bits <= 256 else f"an integer of {bits} bits")
 
 
-def test_a_time_is_from_the_year_1000_to_8999() -> None:
+def test_a_time_is_from_the_year_1000_to_8999():
     for text in (
         "1000-01-01T00:00:00Z",
         "1000-01-01T00:00:00.000001Z",

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
-from pathlib import Path
-from typing import Any
 
 import pytest
 from rankscope.monitor import Configuration, define
@@ -32,25 +29,17 @@ ATTRIBUTE = "attribute 'device' is missing in all"
 class Logged:
     """A project whose application logs what it likes."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path):
         self.hour = 0
         self.path = path
         self.monitor = Monitor.open(str(path), now=self.now, threads=1)
         self.monitor.configure(CONFIGURATION)
         self.monitor.evaluate()
 
-    def now(self) -> Any:  # noqa: ANN401 - a datetime
+    def now(self):
         return to_datetime(START + self.hour * HOUR) + timedelta(minutes=1)
 
-    def log(
-        self,
-        hours: int,
-        *,
-        label: str = "click",
-        attribute: str = "device",
-        doc: str = "b",
-        more: str = "",
-    ) -> list[Mismatch]:
+    def log(self, hours, *, label="click", attribute="device", doc="b", more=""):
         """Log some hours, evaluate them, and return what doesn't match in the last of them."""
         found: list[Mismatch] = []
         for hour in range(self.hour, self.hour + hours):
@@ -66,14 +55,12 @@ class Logged:
         return found
 
     @property
-    def incidents(self) -> set[tuple[str, tuple[tuple[str, str], ...]]]:
+    def incidents(self):
         """The streams of the active incidents about names."""
         return {(one.kind, one.slice) for one in self.monitor.incidents() if one.kind == "names"}
 
 
-def make_hour(
-    hour: int, label: str, attribute: str, doc: str
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def make_hour(hour, label, attribute, doc):
     """The rankings and labels of an hour."""
     time = format_time(to_datetime(START + hour * HOUR))
     names = [f"{hour} {number}" for number in range(4)]
@@ -91,27 +78,27 @@ def make_hour(
 
 
 @pytest.fixture
-def logged(tmp_path: Path) -> Iterator[Logged]:
+def logged(tmp_path):
     """A project without events."""
     made = Logged(tmp_path / "events.db")
     with closing(made.monitor):
         yield made
 
 
-def check_doctor(logged: Logged) -> tuple[bool, str]:
+def check_doctor(logged):
     """What the doctor says about names."""
     (found,) = (one for one in examine(logged.monitor, logged.path) if one.name == "names")
     return found.is_good, found.told
 
 
-def test_names_that_match_are_no_matter(logged: Logged) -> None:
+def test_names_that_match_are_no_matter(logged):
     assert logged.log(26) == []
     assert check_doctor(logged)[0]
     assert view_overview(logged.monitor).mismatches == ()
     assert logged.incidents == set()
 
 
-def test_names_that_look_like_others_are_named_in_the_first_hour(logged: Logged) -> None:
+def test_names_that_look_like_others_are_named_in_the_first_hour(logged):
     found = logged.log(1, label="Click", attribute="Device")
     assert [(one.kind, one.name, one.like, one.count, one.of) for one in found] == [
         ("missing_attribute", "device", "Device", 4, 4),
@@ -128,7 +115,7 @@ def test_names_that_look_like_others_are_named_in_the_first_hour(logged: Logged)
 
 
 @pytest.mark.slow
-def test_after_a_day_they_are_incidents_until_they_match(logged: Logged) -> None:
+def test_after_a_day_they_are_incidents_until_they_match(logged):
     logged.log(23, label="Click", attribute="Device")
     assert logged.incidents == set()
     logged.log(3, label="Click", attribute="Device")
@@ -145,7 +132,7 @@ def test_after_a_day_they_are_incidents_until_they_match(logged: Logged) -> None
 
 
 @pytest.mark.slow
-def test_an_incident_that_a_person_resolves_stays_resolved(logged: Logged) -> None:
+def test_an_incident_that_a_person_resolves_stays_resolved(logged):
     logged.log(26, attribute="")
     (one,) = logged.monitor.incidents()
     assert ATTRIBUTE in one.reason
@@ -154,7 +141,7 @@ def test_an_incident_that_a_person_resolves_stays_resolved(logged: Logged) -> No
     assert logged.incidents == set()
 
 
-def test_more_labels_than_count_are_noted_and_no_incident(logged: Logged) -> None:
+def test_more_labels_than_count_are_noted_and_no_incident(logged):
     (one,) = logged.log(26, more="impression")
     assert (one.kind, one.name, one.like) == ("unknown_label", "impression", "")
     assert logged.incidents == set()
@@ -163,7 +150,7 @@ def test_more_labels_than_count_are_noted_and_no_incident(logged: Logged) -> Non
     ]
 
 
-def test_labels_that_match_no_document_are_an_incident(logged: Logged) -> None:
+def test_labels_that_match_no_document_are_an_incident(logged):
     (told,) = logged.log(26, doc="elsewhere")
     assert (told.kind, told.count, told.of) == ("unmatched_label", 4, 4)
     assert logged.incidents == {("names", ())}
@@ -171,7 +158,7 @@ def test_labels_that_match_no_document_are_an_incident(logged: Logged) -> None:
     assert said in check_doctor(logged)[1]
 
 
-def test_names_are_cut_to_80_characters_and_20_are_reported(logged: Logged) -> None:
+def test_names_are_cut_to_80_characters_and_20_are_reported(logged):
     labels = [
         {"ranking_id": "r", "time": START // 1000, "doc_id": "a", "label": f"{number} {'x' * 100}"}
         for number in range(500)
@@ -186,13 +173,13 @@ def test_names_are_cut_to_80_characters_and_20_are_reported(logged: Logged) -> N
 class Telling:
     """A service that names a mismatch each time."""
 
-    def post(self, path: str, body: bytes) -> Answer:
+    def post(self, path, body):
         assert path == "/v1/labels"
         told = {"message": f"{LABEL} ({len(body)} of 99 labels)"}
         return Answer(200, {"accepted": 1, "mismatches": [told]})
 
 
-def test_the_client_warns_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_client_warns_once(caplog):
     with Client("http://127.0.0.1:1", "", transport=Telling()) as client:
         for number in range(3):
             label = {"ranking_id": str(number) * 9**number, "doc_id": "a", "label": "click"}

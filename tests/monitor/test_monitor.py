@@ -8,8 +8,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
 from hashlib import sha256
-from pathlib import Path
-from typing import Any
 
 import pytest
 from rankscope import FileError, FormatError, RankscopeError, UsageError
@@ -28,11 +26,11 @@ CLICKS = Configuration(definition=define(positive="click", window=3600), attribu
 CONFIGURE = partial(Configuration, definition=CLICKS.definition)
 
 
-def open_monitor(path: Path, *, writes: bool = True) -> Monitor:
+def open_monitor(path, *, writes=True):
     return Monitor.open(str(path), now=lambda: to_datetime(NOW), threads=1, writes=writes)
 
 
-def show(number: int, **more: object) -> dict[str, object]:
+def show(number, **more):
     """A ranking of two documents, as it is sent."""
     return {
         "ranking_id": f"r{number}",
@@ -43,7 +41,7 @@ def show(number: int, **more: object) -> dict[str, object]:
     }
 
 
-def click(number: int, doc: str) -> dict[str, object]:
+def click(number, doc):
     return {
         "ranking_id": f"r{number}",
         "doc_id": doc,
@@ -52,7 +50,7 @@ def click(number: int, doc: str) -> dict[str, object]:
     }
 
 
-def test_a_project_must_say_what_labels_are_worth(tmp_path: Path) -> None:
+def test_a_project_must_say_what_labels_are_worth(tmp_path):
     with open_monitor(tmp_path / "x.db") as monitor:
         assert not monitor.is_configured
         for ask in (monitor.evaluate, monitor.baseline, monitor.quality, lambda: monitor.measures):
@@ -60,12 +58,12 @@ def test_a_project_must_say_what_labels_are_worth(tmp_path: Path) -> None:
                 ask()
 
 
-def test_what_is_no_list_of_events_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_list_of_events_is_refused(tmp_path):
     with open_monitor(tmp_path / "x.db") as monitor, pytest.raises(UsageError, match="int"):
         monitor.log_rankings(5)
 
 
-def test_reading_needs_no_lock_and_changes_nothing(tmp_path: Path) -> None:
+def test_reading_needs_no_lock_and_changes_nothing(tmp_path):
     path = tmp_path / "x.db"
     with open_monitor(path) as monitor:
         monitor.configure(CLICKS)
@@ -100,7 +98,7 @@ def test_reading_needs_no_lock_and_changes_nothing(tmp_path: Path) -> None:
         assert len(copy.series("nDCG@5")) == 1
 
 
-def test_windows_outlive_their_events(tmp_path: Path) -> None:
+def test_windows_outlive_their_events(tmp_path):
     with open_monitor(tmp_path / "x.db") as monitor:
         monitor.configure(CLICKS)
         monitor.log_rankings(map(show, range(3)))
@@ -138,21 +136,19 @@ def test_windows_outlive_their_events(tmp_path: Path) -> None:
         (BaselineChoice, {"version": "a\0"}),
     ],
 )
-def test_a_configuration_that_cannot_be_is_refused(
-    make: Callable[..., object], parts: dict[str, Any]
-) -> None:
+def test_a_configuration_that_cannot_be_is_refused(make, parts):
     with refuses(UsageError, "bad_configuration"):
         make(**parts)
 
 
-def test_what_is_wrong_within_a_configuration_is_what_is_said() -> None:
+def test_what_is_wrong_within_a_configuration_is_what_is_said():
     given = CLICKS.to_dict() | {"baseline": {"kind": "period", "since": 5, "until": 1}}
     with pytest.raises(UsageError, match="expected since before until, found '1970"):
         Configuration.from_json(json.dumps(given))
 
 
 @pytest.mark.parametrize("text", ["", "5", "{}", '{"definition": {}}'])
-def test_what_is_no_configuration_is_not_read(text: str) -> None:
+def test_what_is_no_configuration_is_not_read(text):
     with pytest.raises(UsageError):
         Configuration.from_json(text)
 
@@ -167,9 +163,7 @@ def test_what_is_no_configuration_is_not_read(text: str) -> None:
     ],
     ids=["explain", "silence", "remove_rule", "configure"],
 )
-def test_half_a_character_is_refused_by_name(
-    ask: Callable[[Monitor], object], tmp_path: Path
-) -> None:
+def test_half_a_character_is_refused_by_name(ask, tmp_path):
     with open_monitor(tmp_path / "x.db") as monitor:
         monitor.configure(CLICKS)
         with refuses(FormatError, "surrogate", match=r"expected text, found 'a\\ud800'"):
@@ -177,7 +171,7 @@ def test_half_a_character_is_refused_by_name(
         monitor.configure(CLICKS)  # the writer works on
 
 
-def test_half_a_character_in_the_name_of_a_column_is_no_field_of_ours(tmp_path: Path) -> None:
+def test_half_a_character_in_the_name_of_a_column_is_no_field_of_ours(tmp_path):
     table = {"qid": ["q"], "docno": ["a"], "rank": [1], "ts": [(NOW - DAY) // 1000]}
     with open_monitor(tmp_path / "x.db") as monitor:
         done = monitor.log_rankings({**table, "a\ud800": ["x"]})
@@ -185,13 +179,13 @@ def test_half_a_character_in_the_name_of_a_column_is_no_field_of_ours(tmp_path: 
 
 
 @pytest.mark.parametrize("project", ["", "a\nb", "\x1b[31m", "x" * 200, "\ud800"])
-def test_a_project_is_called_by_a_line_of_text(tmp_path: Path, project: str) -> None:
+def test_a_project_is_called_by_a_line_of_text(tmp_path, project):
     with pytest.raises(FormatError):
         Monitor.open(f"{tmp_path}/x.db", project)
     assert not (tmp_path / "x.db").exists()
 
 
-def test_labels_of_mature_rankings_are_counted_by_age(tmp_path: Path) -> None:
+def test_labels_of_mature_rankings_are_counted_by_age(tmp_path):
     mature, open_ = NOW - DAY, NOW - HOUR // 2
     shown = [show(1), show(2, time=open_ // 1000)]
     ages = {1: mature, 60: mature, 61: mature, 3_599: mature, 2: open_}
@@ -217,7 +211,7 @@ def test_labels_of_mature_rankings_are_counted_by_age(tmp_path: Path) -> None:
     assert curve.shares[0] == 2 / 4
 
 
-def test_a_key_has_256_bits_of_which_sha_256_is_kept() -> None:
+def test_a_key_has_256_bits_of_which_sha_256_is_kept():
     key, shown = make_key("music", ["read", "ingest", "read"], name="search", now=5)
     form = re.fullmatch(r"rk_([0-9a-f]{16})_([0-9a-f]{64})", shown.reveal())
     assert (key.key_id, key.digest) == (form[1], sha256(form[2].encode()).digest())
@@ -226,7 +220,7 @@ def test_a_key_has_256_bits_of_which_sha_256_is_kept() -> None:
     assert make_key("music", ["read"], name="search", now=5)[1].reveal() != shown.reveal()
 
 
-def test_only_the_whole_key_opens() -> None:
+def test_only_the_whole_key_opens():
     key, shown = make_key("music", ["ingest"], name="search", now=0)
     other, other_shown = make_key("films", ["ingest"], name="search", now=0)
     find_key, text = {one.key_id: one for one in (key, other)}.get, shown.reveal()
@@ -258,12 +252,12 @@ def test_only_the_whole_key_opens() -> None:
         ("music", ["read"], "\0", "nul_byte"),
     ],
 )
-def test_a_key_is_for_something(project: str, scopes: list[str], name: str, code: str) -> None:
+def test_a_key_is_for_something(project, scopes, name, code):
     with refuses(RankscopeError, code):
         make_key(project, scopes, name=name, now=0)
 
 
-def test_a_secret_is_not_shown_by_accident() -> None:
+def test_a_secret_is_not_shown_by_accident():
     shown = [f"{Secret('abc')}", f"{Secret('abc')!r}", f"{[Secret('abc')]}"]
     assert not any("abc" in text for text in shown)
     with pytest.raises(TypeError):
@@ -275,7 +269,7 @@ WRONG = [NAIVE, "2026-11-21T18:00:00", 1_795_284_000_000_000, 0.0, "yesterday"]
 
 
 @pytest.mark.parametrize("time", WRONG)
-def test_a_time_without_a_zone_and_a_number_are_refused(tmp_path: Path, time: object) -> None:
+def test_a_time_without_a_zone_and_a_number_are_refused(tmp_path, time):
     music = Configuration(definition=define(positive="click", window="1h"), baseline=None)
     other = "2026-11-22T00:00:00Z"
     with Monitor.open(f"{tmp_path}/x.db") as monitor:
@@ -295,14 +289,14 @@ def test_a_time_without_a_zone_and_a_number_are_refused(tmp_path: Path, time: ob
             assert "2026-11-21T18:00:00Z" in refused.value.hint
 
 
-def test_a_naive_clock_is_refused(tmp_path: Path) -> None:
+def test_a_naive_clock_is_refused(tmp_path):
     with Monitor.open(f"{tmp_path}/x.db", now=lambda: NAIVE) as monitor:
         with pytest.raises(UsageError, match="now: expected a time with its zone") as refused:
             monitor.clock()
         assert refused.value.hint.startswith("add a time zone")
 
 
-def test_a_time_is_the_same_in_every_zone_and_as_text() -> None:
+def test_a_time_is_the_same_in_every_zone_and_as_text():
     vienna = datetime(2026, 11, 21, 19, tzinfo=timezone(timedelta(hours=1)))
     text, utc = "2026-11-21T18:00:00Z", datetime(2026, 11, 21, 18, tzinfo=UTC)
     assert Span(vienna) == Span(text) == Span(utc)
@@ -310,7 +304,7 @@ def test_a_time_is_the_same_in_every_zone_and_as_text() -> None:
     assert to_datetime(1_795_284_000_000_000) == utc
 
 
-def test_a_time_of_pandas_is_a_time() -> None:
+def test_a_time_of_pandas_is_a_time():
     pandas = pytest.importorskip("pandas")
     span = Span(pandas.Timestamp("2026-11-21 18:00", tz="UTC"))
     assert type(span.since) is datetime
@@ -318,11 +312,11 @@ def test_a_time_of_pandas_is_a_time() -> None:
 
 
 @pytest.mark.parametrize("window", ["24h", "1d", timedelta(days=1), 86_400])
-def test_a_window_is_a_duration_or_seconds(window: str | timedelta | int) -> None:
+def test_a_window_is_a_duration_or_seconds(window):
     assert define(positive="click", window=window).window == 86_400
 
 
 @pytest.mark.parametrize("window", ["", "1y", "0s", timedelta(seconds=1.5), -1, 1.5, None])
-def test_a_window_that_cannot_be_is_refused(window: object) -> None:
+def test_a_window_that_cannot_be_is_refused(window):
     with pytest.raises(UsageError):
         define(positive="click", window=window)  # type: ignore[arg-type]  # refused here

@@ -23,19 +23,19 @@ IDS = {"event_id": "e", "ranking_id": "r", "doc_id": "a"}
 LABEL: dict[str, Any] = IDS | {"time": TIME, "labels": ["click"]}
 
 
-def read_ranking(given: object, **choices: Any) -> Any:  # noqa: ANN401 - a record, or a rejection
+def read_ranking(given, **choices):
     """The ranking that an object is, or why it is none."""
     answer = EventReader(**choices).read_rankings([given], now=NOW).answers[0]
     return answer[0] if isinstance(answer, tuple) else answer
 
 
-def read_label(given: object, **choices: Any) -> Any:  # noqa: ANN401 - likewise
+def read_label(given, **choices):
     """The label that an object is, or why it is none."""
     answer = EventReader(**choices).read_labels([given], now=NOW).answers[0]
     return answer[0] if isinstance(answer, tuple) else answer
 
 
-def test_a_ranking_has_all_its_fields() -> None:
+def test_a_ranking_has_all_its_fields():
     given = SHOWN | {
         "query_key": "jazz",
         "user_id": 7,
@@ -94,11 +94,11 @@ DIALECTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_names_of_other_logs_mean_the_same(dialect: str) -> None:
+def test_names_of_other_logs_mean_the_same(dialect):
     assert read_ranking(DIALECTS[dialect]) == read_ranking(DIALECTS["ours"])
 
 
-def test_queries_of_user_behavior_insights_are_rankings() -> None:
+def test_queries_of_user_behavior_insights_are_rankings():
     given = {
         "query_id": "r",
         "client_id": "u",
@@ -115,19 +115,19 @@ def test_queries_of_user_behavior_insights_are_rankings() -> None:
     assert reading.unknown == {"session_id": 1}
 
 
-def test_events_of_user_behavior_insights_are_labels() -> None:
+def test_events_of_user_behavior_insights_are_labels():
     inside = {"object": {"object_id": "a"}, "position": {"ordinal": 1}}
     given = {"query_id": "r", "action_name": "click", "timestamp": TIME}
     label = read_label(given | {"event_attributes": inside})
     assert label == Label(label.event_id, "r", "a", NOW, ("click",))
 
 
-def test_documents_may_be_ids_alone() -> None:
+def test_documents_may_be_ids_alone():
     ranking = read_ranking(SHOWN | {"items": ["a", 7]})
     assert list(ranking.items) == [Item("a", 1), Item("7", 2)]
 
 
-def test_labels_of_documents_follow_the_ranking() -> None:
+def test_labels_of_documents_follow_the_ranking():
     items = [{"doc_id": "a", "relevance_labels": ["click", "buy"]}, {"doc_id": "b"}]
     reader = EventReader()
     ranking, label = reader.read_rankings([SHOWN | {"items": items}], now=NOW).events
@@ -136,7 +136,7 @@ def test_labels_of_documents_follow_the_ranking() -> None:
     assert again == [ranking, label]
 
 
-def test_an_event_without_an_id_is_known_by_what_it_says() -> None:
+def test_an_event_without_an_id_is_known_by_what_it_says():
     without = {name: value for name, value in SHOWN.items() if name != "event_id"}
     assert read_ranking(without).event_id == "r"
     same = {name: value for name, value in LABEL.items() if name != "event_id"}
@@ -144,7 +144,7 @@ def test_an_event_without_an_id_is_known_by_what_it_says() -> None:
     assert read_label(same).event_id != read_label(same | {"labels": ["buy"]}).event_id
 
 
-def test_labels_may_say_labels_or_a_value() -> None:
+def test_labels_may_say_labels_or_a_value():
     graded = {name: value for name, value in LABEL.items() if name != "labels"} | {"gains": 2}
     assert read_label(LABEL) == Label("e", "r", "a", NOW, ("click",))
     assert read_label(LABEL | {"labels": "click"}) == read_label(LABEL)
@@ -153,7 +153,7 @@ def test_labels_may_say_labels_or_a_value() -> None:
     assert read_label(graded | {"kind": "correction"}).kind == "correction"
 
 
-def test_a_retraction_says_nothing_else() -> None:
+def test_a_retraction_says_nothing_else():
     taken_back = LABEL | {"kind": "retraction"}
     assert read_label(taken_back).code == "label_kind"
     del taken_back["labels"]
@@ -175,14 +175,14 @@ def test_a_retraction_says_nothing_else() -> None:
         ([], (), "empty_ranking"),
     ],
 )
-def test_what_is_suspicious_is_noted(items: object, ranks: object, note: str) -> None:
+def test_what_is_suspicious_is_noted(items, ranks, note):
     reading = EventReader().read_rankings([SHOWN | {"items": items}], now=NOW)
     ranking = reading.events[0]
     assert ranking.items.ranks == ranks
     assert reading.notes == {note: 1}
 
 
-def test_notes_of_what_is_refused_do_not_count() -> None:
+def test_notes_of_what_is_refused_do_not_count():
     reading = EventReader().read_rankings([SHOWN | {"items": [1, 1], "color": 1}], now=NOW)
     assert (reading.notes, reading.unknown) == ({}, {})
     assert [rejection.code for rejection in reading.rejections] == ["duplicate_doc"]
@@ -199,20 +199,20 @@ def test_notes_of_what_is_refused_do_not_count() -> None:
         (86_400_000.001, DAY + 1),
     ],
 )
-def test_times_are_of_rfc_3339_or_milliseconds(text: object, time: int) -> None:
+def test_times_are_of_rfc_3339_or_milliseconds(text, time):
     reading = EventReader().read_rankings([SHOWN | {"time": text}], now=DAY)
     ranking = reading.events[0]
     assert ranking.time == time
     assert reading.notes == ({"leap_second": 1} if "60" in str(text)[-4:] else {})
 
 
-def test_a_clock_may_be_five_minutes_ahead() -> None:
+def test_a_clock_may_be_five_minutes_ahead():
     shown = SHOWN | {"time": (NOW + 5 * MINUTE) // 1000}
     assert read_ranking(shown).time == NOW + 5 * MINUTE
     assert read_ranking(shown | {"time": NOW // 1000 + 5 * 60_000 + 1}).code == "future_time"
 
 
-def test_what_is_old_is_refused() -> None:
+def test_what_is_old_is_refused():
     limits = Limits(age=DAY)
     assert read_ranking(SHOWN | {"time": (NOW - DAY) // 1000}, limits=limits).time == NOW - DAY
     refused = read_ranking(SHOWN | {"time": NOW // 1000 - 86_400_001}, limits=limits)
@@ -281,7 +281,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_meant_is_refused_alone(case: str) -> None:
+def test_what_cannot_be_meant_is_refused_alone(case):
     change, code, where = REFUSED[case]
     reader = EventReader(limits=Limits(depth=4))
     reading = reader.read_rankings([SHOWN, SHOWN | change, SHOWN], now=NOW)
@@ -307,7 +307,7 @@ REFUSED_LABELS: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED_LABELS)
-def test_labels_that_cannot_be_meant_are_refused(case: str) -> None:
+def test_labels_that_cannot_be_meant_are_refused(case):
     change, code = REFUSED_LABELS[case]
     assert read_label(LABEL | change).code == code
 
@@ -338,19 +338,19 @@ LINES: list[tuple[bytes, str]] = [
 
 
 @pytest.mark.parametrize("given", [None, [], "x", 1, {1: 2}])
-def test_what_is_no_object_is_refused(given: object) -> None:
+def test_what_is_no_object_is_refused(given):
     assert read_ranking(given).code == "json_type"
     assert read_label(given).code == "json_type"
 
 
-def test_lists_of_one_ranking_are_of_one_length() -> None:
+def test_lists_of_one_ranking_are_of_one_length():
     given = {"ranking_id": "r", "time": TIME, "doc_id": ["a", "b"], "score": [1.0]}
     assert read_ranking(given).code == "length_mismatch"
     assert read_ranking(given | {"score": 1.0}).code == "json_type"
     assert read_ranking({"ranking_id": "r", "time": TIME}).code == "missing_field"
 
 
-def test_a_name_that_is_given_wins() -> None:
+def test_a_name_that_is_given_wins():
     items = [{"prediction_id": "x", "item_id": "a"}]
     assert read_ranking(SHOWN | {"items": items}).code == "ambiguous_field"
     ranking = read_ranking(SHOWN | {"items": items}, names={"doc_id": "item_id"})
@@ -359,7 +359,7 @@ def test_a_name_that_is_given_wins() -> None:
     assert read_ranking(named, names={"ranking_id": "user_id"}).ranking_id == "u"
 
 
-def test_the_list_of_documents_can_have_another_name() -> None:
+def test_the_list_of_documents_can_have_another_name():
     named = {key: value for key, value in SHOWN.items() if key != "items"} | {"docs": ITEMS}
     assert read_ranking(named, names={"items": "docs"}) == read_ranking(SHOWN)
     both = EventReader(names={"items": "docs"}).read_rankings([SHOWN | {"docs": ITEMS}], now=NOW)
@@ -372,11 +372,11 @@ def test_the_list_of_documents_can_have_another_name() -> None:
     "doc_id",
     ["<script>alert(1)</script>", "=HYPERLINK()", "{{7*7}}", "a\nb\x1b[31m", "__proto__", "日本"],
 )
-def test_ids_are_kept_as_they_are(doc_id: str) -> None:
+def test_ids_are_kept_as_they_are(doc_id):
     assert read_ranking(SHOWN | {"items": [doc_id]}).items.doc_ids == (doc_id,)
 
 
-def test_rejections_show_no_control_characters() -> None:
+def test_rejections_show_no_control_characters():
     rejection = read_ranking(SHOWN | {"environment": "\x1b[31m\n" + "x" * 500})
     assert "\x1b" not in str(rejection)
     assert "\n" not in str(rejection)
@@ -396,7 +396,7 @@ ROWS: dict[str, list[Any]] = {
 }
 
 
-def test_rows_without_ranks_are_ranked_by_score_then_by_document() -> None:
+def test_rows_without_ranks_are_ranked_by_score_then_by_document():
     rows = {
         "qid": [1, 1, 1],
         "docno": ["a", "c", "b"],
@@ -421,28 +421,26 @@ def test_rows_without_ranks_are_ranked_by_score_then_by_document() -> None:
         ({"timestamp": [MOMENT.replace(tzinfo=None)] * 3}, "time_zone"),
     ],
 )
-def test_a_ranking_whose_rows_cannot_be_meant_is_refused(
-    change: dict[str, list[Any]], code: str
-) -> None:
+def test_a_ranking_whose_rows_cannot_be_meant_is_refused(change, code):
     reading = EventReader().read_ranking_rows(ROWS | change, now=NOW, attributes=["country"])
     assert reading.rejections[0].index == 0
     assert reading.rejections[0].code == code
 
 
-def test_times_without_a_zone_are_refused_in_arrays_too() -> None:
+def test_times_without_a_zone_are_refused_in_arrays_too():
     times = np.array(["2026-11-21T18:00:00"] * 3, dtype="datetime64[ns]")
     reading = EventReader().read_ranking_rows(ROWS | {"timestamp": times}, now=NOW)
     assert [rejection.code for rejection in reading.rejections] == ["time_zone"] * 2
 
 
 @pytest.mark.parametrize("missing", ["prediction_group_id", "prediction_id", "timestamp"])
-def test_a_table_without_a_column_is_refused(missing: str) -> None:
+def test_a_table_without_a_column_is_refused(missing):
     rows = {name: values for name, values in ROWS.items() if name != missing}
     with refuses(FormatError, "columns"):
         EventReader().read_ranking_rows(rows, now=NOW)
 
 
-def test_a_score_that_is_missing_ranks_nothing() -> None:
+def test_a_score_that_is_missing_ranks_nothing():
     rows = {"qid": [1], "docno": ["a"], "score": [float("nan")], "time": [MOMENT]}
     (rejection,) = EventReader().read_ranking_rows(rows, now=NOW).rejections
     assert rejection.code == "missing_score"

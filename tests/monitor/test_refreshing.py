@@ -26,11 +26,7 @@ from tests.monitor.baselines import measure_rankings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rankscope.monitor.ask.series import Series
     from rankscope.monitor.events.event import Environment, Event
-    from rankscope.monitor.store.records import CellRow
 
 CLICKS = define(
     measures=["nDCG@3", "RR@3"], positive={"click": 1, "buy": 3}, window=2 * 3600 + 1800
@@ -40,7 +36,7 @@ NOW = 40 * HOUR
 ITEMS, PAIR = Items(("a", "b", "c"), (1, 2, 3)), Items(("a", "b"), (1, 2))
 
 
-def make_events(seed: int, count: int = 120) -> list[Event]:
+def make_events(seed, count=120):
     """Rankings of a day and a half, and labels up to hours later."""
     generator = random.Random(seed)
     events: list[Event] = []
@@ -63,14 +59,14 @@ def make_events(seed: int, count: int = 120) -> list[Event]:
     return events
 
 
-def open_monitor(folder: Path, name: str, times: list[int]) -> Monitor:
+def open_monitor(folder, name, times):
     """A monitor whose clock is the last of some times."""
     monitor = Monitor.open(f"{folder}/{name}.db", now=lambda: to_datetime(times[-1]), threads=1)
     monitor.configure(MUSIC)
     return monitor
 
 
-def spell_out(monitor: Monitor) -> object:
+def spell_out(monitor):
     digest = MUSIC.digest
     return (
         monitor.store.cells("default", digest),
@@ -82,7 +78,7 @@ def spell_out(monitor: Monitor) -> object:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
-def test_windows_do_not_depend_on_when_they_were_refreshed(tmp_path: Path, seed: int) -> None:
+def test_windows_do_not_depend_on_when_they_were_refreshed(tmp_path, seed):
     generator = random.Random(seed)
     events = make_events(seed)
     times = [NOW]
@@ -104,9 +100,7 @@ def test_windows_do_not_depend_on_when_they_were_refreshed(tmp_path: Path, seed:
         assert spell_out(often) == spell_out(once)
 
 
-def test_hours_that_wait_are_final_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hours_that_wait_are_final_all_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(refreshing, "FEW", 0)
     end = 8 * HOUR
     early = [event for event in make_events(5, 400) if event.time < end]
@@ -132,15 +126,13 @@ def test_hours_that_wait_are_final_all_the_same(
         assert spell_out(often) == spell_out(once)
 
 
-def test_what_waits_is_summed_though_nothing_more_comes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_waits_is_summed_though_nothing_more_comes(tmp_path, monkeypatch):
     monkeypatch.setattr(refreshing, "FEW", 0)
     shown = Ranking("e", "r", 0, PAIR, model="m")
     click = Label("l", "r", "b", 1, ("click",))
     with open_monitor(tmp_path, "x", [NOW]) as monitor:
 
-        def evaluate(now: int) -> tuple[int, int, int]:
+        def evaluate(now):
             done = evaluate_project(monitor.store, "default", now=now, threads=1, is_thorough=False)
             counted = [
                 unpack_cell(row).cell.tally("labelled")
@@ -159,7 +151,7 @@ def test_what_waits_is_summed_though_nothing_more_comes(
         assert evaluate(93 * MINUTE) == (0, 0, 1)
 
 
-def test_stored_cells_are_the_windows_of_the_events(tmp_path: Path) -> None:
+def test_stored_cells_are_the_windows_of_the_events(tmp_path):
     with open_monitor(tmp_path, "x", [NOW]) as monitor:
         monitor.store.append("default", make_events(7))
         monitor.evaluate()
@@ -178,13 +170,13 @@ def test_stored_cells_are_the_windows_of_the_events(tmp_path: Path) -> None:
     assert {sum(unpack_ages(hour)) for hour in hours} != {0}
 
 
-def test_an_hour_is_final_once_its_last_attribution_window_is_closed(tmp_path: Path) -> None:
+def test_an_hour_is_final_once_its_last_attribution_window_is_closed(tmp_path):
     times = [0]
     with open_monitor(tmp_path, "x", times) as monitor:
         shown = [Ranking(f"e{at}", f"r{at}", at * MINUTE, PAIR) for at in (0, 59)]
         monitor.store.append("default", shown)
 
-        def look(now: int) -> Series:
+        def look(now):
             times.append(now)
             monitor.evaluate()
             return monitor.series("nDCG@3")
@@ -197,7 +189,7 @@ def test_an_hour_is_final_once_its_last_attribution_window_is_closed(tmp_path: P
 
 
 @pytest.mark.parametrize("measure", ["nDCG@3", "RR@3"])
-def test_intervals_are_cluster_robust(tmp_path: Path, measure: str) -> None:
+def test_intervals_are_cluster_robust(tmp_path, measure):
     generator = random.Random(3)
     events: list[Event] = []
     for number in range(60):
@@ -216,7 +208,7 @@ def test_intervals_are_cluster_robust(tmp_path: Path, measure: str) -> None:
     assert np.allclose((*series.lower, *series.upper), (baseline.lower, baseline.upper), atol=1e-12)
 
 
-def test_a_set_is_measured_with_its_slices(tmp_path: Path) -> None:
+def test_a_set_is_measured_with_its_slices(tmp_path):
     with open_monitor(tmp_path, "x", [NOW]) as monitor:
         events = make_events(5)
         monitor.store.append("default", events)
@@ -240,7 +232,7 @@ def test_a_set_is_measured_with_its_slices(tmp_path: Path) -> None:
         )
 
 
-def test_another_definition_begins_anew(tmp_path: Path) -> None:
+def test_another_definition_begins_anew(tmp_path):
     with open_monitor(tmp_path, "x", [NOW]) as monitor:
         monitor.store.append("default", make_events(2))
         monitor.evaluate()
@@ -256,11 +248,11 @@ def test_another_definition_begins_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("hours", [1, 4])
-def test_windows_of_deleted_events_stay_whatever_comes_for_them(tmp_path: Path, hours: int) -> None:
+def test_windows_of_deleted_events_stay_whatever_comes_for_them(tmp_path, hours):
     times = [4 * HOUR]
     with open_monitor(tmp_path, "x", times) as monitor:
 
-        def look() -> list[CellRow]:
+        def look():
             monitor.evaluate()
             return monitor.store.cells("default", MUSIC.digest, None, hours * HOUR)
 
@@ -276,14 +268,14 @@ def test_windows_of_deleted_events_stay_whatever_comes_for_them(tmp_path: Path, 
         assert monitor.series("nDCG@3", every="day").times == (to_datetime(0), to_datetime(DAY))
 
 
-def test_measures_keep_their_days_without_events_when_others_come_and_go(tmp_path: Path) -> None:
+def test_measures_keep_their_days_without_events_when_others_come_and_go(tmp_path):
     """The cut is within the first day, whose other hours are summed again."""
     others = define(
         measures=["P@2", "nDCG@3"], positive={"click": 1, "buy": 3}, window=CLICKS.window
     )
     changed = Configuration(definition=others, attributes=("device",))
 
-    def look(monitor: Monitor, measure: str) -> dict[tuple[object, ...], Series]:
+    def look(monitor, measure):
         places = ((), (("device", "tv"),))
         return {
             (every, place): monitor.series(measure, every=every, slice=place)
@@ -324,7 +316,7 @@ def test_measures_keep_their_days_without_events_when_others_come_and_go(tmp_pat
         assert monitor.series("nDCG@3").times[0] >= to_datetime(12 * HOUR)
 
 
-def test_what_comes_while_rankings_are_read_is_known_when_it_is_met(tmp_path: Path) -> None:
+def test_what_comes_while_rankings_are_read_is_known_when_it_is_met(tmp_path):
     with open_monitor(tmp_path, "x", [NOW]) as monitor:
         contexts = Contexts(monitor.store, "default")
         monitor.store.append("default", [Ranking("e", "r", 0, Items((), ()), model="new")])

@@ -7,8 +7,7 @@ import json
 import random
 import threading
 from collections import Counter
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -32,26 +31,18 @@ from tests.generated import examples
 from tests.monitor.store.conformance import read_back
 from tests.refusals import refuses
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from rankscope.monitor.events.event import Event
-    from rankscope.monitor.intake.ingestion import Ingested, Kind
-
-
 DOWN = OSError("refused")
 
 
 class Service:
     """Answers what it is told to, then takes everything, each event once."""
 
-    def __init__(self, answers: Iterable[Answer | Exception | int] = ()) -> None:
+    def __init__(self, answers=()):
         self.answers = list(answers)
         self.asked: list[tuple[str, list[int]]] = []
         self.stored: list[int] = []
 
-    def post(self, path: str, body: bytes) -> Answer:
+    def post(self, path, body):
         events = [json.loads(line) for line in gzip.decompress(body).split(b"\n")]
         self.asked.append((path, events))
         answer = self.answers.pop(0) if self.answers else 200
@@ -66,17 +57,17 @@ class Service:
         return Answer(200, {"accepted": len(new), "duplicate": len(events) - len(new)})
 
 
-def make_sender(service: Service, **sizes: float) -> Sender:
+def make_sender(service, **sizes):
     made = Sizes(**{"linger_seconds": 0.0} | sizes)  # type: ignore[arg-type]
     return Sender(service, made, threading.Lock(), lambda: 1.0)
 
 
-def add(sender: Sender, *numbers: int, path: str = "/v1/rankings", since: float = 0.0) -> None:
+def add(sender, *numbers, path="/v1/rankings", since=0.0):
     for number in numbers:
         sender.add(Waiting(path, str(number).encode(), since))
 
 
-def test_a_batch_waits_for_others_until_it_is_full() -> None:
+def test_a_batch_waits_for_others_until_it_is_full():
     service = Service()
     sender = make_sender(service, linger_seconds=2.0, batch_events=3)
     assert sender.step(0.0) is None
@@ -92,7 +83,7 @@ def test_a_batch_waits_for_others_until_it_is_full() -> None:
     assert service.stored == [1, 2, 3, 4]
 
 
-def test_rankings_and_labels_go_each_to_their_place() -> None:
+def test_rankings_and_labels_go_each_to_their_place():
     service = Service()
     sender = make_sender(service)
     for number in range(4):
@@ -103,7 +94,7 @@ def test_rankings_and_labels_go_each_to_their_place() -> None:
     assert service.asked == [("/v1/rankings", [0, 2]), ("/v1/labels", [1, 3])]
 
 
-def test_a_batch_has_so_many_bytes() -> None:
+def test_a_batch_has_so_many_bytes():
     service = Service()
     sender = make_sender(service, batch_bytes=5)
     add(sender, 11, 22, 33, 4_444_444)
@@ -113,7 +104,7 @@ def test_a_batch_has_so_many_bytes() -> None:
 
 
 @pytest.mark.parametrize("failure", [DOWN, ValueError(), 500, 503, 429, 507, 401, 403, 404, 301])
-def test_the_same_is_sent_again_later(failure: Exception | int) -> None:
+def test_the_same_is_sent_again_later(failure):
     service = Service([failure] * 3)
     sender = make_sender(service)
     add(sender, 1, 2)
@@ -130,7 +121,7 @@ def test_the_same_is_sent_again_later(failure: Exception | int) -> None:
     assert sender.counts["retries"] == 3
 
 
-def test_waits_end_somewhere_and_begin_small_again() -> None:
+def test_waits_end_somewhere_and_begin_small_again():
     service = Service([DOWN] * 12)
     sender = make_sender(service)
     add(sender, 1)
@@ -145,14 +136,14 @@ def test_waits_end_somewhere_and_begin_small_again() -> None:
     assert sender.step(now) == RETRIES.waits[0]
 
 
-def test_a_service_is_not_asked_sooner_than_it_says() -> None:
+def test_a_service_is_not_asked_sooner_than_it_says():
     sender = make_sender(Service([Answer(429, {}, 30.0)]))
     add(sender, 1)
     assert sender.step(0.0) == 30.0 + RETRIES.waits[0]
 
 
 @pytest.mark.parametrize("status", [400, 415, 422])
-def test_what_cannot_be_read_is_not_sent_again(status: int) -> None:
+def test_what_cannot_be_read_is_not_sent_again(status):
     service = Service([status])
     sender = make_sender(service, batch_events=2)
     add(sender, 1, 2, 3)
@@ -160,7 +151,7 @@ def test_what_cannot_be_read_is_not_sent_again(status: int) -> None:
     assert (service.stored, sender.counts["refused"]) == ([3], 2)
 
 
-def test_a_batch_that_is_too_large_is_cut() -> None:
+def test_a_batch_that_is_too_large_is_cut():
     service = Service([413, 413])
     sender = make_sender(service)
     add(sender, *range(5))
@@ -174,7 +165,7 @@ def test_a_batch_that_is_too_large_is_cut() -> None:
     assert sender.counts["refused"] == 1
 
 
-def test_the_oldest_make_room_but_not_what_is_being_sent() -> None:
+def test_the_oldest_make_room_but_not_what_is_being_sent():
     service = Service([DOWN])
     sender = make_sender(service, spool_bytes=4 * (OVERHEAD + 1), batch_events=2)
     add(sender, 1, 2, 3)
@@ -188,7 +179,7 @@ def test_the_oldest_make_room_but_not_what_is_being_sent() -> None:
     assert sender.waiting == 0
 
 
-def test_what_the_service_says_is_counted() -> None:
+def test_what_the_service_says_is_counted():
     counts = dict(zip(STATUSES, (1, 2, 3, 4), strict=True))
     sender = make_sender(Service([Answer(200, counts), Answer(200, {})]), batch_events=10)
     add(sender, *range(12))
@@ -203,9 +194,7 @@ def test_what_the_service_says_is_counted() -> None:
     st.lists(st.integers(0, 8), max_size=20),
     st.integers(0, 2**32),
 )
-def test_every_event_is_counted_once(
-    answers: list[int | Exception], adds: list[int], seed: int
-) -> None:
+def test_every_event_is_counted_once(answers, adds, seed):
     service = Service(answers)
     sender = make_sender(service, spool_bytes=10 * (OVERHEAD + 3), batch_events=4)
     drawn = random.Random(seed)
@@ -233,7 +222,7 @@ NUMBERS = st.none() | st.floats(allow_nan=False, allow_infinity=False)
 
 
 @st.composite
-def rankings(draw: st.DrawFn) -> Ranking:
+def rankings(draw):
     doc_ids = draw(st.lists(IDS, unique=True, max_size=4))
     count = len(doc_ids)
     ranks = draw(st.lists(st.integers(1, 1000), min_size=count, max_size=count, unique=True))
@@ -253,7 +242,7 @@ def rankings(draw: st.DrawFn) -> Ranking:
 
 
 @st.composite
-def labels(draw: st.DrawFn) -> Label:
+def labels(draw):
     said: dict[str, Any] = draw(
         st.sampled_from([{"kind": "retraction"}, {"value": 2.5}, {"labels": ("a", "b")}, {}])
     )
@@ -261,7 +250,7 @@ def labels(draw: st.DrawFn) -> Label:
 
 
 @given(rankings() | labels())
-def test_a_line_is_read_as_the_event_that_it_was_written_of(event: Event) -> None:
+def test_a_line_is_read_as_the_event_that_it_was_written_of(event):
     reader = EventReader()
     read = reader.read_rankings if isinstance(event, Ranking) else reader.read_labels
     assert read([json.loads(write_event(event))], now=NOW).events == [event]
@@ -270,14 +259,14 @@ def test_a_line_is_read_as_the_event_that_it_was_written_of(event: Event) -> Non
 class FakeService:
     """Answers as the service does, after some other answers."""
 
-    def __init__(self, store: SQLiteStore) -> None:
+    def __init__(self, store):
         self.bodies: list[bytes] = []
         self.waits: list[float] = []
         self.before: list[Answer | OSError] = []
         self._store = store
         self._reader = EventReader()
 
-    def post(self, path: str, body: bytes) -> Answer:
+    def post(self, path, body):
         self.bodies.append(body)
         if self.before:
             first = self.before.pop(0)
@@ -292,40 +281,35 @@ class FakeService:
         answer = answer_events(decoded, stored.statuses)
         return Answer(200, answer)
 
-    def ask(self, method: str, path: str, said: Any = None) -> Answer:  # noqa: ANN401 - JSON
+    def ask(self, method, path, said=None):
         assert (method, path) == ("POST", "/v1/discarded")
         self._store.append(
             "music", [], said["rejected"] | {"unknown_field": said["unknown_fields"]}
         )
         return Answer(204, {})
 
-    def put_lines(self, path: str, body: bytes) -> Answer:
+    def put_lines(self, path, body):
         objects = [json.loads(line) for line in gzip.decompress(body).split(b"\n")]
         events = self._reader.read_rankings(objects, now=NOW).events
         deleted = self._store.replace_set("music", path.rpartition("/")[2], events)
         return Answer(200, {"replaced": deleted.rankings})
 
-    def sink(self) -> ServiceSink:
+    def sink(self):
         return ServiceSink(self, self.waits.append, lambda: 1.0)
 
 
-def shown(at: int, **more: object) -> dict[str, object]:
+def shown(at, **more):
     items = [{"doc_id": "a", "labels": ["click"]}, {"doc_id": "b"}]
     return {"ranking_id": f"r{at}", "time": NOW // 1000, "items": items, **more}
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[FakeService]:
+def service(tmp_path):
     with SQLiteStore(tmp_path / "there.db") as there:
         yield FakeService(there)
 
 
-def ingest(
-    sink: Any,  # noqa: ANN401 - a sink
-    objects: list[dict[str, object]],
-    kind: Kind = "rankings",
-    now: int = NOW,
-) -> Ingested:
+def ingest(sink, objects, kind="rankings", now=NOW):
     """Send objects to a sink, and return what became of them."""
     made = Ingestion(sink, kind, now=lambda: now)
     made.take_objects(objects)
@@ -335,7 +319,7 @@ def ingest(
 OBJECTS = [shown(1), shown(2), {"ranking_id": "r3"}, shown(1), shown(2, version="5")]
 
 
-def test_a_service_and_a_store_tell_the_same(tmp_path: Path) -> None:
+def test_a_service_and_a_store_tell_the_same(tmp_path):
     with SQLiteStore(tmp_path / "here.db") as here, SQLiteStore(tmp_path / "there.db") as there:
         told = ingest(StoreSink(here, "music"), OBJECTS)
         assert ingest(FakeService(there).sink(), OBJECTS) == told
@@ -345,7 +329,7 @@ def test_a_service_and_a_store_tell_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_service_and_a_store_replace_and_count_the_same(tmp_path: Path) -> None:
+def test_a_service_and_a_store_replace_and_count_the_same(tmp_path):
     old = [shown(at, environment="training") for at in range(3)]
     new = [shown(at, environment="training", user_id="u", color=1) for at in (1, 7)]
     with SQLiteStore(tmp_path / "here.db") as here, SQLiteStore(tmp_path / "there.db") as there:
@@ -370,9 +354,7 @@ def test_a_service_and_a_store_replace_and_count_the_same(tmp_path: Path) -> Non
     ],
     ids=["rejected", "production", "twice", "none"],
 )
-def test_a_set_that_is_not_whole_replaces_nothing(
-    objects: list[dict[str, object]], code: str, tmp_path: Path
-) -> None:
+def test_a_set_that_is_not_whole_replaces_nothing(objects, code, tmp_path):
     old = [shown(at, environment="training") for at in range(3)]
     with SQLiteStore(tmp_path / "here.db") as here:
         here.append("music", EventReader().read_rankings(old, now=NOW).events)
@@ -384,7 +366,7 @@ def test_a_set_that_is_not_whole_replaces_nothing(
         assert read_back(here, "music") == before
 
 
-def test_what_only_the_service_rejects_has_its_place(service: FakeService) -> None:
+def test_what_only_the_service_rejects_has_its_place(service):
     ahead = NOW + 10**9
     objects = [shown(1), shown(2, time=ahead // 1000)]
     ingested = ingest(service.sink(), objects, now=ahead)
@@ -393,9 +375,7 @@ def test_what_only_the_service_rejects_has_its_place(service: FakeService) -> No
     assert (ingested.accepted, ingested.rejected) == (1, 1)
 
 
-def test_a_service_that_cannot_now_is_asked_again_with_the_same_bytes(
-    service: FakeService,
-) -> None:
+def test_a_service_that_cannot_now_is_asked_again_with_the_same_bytes(service):
     service.before += [Answer(503, {}, 2.0), ConnectionRefusedError(), Answer(200, {})]
     click = {"ranking_id": "r", "doc_id": "a", "time": NOW // 1000, "labels": "click"}
     assert ingest(service.sink(), [click], "labels").accepted == 1
@@ -414,9 +394,7 @@ def test_a_service_that_cannot_now_is_asked_again_with_the_same_bytes(
     ],
     ids=["key", "body", "busy", "silent"],
 )
-def test_a_service_that_does_not_take_events_ends_it(
-    answers: list[Answer | OSError], tries: int, service: FakeService
-) -> None:
+def test_a_service_that_does_not_take_events_ends_it(answers, tries, service):
     service.before += answers
     made = Ingestion(service.sink(), "rankings", now=lambda: NOW)
     with refuses(FileError, "service_refused"):
@@ -426,7 +404,7 @@ def test_a_service_that_does_not_take_events_ends_it(
     assert made.ingested.objects == 0
 
 
-def test_bodies_are_bounded(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bodies_are_bounded(service, monkeypatch):
     monkeypatch.setattr(posting, "MOST_BYTES", 600)
     objects = [shown(at) | {"items": ["a", "b"]} for at in range(20)]
     assert ingest(service.sink(), objects).accepted == 20

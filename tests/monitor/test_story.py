@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
 
 import pytest
 import rankscope as rs
-from rankscope.demo import Story, make_story
-from rankscope.demo.expected import JudgedSearch, judge, mean, split
+from rankscope.demo import make_story
+from rankscope.demo.expected import judge, mean, split
 from rankscope.demo.feedback import DEEDS
 from rankscope.demo.playback import Clock, prepare
 from rankscope.demo.story import DEVICE, EXAMPLE, EXAMPLE_GRADES, POSITIVE, WINDOW
@@ -25,20 +24,18 @@ END = 20_778 * DAY
 
 
 @pytest.fixture(scope="module")
-def story() -> Story:
+def story():
     """A story of few searches."""
     return make_story(3, end=END, daily=120)
 
 
 @pytest.fixture(scope="module")
-def searches(story: Story) -> list[JudgedSearch]:
+def searches(story):
     """Its searches, judged at its end."""
     return judge(story)
 
 
-def pick(
-    searches: Iterable[JudgedSearch], version: str, *, on_device: bool | None = None
-) -> list[JudgedSearch]:
+def pick(searches, version, *, on_device=None):
     """The final searches of production that a version ranked."""
     return [
         each
@@ -51,12 +48,12 @@ def pick(
 
 
 @pytest.mark.slow
-def test_equal_seeds_make_equal_stories(story: Story) -> None:
+def test_equal_seeds_make_equal_stories(story):
     assert make_story(3, end=END, daily=120) == story
     assert make_story(5, end=END, daily=120) != story
 
 
-def test_another_end_moves_all_times_and_changes_nothing_else(story: Story) -> None:
+def test_another_end_moves_all_times_and_changes_nothing_else(story):
     later = make_story(3, end=END + 3 * DAY, daily=120)
     moved = [each.arrives + 3 * DAY for each in story.deliveries]
     assert [each.arrives for each in later.deliveries] == moved
@@ -66,26 +63,24 @@ def test_another_end_moves_all_times_and_changes_nothing_else(story: Story) -> N
 
 
 @pytest.mark.parametrize(("end", "daily"), [(END + HOUR, 60), (END, 0)])
-def test_a_story_that_cannot_be_is_refused(end: int, daily: int) -> None:
+def test_a_story_that_cannot_be_is_refused(end, daily):
     with pytest.raises(UsageError, match="expected an end at midnight"):
         make_story(end=end, daily=daily)
 
 
-def test_events_come_in_the_order_of_their_arrival_before_the_end(story: Story) -> None:
+def test_events_come_in_the_order_of_their_arrival_before_the_end(story):
     times = [each.arrives for each in story.deliveries]
     assert times == sorted(times)
     assert story.start <= times[0] < times[-1] < story.end
     assert list(story.between(story.start, story.end)) == list(story.deliveries)
 
 
-def test_deeds_are_worth_their_grade() -> None:
+def test_deeds_are_worth_their_grade():
     worth = [sum(POSITIVE[label] for label in deeds) for deeds in DEEDS]
     assert worth == list(range(len(DEEDS)))
 
 
-def test_the_example_has_its_grades_each_time_and_the_release_turns_them_round(
-    searches: list[JudgedSearch],
-) -> None:
+def test_the_example_has_its_grades_each_time_and_the_release_turns_them_round(searches):
     first, *middle, last = EXAMPLE_GRADES
     swapped = (last, *middle, first)
     for version, grades in (("3", EXAMPLE_GRADES), ("4", swapped)):
@@ -99,9 +94,7 @@ def test_the_example_has_its_grades_each_time_and_the_release_turns_them_round(
     assert (f"{before:.5f}", f"{after:.5f}") == ("0.99345", "0.64591")
 
 
-def test_the_release_harms_one_device_by_the_order_of_its_lists(
-    searches: list[JudgedSearch],
-) -> None:
+def test_the_release_harms_one_device_by_the_order_of_its_lists(searches):
     before, after = pick(searches, "3"), pick(searches, "4")
     parts = split(before, after, "nDCG@5", lambda each: each.attributes["device"])
     change = mean(after, "nDCG@5") - mean(before, "nDCG@5")
@@ -115,14 +108,12 @@ def test_the_release_harms_one_device_by_the_order_of_its_lists(
     assert harmed.means[1] < harmed.means[0] - 0.1
 
 
-def test_production_is_as_good_as_validation_before_the_release(
-    searches: list[JudgedSearch],
-) -> None:
+def test_production_is_as_good_as_validation_before_the_release(searches):
     judged = [each for each in searches if each.environment == "validation"]
     assert mean(judged, "nDCG@5") == pytest.approx(mean(pick(searches, "3"), "nDCG@5"), abs=0.02)
 
 
-def test_what_is_read_is_what_was_meant_and_what_is_refused_was_meant_to_be(story: Story) -> None:
+def test_what_is_read_is_what_was_meant_and_what_is_refused_was_meant_to_be(story):
     reader = EventReader()
     found: Counter[str] = Counter()
     for each in story.deliveries:
@@ -137,7 +128,7 @@ def test_what_is_read_is_what_was_meant_and_what_is_refused_was_meant_to_be(stor
     assert found[""] > 0.9 * len(story.deliveries)
 
 
-def test_labels_count_until_the_window_of_their_search_closes(story: Story) -> None:
+def test_labels_count_until_the_window_of_their_search_closes(story):
     """Judged earlier, what is final is the same, and nothing is known that has not arrived."""
     now = story.release + DAY
     then = {each.name: each for each in judge(story, now)}
@@ -156,7 +147,7 @@ def test_labels_count_until_the_window_of_their_search_closes(story: Story) -> N
 
 
 @pytest.fixture(scope="module")
-def monitor(story: Story, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Monitor]:
+def monitor(story, tmp_path_factory):
     """A monitor that gets all of the story at its end."""
     clock = Clock(story.start)
     with Monitor.open(str(tmp_path_factory.mktemp("story") / "story.db"), now=clock) as opened:
@@ -169,14 +160,14 @@ def monitor(story: Story, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.mark.slow
-def test_every_number_is_that_of_the_reference(story: Story, monitor: Monitor) -> None:
+def test_every_number_is_that_of_the_reference(story, monitor):
     checked = check_monitor(story, monitor, monitor.trace(*list_spans(story), "nDCG@5"))
     assert checked.differing == ()
     assert checked.numbers > 100
 
 
 @pytest.mark.slow
-def test_a_number_that_differs_is_told(story: Story, monitor: Monitor) -> None:
+def test_a_number_that_differs_is_told(story, monitor):
     """Held against the story of another seed, all that can differ does."""
     trace = monitor.trace(*list_spans(story), "nDCG@5")
     other = replace(make_story(4, end=END, daily=120), deliveries=story.deliveries)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator
 from hashlib import blake2b
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +22,6 @@ from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.why.compute import TraceChoices
-from rankscope.monitor.why.result import Trace
 from rankscope.records import replace
 
 from tests.generated import examples
@@ -33,15 +30,7 @@ from tests.refusals import refuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import random
-    from pathlib import Path
-    from typing import TypeAlias
-
     from rankscope.monitor.events.event import Event
-    from rankscope.monitor.why.result import Trace
-
-    # Version, device, user, documents, their ranks, and labels: document, when, what.
-    Search: TypeAlias = tuple[str, str, str, list[str], list[int], list[tuple[str, int, str]]]
 
 
 NOW = 10 * WEEK
@@ -56,13 +45,13 @@ FIRST, MIXED, LAST = (Span(to_datetime(at * WEEK), to_datetime((at + 1) * WEEK))
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SQLiteStore]:
+def store(tmp_path_factory):
     with SQLiteStore(tmp_path_factory.mktemp("trace") / "events.db") as opened:
         opened.append("music", EVENTS)
         yield opened
 
 
-def trace(store: SQLiteStore, before: Span, after: Span, **given: Any) -> Trace:  # noqa: ANN401 - of `trace_spans`
+def trace(store, before, after, **given):
     chosen: dict[str, Any] = {"measure": "nDCG@5", "now": NOW, "choices": QUICK, "threads": 1}
     return trace_spans(store, "music", RULE, before, after, **chosen | given)
 
@@ -79,9 +68,7 @@ def trace(store: SQLiteStore, before: Span, after: Span, **given: Any) -> Trace:
         tuple(Span(MIXED.since, MIXED.until, version=version) for version in "34"),
     ],
 )
-def test_a_release_is_named_with_the_slice_that_it_harmed(
-    store: SQLiteStore, before: Span, after: Span
-) -> None:
+def test_a_release_is_named_with_the_slice_that_it_harmed(store, before, after):
     found = trace(store, before, after)
     (cause,) = found.causes
     assert cause.name == "device=tv, version=4"
@@ -96,7 +83,7 @@ def test_a_release_is_named_with_the_slice_that_it_harmed(
     assert plain["definition"] == RULE.hash
 
 
-def test_the_searches_that_fell_most_can_be_found_again(store: SQLiteStore) -> None:
+def test_the_searches_that_fell_most_can_be_found_again(store):
     found = trace(store, FIRST, LAST)
     names = found.fallen.column("ranking_id")
     assert len(names) == QUICK.most_queries
@@ -106,32 +93,32 @@ def test_the_searches_that_fell_most_can_be_found_again(store: SQLiteStore) -> N
         assert ranking.items.doc_ids[0] == "e"
 
 
-def test_a_version_that_stayed_harms_nobody(store: SQLiteStore) -> None:
+def test_a_version_that_stayed_harms_nobody(store):
     found = trace(store, Span(environment="validation"), FIRST)
     assert found.causes == ()
     assert "version" not in found.search.attributes
     assert found.search.attributes == ("country", "device")
 
 
-def test_attributes_are_chosen_and_versions_beside_them(store: SQLiteStore) -> None:
+def test_attributes_are_chosen_and_versions_beside_them(store):
     for name in ("country", "model"):
         found = trace(store, FIRST, LAST, attributes=[name])
         assert found.search.attributes == (name, "version")
 
 
-def test_without_a_measure_the_one_that_sees_most_is_traced(store: SQLiteStore) -> None:
+def test_without_a_measure_the_one_that_sees_most_is_traced(store):
     assert trace(store, FIRST, LAST, measure=None).measure == "nDCG@5"
     assert str(find_traced(RULE, "nDCG@1")) == "nDCG@1"
     with refuses(MeasureError, "losses_unavailable"):
         find_traced(define(measures="RR@5", positive="click", window=60))
 
 
-def test_the_first_rank_alone_lost_what_stands_below_it(store: SQLiteStore) -> None:
+def test_the_first_rank_alone_lost_what_stands_below_it(store):
     found = trace(store, FIRST, LAST, measure="nDCG@1")
     assert found.causes[0].main_loss(-1) == "truncation"
 
 
-def test_what_cannot_be_traced_is_refused(store: SQLiteStore) -> None:
+def test_what_cannot_be_traced_is_refused(store):
     with pytest.raises(EmptyError, match="no rankings with a final value in version 9"):
         trace(store, FIRST, Span(version="9"))
     with pytest.raises(EmptyError, match="1970-01-01 00:00 to 1970"):
@@ -146,7 +133,7 @@ def test_what_cannot_be_traced_is_refused(store: SQLiteStore) -> None:
         Span(environment="test")  # type: ignore[arg-type]  # refused here
 
 
-def choose_users(most: int) -> tuple[int, set[str]]:
+def choose_users(most):
     """How often the users are halved, and the users of the sample, said plainly."""
     shown = [each for each in EVENTS if isinstance(each, Ranking)]
     sizes = Counter(
@@ -163,7 +150,7 @@ def choose_users(most: int) -> tuple[int, set[str]]:
     return level, kept
 
 
-def test_of_many_rankings_a_sample_of_users_is_traced(store: SQLiteStore, tmp_path: Path) -> None:
+def test_of_many_rankings_a_sample_of_users_is_traced(store, tmp_path):
     level, kept = choose_users(300)
     assert level > 0
     found = trace(store, FIRST, LAST, sample=300)
@@ -184,19 +171,19 @@ def test_of_many_rankings_a_sample_of_users_is_traced(store: SQLiteStore, tmp_pa
     assert made == alone
 
 
-def test_a_large_enough_sample_changes_nothing(store: SQLiteStore) -> None:
+def test_a_large_enough_sample_changes_nothing(store):
     found = trace(store, FIRST, LAST, sample=COUNT)
     assert found.sampling is None
     assert found.to_dict() == trace(store, FIRST, LAST).to_dict()
 
 
-def test_an_uploaded_set_is_sampled_by_itself(store: SQLiteStore) -> None:
+def test_an_uploaded_set_is_sampled_by_itself(store):
     events = Span(environment="validation")
     found = trace(store, events, Span(MIXED.since, LAST.until), sample=COUNT)
     assert found.sampling.rates[0] == 1 > found.sampling.rates[1]
 
 
-def test_the_newest_version_is_held_against_the_one_before(store: SQLiteStore) -> None:
+def test_the_newest_version_is_held_against_the_one_before(store):
     versions = store.versions("music")
     before, after = suggest_spans(versions, RULE, NOW) or (None, None)
     assert before == Span(to_datetime(0), to_datetime(WEEK), "ranker", "3")
@@ -204,7 +191,7 @@ def test_the_newest_version_is_held_against_the_one_before(store: SQLiteStore) -
     assert trace(store, before, after).causes[0].name == "device=tv, version=4"
 
 
-def test_one_version_is_held_against_itself_a_week_before(store: SQLiteStore) -> None:
+def test_one_version_is_held_against_itself_a_week_before(store):
     old = [each for each in store.versions("music") if each.version == "3"]
     before, after = suggest_spans(old, RULE, NOW) or (None, None)
     last = max(each.last for each in old if each.environment == "production")
@@ -215,7 +202,7 @@ def test_one_version_is_held_against_itself_a_week_before(store: SQLiteStore) ->
     assert suggest_spans([], RULE, NOW) is None
 
 
-def test_a_monitor_traces_and_explains(store: SQLiteStore) -> None:
+def test_a_monitor_traces_and_explains(store):
     writable = Monitor(store, "music", clock=lambda: NOW, threads=1)
     writable.configure(Configuration(definition=RULE, baseline=None))
     before, after = writable.suggest_spans() or (FIRST, FIRST)
@@ -247,7 +234,7 @@ SEARCHES = st.lists(
 )
 
 
-def log(searches: list[Search]) -> list[Event]:
+def log(searches):
     events: list[Event] = []
     for number, (version, device, user, docs, ranks, labels) in enumerate(searches):
         name = f"r{number}"
@@ -265,7 +252,7 @@ def log(searches: list[Search]) -> list[Event]:
     return events
 
 
-def trace_versions(folder: Path, events: list[Event], policy: str) -> Trace | None:
+def trace_versions(folder, events, policy):
     """The trace of two versions, `None` where one has no value."""
     rule = define(
         measures=["nDCG@2", "nDCG@4"], positive={"click": 1, "buy": 3}, window=3600, policy=policy
@@ -283,9 +270,7 @@ def trace_versions(folder: Path, events: list[Event], policy: str) -> Trace | No
 
 @given(SEARCHES, st.sampled_from(["empty=skip", "empty=zero"]), st.randoms(use_true_random=False))
 @examples(12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-def test_the_parts_of_any_trace_add_up(
-    tmp_path: Path, searches: list[Search], policy: str, shuffle: random.Random
-) -> None:
+def test_the_parts_of_any_trace_add_up(tmp_path, searches, policy, shuffle):
     events = log(searches)
     found = trace_versions(tmp_path, events, policy)
     shuffled = [*events, *events[::2]]

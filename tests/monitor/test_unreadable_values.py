@@ -31,7 +31,7 @@ YEAR_1000, YEAR_9000 = (
 )
 
 
-def log(path: Path, kind: str, given: Any) -> Rejected:  # noqa: ANN401 - whatever is logged
+def log(path, kind, given):
     with Monitor.open(
         str(path.with_suffix(".db")), now=lambda: datetime.fromtimestamp(NOW / 1e6, UTC)
     ) as monitor:
@@ -40,7 +40,7 @@ def log(path: Path, kind: str, given: Any) -> Rejected:  # noqa: ANN401 - whatev
     return {one.place: (one.code, one.hint) for one in done.refused}
 
 
-def log_file(path: Path, kind: str, table: pa.Table) -> Rejected:
+def log_file(path, kind, table):
     """Log a table in a file, which its name tells how to write."""
     if path.suffix == ".parquet":
         pq.write_table(table, path, row_group_size=3)
@@ -55,13 +55,13 @@ def log_file(path: Path, kind: str, table: pa.Table) -> Rejected:
     return log(path, kind, str(path) if path.suffix == ".parquet" else path)
 
 
-def list_rows(table: pa.Table) -> list[dict[str, Any]]:
+def list_rows(table):
     """Rows with times as integers."""
     at = table.schema.get_field_index("time")
     return list(table.set_column(at, "time", table["time"].cast(pa.int64())).to_pylist())
 
 
-def send(folder: Path, kind: str, body: bytes, content: str) -> Rejected:
+def send(folder, kind, body, content):
     """Send events to a service of their own."""
     service = Service(folder)
     answer = service.ask("POST", f"/v1/{kind}", body, headers={"content-type": content})
@@ -74,7 +74,7 @@ def send(folder: Path, kind: str, body: bytes, content: str) -> Rejected:
     }
 
 
-def send_stream(folder: Path, kind: str, table: pa.Table) -> Rejected:
+def send_stream(folder, kind, table):
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -107,14 +107,14 @@ ONLY = {
 }
 
 
-def enter(entrance: str, folder: Path, kind: str, table: pa.Table) -> Rejected:
+def enter(entrance, folder, kind, table):
     """Log a table in one of the ways, in an empty folder."""
     own = folder / f"{entrance} {len(list(folder.iterdir()))}"
     own.mkdir()
     return ENTRANCES[entrance](own, kind, table)
 
 
-def make_rows(shape: str, times: pa.Array) -> tuple[str, pa.Table]:
+def make_rows(shape, times):
     """Events, one a row, whose times are given."""
     count = len(times)
     columns: dict[str, Any] = {"ranking_id": [f"r{row:02}" for row in range(count)], "time": times}
@@ -125,7 +125,7 @@ def make_rows(shape: str, times: pa.Array) -> tuple[str, pa.Table]:
     return "rankings", pa.table({**columns, "doc_id": [["a", "b"]] * count})
 
 
-def judge(time: int | None, per_second: int) -> str | None:
+def judge(time, per_second):
     """The code of a time in some unit, if it is rejected."""
     if time is None:
         return "missing_field"
@@ -142,9 +142,7 @@ def judge(time: int | None, per_second: int) -> str | None:
     ("entrance", "unit"),
     [(name, unit) for name in ENTRANCES for unit in UNITS if unit in ONLY.get(name, UNITS)],
 )
-def test_a_time_out_of_range_rejects_its_own_row(
-    tmp_path: Path, entrance: str, unit: str, shape: str
-) -> None:
+def test_a_time_out_of_range_rejects_its_own_row(tmp_path, entrance, unit, shape):
     second = UNITS[unit]
     step = max(1, second // 10**6)
     last, first = ((NOW + by) * second // 10**6 for by in (AHEAD, -AGE))
@@ -168,13 +166,13 @@ def test_a_time_out_of_range_rejects_its_own_row(
 
 
 @pytest.mark.parametrize("shape", ["documents", "lists", "labels"])
-def test_a_zone_that_no_system_knows_changes_no_moment(tmp_path: Path, shape: str) -> None:
+def test_a_zone_that_no_system_knows_changes_no_moment(tmp_path, shape):
     kind, table = make_rows(shape, pa.array([NOW], pa.timestamp("us", "Nowhere/Else")))
     for name in ("Parquet", "Arrow file", "PyArrow", "Arrow over HTTP"):
         assert enter(name, tmp_path, kind, table) == {}
 
 
-def spoil(texts: list[bytes]) -> pa.Array:
+def spoil(texts):
     """Texts that PyArrow takes for UTF-8."""
     ends = [sum(map(len, texts[:count])) for count in range(len(texts) + 1)]
     offsets = pa.py_buffer(struct.pack(f"<{len(ends)}i", *ends))
@@ -203,8 +201,8 @@ LISTED = pa.ListArray.from_arrays([0, 1, 2, 3, 4], BAD)
     ],
 )
 def test_text_that_is_no_utf_8_rejects_its_row_of_parquet_and_names_its_column_elsewhere(
-    tmp_path: Path, shape: str, column: str, values: pa.Array, code: str | None
-) -> None:
+    tmp_path, shape, column, values, code
+):
     kind, table = make_rows(shape, pa.array([NOW] * 4, pa.timestamp("us", "UTC")))
     rest = [name for name in table.schema.names if name != column]
     table = table.select(rest).append_column(column, values)
@@ -229,8 +227,8 @@ def test_text_that_is_no_utf_8_rejects_its_row_of_parquet_and_names_its_column_e
 )
 @pytest.mark.parametrize("shape", ["documents", "lists", "labels"])
 def test_what_python_has_no_value_for_is_neither_a_time_nor_an_attribute_nor_in_the_way(
-    tmp_path: Path, shape: str, values: pa.Array
-) -> None:
+    tmp_path, shape, values
+):
     kind, table = make_rows(shape, pa.array([NOW] * 2, pa.timestamp("us", "UTC")))
     unknown = table.append_column("unknown", values)
     timed = table.drop_columns("time").append_column("time", values)
@@ -242,7 +240,7 @@ def test_what_python_has_no_value_for_is_neither_a_time_nor_an_attribute_nor_in_
         )
 
 
-def test_a_column_of_lists_groups_no_rows(tmp_path: Path) -> None:
+def test_a_column_of_lists_groups_no_rows(tmp_path):
     kind, table = make_rows("documents", pa.array([NOW] * 2, pa.timestamp("us", "UTC")))
     table = table.drop_columns("ranking_id").append_column("ranking_id", pa.array([["a"], ["b"]]))
     for name in ("Parquet", "Arrow file", "PyArrow"):

@@ -62,7 +62,7 @@ def sum_store(
     definition: Definition,
     now: int | None,
     slicing: Slicing,
-    **span: Any,  # noqa: ANN401 - as `read` takes it
+    **span: Any,
 ) -> dict[Key, Cell]:
     chunks = store.read("music", **span)
     evaluated = evaluate_chunks(chunks, definition, now=now, threads=1)
@@ -106,7 +106,7 @@ class Events(RuleBasedStateMachine):
         device=st.sampled_from(["", "tv", "phone", "car"]),
         country=st.sampled_from(["", "de"]),
     )
-    def show(self, number: int, time: int, ranks: tuple[int, ...], **given: Any) -> None:  # noqa: ANN401 - of several kinds
+    def show(self, number: int, time: int, ranks: tuple[int, ...], **given: Any) -> None:
         """A ranking comes, unless there is one of its number, whose content stays."""
         name, docs = f"r{number}", "abcd"[: len(ranks)]
         scores, grades = (given[each][: len(ranks)] for each in ("scored", "logged"))
@@ -328,7 +328,7 @@ def test_an_evaluation_never_sees_parts_of_two_sets(
     original = getattr(refreshing, moment)
     calls = []
 
-    def interrupted(store: Store, *args: object, **named: Any) -> object:  # noqa: ANN401
+    def interrupted(store: Store, *args: object, **named: Any) -> object:
         calls.append(1)
         if len(calls) == 1 and is_before:
             monitor.writer.replace_set("default", "training", NEW)

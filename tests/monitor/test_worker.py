@@ -8,10 +8,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from functools import partial
 from operator import methodcaller
-from pathlib import Path
 
 import pytest
 from rankscope import FileError, UsageError
@@ -23,7 +21,6 @@ from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.round import evaluate_project
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.monitor.store.store import Store
 
 from tests.monitor.test_refreshing import MUSIC, NOW, make_events, open_monitor, spell_out
 from tests.monitor.works import (
@@ -52,20 +49,20 @@ PATIENCE = 60.0
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(tmp_path):
     with SQLiteStore(tmp_path / "events.db") as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
+def worker(tmp_path_factory):
     """A worker that lives on: no test that asks for it ends it."""
     path = tmp_path_factory.mktemp("worker") / "events.db"
     with SQLiteStore(path) as made, Worker(made) as worker:
         yield worker
 
 
-def has_ended(process: int) -> bool:
+def has_ended(process):
     """Say whether a process ends, and wait for that."""
     try:
         opened = os.pidfd_open(process)
@@ -77,7 +74,7 @@ def has_ended(process: int) -> bool:
         os.close(opened)
 
 
-def test_it_is_another_process_and_stays(store: Store) -> None:
+def test_it_is_another_process_and_stays(store):
     with Worker(store) as worker:
         number = worker.run(tell_process)
         assert number != os.getpid()
@@ -85,13 +82,13 @@ def test_it_is_another_process_and_stays(store: Store) -> None:
     assert has_ended(number)
 
 
-def test_all_others_go_first_if_it_is_modest(store: Store) -> None:
+def test_all_others_go_first_if_it_is_modest(store):
     with Worker(store, is_modest=True) as modest, Worker(store) as other:
         assert modest.run(tell_modesty) == 19
         assert other.run(tell_modesty) == os.getpriority(os.PRIO_PROCESS, 0)
 
 
-def test_evaluated_apart_windows_and_alerts_are_the_same(tmp_path: Path) -> None:
+def test_evaluated_apart_windows_and_alerts_are_the_same(tmp_path):
     with (
         open_monitor(tmp_path, "here", [NOW]) as here,
         open_monitor(tmp_path, "apart", [NOW]) as apart,
@@ -106,9 +103,7 @@ def test_evaluated_apart_windows_and_alerts_are_the_same(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_days_summed_by_many_processes_are_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_days_summed_by_many_processes_are_the_same(tmp_path, monkeypatch):
     events = [
         Ranking(f"e{at}", f"r{at}", at * HOUR, Items(("a", "b"), (1, 2)))
         for day in range(7)
@@ -133,13 +128,13 @@ def test_days_summed_by_many_processes_are_the_same(
         assert spell_out(many) == spell_out(one)
 
 
-def test_what_work_raises_is_raised(worker: Worker) -> None:
+def test_what_work_raises_is_raised(worker):
     with refuses(UsageError, "not_configured", match="is not configured"):
         worker.run(partial(evaluate_project, project="default", now=NOW))
     assert worker.run(methodcaller("projects")) == []
 
 
-def test_what_cannot_be_written_is_told_to_the_work(tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_told_to_the_work(tmp_path):
     with open_monitor(tmp_path, "full", [NOW]) as monitor, Worker(monitor.store) as worker:
         monitor.store.append("default", make_events(3))
         worker.run(tell_process)
@@ -148,18 +143,18 @@ def test_what_cannot_be_written_is_told_to_the_work(tmp_path: Path) -> None:
             worker.run(partial(evaluate_project, project="default", now=NOW))
 
 
-def test_what_is_printed_does_no_harm(worker: Worker) -> None:
+def test_what_is_printed_does_no_harm(worker):
     assert worker.run(shout) == ""
     assert worker.run(partial(double, number=4)) == 8
 
 
-def test_what_cannot_be_sent_is_refused(worker: Worker) -> None:
+def test_what_cannot_be_sent_is_refused(worker):
     with pytest.raises((AttributeError, TypeError), match=r"[Pp]ickle|local"):
         worker.run(lambda _: None)
     assert worker.run(partial(double, number=4)) == 8
 
 
-def test_a_process_that_was_killed_is_told_of_and_replaced(store: Store) -> None:
+def test_a_process_that_was_killed_is_told_of_and_replaced(store):
     with Worker(store) as worker:
         before = worker.run(tell_process)
         with refuses(FileError, "worker_ended", match="ended before its work was done"):
@@ -167,7 +162,7 @@ def test_a_process_that_was_killed_is_told_of_and_replaced(store: Store) -> None
         assert worker.run(tell_process) != before
 
 
-def test_a_process_that_was_killed_while_it_waited_is_told_of_and_replaced(store: Store) -> None:
+def test_a_process_that_was_killed_while_it_waited_is_told_of_and_replaced(store):
     with Worker(store) as worker:
         before = worker.run(tell_process)
         os.kill(before, signal.SIGKILL)
@@ -178,12 +173,12 @@ def test_a_process_that_was_killed_while_it_waited_is_told_of_and_replaced(store
         assert worker.run(tell_process) != before
 
 
-def test_closing_ends_what_is_being_done(store: Store) -> None:
+def test_closing_ends_what_is_being_done(store):
     worker = Worker(store)
     raised: list[str] = []
     number = worker.run(tell_process)
 
-    def wait() -> None:
+    def wait():
         try:
             worker.run(wait_for_ever)
         except FileError as error:
@@ -201,7 +196,7 @@ def test_closing_ends_what_is_being_done(store: Store) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="Linux tells when other processes end")
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
-def test_it_ends_with_the_process_that_has_started_it(tmp_path: Path, end: signal.Signals) -> None:
+def test_it_ends_with_the_process_that_has_started_it(tmp_path, end):
     with subprocess.Popen(
         [sys.executable, "-c", PARENT, str(tmp_path / "events.db")],
         stdin=subprocess.PIPE,
@@ -215,12 +210,12 @@ def test_it_ends_with_the_process_that_has_started_it(tmp_path: Path, end: signa
     assert has_ended(number)
 
 
-def test_results_come_in_the_order_of_the_works(store: Store) -> None:
+def test_results_come_in_the_order_of_the_works(store):
     works = [partial(double, number=number) for number in range(20, 60)]
     assert list(run_in_order(store, works, 3)) == list(range(40, 120, 2))
 
 
-def test_one_work_that_fails_ends_all(store: Store) -> None:
+def test_one_work_that_fails_ends_all(store):
     works = (partial(double, number=number) for number in range(100))
     done = run_in_order(store, works, 2)
     with pytest.raises(UsageError, match="found 7"):

@@ -13,7 +13,7 @@ from rankscope import AP, RR, nDCG
 class Runs:
     """Judgments of 24 queries and 12 documents, three runs, and grades of two judges."""
 
-    def __init__(self, query: Callable[[int], str], doc: Callable[[int], str]) -> None:
+    def __init__(self, query, doc):
         draw = random.Random(1)
         self.qrels = {
             query(at): {doc(each): draw.choice([0, 0, 1, 2]) for each in range(12)}
@@ -35,11 +35,11 @@ class Runs:
         }
 
 
-def rank(of: Runs) -> rs.Rankings:
+def rank(of):
     return rs.Rankings.from_run(of.qrels, of.runs["dense"])
 
 
-def compare_two(of: Runs) -> rs.RunDifference:
+def compare_two(of):
     runs = (of.runs["sparse"], of.runs["dense"])
     return rs.diff(of.qrels, *runs, nDCG @ 5, names=("sparse", "dense"))
 

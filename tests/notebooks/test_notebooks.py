@@ -6,9 +6,7 @@ import re
 from functools import partial
 from html import unescape
 from io import StringIO
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import rankscope as rs
@@ -19,7 +17,7 @@ from rankscope.output.table import Table
 
 from tests.notebooks.results import SHOWN, Runs
 from tests.refusals import refuses
-from tests.report.page import Element, read_page
+from tests.report.page import read_page
 from tests.report.test_page import HOSTILE
 from tests.trec import write_qrels, write_run
 
@@ -51,40 +49,40 @@ hostile = pytest.fixture(scope="module", name="hostile")(
 
 
 @pytest.fixture(scope="module", params=SHOWN)
-def name(request: pytest.FixtureRequest) -> str:
+def name(request):
     return str(request.param)
 
 
 @pytest.fixture(scope="module")
-def shown(name: str, plain: Runs) -> Any:  # noqa: ANN401 - any result
+def shown(name, plain):
     return SHOWN[name](plain)
 
 
 @pytest.fixture(scope="module")
-def page(shown: Any) -> Element:  # noqa: ANN401 - any result
+def page(shown):
     return read(shown)
 
 
-def read(shown: Any) -> Element:  # noqa: ANN401 - any result
+def read(shown):
     return read_page(shown._repr_html_())
 
 
-def words(text: str) -> set[str]:
+def words(text):
     return set(re.findall(r"[\w.@+-]+", text))
 
 
-def strip(html: str) -> str:
+def strip(html):
     """The text of a page, with a space for each tag."""
     return unescape(re.sub(r"<[^>]*>", " ", re.sub(r"<style>.*?</style>", "", html)))
 
 
-def test_a_notebook_shows_what_is_printed(name: str, shown: Any) -> None:  # noqa: ANN401 - any result
+def test_a_notebook_shows_what_is_printed(name, shown):
     # Formulas differ: HTML has signs for them. Comparisons are wider on a page than on a terminal.
     if name not in {"explanation", "comparison"}:
         assert words(str(shown)) <= words(strip(shown._repr_html_()))
 
 
-def test_ids_are_text_and_nothing_runs(name: str, hostile: Runs) -> None:
+def test_ids_are_text_and_nothing_runs(name, hostile):
     html = SHOWN[name](hostile)._repr_html_()
     for element in read_page(html).every():
         assert element.tag in TAGS
@@ -94,7 +92,7 @@ def test_ids_are_text_and_nothing_runs(name: str, hostile: Runs) -> None:
     assert not re.search(r"(?i)url\(|@import|expression\(", html)
 
 
-def test_styles_change_nothing_else_on_the_page(page: Element) -> None:
+def test_styles_change_nothing_else_on_the_page(page):
     root, *others = page.children
     assert not others
     (style,) = root.find("style")
@@ -105,7 +103,7 @@ def test_styles_change_nothing_else_on_the_page(page: Element) -> None:
             assert selector.startswith(scope) or selector in steps, selector
 
 
-def test_numbers_are_on_the_right_and_text_is_on_the_left(name: str, page: Element) -> None:
+def test_numbers_are_on_the_right_and_text_is_on_the_left(name, page):
     if name in {"explanation", "comparison", "leaderboard"}:
         return
     for table in page.find("table"):
@@ -117,7 +115,7 @@ def test_numbers_are_on_the_right_and_text_is_on_the_left(name: str, page: Eleme
                 assert is_number != ("text" in cell.attributes.get("class", "").split()), head
 
 
-def test_a_table_that_can_scroll_is_reached_by_the_keyboard(page: Element) -> None:
+def test_a_table_that_can_scroll_is_reached_by_the_keyboard(page):
     boxes = [*page.find("div", tabindex="0")]
     assert len(boxes) == len(page.find("table"))
     for box in boxes:
@@ -125,8 +123,8 @@ def test_a_table_that_can_scroll_is_reached_by_the_keyboard(page: Element) -> No
         assert box.attributes["aria-label"]
 
 
-def test_a_long_table_is_cut() -> None:
-    def rows(count: int) -> tuple[int, str]:
+def test_a_long_table_is_cut():
+    def rows(count):
         page = read(Table({"query_id": [f"q{at}" for at in range(count)], "value": [0.5] * count}))
         return len(page.find("tr")) - 1, page.text
 
@@ -136,19 +134,19 @@ def test_a_long_table_is_cut() -> None:
     assert text.endswith(f"and {12_345 - FIRST_ROWS:,} more rows")
 
 
-def test_a_long_id_is_cut() -> None:
+def test_a_long_id_is_cut():
     text = read(Table({"query_id": ["q" * 1_000_000], "value": [0.5]})).text
     assert len(text) < 5_000
     assert "(1,000,000 characters)" in text
 
 
-def test_texts_that_are_numbers_are_on_the_right_only_if_the_table_says_so() -> None:
+def test_texts_that_are_numbers_are_on_the_right_only_if_the_table_says_so():
     columns = {"id": ["12"], "share": ["12%"]}
     cells = read(Table(columns, numbers=("share",))).find("td")
     assert [cell.attributes.get("class") for cell in cells] == ["text", None]
 
 
-def test_a_report_is_a_page_of_its_own_that_cannot_reach_the_notebook(hostile: Runs) -> None:
+def test_a_report_is_a_page_of_its_own_that_cannot_reach_the_notebook(hostile):
     report = rs.report(hostile.qrels, hostile.runs, ["nDCG@5"])
     (frame,) = read_page(report._repr_html_()).children
     assert frame.tag == "iframe"
@@ -161,12 +159,12 @@ def test_a_report_is_a_page_of_its_own_that_cannot_reach_the_notebook(hostile: R
 class Terminal(StringIO):
     """What a program writes on a terminal."""
 
-    def isatty(self) -> bool:
+    def isatty(self):
         return True
 
 
 @pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+def terminal(monkeypatch):
     """A terminal, on which bars appear at once."""
     made = Terminal()
     # pytest replaces sys.stderr between this and the test.
@@ -179,12 +177,12 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 usual = Runs(query=lambda at: f"q{at}", doc=lambda at: f"d{at}")
 
 
-def write_files(folder: Path) -> tuple[str, str]:
+def write_files(folder):
     qrels = write_qrels(folder / "a.qrels", usual.qrels)
     return qrels, write_run(folder / "a.run", usual.runs["old"])
 
 
-def test_reading_files_draws_a_bar_for_each(terminal: Terminal, tmp_path: Path) -> None:
+def test_reading_files_draws_a_bar_for_each(terminal, tmp_path):
     qrels, run = write_files(tmp_path)
     shown = rs.evaluate(qrels, run, "nDCG@5", progress=True)
     for name in (qrels, run):
@@ -193,7 +191,7 @@ def test_reading_files_draws_a_bar_for_each(terminal: Terminal, tmp_path: Path) 
     assert shown.to_dict() == rs.evaluate(qrels, run, "nDCG@5").to_dict()
 
 
-def test_a_comparison_and_a_report_draw_their_steps(terminal: Terminal) -> None:
+def test_a_comparison_and_a_report_draw_their_steps(terminal):
     made = rs.compare(usual.qrels, usual.runs, "nDCG@5", progress=True)
     assert "reading runs: " in terminal.getvalue()
     assert str(made) == str(rs.compare(usual.qrels, usual.runs, "nDCG@5"))
@@ -202,8 +200,8 @@ def test_a_comparison_and_a_report_draw_their_steps(terminal: Terminal) -> None:
     assert report.to_html() == rs.report(usual.qrels, usual.runs, "nDCG@5").to_html()
 
 
-def test_work_that_fails_clears_its_bar(terminal: Terminal) -> None:
-    def fail() -> None:
+def test_work_that_fails_clears_its_bar(terminal):
+    def fail():
         with ProgressBar("a.run", after=0) as bar:
             bar(1, 2)
             raise KeyboardInterrupt
@@ -213,9 +211,7 @@ def test_work_that_fails_clears_its_bar(terminal: Terminal) -> None:
     assert terminal.getvalue().endswith("\r")
 
 
-def test_short_work_and_what_is_no_terminal_stay_empty(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_short_work_and_what_is_no_terminal_stay_empty(terminal, monkeypatch, tmp_path):
     with ProgressBar("a.run", after=3600) as bar:
         bar(1, 2)
     assert terminal.getvalue() == ""
@@ -227,7 +223,7 @@ def test_short_work_and_what_is_no_terminal_stay_empty(
     assert plain_file.getvalue() == ""
 
 
-def test_without_progress_nothing_is_drawn(terminal: Terminal, tmp_path: Path) -> None:
+def test_without_progress_nothing_is_drawn(terminal, tmp_path):
     qrels, run = write_files(tmp_path)
     rs.evaluate(qrels, run, "nDCG@5")
     rs.evaluate(qrels, run, "nDCG@5", progress=False)
@@ -235,7 +231,7 @@ def test_without_progress_nothing_is_drawn(terminal: Terminal, tmp_path: Path) -
     assert terminal.getvalue() == ""
 
 
-def test_a_function_is_called_in_place_of_a_bar(terminal: Terminal, tmp_path: Path) -> None:
+def test_a_function_is_called_in_place_of_a_bar(terminal, tmp_path):
     qrels, run = write_files(tmp_path)
     calls: list[tuple[int, int | None]] = []
     rs.evaluate(qrels, run, "nDCG@5", progress=lambda *call: calls.append(call))
@@ -245,7 +241,7 @@ def test_a_function_is_called_in_place_of_a_bar(terminal: Terminal, tmp_path: Pa
 
 
 @pytest.mark.parametrize("given", ["yes", 1, 0.5])
-def test_progress_that_is_neither_is_an_error(given: object, tmp_path: Path) -> None:
+def test_progress_that_is_neither_is_an_error(given, tmp_path):
     qrels, run = write_files(tmp_path)
     for call in (
         lambda: rs.evaluate(qrels, run, "nDCG@5", progress=given),  # type: ignore[call-overload]  # as typed

@@ -20,16 +20,15 @@ import re
 import subprocess
 import sysconfig
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 
-from docs.hooks.blocks import Block, read_blocks
+from docs.hooks.blocks import read_blocks
 from tests.parity.real import find
 from tests.program import start_program
 
 
-def run_page(page: str, text: str, folder: Path) -> None:
+def run_page(page, text, folder):
     """Run the blocks of a page in a folder, which is the current one.
 
     Args:
@@ -53,7 +52,7 @@ def run_page(page: str, text: str, folder: Path) -> None:
             run_console(block, folder)
 
 
-def run_python(block: Block, names: dict[str, object], page: str) -> None:
+def run_python(block, names, page):
     """Execute a block with the names that the page has defined so far."""
     if ">>>" not in block.code:
         exec(compile("\n" * (block.line - 1) + block.code, page, "exec"), names)  # noqa: S102
@@ -66,7 +65,7 @@ def run_python(block: Block, names: dict[str, object], page: str) -> None:
     assert failed == 0, "".join(report)
 
 
-def run_console(block: Block, folder: Path) -> None:
+def run_console(block, folder):
     """Run the commands of a block, and compare what they print with what the block shows."""
     folders = (str(start_program().folder), sysconfig.get_path("scripts"), os.environ["PATH"])
     environment = os.environ | {"PATH": os.pathsep.join(folders)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import runpy
 import tomllib
-from pathlib import Path
 
 import pytest
 import rankscope
@@ -25,26 +24,24 @@ PAGES: dict[str, str] = {
 } | runpy.run_path(str(HOOKS / "measures.py"))["pages"]()
 
 
-def test_the_pages_are_found() -> None:
+def test_the_pages_are_found():
     assert {"README.md", "docs/index.md", "measures/ndcg.md"} <= PAGES.keys()
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if "/integrations/" not in page])
-def test_the_examples_of_a_page_run(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_page(page, PAGES[page], tmp_path)
 
 
-def test_every_test_that_a_page_names_is_there() -> None:
+def test_every_test_that_a_page_names_is_there():
     named = {name for text in PAGES.values() for name in re.findall(r"`(test_\w+)`", text)}
     tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
     assert named
     assert named - set(re.findall(r"def (test_\w+)", tests)) == set()
 
 
-def test_every_public_name_is_on_a_page() -> None:
+def test_every_public_name_is_on_a_page():
     text = PAGES["docs/api.md"]
     named = re.findall(r"^::: [\w.]+\.(\w+)$|`(\w+)`", text, flags=re.MULTILINE)
     assert "<!-- table: measures -->" in text
@@ -54,7 +51,7 @@ def test_every_public_name_is_on_a_page() -> None:
     assert public - in_the_tree - {name for pair in named for name in pair} == {"__version__"}
 
 
-def test_the_page_of_codes_has_those_of_the_sources_and_all_diagnostics() -> None:
+def test_the_page_of_codes_has_those_of_the_sources_and_all_diagnostics():
     notes, _, errors = PAGES["docs/errors.md"].partition("## Errors")
     assert re.findall(r"^\| `(\w+)` \|", notes, flags=re.MULTILINE) == [*SENTENCES]
     rows = re.findall(r"^\| (`\w+`[^|]*) \|", errors, flags=re.MULTILINE)
@@ -65,7 +62,7 @@ def test_the_page_of_codes_has_those_of_the_sources_and_all_diagnostics() -> Non
     assert {code for code in explained if f'"{code}"' not in sources} == set()
 
 
-def test_a_block_that_prints_something_else_fails(tmp_path: Path) -> None:
+def test_a_block_that_prints_something_else_fails(tmp_path):
     text = "```python\n>>> 1 + 1\n3\n```\n\n- item\n\n  ```console\n  $ echo a\n  b\n  ```\n"
     python, console = read_blocks(text)
     with pytest.raises(AssertionError, match="Expected"):
@@ -74,13 +71,13 @@ def test_a_block_that_prints_something_else_fails(tmp_path: Path) -> None:
         run_console(console, tmp_path)
 
 
-def test_the_steps_name_the_extras() -> None:
+def test_the_steps_name_the_extras():
     assert "pip install .\n" in write_steps([])
     assert "pip install '.[monitor]'\n" in write_steps(["monitor"])
     assert "pip install '.[plot,sql]'\n" in write_steps(["plot", "sql"])
 
 
-def test_all_is_every_extra_but_the_engine_of_clusters() -> None:
+def test_all_is_every_extra_but_the_engine_of_clusters():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     [every] = extras.pop("all")
@@ -91,17 +88,17 @@ def test_all_is_every_extra_but_the_engine_of_clusters() -> None:
     assert "'.[all]'       # with every extra except spark" in PAGES["README.md"]
 
 
-def test_an_extra_that_does_not_exist_stops_the_build() -> None:
+def test_an_extra_that_does_not_exist_stops_the_build():
     with pytest.raises(ValueError, match=r"^pyproject\.toml has no extra nothing$"):
         write_steps(["nothing"])
 
 
-def test_the_steps_take_the_place_of_the_comment() -> None:
+def test_the_steps_take_the_place_of_the_comment():
     shown = fill_in("a\n\n<!-- install: lake -->\n\nb")
     assert shown == f"a\n\n{write_steps(['lake'])}\n\nb"
 
 
-def test_pages_install_rankscope_by_the_shared_steps_only() -> None:
+def test_pages_install_rankscope_by_the_shared_steps_only():
     pages = {name: text for name, text in PAGES.items() if name != "README.md"}
     own = {
         name: re.findall(r"pip install '?(?:rankscope|\.(?!\w)).*", text)
@@ -115,18 +112,18 @@ TEXTS = {str(page.relative_to(ROOT)): page.read_text(encoding="utf-8") for page 
 
 
 @pytest.mark.parametrize("page", [page for page, text in TEXTS.items() if PLACE.search(text)])
-def test_the_tables_of_a_page_are_current(page: str) -> None:
+def test_the_tables_of_a_page_are_current(page):
     is_current = tables.fill_in(TEXTS[page]) == TEXTS[page]
     assert is_current, f"the tables of {page} are not current: run make format"
 
 
-def test_every_comment_of_a_table_names_one() -> None:
+def test_every_comment_of_a_table_names_one():
     for page, text in TEXTS.items():
         shown = text.count("<!-- table:") + text.count("<!-- source:")
         assert shown == len(PLACE.findall(text)) == text.count("<!-- end -->"), page
 
 
-def test_every_row_of_a_table_has_the_cells_of_its_head() -> None:
+def test_every_row_of_a_table_has_the_cells_of_its_head():
     for page, text in TEXTS.items():
         for place in PLACE.finditer(text):
             cells = 0
@@ -136,7 +133,7 @@ def test_every_row_of_a_table_has_the_cells_of_its_head() -> None:
                 cells = found
 
 
-def test_a_new_comment_gets_a_table_and_an_end_and_an_old_one_a_new_table() -> None:
+def test_a_new_comment_gets_a_table_and_an_end_and_an_old_one_a_new_table():
     new = "before\n\n<!-- table: policy missing -->\n\nTested. <!-- table: version catboost -->\n"
     filled = tables.fill_in(new)
     first, second = PLACE.finditer(filled)
@@ -148,6 +145,6 @@ def test_a_new_comment_gets_a_table_and_an_end_and_an_old_one_a_new_table() -> N
     assert tables.fill_in(filled.replace("with catboost", "with an older catboost")) == filled
 
 
-def test_a_comment_that_names_no_table_is_an_error() -> None:
+def test_a_comment_that_names_no_table_is_an_error():
     with pytest.raises(ValueError, match="expected a table that the package has, found nothing "):
         tables.fill_in("<!-- table: nothing -->")

@@ -26,27 +26,27 @@ class KnownBug:
     measures: frozenset[str]
     touches: Callable[[Case, str, int], bool]
 
-    def changes(self, measure: str, case: Case, query: str) -> bool:
+    def changes(self, measure, case, query):
         """Whether it can change the value of a measure, which has a cutoff or none."""
         name, _, k = measure.partition("@")
         return name in self.measures and self.touches(case, query, int(k or WHOLE))
 
 
-def _has_relevant_below_zero(case: Case, query: str, _: int) -> bool:
+def _has_relevant_below_zero(case, query, _):
     grades = case.qrels[query]
     return any(grades[document] > 0 >= score for document, score in case.run[query].items())
 
 
-def _retrieves_less_than_could_count(case: Case, query: str, k: int) -> bool:
+def _retrieves_less_than_could_count(case, query, k):
     relevant = sum(grade > 0 for grade in case.qrels[query].values())
     return len(case.run.get(query, ())) < min(k, relevant)
 
 
-def _is_shorter_than_the_cutoff(case: Case, query: str, k: int) -> bool:
+def _is_shorter_than_the_cutoff(case, query, k):
     return len(case.run[query]) < k
 
 
-def _has_ties(case: Case, query: str, _: int) -> bool:
+def _has_ties(case, query, _):
     scores = case.run[query].values()
     return len(set(scores)) < len(scores)
 

@@ -25,11 +25,11 @@ class Case:
     rows: Rows
 
 
-def single(value: float) -> float:
+def single(value):
     return float(struct.unpack("f", struct.pack("f", value))[0])
 
 
-def make(seed: int) -> Case:
+def make(seed):
     """Judgments and a run of some 120 queries."""
     random = Random(seed)
     qrels: Qrels = {}
@@ -47,13 +47,13 @@ def make(seed: int) -> Case:
     return Case(qrels, run, rows)
 
 
-def _documents(random: Random) -> list[str]:
+def _documents(random):
     count = random.choice((1, 2, 3, 5, 8, 13, 30, MOST_DOCUMENTS))
     documents = {f"{random.choice(STEMS)}{random.randrange(4 * count)}" for _ in range(count)}
     return random.sample(sorted(documents), len(documents))
 
 
-def _judge(random: Random, documents: list[str]) -> dict[str, int]:
+def _judge(random, documents):
     """Grades for some documents, retrieved or not; none relevant in a fifth of the queries."""
     scale = random.choice(((0, 1), (0, 1, 2), (0, 0, 0, 1, 3, 4), (-2, -1, 0, 1, 2), (0,), (-1, 0)))
     judged = random.sample(documents, random.randint(1, len(documents)))
@@ -63,7 +63,7 @@ def _judge(random: Random, documents: list[str]) -> dict[str, int]:
     return grades if max(grades.values()) >= 0 else grades | {"unseen": 0}
 
 
-def _score(random: Random, documents: list[str]) -> dict[str, float]:
+def _score(random, documents):
     """Scores for most documents, in one of the ways in which scores come."""
     retrieved = random.sample(documents, random.randint(1, len(documents)))
     way = random.randrange(8)

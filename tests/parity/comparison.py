@@ -7,13 +7,12 @@ import math
 import rankscope
 
 from tests.parity.bugs import KNOWN_BUGS
-from tests.parity.golden import Answer, Case, Golden
 
 # Peers add up in other orders than we do, and some in single precision.
 TOLERANCE = {"float64": 1e-12, "float32": 1e-6}
 
 
-def compare(golden: Golden, name: str, case: Case) -> None:
+def compare(golden, name, case):
     """Fail at the first value of a case that differs."""
     for measure, answer in golden.cases[name].items():
         ours = evaluate(golden, name, case, measure)
@@ -30,7 +29,7 @@ def compare(golden: Golden, name: str, case: Case) -> None:
             assert is_close(golden, mean, answer.mean), f"{measure}: ours {mean!r}, {answer}"
 
 
-def compare_chance(golden: Golden, name: str, case: Case) -> None:
+def compare_chance(golden, name, case):
     """Fail where equal scores in an order left to chance give what no order of them gives."""
     for measure, answer in golden.cases[name].items():
         # Over those that were found, AP falls where one more is found further down.
@@ -46,9 +45,7 @@ def compare_chance(golden: Golden, name: str, case: Case) -> None:
                 assert theirs <= best[query] or is_close(golden, best[query], theirs), where
 
 
-def evaluate(
-    golden: Golden, name: str, case: Case, measure: str, *, ties: str = ""
-) -> dict[str, float]:
+def evaluate(golden, name, case, measure, *, ties=""):
     """Our values of a case under the convention, or with equal scores in another order."""
     ours = rankscope.evaluate(
         case.qrels,
@@ -64,7 +61,7 @@ def evaluate(
     return dict(zip(case.qrels, ours.per_query_list(measure), strict=True))
 
 
-def average(golden: Golden, case: Case, values: dict[str, float]) -> float:
+def average(golden, case, values):
     """The mean of our values, over the queries of which the library takes it."""
     if golden.mean_over == "run":
         return math.fsum(values[query] for query in case.qrels if query in case.run) / len(case.run)
@@ -72,20 +69,20 @@ def average(golden: Golden, case: Case, values: dict[str, float]) -> float:
     return math.fsum(known) / len(known)
 
 
-def by_query(case: Case, answer: Answer) -> dict[str, float | None]:
+def by_query(case, answer):
     """What the library said of each query; nothing where it gives means only."""
     if answer.per_query is None:
         return {}
     return dict(zip(case.qrels, answer.per_query, strict=True))
 
 
-def is_touched(said: str, measure: str, case: Case, query: str) -> bool:
+def is_touched(said, measure, case, query):
     """Whether a bug that is not repeated can change the value of a query."""
     bugs = (bug for bug in KNOWN_BUGS if said in bug.said)
     return any(bug.changes(measure, case, query) for bug in bugs)
 
 
-def is_close(golden: Golden, ours: float, theirs: float) -> bool:
+def is_close(golden, ours, theirs):
     """Whether two values are equal but for the order in which terms were added."""
     tolerance = TOLERANCE[golden.precision]
     return math.isclose(ours, theirs, rel_tol=tolerance, abs_tol=tolerance)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from rankscope.cli import main
 
@@ -11,20 +9,20 @@ from rankscope.cli import main
 class Command:
     """Runs it, and keeps what it said on standard error."""
 
-    def __init__(self, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def __init__(self, folder, capfd):
         self.folder, self.capfd, self.said = folder, capfd, ""
         self.files = folder / "qrels", folder / "run"
 
-    def write(self, qrels: str, run: str) -> None:
+    def write(self, qrels, run):
         for path, text in zip(self.files, (qrels, run), strict=True):
             path.write_text(text)
 
-    def print(self, *words: object, status: int = 0) -> str:
+    def print(self, *words, status=0):
         assert main(["trec_eval", *map(str, words)]) == status
         printed, self.said = self.capfd.readouterr()
         return printed
 
-    def values(self, *words: object, status: int = 0) -> dict[str, dict[str, str]]:
+    def values(self, *words, status=0):
         found: dict[str, dict[str, str]] = {}
         for line in self.print(*words, *self.files, status=status).splitlines():
             name, query, value = line.split("\t")
@@ -33,5 +31,5 @@ class Command:
 
 
 @pytest.fixture
-def command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Command:
+def command(tmp_path, capfd):
     return Command(tmp_path, capfd)

@@ -57,35 +57,35 @@ class Golden:
     refusals: list[Refusal]
 
     @property
-    def said(self) -> str:
+    def said(self):
         return "-".join(filter(None, (self.convention, self.variant)))
 
-    def refuses(self, case: str, measure: str, query: str) -> bool:
+    def refuses(self, case, measure, query):
         """Whether the library raised an error for one query."""
         return any(
             refusal.case == case and measure in refusal.measures and query in refusal.queries
             for refusal in self.refusals
         )
 
-    def is_arbitrary(self, measure: str, scores: dict[str, float]) -> bool:
+    def is_arbitrary(self, measure, scores):
         """Whether the library leaves the order of some documents of a list to chance."""
         has_ties = len(set(scores.values())) < len(scores)
         stable = self.arbitrary_above.get(measure.partition("@")[0], len(scores))
         return has_ties and len(scores) > stable
 
 
-def read_cases() -> dict[str, Case]:
+def read_cases():
     written = json.loads((FOLDER / "cases.json").read_text(encoding="utf-8"))
     return {name: Case(**fields) for name, fields in written.items()}
 
 
-def read_golden() -> dict[str, Golden]:
+def read_golden():
     """The golden files by convention, and by variant where it has several."""
     paths = sorted(path for path in FOLDER.glob("*.json") if path.stem != "cases")
     return {path.stem: read_answers(json.loads(path.read_text(encoding="utf-8"))) for path in paths}
 
 
-def read_answers(fields: dict[str, object]) -> Golden:
+def read_answers(fields):
     """What one library said, as `parity/answers.py` writes it."""
     cases, refusals = fields.pop("cases"), fields.pop("refusals")
     assert isinstance(cases, dict)

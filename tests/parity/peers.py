@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
-from typing import Literal
-
 import ir_measures
 import pytrec_eval
 import rankscope
-from rankscope import Measure
 
 Qrels = dict[str, dict[str, int]]
 Lists = dict[str, dict[str, float]]
@@ -18,9 +13,7 @@ Values = dict[str, dict[str, float]]
 """By measure, then by query."""
 
 
-def of_pytrec_eval(
-    qrels: Qrels, run: Lists, names: Iterable[str], *, rel: int = 1, judged_only: bool = False
-) -> Values:
+def of_pytrec_eval(qrels, run, names, *, rel=1, judged_only=False):
     """The values of pytrec_eval; it leaves out queries that are not in the run."""
     names = list(names)
     evaluator = pytrec_eval.RelevanceEvaluator(
@@ -30,7 +23,7 @@ def of_pytrec_eval(
     return {name: {query: row[name] for query, row in by_query.items()} for name in names}
 
 
-def of_ir_measures(qrels: Qrels, run: Lists | Rows, names: Iterable[str]) -> Values:
+def of_ir_measures(qrels, run, names):
     asked = {ir_measures.parse_measure(name): name for name in names}
     values: Values = {name: {} for name in asked.values()}
     scored = [ir_measures.ScoredDoc(*row) for row in run] if isinstance(run, list) else run
@@ -39,14 +32,7 @@ def of_ir_measures(qrels: Qrels, run: Lists | Rows, names: Iterable[str]) -> Val
     return values
 
 
-def of_rankscope(
-    qrels: Qrels | Path,
-    run: Lists | Rows | Path,
-    measures: Iterable[Measure],
-    *,
-    policy: str = "",
-    score_type: Literal["float64", "float32"] = "float32",
-) -> Values:
+def of_rankscope(qrels, run, measures, *, policy="", score_type="float32"):
     """Our values, by canonical name; scores compare in single precision, as theirs do."""
     evaluation = rankscope.evaluate(
         qrels, run, list(measures), policy=policy, score_type=score_type

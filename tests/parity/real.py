@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -13,8 +12,6 @@ from typing import TypeVar
 import pytest
 
 from tests.parity.peers import Lists, Qrels
-
-Rows = Iterator[tuple[str, str, int, float]]
 
 Number = TypeVar("Number", int, float)
 
@@ -40,7 +37,7 @@ OTHERS = {
 """Data in other formats, of which `read` makes a run."""
 
 
-def find(name: str) -> Path:
+def find(name):
     """A file or folder of the data; where it is absent, the test is skipped."""
     path = DATA / name
     if not path.exists():
@@ -48,12 +45,12 @@ def find(name: str) -> Path:
     return path
 
 
-def paths(name: str) -> list[Path]:
+def paths(name):
     return [find(path) for path in (TREC[name] if name in TREC else (OTHERS[name],))]
 
 
 @cache
-def read(name: str) -> tuple[Qrels, Lists]:
+def read(name):
     if name in TREC:
         qrels, run = paths(name)
         return _columns(qrels, 3, int), _columns(run, 4, float)
@@ -67,9 +64,7 @@ def read(name: str) -> tuple[Qrels, Lists]:
     return dict(grades), dict(scores)
 
 
-def _columns(
-    path: Path, column: int, number: Callable[[str], Number]
-) -> dict[str, dict[str, Number]]:
+def _columns(path, column, number):
     lists: dict[str, dict[str, Number]] = defaultdict(dict)
     with path.open(encoding="utf-8") as lines:
         for line in lines:
@@ -78,7 +73,7 @@ def _columns(
     return dict(lists)
 
 
-def _letor(path: Path) -> Rows:
+def _letor(path):
     """Lines of `grade qid:… feature:value …`, ranked by their last feature."""
     queries = _group_queries(path)
     with path.open(encoding="utf-8") as lines:
@@ -88,14 +83,14 @@ def _letor(path: Path) -> Rows:
             yield query, f"d{number}", int(grade), float(fields[-1].partition(":")[2])
 
 
-def _group_queries(path: Path) -> Iterator[str]:
+def _group_queries(path):
     sizes = path.with_name(f"{path.name}.query")
     if sizes.exists():
         for query, size in enumerate(sizes.read_text(encoding="utf-8").split()):
             yield from [f"q{query}"] * int(size)
 
 
-def _ratings(path: Path) -> Rows:
+def _ratings(path):
     """Products that three people rated, ranked by the first of them, judged by all."""
     with path.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):

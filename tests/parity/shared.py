@@ -19,16 +19,16 @@ class Shared:
     pytrec_eval: str
 
     @property
-    def takes_rel(self) -> bool:
+    def takes_rel(self):
         """Whether it knows relevant documents from others."""
         return self.measure.parameters.get("rel") is not None
 
     @property
-    def takes_judged_only(self) -> bool:
+    def takes_judged_only(self):
         """Whether it can be asked to see judged documents only."""
         return "judged_only" in self.measure.parameters
 
-    def at(self, *, rel: int = 1, judged_only: bool = False) -> Measure:
+    def at(self, *, rel=1, judged_only=False):
         """The measure with a level of relevance, and on condensed lists."""
         measure = self.measure
         if self.takes_rel:
@@ -36,7 +36,7 @@ class Shared:
         return measure(judged_only=True) if judged_only else measure
 
 
-def _at_cutoffs(ours: str, theirs: str) -> list[Shared]:
+def _at_cutoffs(ours, theirs):
     return [Shared(parse(f"{ours}@{k}"), f"{theirs}_{k}") for k in CUTOFFS]
 
 

@@ -7,26 +7,20 @@ import math
 from dataclasses import dataclass
 from itertools import chain, combinations
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 import rankscope
-from rankscope import Compared
-from rankscope._evaluate.evaluation import Evaluation
 from rankscope.measures import parse
 from scipy.stats import tukey_hsd
 
 from dev.parity import every, items
-from tests.parity.counterparts import COUNTERPARTS, EVERY, Counterpart
-
-Correction = Literal["holm", "bh", "none"]
-Test = Literal["t", "permutation", "tukey", "wilcoxon"]
-
+from tests.parity.counterparts import COUNTERPARTS, EVERY
 
 GOLDEN = Path(__file__).parent / "golden" / "compared"
 
 
-def read(name: str) -> dict[str, dict[str, dict[str, Any]]]:
+def read(name):
     found: dict[str, dict[str, dict[str, Any]]] = json.loads(
         (GOLDEN / f"{name}.json").read_text(encoding="utf-8")
     )
@@ -40,14 +34,7 @@ PERMUTATIONS = 10_000
 """Those of ranx."""
 
 
-def compare(
-    case: str,
-    test: Test,
-    correction: Correction = "none",
-    *,
-    has_baseline: bool = False,
-    permutations: int | None = None,
-) -> dict[str, Compared]:
+def compare(case, test, correction="none", *, has_baseline=False, permutations=None):
     """Our comparisons by pair of runs: all pairs, or the first run with each of the others."""
     values = VALUES[case]["values"]
     found = rankscope.compare(
@@ -63,7 +50,7 @@ def compare(
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_t_test_of_every_pair_is_that_of_ranx(case: str) -> None:
+def test_the_t_test_of_every_pair_is_that_of_ranx(case):
     found = compare(case, "t")
     assert found.keys() == RANX[case]["student"].keys()
     for pair, each in found.items():
@@ -71,13 +58,13 @@ def test_the_t_test_of_every_pair_is_that_of_ranx(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_permutation_test_is_that_of_ranx_within_its_monte_carlo_error(case: str) -> None:
+def test_the_permutation_test_is_that_of_ranx_within_its_monte_carlo_error(case):
     for pair, each in compare(case, "permutation").items():
         error = math.sqrt(each.p * (1 - each.p) / PERMUTATIONS)
         assert RANX[case]["fisher"][pair] == pytest.approx(each.p, abs=5 * error + 1e-4), pair
 
 
-def test_a_permutation_test_of_ranx_can_have_p_0_and_ours_cannot() -> None:
+def test_a_permutation_test_of_ranx_can_have_p_0_and_ours_cannot():
     found = compare("cast21", "permutation", permutations=PERMUTATIONS)
     zeros = [pair for pair, p in RANX["cast21"]["fisher"].items() if p == 0]
     assert zeros
@@ -87,7 +74,7 @@ def test_a_permutation_test_of_ranx_can_have_p_0_and_ours_cannot() -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_tukey_test_of_ranx_ignores_that_runs_have_the_same_queries(case: str) -> None:
+def test_the_tukey_test_of_ranx_ignores_that_runs_have_the_same_queries(case):
     rows = list(VALUES[case]["values"].values())
     unpaired = tukey_hsd(*rows).pvalue
     theirs = RANX[case]["tukey"]
@@ -102,7 +89,7 @@ def test_the_tukey_test_of_ranx_ignores_that_runs_have_the_same_queries(case: st
             assert ours.p < theirs[pair], pair
 
 
-def test_the_tukey_test_of_ranx_misses_a_difference_that_all_paired_tests_find() -> None:
+def test_the_tukey_test_of_ranx_misses_a_difference_that_all_paired_tests_find():
     pair = "convdr-convdr_bert"
     assert RANX["cast21"]["tukey"][pair] > 0.4
     assert RANX["cast21"]["student"][pair] < 0.003
@@ -111,7 +98,7 @@ def test_the_tukey_test_of_ranx_misses_a_difference_that_all_paired_tests_find()
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("test", ["t", "wilcoxon"])
-def test_the_tests_with_a_baseline_are_those_of_pyterrier(case: str, test: Test) -> None:
+def test_the_tests_with_a_baseline_are_those_of_pyterrier(case, test):
     found = compare(case, test, has_baseline=True)
     assert found.keys() == PYTERRIER[case][test].keys()
     for pair, p in PYTERRIER[case][test].items():
@@ -125,9 +112,7 @@ def test_the_tests_with_a_baseline_are_those_of_pyterrier(case: str, test: Test)
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize(("ours", "theirs"), [("holm", "holm"), ("bh", "fdr_bh")])
-def test_corrections_over_one_measure_are_those_of_pyterrier(
-    case: str, ours: Correction, theirs: str
-) -> None:
+def test_corrections_over_one_measure_are_those_of_pyterrier(case, ours, theirs):
     found = compare(case, "t", ours, has_baseline=True)
     for pair, p in PYTERRIER[case][f"t, {theirs}"].items():
         assert found[pair].p_corrected == pytest.approx(p, rel=1e-9), pair
@@ -176,11 +161,11 @@ UNDEFINED = {
 }
 
 
-def ties_of(name: str) -> str:
+def ties_of(name):
     return "doc_id_asc" if parse(name).row.name in ASCENDING else "input"
 
 
-def evaluate(peer: str, case: str, names: list[str], ties: str) -> Evaluation:
+def evaluate(peer, case, names, ties):
     rows, run = EVERY_CASE[case]
     return rankscope.evaluate(
         rows if peer == "pyndeval" else every.highest_grades(rows),
@@ -191,12 +176,12 @@ def evaluate(peer: str, case: str, names: list[str], ties: str) -> Evaluation:
     )
 
 
-def count_subtopics(case: str, query: str) -> int:
+def count_subtopics(case, query):
     rows, _ = EVERY_CASE[case]
     return len({subtopic for q, subtopic, _, grade in rows if q == query and grade >= 1})
 
 
-def check(peer: str, case: str, name: str, found: Evaluation) -> None:
+def check(peer, case, name, found):
     theirs = ANSWERS[peer][case][name]
     other = next((one for one in OTHERS if name in one.names), None)
     ours = dict(zip(found.query_texts, found.per_query_list(name), strict=True))
@@ -213,7 +198,7 @@ def check(peer: str, case: str, name: str, found: Evaluation) -> None:
 
 @pytest.mark.parametrize("case", EVERY_CASE)
 @pytest.mark.parametrize("peer", PEERS)
-def test_values_are_those_of_ir_measures_all_in_one_call(peer: str, case: str) -> None:
+def test_values_are_those_of_ir_measures_all_in_one_call(peer, case):
     names = [name for name in ANSWERS[peer][case] if USER not in name]
     for ties in ("input", "doc_id_asc"):
         chosen = [name for name in names if ties_of(name) == ties]
@@ -224,7 +209,7 @@ def test_values_are_those_of_ir_measures_all_in_one_call(peer: str, case: str) -
 
 
 @pytest.mark.parametrize("peer", PEERS)
-def test_values_are_those_of_ir_measures_one_by_one(peer: str) -> None:
+def test_values_are_those_of_ir_measures_one_by_one(peer):
     for name in ANSWERS[peer]["shallow"]:
         if USER in name:
             continue
@@ -232,7 +217,7 @@ def test_values_are_those_of_ir_measures_one_by_one(peer: str) -> None:
 
 
 @pytest.mark.parametrize("case", EVERY_CASE)
-def test_users_that_ir_measures_lacks_have_the_values_of_cwl_eval(case: str) -> None:
+def test_users_that_ir_measures_lacks_have_the_values_of_cwl_eval(case):
     theirs = {name: values for name, values in ANSWERS["cwl_eval"][case].items() if USER in name}
     ours = {name: name_user(name) for name in theirs}
     found = evaluate("cwl_eval", case, list(ours.values()), "input")
@@ -246,7 +231,7 @@ def test_users_that_ir_measures_lacks_have_the_values_of_cwl_eval(case: str) -> 
                 assert value == pytest.approx(expected, rel=1e-11, abs=1e-12), (name, query)
 
 
-def name_user(name: str) -> str:
+def name_user(name):
     """The measure of what is reported of a user of cwl_eval."""
     user, quantity, residual = name.split(USER)
     call, _, cutoff = user.partition(")")
@@ -254,7 +239,7 @@ def name_user(name: str) -> str:
 
 
 @pytest.mark.parametrize("other", OTHERS, ids=lambda other: other.names[0])
-def test_a_difference_shows_in_their_values(other: Other) -> None:
+def test_a_difference_shows_in_their_values(other):
     for name in other.names:
         theirs = ANSWERS["pyndeval"]["shallow"][name]
         assert max(theirs.values()) > 1, name
@@ -270,7 +255,7 @@ OF_LIBRARIES = {
 }
 
 
-def compute(case: items.Case, each: Counterpart, k: int) -> dict[str, float] | float:
+def compute(case, each, k):
     """Return our values of users, or the value of all lists."""
     offered = [*case.items]
     if each.catalogue == "history":
@@ -290,19 +275,17 @@ def compute(case: items.Case, each: Counterpart, k: int) -> dict[str, float] | f
     return dict(zip(found.query_texts, found.per_query_list(measure), strict=True))
 
 
-def are_equal(one: float, other: float) -> bool:
+def are_equal(one, other):
     return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-14)
 
 
-def name_of(each: Counterpart) -> str:
+def name_of(each):
     return f"{each.tool} {each.theirs}"
 
 
 @pytest.mark.parametrize("each", COUNTERPARTS, ids=name_of)
 @pytest.mark.parametrize("case", OF_ITEMS)
-def test_values_are_those_of_a_library_or_differ_as_a_row_says(
-    each: Counterpart, case: str
-) -> None:
+def test_values_are_those_of_a_library_or_differ_as_a_row_says(each, case):
     given = OF_ITEMS[case]
     answers = {
         k: OF_LIBRARIES[each.tool][case].get(f"{each.theirs}@{k}") for k in items.cutoffs(given)
@@ -327,7 +310,7 @@ def test_values_are_those_of_a_library_or_differ_as_a_row_says(
         assert is_same != differs, (k, ours, theirs)
 
 
-def test_every_value_of_a_library_has_a_counterpart() -> None:
+def test_every_value_of_a_library_has_a_counterpart():
     asked = {
         (library, name.rpartition("@")[0])
         for library, cases in OF_LIBRARIES.items()

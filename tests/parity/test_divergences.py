@@ -14,7 +14,7 @@ from rankscope.measures.compat import name_in
 from rankscope.measures.spec import default_measure
 
 from tests.parity import cases, peers, real
-from tests.parity.divergences import ABSENT, DIVERGENCES, MEAN, Divergence
+from tests.parity.divergences import ABSENT, DIVERGENCES, MEAN
 from tests.parity.shared import IR_MEASURES, IR_MEASURES_ASCENDING, SHARED
 from tests.reference import Retrieved, rank
 
@@ -23,7 +23,7 @@ rows = pytest.mark.parametrize(
 )
 
 
-def of_pytrec_eval(row: Divergence) -> float | str:
+def of_pytrec_eval(row):
     assert isinstance(row.run, dict)
     measure = rankscope.measures.parse(row.measure)
     rel = measure.parameters.get("rel", 1)
@@ -41,7 +41,7 @@ def of_pytrec_eval(row: Divergence) -> float | str:
     return values.get(row.of, ABSENT)
 
 
-def of_ir_measures(row: Divergence) -> float | str:
+def of_ir_measures(row):
     if row.of == MEAN:
         measure = ir_measures.parse_measure(row.measure)
         assert isinstance(row.run, dict)
@@ -49,14 +49,14 @@ def of_ir_measures(row: Divergence) -> float | str:
     return peers.of_ir_measures(row.qrels, row.run, [row.measure])[row.measure][row.of]
 
 
-def of_rankscope(row: Divergence) -> float | str:
+def of_rankscope(row):
     evaluation = rankscope.evaluate(row.qrels, row.run, row.measure)
     if row.of == MEAN:
         return evaluation[row.measure]
     return evaluation.to_dict()[row.of][row.measure]
 
 
-def outcome(compute: object, row: Divergence) -> float | str:
+def outcome(compute, row):
     """The value, or the name of the error that is raised in its place."""
     assert callable(compute)
     try:
@@ -65,42 +65,42 @@ def outcome(compute: object, row: Divergence) -> float | str:
         return type(error).__name__
 
 
-def is_same(one: float | str, other: float | str) -> bool:
+def is_same(one, other):
     """Whether two outcomes are the same; NaN is the same as NaN."""
     return repr(one) == repr(other)
 
 
 @rows
-def test_theirs_is_what_the_row_says(row: Divergence) -> None:
+def test_theirs_is_what_the_row_says(row):
     compute = of_pytrec_eval if row.tool == "pytrec_eval" else of_ir_measures
     assert is_same(outcome(compute, row), row.theirs)
 
 
 @rows
-def test_ours_is_what_the_row_says(row: Divergence) -> None:
+def test_ours_is_what_the_row_says(row):
     assert is_same(outcome(of_rankscope, row), row.ours)
 
 
 @rows
-def test_the_two_differ_and_the_row_says_why(row: Divergence) -> None:
+def test_the_two_differ_and_the_row_says_why(row):
     assert not is_same(row.ours, row.theirs)
     assert row.why.endswith(".")
 
 
-def test_a_name_is_one_row_by_tool_measure_and_condition() -> None:
+def test_a_name_is_one_row_by_tool_measure_and_condition():
     keys = [(row.tool, row.measure, row.condition) for row in DIVERGENCES]
     assert len(set(keys)) == len(keys)
 
 
 @pytest.mark.parametrize("ties", ["doc_id_asc", "input"])
-def test_the_choice_that_a_row_names_gives_their_value(ties: str) -> None:
+def test_the_choice_that_a_row_names_gives_their_value(ties):
     """RR@2 of ir_measures puts the smaller id first."""
     row = next(row for row in DIVERGENCES if row.measure == "RR@2")
     evaluation = rankscope.evaluate(row.qrels, row.run, row.measure, policy=f"ties={ties}")
     assert evaluation[row.measure] == row.theirs
 
 
-def test_single_precision_gives_the_value_of_pytrec_eval() -> None:
+def test_single_precision_gives_the_value_of_pytrec_eval():
     single = [row for row in DIVERGENCES if "single precision" in row.condition]
     assert len(single) == 3
     for row in single:
@@ -108,7 +108,7 @@ def test_single_precision_gives_the_value_of_pytrec_eval() -> None:
         assert evaluation[row.measure] == row.theirs
 
 
-def test_skipping_missing_queries_gives_the_mean_of_pytrec_eval() -> None:
+def test_skipping_missing_queries_gives_the_mean_of_pytrec_eval():
     row = next(row for row in DIVERGENCES if "not in the run" in row.condition)
     evaluation = rankscope.evaluate(row.qrels, row.run, row.measure, policy="missing=skip")
     assert evaluation[row.measure] == 1.0
@@ -122,7 +122,7 @@ RUNS = [*real.TREC, *real.OTHERS]
 
 
 @pytest.fixture(scope="module", params=[*SEEDS, *RUNS])
-def case(request: pytest.FixtureRequest) -> cases.Case:
+def case(request):
     if isinstance(request.param, int):
         return cases.make(request.param)
     qrels, run = real.read(request.param)
@@ -130,9 +130,7 @@ def case(request: pytest.FixtureRequest) -> cases.Case:
     return cases.Case(qrels, run, rows)
 
 
-def compare(
-    case: cases.Case, measure: rankscope.Measure, ours: dict[str, float], theirs: dict[str, float]
-) -> None:
+def compare(case, measure, ours, theirs):
     """Fail at the first query in which values differ, with all that is needed to see why."""
     for query, value in theirs.items():
         if ours[query] != value:
@@ -142,7 +140,7 @@ def compare(
             )
 
 
-def without_empty_lists(case: cases.Case, values: dict[str, float]) -> dict[str, float]:
+def without_empty_lists(case, values):
     """The values of queries of which a judged document was retrieved."""
     return {
         query: value
@@ -153,7 +151,7 @@ def without_empty_lists(case: cases.Case, values: dict[str, float]) -> dict[str,
 
 @pytest.mark.parametrize("rel", [1, 2, 3])
 @pytest.mark.parametrize("judged_only", [False, True], ids=["all", "judged only"])
-def test_values_are_those_of_pytrec_eval(case: cases.Case, rel: int, judged_only: bool) -> None:
+def test_values_are_those_of_pytrec_eval(case, rel, judged_only):
     shared = [one for one in SHARED if one.takes_rel or rel == 1]
     shared = [one for one in shared if one.takes_judged_only or not judged_only]
     measures = [one.at(rel=rel, judged_only=judged_only) for one in shared]
@@ -171,9 +169,7 @@ def test_values_are_those_of_pytrec_eval(case: cases.Case, rel: int, judged_only
 
 
 @pytest.mark.parametrize("k", [1, 3, 10])
-def test_whole_ideals_and_retrieved_denominators_are_those_of_a_run_cut_before_pytrec_eval(
-    case: cases.Case, k: int
-) -> None:
+def test_whole_ideals_and_retrieved_denominators_are_those_of_a_run_cut_before_pytrec_eval(case, k):
     cut = {query: first(scores, k) for query, scores in case.run.items()}
     theirs = peers.of_pytrec_eval(case.qrels, cut, ["ndcg", "set_P", "map"])
     measures = [nDCG(ideal="whole") @ k, P(denominator="retrieved") @ k, AP @ k]
@@ -182,14 +178,14 @@ def test_whole_ideals_and_retrieved_denominators_are_those_of_a_run_cut_before_p
         compare(case, measure, found[measure.name], values)
 
 
-def first(scores: dict[str, float], k: int) -> dict[str, float]:
+def first(scores, k):
     """The first documents as trec_eval orders them, which compares in single precision."""
     with np.errstate(over="ignore"):
         retrieved = [Retrieved(each, float(np.float32(scores[each]))) for each in scores]
     return {each.doc_id: scores[each.doc_id] for each in rank(retrieved)[:k]}
 
 
-def test_values_are_those_of_ir_measures(case: cases.Case) -> None:
+def test_values_are_those_of_ir_measures(case):
     theirs = peers.of_ir_measures(case.qrels, case.run, [one.name for one in IR_MEASURES])
     found = peers.of_rankscope(case.qrels, case.rows, IR_MEASURES)
     for measure in IR_MEASURES:
@@ -200,9 +196,7 @@ def test_values_are_those_of_ir_measures(case: cases.Case) -> None:
         compare(case, measure, found[measure.name], values)
 
 
-def test_what_ir_measures_computes_itself_has_equal_scores_by_ascending_id(
-    case: cases.Case,
-) -> None:
+def test_what_ir_measures_computes_itself_has_equal_scores_by_ascending_id(case):
     names = [one.name for one in IR_MEASURES_ASCENDING]
     theirs = peers.of_ir_measures(case.qrels, case.run, names)
     found = peers.of_rankscope(
@@ -216,7 +210,7 @@ def test_what_ir_measures_computes_itself_has_equal_scores_by_ascending_id(
         compare(case, measure, found[measure.name], theirs[measure.name])
 
 
-def test_a_mean_is_the_exact_one_of_the_values_of_pytrec_eval(case: cases.Case) -> None:
+def test_a_mean_is_the_exact_one_of_the_values_of_pytrec_eval(case):
     names = ["map", "bpref", "gm_map", "gm_bpref"]
     theirs = peers.of_pytrec_eval(case.qrels, case.run, names, rel=2)
     evaluation = rankscope.evaluate(

@@ -19,7 +19,7 @@ from dev.parity.answers import collect
 from dev.parity.cases import generate
 from dev.parity.fused import make_runs
 from tests.parity import peers
-from tests.parity.bugs import KNOWN_BUGS, KnownBug
+from tests.parity.bugs import KNOWN_BUGS
 from tests.parity.comparison import (
     by_query,
     compare,
@@ -28,19 +28,19 @@ from tests.parity.comparison import (
     is_close,
     is_touched,
 )
-from tests.parity.golden import Case, Golden, read_answers, read_cases, read_golden
+from tests.parity.golden import Case, read_answers, read_cases, read_golden
 from tests.parity.shared import SHARED
 
 CASES = read_cases()
 GOLDEN = read_golden()
 
 
-def test_the_cases_are_those_of_the_generator() -> None:
+def test_the_cases_are_those_of_the_generator():
     assert generator.render(generator.generate()) == generator.PATH.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("said", GOLDEN)
-def test_the_version_that_was_run_is_that_of_the_row(said: str) -> None:
+def test_the_version_that_was_run_is_that_of_the_row(said):
     assert find(GOLDEN[said].convention).version == GOLDEN[said].version
 
 
@@ -52,7 +52,7 @@ def test_the_version_that_was_run_is_that_of_the_row(said: str) -> None:
         for name in sorted(golden.cases.keys() - generator.UNUSUAL_GRADES)
     ],
 )
-def test_values_are_those_of_the_library(said: str, name: str) -> None:
+def test_values_are_those_of_the_library(said, name):
     compare(GOLDEN[said], name, CASES[name])
 
 
@@ -65,15 +65,13 @@ def test_values_are_those_of_the_library(said: str, name: str) -> None:
         if golden.arbitrary_above and name in {"tied", "binary_tied", "matrix", "tiny"}
     ],
 )
-def test_an_order_of_ties_that_is_left_to_chance_is_between_the_worst_and_the_best(
-    said: str, name: str
-) -> None:
+def test_an_order_of_ties_that_is_left_to_chance_is_between_the_worst_and_the_best(said, name):
     compare_chance(GOLDEN[said], name, CASES[name])
 
 
 @pytest.mark.parametrize("name", generator.UNUSUAL_GRADES)
 @pytest.mark.parametrize("said", GOLDEN)
-def test_a_grade_is_refused_where_the_library_refuses_it(said: str, name: str) -> None:
+def test_a_grade_is_refused_where_the_library_refuses_it(said, name):
     golden, case = GOLDEN[said], CASES[name]
     ordinary = {
         (refusal.error, refusal.message)
@@ -97,7 +95,7 @@ def test_a_grade_is_refused_where_the_library_refuses_it(said: str, name: str) -
 
 @pytest.mark.parametrize("name", generator.UNUSUAL_GRADES)
 @pytest.mark.parametrize("said", GOLDEN)
-def test_a_grade_that_the_library_takes_has_its_value(said: str, name: str) -> None:
+def test_a_grade_that_the_library_takes_has_its_value(said, name):
     golden, case = GOLDEN[said], CASES[name]
     for measure, answer in golden.cases.get(name, {}).items():
         if said_to_be_other(golden, name, measure):
@@ -108,7 +106,7 @@ def test_a_grade_that_the_library_takes_has_its_value(said: str, name: str) -> N
                 assert is_close(golden, ours[query], theirs), (measure, ours, theirs)
 
 
-def said_to_be_other(golden: Golden, name: str, measure: str) -> bool:
+def said_to_be_other(golden, name, measure):
     """Whether the row says that the library makes of the grade what we do not."""
     try:
         evaluate(golden, name, CASES[name], measure)
@@ -120,9 +118,7 @@ def said_to_be_other(golden: Golden, name: str, measure: str) -> bool:
 
 
 @pytest.mark.parametrize(("said", "bug"), [(said, bug) for bug in KNOWN_BUGS for said in bug.said])
-def test_a_bug_that_is_not_repeated_shows_in_the_numbers_of_the_library(
-    said: str, bug: KnownBug
-) -> None:
+def test_a_bug_that_is_not_repeated_shows_in_the_numbers_of_the_library(said, bug):
     golden = GOLDEN[said]
     assert bug.name in {known.name for known in find(golden.convention).bugs}
     shown = [
@@ -157,9 +153,7 @@ LIVE_CASES = {"binary_tied", "matrix", "split"}
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, OTHER_CASES])
 @pytest.mark.parametrize("peer", MODULES)
-def test_values_are_those_of_the_library_beside_us(
-    peer: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_values_are_those_of_the_library_beside_us(peer, seed, tmp_path, monkeypatch):
     if find_spec(MODULES[peer]) is None:
         pytest.skip(f"{MODULES[peer]} is not installed")
     monkeypatch.chdir(tmp_path)  # some write logs where they run
@@ -181,7 +175,7 @@ DEPTH = 1619
 
 
 @pytest.mark.parametrize("scale", [(0, 1), (1, 2, 3), (-1, 0, 0, 0, 4)], ids=str)
-def test_every_rank_is_discounted_as_by_pytrec_eval(scale: tuple[int, ...]) -> None:
+def test_every_rank_is_discounted_as_by_pytrec_eval(scale):
     random = Random(len(scale))
     documents = [f"d{number}" for number in range(DEPTH)]
     qrels = {"q": {document: random.choice(scale) for document in documents}}
@@ -196,7 +190,7 @@ FOLDER = Path(__file__).parent / "golden" / "fused"
 Lists = dict[str, dict[str, float]]
 
 
-def load(peer: str) -> dict[str, Lists]:
+def load(peer):
     """Return what a tool says, by method and scale."""
     text = FOLDER.joinpath(f"{peer}.json").read_text(encoding="utf-8")
     cases: dict[str, Lists] = json.loads(text)["cases"]
@@ -215,7 +209,7 @@ OTHERS = {"wmnz min-max"}
 
 
 @pytest.mark.parametrize("case", sorted(RANX.keys() - OTHERS))
-def test_scores_are_those_of_ranx(case: str) -> None:
+def test_scores_are_those_of_ranx(case):
     method, scale = case.split()
     settings = SETTINGS.get(method, {})
     if scale != "none":
@@ -224,7 +218,7 @@ def test_scores_are_those_of_ranx(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", sorted(TRECTOOLS))
-def test_scores_are_those_of_trectools(case: str) -> None:
+def test_scores_are_those_of_trectools(case):
     method, _ = case.split()
     runs = make_runs()
     settings: dict[str, Any] = {}
@@ -234,7 +228,7 @@ def test_scores_are_those_of_trectools(case: str) -> None:
     check(rs.fuse(runs, method, **settings), TRECTOOLS[case])
 
 
-def check(fused: rs.FusedRun, expected: Lists) -> None:
+def check(fused, expected):
     found = fused.to_dict()
     assert found.keys() == expected.keys()
     for query, scores in expected.items():

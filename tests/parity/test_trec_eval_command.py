@@ -13,7 +13,6 @@ import pytest
 import pytrec_eval
 
 from tests.parity import real
-from tests.parity.conftest import Command
 
 GOLDEN = Path(__file__).with_name("trec_eval")
 
@@ -45,7 +44,7 @@ PREFERENCES = {
 
 
 @pytest.mark.parametrize("case", [*CASES, *JUDGES, *PREFERENCES])
-def test_the_output_is_that_of_trec_eval(case: str, command: Command) -> None:
+def test_the_output_is_that_of_trec_eval(case, command):
     qrels, run, options = "qrels", "run", (CASES | JUDGES).get(case, "")
     if case in JUDGES:
         qrels = "judges"
@@ -57,14 +56,14 @@ def test_the_output_is_that_of_trec_eval(case: str, command: Command) -> None:
     assert command.print(*options.split(), *files) == expected
 
 
-def test_every_golden_file_is_compared() -> None:
+def test_every_golden_file_is_compared():
     inputs = {"qrels", "run", "judges", "prefs", "qrels-prefs", "prefs-run"}
     found = {path.stem for path in GOLDEN.glob("*.txt")} - inputs
     assert found == {*CASES, *JUDGES, *PREFERENCES}
 
 
 @pytest.fixture(params=real.TREC)
-def files(request: pytest.FixtureRequest) -> list[Path]:
+def files(request):
     return real.paths(request.param)
 
 
@@ -72,12 +71,8 @@ def files(request: pytest.FixtureRequest) -> list[Path]:
     ("options", "level", "judged_only"), [("", 1, False), ("-l2", 2, False), ("-J", 1, True)]
 )
 def test_real_runs_have_the_values_and_means_of_pytrec_eval(
-    files: list[Path],
-    options: str,
-    level: int,
-    judged_only: bool,
-    command: Command,
-) -> None:
+    files, options, level, judged_only, command
+):
     name = next(name for name in real.TREC if real.DATA / real.TREC[name][1] == files[1])
     qrels, run = real.read(name)
     names = pytrec_eval.supported_measures - {"runid", "relstring", "num_q", "gm_map", "gm_bpref"}
@@ -101,7 +96,7 @@ def test_real_runs_have_the_values_and_means_of_pytrec_eval(
     assert set(lines) <= set(found)
 
 
-def write(measure: str, value: float) -> str:
+def write(measure, value):
     return f"{value:.0f}" if measure.startswith("num_") else f"{value:6.4f}"
 
 
@@ -112,12 +107,12 @@ SMALL = {
 
 
 @pytest.fixture
-def command(command: Command) -> Command:
+def command(command):
     command.write(SMALL["qrels"], SMALL["run"])
     return command
 
 
-def test_version_10_has_measures_and_rounding_of_its_own(command: Command) -> None:
+def test_version_10_has_measures_and_rounding_of_its_own(command):
     words = ["-m", "dcg", "-m", "ideal_dcg", "-m", "iprec_at_recall.0.4", "-m", "unj.2,10"]
     words += ["-m", "rbp.p=0.5", "-m", "rbp_resid.p=0.5", "-m", "11pt_avg.0.4"]
     found = command.values("--dialect", "10", "-q", *words)["q1"]
@@ -137,21 +132,21 @@ def test_version_10_has_measures_and_rounding_of_its_own(command: Command) -> No
     assert nine == {"iprec_at_recall_0.40": f"{2 / 3:6.4f}"}
 
 
-def test_version_10_prints_queries_that_are_not_in_the_run_with_c(command: Command) -> None:
+def test_version_10_prints_queries_that_are_not_in_the_run_with_c(command):
     words = ["-c", "-q", "-m", "num_rel", "-m", "num_ret", "-m", "map", "-m", "relstring"]
     ten = command.values("--dialect", "10", *words)["q2"]
     assert ten == {"num_ret": "0", "num_rel": "1", "map": "0.0000", "relstring": "''"}
     assert "q2" not in command.values(*words)
 
 
-def test_scores_are_compared_in_the_precision_of_the_version(command: Command) -> None:
+def test_scores_are_compared_in_the_precision_of_the_version(command):
     command.write("q 0 a 1\n", "q Q0 a 1 1.00000001 t\nq Q0 b 2 1.0 t\n")
     for dialect, value in (("9", "0.5000"), ("10", "1.0000")):
         found = command.values("--dialect", dialect, "-m", "recip_rank")
         assert found == {"all": {"recip_rank": value}}
 
 
-def test_deviations_are_in_standard_deviations_from_the_mean_of_the_query(command: Command) -> None:
+def test_deviations_are_in_standard_deviations_from_the_mean_of_the_query(command):
     moments = command.folder / "moments"
     moments.write_text("q1 P_1 0.5 0.25\nq1 num_ret 3 2\n")
     words = ["-m", "P.1", "-m", "num_ret", "-m", "map", "-m", "num_q"]
@@ -176,9 +171,7 @@ REFUSED = {
     ("words", "status"),
     [(words, status) for status, given in REFUSED.items() for words in given.split("; ")],
 )
-def test_what_is_refused_has_the_exit_status_of_trec_eval(
-    words: str, status: int, command: Command
-) -> None:
+def test_what_is_refused_has_the_exit_status_of_trec_eval(words, status, command):
     assert command.values(*words.split(), status=status) == {}
 
 
@@ -192,26 +185,24 @@ def test_what_is_refused_has_the_exit_status_of_trec_eval(
         ("rbp", "version 10 has it: add --dialect 10"),
     ],
 )
-def test_an_unknown_measure_says_what_trec_eval_calls_it(
-    word: str, hint: str, command: Command
-) -> None:
+def test_an_unknown_measure_says_what_trec_eval_calls_it(word, hint, command):
     command.values("-m", word, status=1)
     assert f"Hint: {hint}\n" in command.said
 
 
-def test_numbers_may_have_a_sign_and_blanks(command: Command) -> None:
+def test_numbers_may_have_a_sign_and_blanks(command):
     words = ["-m", "map", "-m", "P.+2"]
     found = command.values(*words, "-l", " +2", "-M", "+3")
     assert found == command.values(*words, "-l2", "-M3")
 
 
 @pytest.mark.parametrize("length", [-3, 0])
-def test_a_relstring_without_documents_is_empty(length: int, command: Command) -> None:
+def test_a_relstring_without_documents_is_empty(length, command):
     found = command.values("-q", "-m", f"relstring.{length}")["q1"]
     assert found == {f"relstring_{length}": "''"}
 
 
-def test_rbp_takes_gains_of_grades_divided_by_the_highest(command: Command) -> None:
+def test_rbp_takes_gains_of_grades_divided_by_the_highest(command):
     given = ["rbp.1=0.5,3=1", "rbp.p=0.5,1=3,3=4", "rbp.p=0.5,-1=1,1=1,3=0.5"]
     found = [
         command.values("--dialect", "10", "-m", name)["all"][name.replace(".", "_", 1)]
@@ -221,20 +212,20 @@ def test_rbp_takes_gains_of_grades_divided_by_the_highest(command: Command) -> N
     assert found == [f"{value:.4f}" for value in expected]
 
 
-def test_rbp_without_gains_takes_the_grades(command: Command) -> None:
+def test_rbp_without_gains_takes_the_grades(command):
     for name in ("rbp", "rbp.1=1,3=3"):
         found = command.values("--dialect", "10", "-q", "-m", name)["q1"]
         assert list(found.values()) == [f"{0.1 * (1 + 0.9**2 / 3):.4f}"]
 
 
-def test_with_c_num_rel_of_all_queries_counts_every_relevant_document(command: Command) -> None:
+def test_with_c_num_rel_of_all_queries_counts_every_relevant_document(command):
     found = command.values("-c", "-l2", "-q", "-m", "num_rel")
     assert (found["q1"], found["all"]) == ({"num_rel": "1"}, {"num_rel": "4"})
     assert "num_rel of all queries counts grades of 1 or more" in command.said
 
 
 @pytest.mark.parametrize("format_", ["qrels_jg", "prefs"])
-def test_fields_after_the_sixth_are_ignored_in_every_format(format_: str, command: Command) -> None:
+def test_fields_after_the_sixth_are_ignored_in_every_format(format_, command):
     subgroup = " s" if format_ == "prefs" else ""
     judged = "".join(f"q1 u{subgroup} {line}\n" for line in ("a 3", "b 0"))
     words = ["-R", format_, "-m", format_]
@@ -244,7 +235,7 @@ def test_fields_after_the_sixth_are_ignored_in_every_format(format_: str, comman
     assert command.values(*words) == expected
 
 
-def test_an_error_in_a_run_with_more_fields_names_the_file(command: Command) -> None:
+def test_an_error_in_a_run_with_more_fields_names_the_file(command):
     broken = SMALL["run"].replace(" t\n", " t more\n").replace(" 3 t", " abc t")
     command.write(SMALL["qrels"], broken)
     command.values(status=2)
@@ -262,9 +253,7 @@ def test_an_error_in_a_run_with_more_fields_names_the_file(command: Command) -> 
         (SMALL["qrels"], None, 2),
     ],
 )
-def test_broken_files_have_the_exit_status_of_trec_eval(
-    qrels: str, run: str | None, status: int, command: Command
-) -> None:
+def test_broken_files_have_the_exit_status_of_trec_eval(qrels, run, status, command):
     command.write(qrels, run or "")
     if run is None:
         command.files[1].unlink()
@@ -278,11 +267,7 @@ def test_broken_files_have_the_exit_status_of_trec_eval(
         ((0, " 3\n", " 3.9\n"), "grades are cut to whole numbers"),
     ],
 )
-def test_what_trec_eval_leaves_out_is_left_out_with_a_note(
-    change: tuple[int, str, str],
-    note: str,
-    command: Command,
-) -> None:
+def test_what_trec_eval_leaves_out_is_left_out_with_a_note(change, note, command):
     place, old, new = change
     expected = command.values("-m", "ndcg")
     path = command.files[place]
@@ -291,9 +276,7 @@ def test_what_trec_eval_leaves_out_is_left_out_with_a_note(
     assert note in command.said
 
 
-def test_a_measure_without_parameters_in_any_order_is_printed_in_that_of_trec_eval(
-    command: Command,
-) -> None:
+def test_a_measure_without_parameters_in_any_order_is_printed_in_that_of_trec_eval(command):
     found = command.values("-m", "ndcg_cut.10", "-m", "P.5", "-m", "map", "-m", "ndcg_cut.5")
     assert [*found["all"]] == ["map", "P_5", "ndcg_cut_10"]
 
@@ -304,12 +287,12 @@ PREFERRED = "q1 Q0 b 1 3 t\nq1 Q0 a 2 2 t\nq1 Q0 c 3 1 t\n"
 WORDS = ["-q", "-R", "prefs", "-m", "all_prefs"]
 
 
-def prefer(command: Command, *lines: str) -> None:
+def prefer(command, *lines):
     """Write preferences of which two are in the run in the wrong order."""
     command.write("".join(f"q1 {line}\n" for line in lines), PREFERRED)
 
 
-def test_preferences_are_fulfilled_by_rank_and_by_what_was_retrieved(command: Command) -> None:
+def test_preferences_are_fulfilled_by_rank_and_by_what_was_retrieved(command):
     # In the run: b, a, c. Not in the run: x, y. The first group prefers a to b, c and x; the second
     # prefers b to a, and x to y.
     prefer(
@@ -348,7 +331,7 @@ def test_preferences_are_fulfilled_by_rank_and_by_what_was_retrieved(command: Co
     assert {name: found[name] for name in counts} == counts
 
 
-def test_preferences_of_a_group_are_transitive(command: Command) -> None:
+def test_preferences_of_a_group_are_transitive(command):
     prefer(command, "u s a 2", "u s b 1", "u t b 2", "u t c 1")
     found = command.values(*WORDS)["q1"]
     assert (found["prefs_num_prefs_poss"], found["prefs_num_prefs_ful"]) == ("3", "2")
@@ -367,8 +350,8 @@ def test_preferences_of_a_group_are_transitive(command: Command) -> None:
     ],
 )
 def test_preferences_that_contradict_each_other_or_are_none_are_refused(
-    lines: list[str], status: int, what: str, command: Command
-) -> None:
+    lines, status, what, command
+):
     prefer(command, *lines)
     command.values(*WORDS, status=status)
     assert what in command.said

@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from rankscope.trec_eval import preference_counts
 from rankscope.trec_eval.preference_counts import ConflictError, find_values
 
-from tests.parity.conftest import Command
-
 QRELS = "q1 0 a 3\nq1 0 b 0\nq1 0 c 1\nq2 0 x 1\nq2 0 y 2\n"
 ONE = QRELS[: QRELS.index("q2")]
 """The judgments of the first query."""
@@ -21,13 +19,13 @@ RUN = "q1 Q0 a 1 4 t\nq1 Q0 u 2 3 t\nq1 Q0 c 3 2 t\n"
 
 
 @pytest.fixture
-def command(command: Command) -> Command:
+def command(command):
     command.write(QRELS, RUN)
     return command
 
 
 @pytest.mark.parametrize("dialect", ["9", "10"])
-def test_a_deviation_of_0_is_0_where_the_value_is_the_mean(dialect: str, command: Command) -> None:
+def test_a_deviation_of_0_is_0_where_the_value_is_the_mean(dialect, command):
     command.write(ONE, RUN)
     moments = command.folder / "moments"
     moments.write_text("q1 P_1 1.0 0\nq1 num_ret 2 0.0\nq1 success_1 3 -0.5\nq1 recip_rank 0 nan\n")
@@ -42,17 +40,13 @@ def test_a_deviation_of_0_is_0_where_the_value_is_the_mean(dialect: str, command
     assert found == {"q1": values, "all": {**values, "Znum_q": "1.0000"}}
 
 
-def test_with_c_num_rel_is_the_number_of_relevant_documents_beside_deviations(
-    command: Command,
-) -> None:
+def test_with_c_num_rel_is_the_number_of_relevant_documents_beside_deviations(command):
     (command.folder / "moments").write_text("q1 num_rel 1 2\n")
     found = command.values("-q", "-c", "-Z", command.folder / "moments", "-m", "num_rel")
     assert found == {"q1": {"Znum_rel": f"{(2 - 1) / 2:.4f}"}, "all": {"Znum_rel": "4.0000"}}
 
 
-def test_a_geometric_mean_of_deviations_counts_absent_queries_as_the_least_value(
-    command: Command,
-) -> None:
+def test_a_geometric_mean_of_deviations_counts_absent_queries_as_the_least_value(command):
     (command.folder / "moments").write_text("q1 gm_map -1 0.5\n")
     found = command.values("-c", "-Z", command.folder / "moments", "-m", "gm_map")
     precision = (1 + 2 / 3) / 2
@@ -71,9 +65,7 @@ COMMENTS = ["# made by hand", "#q1 0 a 3", "#", "#x 1 2 3 4 5"]
 
 @pytest.mark.parametrize("comment", COMMENTS)
 @pytest.mark.parametrize("form", LINES)
-def test_version_10_skips_comments_in_every_format(
-    form: str, comment: str, command: Command
-) -> None:
+def test_version_10_skips_comments_in_every_format(form, comment, command):
     nickname = {"qrels": "official", "qrels_prefs": "prefs"}.get(form, form)
     words = ["--dialect", "10", "-c", "-q", "-R", form, "-m", nickname]
     one, *others = LINES[form]
@@ -85,13 +77,13 @@ def test_version_10_skips_comments_in_every_format(
 
 
 @pytest.mark.parametrize("form", ["qrels_jg", "prefs", "qrels_prefs"])
-def test_a_comment_of_other_fields_is_a_mistake_in_version_9(form: str, command: Command) -> None:
+def test_a_comment_of_other_fields_is_a_mistake_in_version_9(form, command):
     command.write("# made by hand alone today\n" + "\n".join(LINES[form]), RUN)
     nickname = "qrels_jg" if form == "qrels_jg" else "prefs"
     assert command.values("-R", form, "-m", nickname, status=2) == {}
 
 
-def test_a_mistake_after_a_comment_has_its_line_and_its_file(command: Command) -> None:
+def test_a_mistake_after_a_comment_has_its_line_and_its_file(command):
     command.write(f"#by hand\n{QRELS}q3 0 a\n", RUN)
     command.values("--dialect", "10", status=2)
     assert f"error: {command.files[0]}:7:" in command.said
@@ -101,16 +93,14 @@ def test_a_mistake_after_a_comment_has_its_line_and_its_file(command: Command) -
 
 
 @pytest.mark.parametrize("dialect", ["9", "10"])
-def test_decimals_of_cutoffs_are_left_out_with_a_note(dialect: str, command: Command) -> None:
+def test_decimals_of_cutoffs_are_left_out_with_a_note(dialect, command):
     command.write(ONE, RUN)
     found = command.values("--dialect", dialect, "-m", "P.2,3.9,5.")["all"]
     assert found == {"P_2": f"{1 / 2:.4f}", "P_3": f"{2 / 3:.4f}", "P_5": f"{2 / 5:.4f}"}
     assert "P.2,3.9,5.: trec_eval leaves out decimals of cutoffs" in command.said
 
 
-def test_the_residual_of_rbp_is_0_where_everything_is_judged_or_nothing_was_retrieved(
-    command: Command,
-) -> None:
+def test_the_residual_of_rbp_is_0_where_everything_is_judged_or_nothing_was_retrieved(command):
     command.write(QRELS + "q3 0 z 1\n", RUN + "q3 Q0 z 1 1 t\n")
     words = ["--dialect", "10", "-c", "-q", "-m", "rbp_resid"]
     first = 0.9**3 + (1 - 0.9) * 0.9  # of q1: one unjudged document at rank 2 of 3
@@ -125,7 +115,7 @@ def test_the_residual_of_rbp_is_0_where_everything_is_judged_or_nothing_was_retr
     assert found["q2"] == {"rbp_resid_p=0.5": f"{0.5 + (1 - 0.5):.4f}"}
 
 
-def test_version_10_takes_an_absent_query_for_one_unjudged_document(command: Command) -> None:
+def test_version_10_takes_an_absent_query_for_one_unjudged_document(command):
     words = ["--dialect", "10", "-c", "-q", "-N", "9", "-m"]
     found = command.values(*words, "utility.1,-2,-3,0.5")
     assert found["q2"] == {"utility_1,-2,-3,0.5": f"{-2 - 3 * 2 + 0.5 * (9 - 1 - 2):.4f}"}
@@ -133,9 +123,7 @@ def test_version_10_takes_an_absent_query_for_one_unjudged_document(command: Com
 
 
 @pytest.mark.parametrize("form", LINES)
-def test_version_10_prints_all_queries_with_c_if_none_is_in_the_run(
-    form: str, command: Command
-) -> None:
+def test_version_10_prints_all_queries_with_c_if_none_is_in_the_run(form, command):
     command.write("\n".join(LINES[form]), "q9 Q0 a 1 1 t\n")
     measure = {"qrels": "map", "qrels_jg": "map_avgjg"}.get(form, "prefs_simp")
     words = ["-R", form, "-c", "-q", "-m", measure]
@@ -147,8 +135,8 @@ def test_version_10_prints_all_queries_with_c_if_none_is_in_the_run(
 @pytest.mark.parametrize(("dialect", "least"), [("9", 0.1), ("10", 0.5)])
 @pytest.mark.parametrize("emptied", ["-J", "-M0"])
 def test_the_precision_of_no_documents_is_minus_nan_where_no_relevant_one_is_needed(
-    emptied: str, dialect: str, least: float, command: Command
-) -> None:
+    emptied, dialect, least, command
+):
     command.write(ONE, "q1 Q0 u 1 1 t\n")
     words = ["-m", "iprec_at_recall.0.0,0.04,0.1,0.3", "-m", "11pt_avg.0.04,0.9", "-m", "P.1"]
     values = {
@@ -170,22 +158,22 @@ def test_the_precision_of_no_documents_is_minus_nan_where_no_relevant_one_is_nee
     ],
 )
 def test_rndcg_is_minus_nan_where_documents_are_relevant_and_none_has_a_gain(
-    level: str, measure: str, value: str, command: Command
-) -> None:
+    level, measure, value, command
+):
     grade = "1" if measure == "Rndcg.0=2" else "0"
     command.write(f"q1 0 a {grade}\nq1 0 b -1\n", "q1 Q0 a 1 1 t\n")
     found = command.values("-q", f"-l{level}", "-m", measure)
     assert {*found["q1"].values(), *found["all"].values()} == {value}
 
 
-def test_a_value_that_is_not_defined_is_told_on_standard_error(command: Command) -> None:
+def test_a_value_that_is_not_defined_is_told_on_standard_error(command):
     command.write(QRELS, "q1 Q0 u 1 1 t\n")
     command.values("-J", "-m", "iprec_at_recall")
     note = "iprec_at_recall is -nan, as in trec_eval, for queries without a value: 1"
     assert note in command.said
 
 
-def test_means_divide_sums_that_are_added_in_the_order_of_the_queries(command: Command) -> None:
+def test_means_divide_sums_that_are_added_in_the_order_of_the_queries(command):
     hits = [2, 6, 3, 4, 5, 4, 7, 4]
     qrels, run = [], []
     for query, count in enumerate(hits):
@@ -202,7 +190,7 @@ def test_means_divide_sums_that_are_added_in_the_order_of_the_queries(command: C
     assert found != f"{math.fsum(count / 20 for count in hits) / len(hits):.4f}"
 
 
-def test_version_10_has_one_table_of_gains_for_dcg_and_ndcg(command: Command) -> None:
+def test_version_10_has_one_table_of_gains_for_dcg_and_ndcg(command):
     command.write(ONE, RUN)
     words = ["--dialect", "10", "-m", "dcg.3=1", "-m", "ideal_dcg", "-m", "ndcg"]
     dcg, ideal = 1 + 1 / 2, 1 + 1 / math.log2(3)
@@ -213,7 +201,6 @@ def test_version_10_has_one_table_of_gains_for_dcg_and_ndcg(command: Command) ->
 
 
 DOCUMENTS = 7
-Judgment = tuple[bytes, bytes, float, int]
 
 judgments = st.lists(
     st.tuples(
@@ -227,7 +214,7 @@ judgments = st.lists(
 )
 
 
-def find_preferences(group: list[Judgment]) -> Counter[tuple[int, int]]:
+def find_preferences(group):
     """Return how often each document of a group is preferred to another one."""
     stated = Counter(
         (better[3], worse[3])
@@ -242,13 +229,13 @@ def find_preferences(group: list[Judgment]) -> Counter[tuple[int, int]]:
     return Counter({pair for pair in pairs if pair[0] != pair[1]})
 
 
-def define_values(given: list[Judgment], retrieved: int) -> dict[str, float]:
+def define_values(given, retrieved):
     """Return the values by their definition."""
     groups = [
         find_preferences(list(group)) for _, group in groupby(sorted(given), lambda one: one[0])
     ]
 
-    def is_in(pair: tuple[int, int], scope: str) -> bool:
+    def is_in(pair, scope):
         found = sum(document < retrieved for document in pair)
         return found >= {"": 0, "_imp": 1, "_ret": 2}[scope]
 
@@ -280,9 +267,7 @@ def define_values(given: list[Judgment], retrieved: int) -> dict[str, float]:
 
 @pytest.mark.parametrize("at_once", [1, DOCUMENTS, 3 * DOCUMENTS, 1 << 22])
 @given(given=judgments, retrieved=st.integers(0, DOCUMENTS))
-def test_values_are_those_of_the_definition(
-    at_once: int, given: list[Judgment], retrieved: int
-) -> None:
+def test_values_are_those_of_the_definition(at_once, given, retrieved):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(preference_counts, "PAIRS_AT_ONCE", at_once)
         try:
@@ -305,12 +290,12 @@ def test_values_are_those_of_the_definition(
         [(b"u", b"s", n, d) for n in (2.0, 1.0) for d in (0, 1)] + [(b"u", b"t", 1.0, 2)],
     ],
 )
-def test_contradictions_within_a_group_are_errors(given: list[Judgment]) -> None:
+def test_contradictions_within_a_group_are_errors(given):
     with pytest.raises(ConflictError):
         find_values(given, 3, 3)
 
 
-def test_a_document_with_two_neighbouring_levels_in_a_subgroup_is_between_them() -> None:
+def test_a_document_with_two_neighbouring_levels_in_a_subgroup_is_between_them():
     levels = [(3.0, 0), (3.0, 1), (2.0, 1), (2.0, 2)]
     given = [*((b"u", b"s", level, number) for level, number in levels), (b"u", b"t", 1.0, 3)]
     assert find_values(given, 4, 4)["prefs_num_prefs_poss"] == 3

@@ -17,7 +17,6 @@ from rankscope.drawing.palette import (
     LIGHT,
     MARKERS,
     PALETTES,
-    Palette,
     find_theme,
     write_properties,
 )
@@ -55,7 +54,7 @@ TO_XYZ: tuple[Channels, Channels, Channels] = (
 WHITE: Channels = (0.95047, 1.0, 1.08883)
 
 
-def multiply(matrix: tuple[Channels, Channels, Channels], channels: Channels) -> Channels:
+def multiply(matrix, channels):
     red, green, blue = (
         math.fsum(factor * channel for factor, channel in zip(row, channels, strict=True))
         for row in matrix
@@ -63,7 +62,7 @@ def multiply(matrix: tuple[Channels, Channels, Channels], channels: Channels) ->
     return red, green, blue
 
 
-def linear(color: str) -> Channels:
+def linear(color):
     red, green, blue = (
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
         for part in (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
@@ -71,11 +70,11 @@ def linear(color: str) -> Channels:
     return red, green, blue
 
 
-def luminance(color: str) -> float:
+def luminance(color):
     return multiply(TO_XYZ, linear(color))[1]
 
 
-def lab(channels: Channels) -> Channels:
+def lab(channels):
     """The coordinates of CIE 1976: lightness from 0 to 100, and two for the hue."""
     x, y, z = (
         share ** (1 / 3) if share > (6 / 29) ** 3 else share * (29 / 6) ** 2 / 3 + 4 / 29
@@ -86,22 +85,22 @@ def lab(channels: Channels) -> Channels:
     return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 
 
-def lightness(color: str) -> float:
+def lightness(color):
     return lab(linear(color))[0]
 
 
-def hue(color: str) -> float:
+def hue(color):
     _, a, b = lab(linear(color))
     return math.degrees(math.atan2(b, a)) % 360
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(one, other):
     """The contrast ratio of the Web Content Accessibility Guidelines."""
     low, high = sorted(map(luminance, (one, other)))
     return (high + 0.05) / (low + 0.05)
 
 
-def distance(one: str, other: str, vision: str) -> float:
+def distance(one, other, vision):
     """How far apart two colors are for a type of color vision (CIE 1976)."""
     seen = []
     for color in (one, other):
@@ -116,32 +115,32 @@ STYLES = [path for path in PACKAGE.rglob("*") if path.suffix in {".css", ".j2", 
 both = pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES)
 
 
-def losses(palette: Palette) -> list[str]:
+def losses(palette):
     return [getattr(palette, part) for part in PARTS if part != UNDEFINED]
 
 
-def test_lightness_is_that_of_known_greys() -> None:
+def test_lightness_is_that_of_known_greys():
     assert lightness("#000000") == pytest.approx(0)
     assert lightness("#FFFFFF") == pytest.approx(100)
     assert lightness("#777777") == pytest.approx(50, abs=0.1)
     assert contrast("#FFFFFF", "#000000") == pytest.approx(21)
 
 
-def test_red_and_green_are_nearer_for_who_lacks_a_cone() -> None:
+def test_red_and_green_are_nearer_for_who_lacks_a_cone():
     apart = distance("#c04040", "#608040", "trichromat")
     assert distance("#c04040", "#608040", "deuteranope") < apart / 2
     assert distance("#c04040", "#608040", "tritanope") > apart / 2
 
 
 @both
-def test_runs_differ_in_grey_and_stand_out_from_the_paper(palette: Palette) -> None:
+def test_runs_differ_in_grey_and_stand_out_from_the_paper(palette):
     for one, other in combinations(palette.run, 2):
         assert abs(lightness(one) - lightness(other)) > 6
     assert min(contrast(line, palette.paper) for line in palette.run) > 3
 
 
 @both
-def test_kinds_of_loss_differ_in_grey_and_stand_out_from_the_paper(palette: Palette) -> None:
+def test_kinds_of_loss_differ_in_grey_and_stand_out_from_the_paper(palette):
     # Any two stand beside each other where the kind between them is 0.
     for one, other in combinations([*losses(palette), palette.value], 2):
         assert abs(lightness(one) - lightness(other)) > 12
@@ -152,14 +151,14 @@ def test_kinds_of_loss_differ_in_grey_and_stand_out_from_the_paper(palette: Pale
 
 @both
 @pytest.mark.parametrize("vision", VISIONS)
-def test_people_with_any_color_vision_tell_colors_apart(palette: Palette, vision: str) -> None:
+def test_people_with_any_color_vision_tell_colors_apart(palette, vision):
     # A difference of 2.3 is just noticeable. Lines also differ in marker and dash pattern.
     for colors in (palette.run, losses(palette), (palette.better, palette.worse)):
         for one, other in combinations(colors, 2):
             assert distance(one, other, vision) > 15
 
 
-def test_a_run_and_a_loss_keep_their_hue_on_dark_paper() -> None:
+def test_a_run_and_a_loss_keep_their_hue_on_dark_paper():
     *light, black = LIGHT.run
     *dark, white = DARK.run
     pairs = [
@@ -175,12 +174,12 @@ def test_a_run_and_a_loss_keep_their_hue_on_dark_paper() -> None:
     assert contrast(white, DARK.paper) > 15
 
 
-def test_runs_differ_without_color() -> None:
+def test_runs_differ_without_color():
     assert len(set(MARKERS)) == len(set(map(str, DASHES))) == len(LIGHT.run) == len(DARK.run)
 
 
 @both
-def test_stages_of_a_pipeline_differ_from_the_next_in_grey_and_in_hatch(palette: Palette) -> None:
+def test_stages_of_a_pipeline_differ_from_the_next_in_grey_and_in_hatch(palette):
     assert len(set(HATCHES)) == len(HATCHES)
     assert palette.stage[0] == palette.retrieval
     for one, other in combinations(palette.stage, 2):
@@ -188,7 +187,7 @@ def test_stages_of_a_pipeline_differ_from_the_next_in_grey_and_in_hatch(palette:
 
 
 @both
-def test_text_can_be_read(palette: Palette) -> None:
+def test_text_can_be_read(palette):
     assert contrast(palette.ink, palette.paper) > 7
     texts = (
         palette.quiet,
@@ -204,14 +203,14 @@ def test_text_can_be_read(palette: Palette) -> None:
     assert contrast(palette.ink, palette.alert_panel) > 7
 
 
-def test_there_is_no_other_theme() -> None:
+def test_there_is_no_other_theme():
     assert find_theme("dark") is DARK
     with pytest.raises(UsageError) as refused:
         find_theme("sepia")
     assert refused.value.code == "bad_parameter"
 
 
-def test_no_other_file_has_a_color() -> None:
+def test_no_other_file_has_a_color():
     written = re.compile(r"[\"' :(]#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b|\brgb\(|\bhsl\(")
     checked = [*STYLES, *PACKAGE.rglob("*.py")]
     found = {
@@ -222,7 +221,7 @@ def test_no_other_file_has_a_color() -> None:
     assert found == {"drawing/palette.py"}
 
 
-def test_every_color_that_a_style_names_exists() -> None:
+def test_every_color_that_a_style_names_exists():
     style = write_properties()
     light, dark = style.split("@media")
     assert [*re.findall(r"--([\w-]+):", light)] == [*re.findall(r"--([\w-]+):", dark)]
@@ -244,7 +243,7 @@ PAGES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
-def test_every_place_for_a_plot_has_one_on_light_and_on_dark_paper(page: str) -> None:
+def test_every_place_for_a_plot_has_one_on_light_and_on_dark_paper(page):
     drawn = HOOK["draw_plots"](page, PAGES[page])
     assert len(drawn) == 2 * PAGES[page].count("<!-- plot:")
     assert all(svg.startswith("<svg") and svg.endswith("</svg>") for svg in drawn.values())
@@ -253,5 +252,5 @@ def test_every_place_for_a_plot_has_one_on_light_and_on_dark_paper(page: str) ->
         assert f"fill: {PALETTES[theme].paper}" in svg
 
 
-def test_there_are_such_pages() -> None:
+def test_there_are_such_pages():
     assert {"discounts.md", "plots.md"} <= PAGES.keys()

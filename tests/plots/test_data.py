@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import combinations
 from random import Random
 
 import pytest
 import rankscope as rs
 from rankscope import AP, IPrec, nDCG
-from rankscope.comparison.pair import Compared
 from rankscope.comparison.result import Comparison, Settings
 from rankscope.plots.data import (
     BoundsChart,
@@ -35,7 +33,7 @@ RUN = {
 OTHER = {query: {"b": 3.0, "a": 2.0, "c": 1.0} for query in QRELS}
 
 
-def test_discounts_of_one_curve_are_one_line() -> None:
+def test_discounts_of_one_curve_are_one_line():
     found = DiscountCurves.of(rs.tabulate_discounts(4, tables={"short": [1, 0.5]}))
     assert [line.names for line in found.lines] == [
         ("log2", "log(base=e)"), ("jk(base=2)",), ("reciprocal",), ("linear",), ("zipf(s=0.5)",),
@@ -47,7 +45,7 @@ def test_discounts_of_one_curve_are_one_line() -> None:
     assert found.ranks == 4
 
 
-def test_a_measure_is_taken_at_its_cutoffs() -> None:
+def test_a_measure_is_taken_at_its_cutoffs():
     wanted = [nDCG @ 3, AP, nDCG @ 1, nDCG(gain="exp2") @ 2, nDCG]
     runs = {"run": RUN, "other": OTHER}
     evaluations = {
@@ -63,7 +61,7 @@ def test_a_measure_is_taken_at_its_cutoffs() -> None:
         assert [*ends] == [evaluation.intervals["nDCG@1"], evaluation.intervals["nDCG@3"]]
 
 
-def test_cutoffs_without_intervals_have_none() -> None:
+def test_cutoffs_without_intervals_have_none():
     wanted = [nDCG(gain="exp2") @ k for k in (1, 2)] + [nDCG @ k for k in (2, 1)]
     evaluation = rs.evaluate(QRELS, RUN, wanted)
     found = CutoffCurve.of({"run": evaluation}, nDCG @ 5)
@@ -73,12 +71,12 @@ def test_cutoffs_without_intervals_have_none() -> None:
 
 
 @pytest.mark.parametrize("wanted", [["AP"], ["nDCG@3", "AP"]])
-def test_one_cutoff_is_no_curve(wanted: list[str]) -> None:
+def test_one_cutoff_is_no_curve(wanted):
     with refuses(rs.MeasureError, "not_evaluated"):
         CutoffCurve.of({"run": rs.evaluate(QRELS, RUN, wanted)})
 
 
-def test_precision_is_taken_by_recall() -> None:
+def test_precision_is_taken_by_recall():
     evaluation = rs.evaluate(QRELS, RUN, [IPrec @ 1, AP, IPrec @ 0, IPrec @ 0.5])
     found = PrecisionRecall.of({"run": evaluation})
     assert found.recall == (0, 0.5, 1)
@@ -87,7 +85,7 @@ def test_precision_is_taken_by_recall() -> None:
         PrecisionRecall.of({"run": rs.evaluate(QRELS, RUN, [IPrec @ 1, AP])})
 
 
-def test_differences_are_sorted_and_counted() -> None:
+def test_differences_are_sorted_and_counted():
     difference = rs.diff(QRELS, RUN, OTHER, AP, names=("old", "new"))
     found = QueryDifferences.of(difference)
     rows = difference.queries.to_dict()
@@ -101,7 +99,7 @@ def test_differences_are_sorted_and_counted() -> None:
     assert QueryDifferences("AP", "old", "new", (), (), 0, 0).mean == 0
 
 
-def test_queries_without_a_difference_are_left_out() -> None:
+def test_queries_without_a_difference_are_left_out():
     qrels = QRELS | {"none": {"a": 0}}
     run = RUN | {"none": {"a": 1.0}}
     found = QueryDifferences.of(rs.diff(qrels, run, OTHER | run, AP, policy="empty=skip"))
@@ -109,7 +107,7 @@ def test_queries_without_a_difference_are_left_out() -> None:
     assert (found.wins, found.losses, found.ties) == (0, 0, len(QRELS))
 
 
-def test_losses_of_runs_are_their_means() -> None:
+def test_losses_of_runs_are_their_means():
     losses = {
         name: rs.Rankings.from_run(QRELS, run).losses(nDCG @ 1)
         for name, run in (("run", RUN), ("other", OTHER))
@@ -124,13 +122,13 @@ def test_losses_of_runs_are_their_means() -> None:
     assert found.unseen == ()
 
 
-def test_stages_are_parts() -> None:
+def test_stages_are_parts():
     losses = rs.Rankings.from_run(QRELS, RUN).losses(nDCG @ 1, stages={"retriever": OTHER})
     found = LossBars.of_runs({"run": losses})
     assert found.parts == ("retriever", "final", "truncation", "ordering", "undefined")
 
 
-def test_losses_of_slices_are_their_means() -> None:
+def test_losses_of_slices_are_their_means():
     table = {
         "qid": [1, 1, 2, 2, 3, 3],
         "label": [1, 0, 1, 2, 0, 0],
@@ -149,7 +147,7 @@ def test_losses_of_slices_are_their_means() -> None:
     assert {bar.name for bar in LossBars.of_slices(losses).bars} == {"28", "29", "30"}
 
 
-def test_losses_that_are_not_alike_are_not_drawn_together() -> None:
+def test_losses_that_are_not_alike_are_not_drawn_together():
     rankings = rs.Rankings.from_run(QRELS, RUN)
     with refuses(rs.UsageError, "not_alike"):
         LossBars.of_runs({"one": rankings.losses(nDCG @ 1), "two": rankings.losses(nDCG @ 2)})
@@ -160,7 +158,7 @@ def test_losses_that_are_not_alike_are_not_drawn_together() -> None:
 PARTLY = {query: {"a": 1, "d": 0} for query in QRELS}
 
 
-def test_bounds_of_queries_are_sorted_by_value() -> None:
+def test_bounds_of_queries_are_sorted_by_value():
     bounds = rs.Rankings.from_run(PARTLY, RUN).bounds(nDCG @ 2, scale=[0, 1])
     found = BoundsChart.of(bounds)
     assert (found.measure, found.by, len(found.ranges)) == ("nDCG@2", "query", len(PARTLY))
@@ -172,7 +170,7 @@ def test_bounds_of_queries_are_sorted_by_value() -> None:
     assert values == sorted(values, reverse=True)
 
 
-def test_bounds_of_runs_are_those_of_their_means() -> None:
+def test_bounds_of_runs_are_those_of_their_means():
     bounds = {
         name: rs.Rankings.from_run(PARTLY, run).bounds(nDCG @ 2, scale=[0, 1])
         for name, run in (("run", RUN), ("other", OTHER))
@@ -187,7 +185,7 @@ def test_bounds_of_runs_are_those_of_their_means() -> None:
         BoundsChart.of_runs({**bounds, "third": other})
 
 
-def test_bounds_of_a_pair_are_those_of_a_difference() -> None:
+def test_bounds_of_a_pair_are_those_of_a_difference():
     one, other = (rs.Rankings.from_run(PARTLY, run) for run in (RUN, OTHER))
     found = BoundsChart.of(one.bounds(nDCG @ 2, scale=[0, 1], against=other))
     assert found.measure == "difference of nDCG@2"
@@ -196,7 +194,7 @@ def test_bounds_of_a_pair_are_those_of_a_difference() -> None:
 THREE = {"bm25": 0.25, "dense": 0.5, "both": 0.75}
 
 
-def test_a_forest_has_all_pairs_or_those_of_one_run() -> None:
+def test_a_forest_has_all_pairs_or_those_of_one_run():
     comparison = compare_all(THREE, {frozenset(("bm25", "both"))})
     found = Forest.of(comparison)
     assert [(each.name, each.minus, each.difference) for each in found.effects] == [
@@ -211,13 +209,13 @@ def test_a_forest_has_all_pairs_or_those_of_one_run() -> None:
     assert against.title == "AP: difference from dense"
 
 
-def test_a_forest_of_a_baseline_has_its_pairs() -> None:
+def test_a_forest_of_a_baseline_has_its_pairs():
     pairs = [make_pair("bm25", run, 0.25) for run in ("dense", "both")]
     found = Forest.of(make_comparison(THREE, pairs, baseline="bm25"))
     assert [(each.name, each.minus) for each in found.effects] == [("dense", ""), ("both", "")]
 
 
-def test_a_forest_of_slices_starts_with_all_queries() -> None:
+def test_a_forest_of_slices_starts_with_all_queries():
     pairs = [
         make_pair("old", "new", 0.25, margin=0.01),
         make_pair("old", "new", 0.5, where="de"),
@@ -233,7 +231,7 @@ def test_a_forest_of_slices_starts_with_all_queries() -> None:
     assert len(Forest.of(comparison).effects) == 1
 
 
-def test_what_is_not_compared_is_not_drawn() -> None:
+def test_what_is_not_compared_is_not_drawn():
     comparison = compare_all(THREE)
     baseline = make_comparison(THREE, [make_pair("bm25", "both", 0.5)], baseline="bm25")
     refused = {
@@ -255,7 +253,7 @@ def test_what_is_not_compared_is_not_drawn() -> None:
                 call()
 
 
-def test_groups_are_the_largest_sets_without_a_significant_difference() -> None:
+def test_groups_are_the_largest_sets_without_a_significant_difference():
     draw = Random(5)
     for count in (2, 5, 8):
         means = {f"run {n}": draw.random() for n in range(count)}
@@ -277,7 +275,7 @@ def test_groups_are_the_largest_sets_without_a_significant_difference() -> None:
         assert list(found.groups) == sorted(largest)
 
 
-def test_average_ranks_are_those_of_the_values_of_queries() -> None:
+def test_average_ranks_are_those_of_the_values_of_queries():
     draw = Random(7)
     values = {run: [draw.choice([0, 1, 2, 3]) / 3 for _ in range(20)] for run in "abcd"}
     pairs = []
@@ -294,7 +292,7 @@ def test_average_ranks_are_those_of_the_values_of_queries() -> None:
     assert [run.value for run in found.runs] == sorted(run.value for run in found.runs)[::-1]
 
 
-def test_a_scatter_has_the_queries_with_both_values() -> None:
+def test_a_scatter_has_the_queries_with_both_values():
     qrels = QRELS | {"none": {"a": 0}}
     evaluations = {
         name: rs.evaluate(qrels, run, [AP, nDCG @ 1], policy="empty=skip")
@@ -311,13 +309,13 @@ def test_a_scatter_has_the_queries_with_both_values() -> None:
     assert QueryScatter.of(evaluations, nDCG @ 1).measure == "nDCG@1"
 
 
-def test_a_scatter_of_a_measure_without_a_bound_ends_at_the_highest_value() -> None:
+def test_a_scatter_of_a_measure_without_a_bound_ends_at_the_highest_value():
     evaluations = {name: rs.evaluate(QRELS, run, "DCG@2") for name, run in (("a", RUN), ("b", RUN))}
     found = QueryScatter.of(evaluations)
     assert (found.low, found.high) == (0, max(found.run_values))
 
 
-def test_a_scatter_is_of_two_results_for_the_same_queries() -> None:
+def test_a_scatter_is_of_two_results_for_the_same_queries():
     one = rs.evaluate(QRELS, RUN, AP)
     other = rs.evaluate({"q0": {"a": 1}}, OTHER, AP)
     for evaluations, code in (({"a": one}, "bad_parameter"), ({"a": one, "b": other}, "not_alike")):
@@ -332,16 +330,8 @@ P = 0.5
 
 
 def make_pair(
-    baseline: str,
-    run: str,
-    difference: float,
-    *,
-    p: float = P,
-    where: str | None = None,
-    reach: float = 0.05,
-    counts: tuple[int, int, int] = (5, 3, 2),
-    margin: float | None = None,
-) -> Compared:
+    baseline, run, difference, *, p=P, where=None, reach=0.05, counts=(5, 3, 2), margin=None
+):
     """A pair with an interval of a given reach on both sides of the difference."""
     wins, ties, losses = counts
     return pairs.make_pair(
@@ -362,13 +352,7 @@ def make_pair(
     )
 
 
-def make_comparison(
-    means: Mapping[str, float],
-    pairs: list[Compared],
-    *,
-    baseline: str | None = None,
-    by: str = "",
-) -> Comparison:
+def make_comparison(means, pairs, *, baseline=None, by=""):
     return Comparison(
         runs=tuple(means),
         measures=("AP",),
@@ -381,9 +365,7 @@ def make_comparison(
     )
 
 
-def compare_all(
-    means: Mapping[str, float], different: set[frozenset[str]] | None = None
-) -> Comparison:
+def compare_all(means, different=None):
     """A comparison of all pairs, of which some differ significantly."""
     pairs = [
         make_pair(

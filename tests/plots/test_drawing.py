@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
@@ -42,10 +42,8 @@ from tests.refusals import refuses
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from matplotlib.axes import Axes
-    from rankscope.drawing.palette import Palette
 
 
 DISCOUNTS = DiscountCurves(
@@ -154,15 +152,15 @@ DRAWN: dict[str, tuple[Callable[..., Axes], object]] = {
 }
 
 
-def texts(ax: Axes) -> list[str]:
+def texts(ax):
     return [text.get_text() for text in ax.texts]
 
 
-def points(line: Any) -> list[tuple[float, float]]:  # noqa: ANN401 - an artist
+def points(line):
     return [(float(x), float(y)) for x, y in line.get_xydata()]
 
 
-def is_inside(ax: Axes) -> bool:
+def is_inside(ax):
     """Whether all that is drawn is on the paper."""
     figure = ax.get_figure(root=True)
     assert figure is not None
@@ -178,7 +176,7 @@ def is_inside(ax: Axes) -> bool:
 
 @pytest.mark.parametrize("theme", PALETTES)
 @pytest.mark.parametrize("name", DRAWN)
-def test_a_plot_is_dressed_in_its_theme(name: str, theme: str) -> None:
+def test_a_plot_is_dressed_in_its_theme(name, theme):
     draw, data = DRAWN[name]
     ax = draw(data, theme=theme)
     colors = PALETTES[theme]
@@ -191,7 +189,7 @@ def test_a_plot_is_dressed_in_its_theme(name: str, theme: str) -> None:
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_a_plot_is_drawn_where_the_caller_says(name: str) -> None:
+def test_a_plot_is_drawn_where_the_caller_says(name):
     draw, data = DRAWN[name]
     one, other = Figure(figsize=(9, 4)).subplots(1, 2)
     assert draw(data, other) is other
@@ -201,7 +199,7 @@ def test_a_plot_is_drawn_where_the_caller_says(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["cutoffs", "losses", "forest of long names", "dense scatter"])
-def test_a_notebook_shows_a_plot_as_a_picture_once(name: str) -> None:
+def test_a_notebook_shows_a_plot_as_a_picture_once(name):
     draw, data = DRAWN[name]
     ax = draw(data)
     content, sizes = ax._repr_png_()
@@ -214,7 +212,7 @@ def test_a_notebook_shows_a_plot_as_a_picture_once(name: str) -> None:
     assert plt.get_fignums() == []
 
 
-def test_a_picture_has_what_was_drawn_later() -> None:
+def test_a_picture_has_what_was_drawn_later():
     ax = drawing.draw_losses(LOSSES)
     before = ax._repr_png_()
     ax.set_xlabel("what is lost")
@@ -222,7 +220,7 @@ def test_a_picture_has_what_was_drawn_later() -> None:
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES)
-def test_kinds_of_loss_have_the_colors_of_the_report(palette: Palette) -> None:
+def test_kinds_of_loss_have_the_colors_of_the_report(palette):
     theme = next(name for name, each in PALETTES.items() if each is palette)
     bars = drawing.draw_losses(LOSSES, theme=theme).containers
     fills = {bar.get_label(): to_hex(bar.patches[0].get_facecolor()) for bar in bars}
@@ -236,14 +234,14 @@ def test_kinds_of_loss_have_the_colors_of_the_report(palette: Palette) -> None:
         assert f"--{name}: {fills[name]};" in write_properties()
 
 
-def test_stages_of_a_pipeline_are_shades_of_retrieval_loss() -> None:
+def test_stages_of_a_pipeline_are_shades_of_retrieval_loss():
     bars = drawing.draw_losses(STAGED).containers
     fills = [to_hex(bar.patches[0].get_facecolor()) for bar in bars]
     shades = [LIGHT.stage[at % 3] for at in range(5)]
     assert fills == [*shades, LIGHT.truncation, LIGHT.ordering, LIGHT.undefined]
 
 
-def test_discounts_are_lines_named_at_their_ends() -> None:
+def test_discounts_are_lines_named_at_their_ends():
     ax = drawing.draw_discounts(DISCOUNTS)
     log2, mine, stars, *_ = ax.lines
     assert points(log2) == [(1, 1), (2, 0.63), (3, 0.5)]
@@ -255,13 +253,13 @@ def test_discounts_are_lines_named_at_their_ends() -> None:
     assert shown == ["attention, as textbooks have it"]
 
 
-def test_discounts_alone_have_no_legend() -> None:
+def test_discounts_alone_have_no_legend():
     ax = drawing.draw_discounts(DiscountCurves(3, DISCOUNTS.lines))
     assert ax.get_legend() is None
     assert len(ax.lines) == 2
 
 
-def test_cutoffs_are_lines_with_intervals() -> None:
+def test_cutoffs_are_lines_with_intervals():
     ax = drawing.draw_cutoffs(CUTOFFS)
     assert [line.get_ydata().tolist() for line in ax.lines] == [[0.25, 0.5], [0.26, 0.51]]
     (stems,) = ax.collections
@@ -276,7 +274,7 @@ def test_cutoffs_are_lines_with_intervals() -> None:
     assert drawing.draw_cutoffs(plain).get_title(loc="left") == "nDCG by cutoff"
 
 
-def test_names_at_ends_do_not_stand_on_each_other() -> None:
+def test_names_at_ends_do_not_stand_on_each_other():
     lines = tuple(CutoffLine(f"run {n}", (0.2, 0.5 + n / 10_000)) for n in range(8))
     ax = drawing.draw_cutoffs(CutoffCurve("nDCG", (1, 10), (*lines, CutoffLine("low", (0, 0.1)))))
     ax.get_figure().draw_without_rendering()
@@ -289,7 +287,7 @@ def test_names_at_ends_do_not_stand_on_each_other() -> None:
     ]  # fmt: skip
 
 
-def test_lines_differ_in_marker_and_dash() -> None:
+def test_lines_differ_in_marker_and_dash():
     lines = tuple(PrecisionLine(f"run {n}", (1, 0)) for n in range(12))
     ax = drawing.draw_precision_recall(PrecisionRecall((0, 1), lines))
     looks = [
@@ -300,7 +298,7 @@ def test_lines_differ_in_marker_and_dash() -> None:
     assert len({(line.get_marker(), str(line._dash_pattern)) for line in ax.lines[:6]}) == 6
 
 
-def test_precision_by_recall_is_lines_with_a_legend() -> None:
+def test_precision_by_recall_is_lines_with_a_legend():
     ax = drawing.draw_precision_recall(RECALL)
     assert [points(line) for line in ax.lines] == [
         [(0, 1), (0.5, 0.5), (1, 0)],
@@ -309,7 +307,7 @@ def test_precision_by_recall_is_lines_with_a_legend() -> None:
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["one", "other"]
 
 
-def test_differences_are_bars_with_their_mean_and_counts() -> None:
+def test_differences_are_bars_with_their_mean_and_counts():
     ax = drawing.draw_differences(DIFFERENCES)
     (bars,) = ax.containers
     assert [bar.get_height() for bar in bars] == [0.5, 0.0, -0.25]
@@ -320,7 +318,7 @@ def test_differences_are_bars_with_their_mean_and_counts() -> None:
 
 
 @pytest.mark.parametrize("data", [LOSSES, WEEKS], ids=["run", "week"])
-def test_losses_are_stacked_to_their_total(data: LossBars) -> None:
+def test_losses_are_stacked_to_their_total(data):
     ax = drawing.draw_losses(data)
     upright = data.is_over_time
     ends = [
@@ -345,7 +343,7 @@ def test_losses_are_stacked_to_their_total(data: LossBars) -> None:
 
 
 @pytest.mark.parametrize("data", [LOSSES, WEEKS, UNSEEN, STAGED])
-def test_the_legend_of_losses_is_between_the_title_and_the_bars(data: LossBars) -> None:
+def test_the_legend_of_losses_is_between_the_title_and_the_bars(data):
     ax = drawing.draw_losses(data)
     ax.get_figure().draw_without_rendering()
     legend, title = ax.get_legend().get_window_extent(), ax._left_title.get_window_extent()
@@ -353,14 +351,14 @@ def test_the_legend_of_losses_is_between_the_title_and_the_bars(data: LossBars) 
     assert legend.y1 <= title.y0 + 1
 
 
-def test_parts_next_to_each_other_look_different() -> None:
+def test_parts_next_to_each_other_look_different():
     ax = drawing.draw_losses(STAGED)
     looks = [(part[0].get_hatch(), to_hex(part[0].get_facecolor())) for part in ax.containers]
     assert len(set(looks)) == 8
     assert all(one[0] != other[0] and one[1] != other[1] for one, other in pairwise(looks))
 
 
-def test_losses_that_cannot_be_seen_are_said_to_be_so() -> None:
+def test_losses_that_cannot_be_seen_are_said_to_be_so():
     ax = drawing.draw_losses(UNSEEN)
     shown = [text.get_text() for text in ax.get_legend().get_texts()]
     assert shown == ["truncation", "ordering"]
@@ -368,7 +366,7 @@ def test_losses_that_cannot_be_seen_are_said_to_be_so() -> None:
     assert "observable" not in drawing.draw_losses(LOSSES).get_title(loc="left")
 
 
-def test_bounds_are_ranges_with_a_value() -> None:
+def test_bounds_are_ranges_with_a_value():
     ax = drawing.draw_bounds(BOUNDS)
     (ranges,) = ax.collections
     assert [segment[:, 0].tolist() for segment in ranges.get_segments()] == [[0.25, 0.75], [1, 1]]
@@ -382,7 +380,7 @@ def test_bounds_are_ranges_with_a_value() -> None:
 
 
 @pytest.mark.parametrize("count", [2, 40])
-def test_bounds_of_differences_have_a_line_at_zero(count: int) -> None:
+def test_bounds_of_differences_have_a_line_at_zero(count):
     ranges = tuple(Range(f"q{n}", 0.5 - n / 40, -0.75, 0.75) for n in range(count))
     ax = drawing.draw_bounds(BoundsChart("difference of AP", "query", ranges))
     zero = ax.lines[-1]
@@ -392,7 +390,7 @@ def test_bounds_of_differences_have_a_line_at_zero(count: int) -> None:
     assert low < -0.75 < 0.75 < high
 
 
-def test_a_forest_has_a_row_for_each_difference() -> None:
+def test_a_forest_has_a_row_for_each_difference():
     ax = drawing.draw_forest(FOREST)
     band, *_ = ax.patches
     assert (band.get_x(), band.get_x() + band.get_width()) == (-0.0625, 0.0625)
@@ -412,7 +410,7 @@ def test_a_forest_has_a_row_for_each_difference() -> None:
     )
 
 
-def test_a_forest_has_the_numbers_beside_it() -> None:
+def test_a_forest_has_the_numbers_beside_it():
     shown = [text for text in texts(drawing.draw_forest(FOREST)) if text]
     assert shown == [
         "95 % interval", "p",
@@ -422,7 +420,7 @@ def test_a_forest_has_the_numbers_beside_it() -> None:
     ]  # fmt: skip
 
 
-def test_long_names_that_differ_stay_different() -> None:
+def test_long_names_that_differ_stay_different():
     ax = drawing.draw_forest(LONG_FOREST)
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert len(set(names)) == 4
@@ -430,7 +428,7 @@ def test_long_names_that_differ_stay_different() -> None:
     assert "not corrected" in ax.get_xlabel()
 
 
-def test_a_bar_joins_the_runs_of_a_group_with_dots() -> None:
+def test_a_bar_joins_the_runs_of_a_group_with_dots():
     ax = drawing.draw_critical_differences(CRITICAL)
     stems, bars = ax.lines[:3], ax.lines[3:]
     assert [line.get_xdata()[0] for line in stems] == [0.25, 0.375, 0.5]
@@ -442,14 +440,14 @@ def test_a_bar_joins_the_runs_of_a_group_with_dots() -> None:
     assert "paired permutation test (sign flips), Holm, p < 0.05, 1,200 queries" in caption
 
 
-def test_bars_that_do_not_touch_share_a_height() -> None:
+def test_bars_that_do_not_touch_share_a_height():
     runs = tuple(PlacedRun(str(n), n) for n in range(5))
     apart = CriticalDifferences("AP", "mean", runs, ((0, 1), (2, 4)), "t", "none", 0.05, 9)
     *_, one, other = drawing.draw_critical_differences(apart).lines
     assert one.get_ydata()[0] == other.get_ydata()[0]
 
 
-def test_the_best_run_is_at_the_right() -> None:
+def test_the_best_run_is_at_the_right():
     low, high = drawing.draw_critical_differences(CRITICAL).get_xlim()
     assert low < 0.25
     assert high > 0.5
@@ -458,19 +456,19 @@ def test_the_best_run_is_at_the_right() -> None:
     assert high < 1
 
 
-def test_names_of_many_runs_do_not_stand_on_each_other() -> None:
+def test_names_of_many_runs_do_not_stand_on_each_other():
     ax = drawing.draw_critical_differences(MANY_RUNS)
     ax.get_figure().draw_without_rendering()
     boxes = [Text.get_window_extent(text) for text in ax.texts]
     assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
-def test_without_groups_all_runs_differ() -> None:
+def test_without_groups_all_runs_differ():
     apart = CriticalDifferences("AP", "mean", PLACED, (), "t", "none", 0.05, 9)
     assert drawing.draw_critical_differences(apart).get_xlabel().startswith("All pairs of runs")
 
 
-def test_queries_with_the_same_values_share_a_larger_point() -> None:
+def test_queries_with_the_same_values_share_a_larger_point():
     ax = drawing.draw_scatter(SCATTER)
     better, worse, equal = ax.collections
     assert better.get_offsets().tolist() == [[0.5, 1.0]]
@@ -483,7 +481,7 @@ def test_queries_with_the_same_values_share_a_larger_point() -> None:
     assert ax.get_ylabel() == "new, mean 0.6250"
 
 
-def test_thousands_of_queries_are_counted_in_cells() -> None:
+def test_thousands_of_queries_are_counted_in_cells():
     ax = drawing.draw_scatter(DENSE)
     assert sum(each.get_array().sum() for each in ax.collections) == 3000
     assert len({each.get_clim() for each in ax.collections}) == 1
@@ -491,7 +489,7 @@ def test_thousands_of_queries_are_counted_in_cells() -> None:
 
 
 @pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
-def test_plots_are_saved_without_a_date(tmp_path: Path, suffix: str) -> None:
+def test_plots_are_saved_without_a_date(tmp_path, suffix):
     path = tmp_path / f"plot.{suffix}"
     drawing.save(drawing.draw_losses(LOSSES), path)
     content = path.read_bytes()
@@ -500,7 +498,7 @@ def test_plots_are_saved_without_a_date(tmp_path: Path, suffix: str) -> None:
     assert b"<dc:date>" not in content
 
 
-def test_a_plot_is_an_element_of_a_page() -> None:
+def test_a_plot_is_an_element_of_a_page():
     text = drawing.to_svg(drawing.draw_bounds(BOUNDS))
     assert text.startswith("<svg")
     assert text.endswith("</svg>")
@@ -509,25 +507,25 @@ def test_a_plot_is_an_element_of_a_page() -> None:
 
 
 @pytest.mark.parametrize("name", ["plot", "plot.doc"])
-def test_a_file_of_no_known_format_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_file_of_no_known_format_is_refused(tmp_path, name):
     with refuses(rs.UsageError, "bad_format"):
         drawing.save(drawing.draw_bounds(BOUNDS), tmp_path / name)
     assert [*tmp_path.iterdir()] == []
 
 
-def test_a_folder_that_is_not_there_is_an_error_of_files(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_an_error_of_files(tmp_path):
     with refuses(rs.FileError, "io"):
         drawing.save(drawing.draw_bounds(BOUNDS), tmp_path / "none" / "plot.svg")
 
 
-def test_axes_that_were_removed_are_refused(tmp_path: Path) -> None:
+def test_axes_that_were_removed_are_refused(tmp_path):
     ax = drawing.draw_bounds(BOUNDS)
     ax.remove()
     with pytest.raises(rs.UsageError):
         drawing.save(ax, tmp_path / "plot.svg")
 
 
-def test_drawing_leaves_the_state_of_matplotlib_alone() -> None:
+def test_drawing_leaves_the_state_of_matplotlib_alone():
     program = (
         "import sys, matplotlib; before = matplotlib.rcParams.copy()\n"
         "from rankscope.plots import data, matplotlib as drawing\n"
@@ -538,7 +536,7 @@ def test_drawing_leaves_the_state_of_matplotlib_alone() -> None:
     assert run_python(program) == "False True\n"
 
 
-def test_records_need_no_matplotlib() -> None:
+def test_records_need_no_matplotlib():
     program = (
         "import sys; import rankscope.plots.data, rankscope.plots.matplotlib\n"
         "print('matplotlib' in sys.modules)\n"
@@ -561,7 +559,7 @@ RUNS = {name: {query: [*order] for query in QRELS} for name, order in ORDERS.ite
 BOARD = rs.leaderboard(QRELS, RUNS, ["nDCG@2", "RR(rel=2)"], baseline="good")
 
 
-def test_runs_have_the_order_groups_and_baselines_of_the_board() -> None:
+def test_runs_have_the_order_groups_and_baselines_of_the_board():
     found = Standings.of(BOARD)
     assert (found.measure, found.grouped_by) == ("nDCG@2", "nDCG@2")
     assert [(each.run, each.group, each.is_baseline) for each in found.runs] == [
@@ -574,7 +572,7 @@ def test_runs_have_the_order_groups_and_baselines_of_the_board() -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_each_run_is_a_mark_at_its_value_and_a_line_is_at_each_baseline(theme: str) -> None:
+def test_each_run_is_a_mark_at_its_value_and_a_line_is_at_each_baseline(theme):
     ax = draw_standings(Standings.of(BOARD), theme=theme)  # type: ignore[arg-type]
     drawn = {}
     lines = []
@@ -591,7 +589,7 @@ def test_each_run_is_a_mark_at_its_value_and_a_line_is_at_each_baseline(theme: s
     assert to_svg(BOARD.plot("nDCG@2", theme=theme)).startswith("<svg")  # type: ignore[arg-type]
 
 
-def test_runs_without_a_value_are_left_out_and_none_at_all_is_an_error() -> None:
+def test_runs_without_a_value_are_left_out_and_none_at_all_is_an_error():
     none = {query: {"a": 0} for query in QRELS}
     board = rs.leaderboard(none, RUNS, "RR", policy="empty=skip")
     with pytest.raises(rs.EmptyError, match="no run has a value of RR"):

@@ -31,23 +31,23 @@ QRELS = {"1": {"a": 2, "b": 0}, "2": {"a": 1}}
 RUN = {"1": {"a": 1.0, "b": 1.0}, "2": {"a": 2.0}}
 
 
-def from_run(ties: str) -> rs.Rankings:
+def from_run(ties):
     return rs.Rankings.from_run(QRELS, RUN, ties=ties)  # type: ignore[arg-type]  # a parameter
 
 
-def from_table(ties: str) -> rs.Rankings:
+def from_table(ties):
     return rs.Rankings.from_table(TABLE, ties=ties)  # type: ignore[arg-type]  # likewise
 
 
-def from_arrays(ties: str) -> rs.Rankings:
+def from_arrays(ties):
     return rs.Rankings.from_arrays([[2, 0]], [[1.0, 1.0]], ties=ties)  # type: ignore[arg-type]  # likewise
 
 
-def from_groups(ties: str) -> rs.Rankings:
+def from_groups(ties):
     return rs.Rankings.from_groups([2, 0, 1], [1.0, 1.0, 2.0], [2, 1], ties=ties)  # type: ignore[arg-type]  # likewise
 
 
-def from_lists(_ties: str) -> rs.Rankings:
+def from_lists(_ties):
     return rs.Rankings.from_lists([[2, 0], [1]])
 
 
@@ -74,9 +74,7 @@ OTHERS: list[dict[str, object]] = [
 
 @pytest.mark.parametrize(("make", "ties"), WAYS)
 @pytest.mark.parametrize("given", OTHERS, ids=str)
-def test_a_field_that_is_not_set_is_that_of_the_rankings(
-    make: Callable[[str], rs.Rankings], ties: str, given: dict[str, object]
-) -> None:
+def test_a_field_that_is_not_set_is_that_of_the_rankings(make, ties, given):
     policy = rs.Policy(**given)  # type: ignore[arg-type]  # a parameter
     found = make(ties).evaluate("nDCG", policy=policy)
     assert found.policy == rs.Policy(ties=ties, **given)  # type: ignore[arg-type]  # likewise
@@ -89,9 +87,7 @@ def test_a_field_that_is_not_set_is_that_of_the_rankings(
 
 
 @pytest.mark.parametrize(("make", "ties"), WAYS)
-def test_other_ties_than_those_of_the_rankings_are_an_error(
-    make: Callable[[str], rs.Rankings], ties: str
-) -> None:
+def test_other_ties_than_those_of_the_rankings_are_an_error(make, ties):
     rankings = make(ties)
     for other in CHOICES["ties"]:
         policy = rs.Policy(ties=other)  # type: ignore[arg-type]  # a parameter
@@ -103,7 +99,7 @@ def test_other_ties_than_those_of_the_rankings_are_an_error(
         assert raised.value.code == "ties_fixed"
 
 
-def test_every_question_about_rankings_takes_their_ties() -> None:
+def test_every_question_about_rankings_takes_their_ties():
     rankings = rs.Rankings.from_lists([[2, 0, 3], [1, 1]])
     policy = rs.Policy(empty="skip")
     assert rankings.bounds("nDCG", policy=policy).policy.ties == "input"
@@ -113,7 +109,7 @@ def test_every_question_about_rankings_takes_their_ties() -> None:
     assert explained.policy.ties == "input"
 
 
-def test_ties_go_by_ids_where_there_are_any() -> None:
+def test_ties_go_by_ids_where_there_are_any():
     policy = rs.Policy(empty="skip")
     without = {name: column for name, column in TABLE.items() if name != "doc"}
     assert rs.evaluate(QRELS, RUN, "RR", policy=policy).policy.ties == "doc_id"
@@ -123,13 +119,13 @@ def test_ties_go_by_ids_where_there_are_any() -> None:
     assert rs.evaluate(TABLE, "RR", policy="empty=skip") == rs.evaluate(TABLE, "RR", policy=policy)
 
 
-def test_a_policy_without_ties_takes_those_of_the_convention() -> None:
+def test_a_policy_without_ties_takes_those_of_the_convention():
     policy = rs.Policy(empty="one", missing="skip", unretrieved="ignore", negative="error")
     found = rs.evaluate(QRELS, RUN, "nDCG", policy=policy, convention="lightgbm")
     assert found.policy == rs.evaluate(QRELS, RUN, "nDCG", convention="lightgbm").policy
 
 
-def test_a_policy_on_its_own_prints_what_was_set() -> None:
+def test_a_policy_on_its_own_prints_what_was_set():
     assert str(rs.Policy()) == "empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant"
     assert rs.Policy().to_dict()["ties"] is None
     assert rs.Policy.parse(str(rs.Policy())) == rs.Policy()
@@ -142,7 +138,7 @@ NUMBERS = {"missing_gain"}
 """Fields without words."""
 
 
-def literals() -> dict[str, tuple[str, ...]]:
+def literals():
     """Return the words of each literal type of the module, by its name in lower case."""
     tree = ast.parse(inspect.getsource(policy))
     block = next(node for node in tree.body if isinstance(node, ast.If))
@@ -155,13 +151,13 @@ def literals() -> dict[str, tuple[str, ...]]:
     }
 
 
-def test_literal_types_have_the_words_of_the_core() -> None:
+def test_literal_types_have_the_words_of_the_core():
     named = {"".join(part.title() for part in field.split("_")): field for field in CHOICES}
     found = {named[name]: words for name, words in literals().items()}
     assert found == {field: words for field, words in CHOICES.items() if field != "aggregate"}
 
 
-def test_every_field_has_words_or_is_a_number() -> None:
+def test_every_field_has_words_or_is_a_number():
     assert set(FIELDS) | {"duplicates", "score_type"} == _core.POLICY.keys() | NUMBERS
     assert all(
         meaning.endswith(".") for words in _core.POLICY.values() for meaning in words.values()
@@ -169,7 +165,7 @@ def test_every_field_has_words_or_is_a_number() -> None:
 
 
 @pytest.mark.parametrize("field", [field for field in FIELDS if field not in NUMBERS])
-def test_the_record_explains_every_word_and_takes_it(field: str) -> None:
+def test_the_record_explains_every_word_and_takes_it(field):
     explained = inspect.getdoc(rankscope.Policy) or ""
     for word in _core.POLICY[field]:
         written = f"{word}(0.1)" if word in _core.SHARES else word
@@ -182,14 +178,14 @@ def test_the_record_explains_every_word_and_takes_it(field: str) -> None:
 
 
 @pytest.mark.parametrize("field", [field for field in CHOICES if field in FIELDS])
-def test_the_message_for_another_word_lists_all(field: str) -> None:
+def test_the_message_for_another_word_lists_all(field):
     with pytest.raises(rankscope.PolicyError) as raised:
         rankscope.Policy(**{field: "other"})
     assert all(word in str(raised.value) for word in _core.POLICY[field])
 
 
 @pytest.mark.parametrize("empty", CHOICES["empty"])
-def test_undefined_values_are_those_that_the_core_lists(empty: str) -> None:
+def test_undefined_values_are_those_that_the_core_lists(empty):
     qrels = {"q1": {"a": 0}, "q2": {"a": 1}}
     run = {"q1": {"a": 1.0}, "q2": {"a": 1.0}}
     if empty == "error":
@@ -201,7 +197,7 @@ def test_undefined_values_are_those_that_the_core_lists(empty: str) -> None:
     assert values.tolist() == pytest.approx([expected, 1.0], rel=0, abs=0, nan_ok=True)
 
 
-def test_the_documentation_has_a_table_for_every_field() -> None:
+def test_the_documentation_has_a_table_for_every_field():
     page = (ROOT / "docs" / "how-numbers-are-computed.md").read_text(encoding="utf-8")
     for field in set(FIELDS) - NUMBERS:
         assert f"<!-- table: policy {field} -->" in page
@@ -214,12 +210,12 @@ GRADES = {"a": 1, "b": 1, "c": 0, "d": 0, "n": -1, "m": -1}
 UNJUDGED = ["w", "bb", "z"]
 
 
-def find_grade(doc: str) -> float:
+def find_grade(doc):
     """Return the grade that a document is ordered by: 0 where it is unjudged."""
     return GRADES.get(doc, 0)
 
 
-def descending(docs: list[str]) -> list[str]:
+def descending(docs):
     return sorted(docs, reverse=True)
 
 
@@ -234,7 +230,7 @@ ORDERS: dict[str, Callable[[list[str]], list[str]]] = {
 
 
 @pytest.mark.parametrize("ties", ORDERS)
-def test_documents_of_one_score_are_in_the_order_of_their_policy(ties: str) -> None:
+def test_documents_of_one_score_are_in_the_order_of_their_policy(ties):
     generator = random.Random(4)
     for _ in range(20):
         docs = [*GRADES, *UNJUDGED]
@@ -256,7 +252,7 @@ def test_documents_of_one_score_are_in_the_order_of_their_policy(ties: str) -> N
 WITHOUT = math.nan
 
 
-def every_order(documents: list[tuple[int, float]]) -> list[list[float]]:
+def every_order(documents):
     """The grades in each order in which no score is above the one before it."""
     scores = sorted({score for score, _ in documents}, reverse=True)
     groups = [[grade for own, grade in documents if own == score] for score in scores]
@@ -277,7 +273,7 @@ documents = st.lists(st.tuples(st.integers(0, 2), grades), min_size=1, max_size=
 )
 @given(documents=documents)
 @examples(40)
-def test_the_audit_is_that_of_all_orders(name: str, documents: list[tuple[int, float]]) -> None:
+def test_the_audit_is_that_of_all_orders(name, documents):
     measure = parse(name)
     documents = [*documents, (-1, 0.0)]  # something has to be judged
     orders = every_order(documents)
@@ -299,7 +295,7 @@ def test_the_audit_is_that_of_all_orders(name: str, documents: list[tuple[int, f
     assert row["tied"] == sizes[sizes > 1].sum()
 
 
-def test_the_spread_of_a_published_example() -> None:
+def test_the_spread_of_a_published_example():
     # Yang et al., arXiv 2508.03306: scores .99 .97 .97 .97 .95, the second and the fourth relevant.
     relevance, scores = [[0, 1, 0, 1, 0]], [[0.99, 0.97, 0.97, 0.97, 0.95]]
     ranked = Rankings.from_arrays(relevance, scores, ties="input")
@@ -315,7 +311,7 @@ def test_the_spread_of_a_published_example() -> None:
     assert ranked.ties("R@3").summary.expected == pytest.approx(0.6667, abs=5e-5)
 
 
-def test_ties_that_rounding_makes_are_told_from_those_that_are_there() -> None:
+def test_ties_that_rounding_makes_are_told_from_those_that_are_there():
     # The first two are equal; the next two only in bfloat16, and the last two in float32 as well.
     scores = [[1.5, 1.5, 1.0001, 1.0002, 0.5, 0.5 + 2**-40]]
     found = Rankings.from_arrays([[0, 1, 0, 1, 0, 1]], scores).ties(nDCG).by_precision
@@ -338,11 +334,11 @@ def test_ties_that_rounding_makes_are_told_from_those_that_are_there() -> None:
         ([0.1, 0.0, -1.0], "float64"),
     ],
 )
-def test_the_narrowest_type_of_the_scores_is_named(scores: list[float], precision: str) -> None:
+def test_the_narrowest_type_of_the_scores_is_named(scores, precision):
     assert Rankings.from_arrays([[1, 0, 2]], [scores]).ties(nDCG).summary.precision == precision
 
 
-def test_an_undefined_query_has_the_value_of_the_policy_in_any_order() -> None:
+def test_an_undefined_query_has_the_value_of_the_policy_in_any_order():
     ranked = Rankings.from_arrays([[0, 0], [1, 0]], [[1, 1], [1, 1]])
     for empty, value in {"zero": 0.0, "one": 1.0}.items():
         row = ranked.ties(nDCG, policy=f"empty={empty},ties=average").to_dict()["0"]
@@ -353,14 +349,14 @@ def test_an_undefined_query_has_the_value_of_the_policy_in_any_order() -> None:
 
 
 @pytest.mark.parametrize(("measure", "policy"), [("GMAP", None), ("nDCG", "aggregate=median")])
-def test_a_mean_is_not_said_of_what_is_not_averaged(measure: str, policy: str | None) -> None:
+def test_a_mean_is_not_said_of_what_is_not_averaged(measure, policy):
     refused(
         lambda: Rankings.from_arrays([[1, 0]], [[1, 1]]).ties(measure, policy=policy),
         "aggregate_unavailable",
     )
 
 
-def test_a_deviation_that_is_not_known_is_not_written() -> None:
+def test_a_deviation_that_is_not_known_is_not_written():
     ranked = Rankings.from_arrays([[1, 0]], [[1, 1]])
     assert "standard deviation" in str(ranked.ties("nDCG"))
     assert "standard deviation" not in str(ranked.ties("RR"))

@@ -6,7 +6,6 @@ import struct
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -33,23 +32,18 @@ QRELS = {"q1": {"d1": 0, "d2": 1, "d3": 0}, "q2": {"d2": 1, "d3": 1}}
 RUN = {"q1": {"d1": 1.0, "d2": 0.0, "d3": 1.5}, "q2": {"d1": 1.5, "d2": 0.2, "d3": 0.5}}
 
 
-def evaluate(
-    measures: Any = ("map", "ndcg"),  # noqa: ANN401 - wrong ones, too
-    qrels: Any = QRELS,  # noqa: ANN401 - as above
-    run: Any = RUN,  # noqa: ANN401 - as above
-    **settings: Any,  # noqa: ANN401 - as above
-) -> dict[str, dict[str, float]]:
+def evaluate(measures=("map", "ndcg"), qrels=QRELS, run=RUN, **settings):
     return pytrec_eval.RelevanceEvaluator(qrels, measures, **settings).evaluate(run)
 
 
-def test_values_are_those_that_the_readme_of_pytrec_eval_shows() -> None:
+def test_values_are_those_that_the_readme_of_pytrec_eval_shows():
     assert evaluate({"map", "ndcg"}) == {
         "q1": {"map": 0.3333333333333333, "ndcg": 0.5},
         "q2": {"map": 0.5833333333333333, "ndcg": 0.6934264036172708},
     }
 
 
-def test_one_evaluator_evaluates_many_runs() -> None:
+def test_one_evaluator_evaluates_many_runs():
     evaluator = pytrec_eval.RelevanceEvaluator(QRELS, {"ndcg", "ndcg_cut.1,2"})
     second = 1 / np.log2(3)
     for scores, rank, ndcg in [((1.0, 0.0), 3, 0.5), ((1.0, 2.0), 1, 1.0), ((4.0, 2.0), 2, second)]:
@@ -66,7 +60,7 @@ def test_one_evaluator_evaluates_many_runs() -> None:
             assert set(found.get("q2", {"": 0.0}).values()) == {0.0}
 
 
-def test_keys_come_in_the_order_of_trec_eval_with_ascending_cutoffs() -> None:
+def test_keys_come_in_the_order_of_trec_eval_with_ascending_cutoffs():
     measures = ["ndcg_cut", "ndcg_cut.4,1", "ndcg_cut_20,4", "recall.1000", "P_15", "runid", "map"]
     assert list(evaluate(measures)["q1"]) == [
         *("runid", "map", "P_15", "recall_1000"),
@@ -74,7 +68,7 @@ def test_keys_come_in_the_order_of_trec_eval_with_ascending_cutoffs() -> None:
     ]
 
 
-def test_queries_come_in_the_order_of_the_run_without_those_that_are_not_judged() -> None:
+def test_queries_come_in_the_order_of_the_run_without_those_that_are_not_judged():
     run = {"x": {"d1": 1.0}, "q2": {"d2": 1.0}, "q1": {}}
     found = evaluate(["num_ret"], {**QRELS, "q0": {}, "q3": {"d1": 1}}, {**run, "q0": {"d1": 1.0}})
     assert found == {"q2": {"num_ret": 1.0}, "q1": {"num_ret": 0.0}}
@@ -84,14 +78,14 @@ def test_queries_come_in_the_order_of_the_run_without_those_that_are_not_judged(
 @pytest.mark.parametrize("measures", [["map"], []])
 @pytest.mark.parametrize("qrels", [QRELS, {}, {"q1": {}}])
 @pytest.mark.parametrize("run", [RUN, {}, None, [], {"other": {"d1": 1.0}}])
-def test_empty_arguments_have_empty_results(measures: Any, qrels: Any, run: Any) -> None:  # noqa: ANN401 - as above
+def test_empty_arguments_have_empty_results(measures, qrels, run):
     expected = theirs.RelevanceEvaluator(qrels, measures).evaluate(run)
     assert evaluate(measures, qrels, run) == expected
     if run is not RUN or qrels is not QRELS:
         assert expected == {}
 
 
-def test_judgments_are_those_of_the_time_when_the_evaluator_was_made() -> None:
+def test_judgments_are_those_of_the_time_when_the_evaluator_was_made():
     qrels = {"q1": {"d1": 1}}
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, ["map"])
     qrels["q1"]["d1"] = 0
@@ -99,7 +93,7 @@ def test_judgments_are_those_of_the_time_when_the_evaluator_was_made() -> None:
     assert evaluator.evaluate({"q1": {"d1": 1.0}, "q2": {"d1": 1.0}}) == {"q1": {"map": 1.0}}
 
 
-def test_evaluating_a_few_of_many_queries_gives_the_same_values() -> None:
+def test_evaluating_a_few_of_many_queries_gives_the_same_values():
     qrels = {f"q{n}": {"a": n % 3, "b": 1} for n in range(20)}
     run = {f"q{n}": {"a": 1.0, "b": float(n % 2)} for n in range(20)}
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, ["all_trec"])
@@ -123,7 +117,7 @@ def test_evaluating_a_few_of_many_queries_gives_the_same_values() -> None:
         (float("-inf"), "smallest"),
     ],
 )
-def test_scores_of_all_sizes_compare_in_single_precision(score: float, kind: str) -> None:
+def test_scores_of_all_sizes_compare_in_single_precision(score, kind):
     # b and the score are equal if both are infinite in single precision; the larger ID comes first.
     others = {"b": 1e39, "c": 0.5, "d": -1e39}
     rank = {"the largest": 2, "larger": 2, "smallest": 4}[kind]
@@ -133,7 +127,7 @@ def test_scores_of_all_sizes_compare_in_single_precision(score: float, kind: str
     assert tied == {"q": {"recip_rank": 1.0}}
 
 
-def test_dictionaries_of_other_classes_are_dictionaries() -> None:
+def test_dictionaries_of_other_classes_are_dictionaries():
     run = defaultdict(dict, {query: defaultdict(float, docs) for query, docs in RUN.items()})
     assert evaluate(qrels=MappingProxyType(QRELS), run=run) == evaluate()
 
@@ -150,7 +144,7 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize(("name", "hint"), UNKNOWN)
-def test_an_unknown_measure_is_a_value_error_that_names_another(name: str, hint: str) -> None:
+def test_an_unknown_measure_is_a_value_error_that_names_another(name, hint):
     error = refused(lambda: evaluate([name]), "unknown_measure", "unsupported measure")
     assert isinstance(error, MeasureError)
     assert isinstance(error, ValueError)
@@ -158,7 +152,7 @@ def test_an_unknown_measure_is_a_value_error_that_names_another(name: str, hint:
 
 
 @pytest.mark.parametrize("nickname", ["prefs", "all_prefs", "qrels_jg"])
-def test_a_nickname_for_other_judgments_is_unsupported(nickname: str) -> None:
+def test_a_nickname_for_other_judgments_is_unsupported(nickname):
     refused(lambda: evaluate({nickname}), "unknown_measure", "unsupported measure")
     with pytest.raises(ValueError, match="unsupported measure"):
         theirs.RelevanceEvaluator(QRELS, {nickname})
@@ -174,9 +168,7 @@ def test_a_nickname_for_other_judgments_is_unsupported(nickname: str) -> None:
         (["iprec_at_recall_1.1"], "expected recall to be a number from 0 to 1, found 1.1"),
     ],
 )
-def test_parameters_that_end_the_process_in_pytrec_eval_are_errors(
-    names: list[str], message: str
-) -> None:
+def test_parameters_that_end_the_process_in_pytrec_eval_are_errors(names, message):
     assert isinstance(refused(lambda: evaluate(names), "bad_parameter", message), MeasureError)
 
 
@@ -202,9 +194,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("arguments", "place", "message"), WRONG)
-def test_what_is_a_type_error_in_pytrec_eval_is_one_here_with_its_place(
-    arguments: Mapping[str, Any], place: str, message: str
-) -> None:
+def test_what_is_a_type_error_in_pytrec_eval_is_one_here_with_its_place(arguments, place, message):
     given = {"qrels": QRELS, "run": RUN, "measures": ["map"], **arguments}
     error = refused(lambda: evaluate(**given), "input_type", message)
     assert isinstance(error, InputTypeError)
@@ -214,17 +204,17 @@ def test_what_is_a_type_error_in_pytrec_eval_is_one_here_with_its_place(
         theirs.RelevanceEvaluator(qrels, measures, **given).evaluate(run)
 
 
-def test_a_list_of_measures_may_be_a_single_name() -> None:
+def test_a_list_of_measures_may_be_a_single_name():
     assert evaluate("map") == evaluate(["map"])
 
 
-def test_judgments_that_are_no_dictionary_are_a_type_error() -> None:
+def test_judgments_that_are_no_dictionary_are_a_type_error():
     for qrels in (None, [("q1", "d1", 1)]):
         refused(lambda: evaluate(qrels=qrels), "input_type", "a dictionary of dictionaries")  # noqa: B023 - called at once
 
 
 @pytest.mark.parametrize("level", [0, -1])
-def test_the_level_is_1_or_more(level: int) -> None:
+def test_the_level_is_1_or_more(level):
     error = refused(lambda: evaluate(relevance_level=level), "bad_parameter", f"found {level}")
     assert isinstance(error, TypeError)
 
@@ -240,11 +230,11 @@ def test_the_level_is_1_or_more(level: int) -> None:
         ({"q1": {"d1": 2**53 + 1}}, {"q1": {"d1": 1.0}}, "inexact_number"),
     ],
 )
-def test_what_crashes_or_confuses_pytrec_eval_is_an_error(qrels: Any, run: Any, code: str) -> None:  # noqa: ANN401 - as above
+def test_what_crashes_or_confuses_pytrec_eval_is_an_error(qrels, run, code):
     assert isinstance(refused(lambda: evaluate(["map"], qrels, run), code), FormatError)
 
 
-def test_lines_of_files_are_read_as_in_pytrec_eval() -> None:
+def test_lines_of_files_are_read_as_in_pytrec_eval():
     judged = ["q1 0 d1 1\n", "q1\t0\td2  -2\r\n", " q2 0 d1 0"]
     retrieved = ["q1 Q0 d1 1 0.5 mine\n", "q2 Q0 d1 2 1e3 mine", "q1 Q0 d2 1 -inf mine\n"]
     assert pytrec_eval.parse_qrel(judged) == theirs.parse_qrel(judged)
@@ -262,18 +252,14 @@ def test_lines_of_files_are_read_as_in_pytrec_eval() -> None:
         (pytrec_eval.parse_run, "q1 Q0 d1 1 0,5 mine", "score_not_number"),
     ],
 )
-def test_a_malformed_line_is_a_value_error_with_its_number(
-    parse: Any,  # noqa: ANN401 - two functions
-    line: str,
-    code: str,
-) -> None:
+def test_a_malformed_line_is_a_value_error_with_its_number(parse, line, code):
     good = {pytrec_eval.parse_qrel: "q1 0 d2 1", pytrec_eval.parse_run: "q1 Q0 d2 1 1 mine"}[parse]
     error = refused(lambda: parse([good, line]), code)
     assert isinstance(error, ValueError)
     assert error.line == 2
 
 
-def test_a_repeated_document_is_an_assertion_error_as_in_pytrec_eval() -> None:
+def test_a_repeated_document_is_an_assertion_error_as_in_pytrec_eval():
     for parse, line in (
         (pytrec_eval.parse_qrel, "q1 0 d1 1"),
         (pytrec_eval.parse_run, "q1 Q0 d1 1 1 mine"),
@@ -283,7 +269,7 @@ def test_a_repeated_document_is_an_assertion_error_as_in_pytrec_eval() -> None:
         assert isinstance(error, DuplicateError)
 
 
-def run_code(code: str) -> str:
+def run_code(code):
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
     )
@@ -291,7 +277,7 @@ def run_code(code: str) -> str:
     return done.stdout
 
 
-def test_installed_every_import_of_pytrec_eval_is_ours() -> None:
+def test_installed_every_import_of_pytrec_eval_is_ours():
     code = """
 import rankscope as rs
 rs.install_as_pytrec_eval()
@@ -306,7 +292,7 @@ print(importlib.util.find_spec("pytrec_eval").name)
     assert run_code(code) == expected
 
 
-def test_it_is_not_installed_over_the_real_one() -> None:
+def test_it_is_not_installed_over_the_real_one():
     before = sys.modules["pytrec_eval"]
     error = refused(
         rs.install_as_pytrec_eval, "already_imported", "pytrec_eval is already imported"
@@ -315,12 +301,12 @@ def test_it_is_not_installed_over_the_real_one() -> None:
     assert sys.modules["pytrec_eval"] is before
 
 
-def test_importing_rankscope_does_not_replace_the_real_one() -> None:
+def test_importing_rankscope_does_not_replace_the_real_one():
     code = "import rankscope.pytrec_eval, sys; print('pytrec_eval' in sys.modules)"
     assert run_code(code) == "False\n"
 
 
-def test_installed_ir_measures_computes_with_it() -> None:
+def test_installed_ir_measures_computes_with_it():
     names = ["nDCG@2", "AP(rel=2)", "P(judged_only=True)@1", "IPrec@0.5", "Success@1"]
     code = f"""
 import sys
@@ -342,7 +328,7 @@ K_VALUES = [1, 3, 5, 10, 100, 1000]
 
 
 @pytest.mark.parametrize("stems", [["map_cut", "ndcg_cut", "recall", "P"], ["success", "P"]])
-def test_the_calls_of_beir_and_mteb_have_the_values_of_pytrec_eval(stems: list[str]) -> None:
+def test_the_calls_of_beir_and_mteb_have_the_values_of_pytrec_eval(stems):
     # They ask for all cutoffs of a measure at once, and look them up with an underscore.
     cutoffs = ",".join(map(str, K_VALUES))
     measures = {f"{stem}.{cutoffs}" for stem in stems}
@@ -376,7 +362,7 @@ SCORES = strategies.one_of(
 SIZE: Any = {"min_size": 1, "max_size": 12}
 
 
-def bits(values: dict[str, dict[str, float]]) -> list[tuple[str, list[tuple[str, bytes | str]]]]:
+def bits(values):
     """Keys and values in their order; a NaN has no sign."""
     return [
         (query, [(key, struct.pack("d", of) if of == of else "nan") for key, of in row.items()])  # noqa: PLR0124 - as above
@@ -384,7 +370,7 @@ def bits(values: dict[str, dict[str, float]]) -> list[tuple[str, list[tuple[str,
     ]
 
 
-def compare(qrels: Any, runs: list[Any], *arguments: Any) -> None:  # noqa: ANN401 - hostile ones
+def compare(qrels, runs, *arguments):
     """Check that both evaluators return the same for each run, one after the other."""
     mine = pytrec_eval.RelevanceEvaluator(qrels, *arguments)
     other = theirs.RelevanceEvaluator(qrels, *arguments)
@@ -392,7 +378,7 @@ def compare(qrels: Any, runs: list[Any], *arguments: Any) -> None:  # noqa: ANN4
         assert bits(mine.evaluate(run)) == bits(other.evaluate(run))
 
 
-def test_the_names_of_measures_are_those_of_pytrec_eval() -> None:
+def test_the_names_of_measures_are_those_of_pytrec_eval():
     assert pytrec_eval.supported_measures == theirs.supported_measures
     assert pytrec_eval.supported_nicknames == theirs.supported_nicknames
     assert set(theirs.__all__) <= set(pytrec_eval.__all__)
@@ -401,9 +387,7 @@ def test_the_names_of_measures_are_those_of_pytrec_eval() -> None:
 @pytest.mark.parametrize("measures", MEASURES, ids=range(len(MEASURES)))
 @pytest.mark.parametrize("level", [1, 2, 3])
 @pytest.mark.parametrize("judged_only", [False, True], ids=["all", "judged only"])
-def test_values_of_generated_runs_are_those_of_pytrec_eval(
-    measures: set[str], level: int, judged_only: bool
-) -> None:
+def test_values_of_generated_runs_are_those_of_pytrec_eval(measures, level, judged_only):
     for seed in range(3):
         case = cases.make(seed)
         few = dict(list(case.run.items())[:5])
@@ -411,7 +395,7 @@ def test_values_of_generated_runs_are_those_of_pytrec_eval(
 
 
 @pytest.mark.parametrize("name", [*real.TREC, *real.OTHERS])
-def test_values_of_real_runs_are_those_of_pytrec_eval(name: str) -> None:
+def test_values_of_real_runs_are_those_of_pytrec_eval(name):
     qrels, run = real.read(name)
     compare(qrels, [run], {"all_trec"})
 
@@ -424,13 +408,7 @@ def test_values_of_real_runs_are_those_of_pytrec_eval(name: str) -> None:
     level=strategies.integers(1, 3),
     judged_only=strategies.booleans(),
 )
-def test_values_of_any_run_are_those_of_pytrec_eval(
-    qrels: dict[str, dict[str, int]],
-    run: dict[str, dict[str, float]],
-    shared: strategies.DataObject,
-    level: int,
-    judged_only: bool,
-) -> None:
+def test_values_of_any_run_are_those_of_pytrec_eval(qrels, run, shared, level, judged_only):
     for query, grades in qrels.items():
         # If all are negative, or none is ranked, trec_eval 9 reads memory that nobody has written.
         if max(grades.values()) < 0:
@@ -442,7 +420,7 @@ def test_values_of_any_run_are_those_of_pytrec_eval(
 
 
 @pytest.mark.parametrize("measure", ["map", "num_ret", "gm_map", "P_5"])
-def test_aggregated_measures_are_those_of_pytrec_eval(measure: str) -> None:
+def test_aggregated_measures_are_those_of_pytrec_eval(measure):
     values = [0.1, 0.2, 0.3, 0.7, 1e-9] * 40
     found = pytrec_eval.compute_aggregated_measure(measure, values)
     assert found == theirs.compute_aggregated_measure(measure, values)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import rankscope as rs
 from rankscope import Rankings, nDCG
-from rankscope.measures import TABLE, Measure, Row, parse
+from rankscope.measures import TABLE, parse
 
 from tests.reference import Known, mean, value
 
@@ -18,13 +18,7 @@ ROWS = list(TABLE.values())
 Ranking = list[float | None]
 
 
-def evaluate(
-    measure: Measure,
-    ranking: Ranking,
-    judged: list[float],
-    covered: tuple[tuple[str, ...] | None, ...] = (),
-    strata: tuple[str | None, ...] = (),
-) -> float:
+def evaluate(measure, ranking, judged, covered=(), strata=()):
     kernel, params = measure.kernel_spec(grades=judged, depth=max(len(ranking), len(judged)))
     documents = [f"d{number}" for number in range(max(len(ranking), len(covered), len(strata)))]
     if strata:
@@ -48,7 +42,7 @@ def evaluate(
     )
 
 
-def of_items(row: Row) -> float:
+def of_items(row):
     example = row.example
     known = Known(
         example.history,
@@ -69,7 +63,7 @@ def of_items(row: Row) -> float:
     return values[0] if row.level == "run" else mean(values, row.mean)
 
 
-def of_example(row: Row) -> float:
+def of_example(row):
     example = row.example
     if example.recommended:
         return of_items(row)
@@ -81,7 +75,7 @@ def of_example(row: Row) -> float:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_the_example_of_a_row_is_its_formula(row: Row) -> None:
+def test_the_example_of_a_row_is_its_formula(row):
     names = {"exp": exp, "log": log, "log2": log2, "max": max}
     formula = eval(row.example.formula, {"__builtins__": {}}, names)  # noqa: S307 - our own text
     assert of_example(row) == formula
@@ -89,7 +83,7 @@ def test_the_example_of_a_row_is_its_formula(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_the_example_of_a_row_is_of_that_row(row: Row) -> None:
+def test_the_example_of_a_row_is_of_that_row(row):
     assert parse(row.example.measure).row == row
     assert str(parse(row.example.measure)) == row.example.measure
 
@@ -138,9 +132,7 @@ def test_the_example_of_a_row_is_of_that_row(row: Row) -> None:
         ("RBP(p=0.9)", [1, 2, 3], [1, 2, 3], 0.271),
     ],
 )
-def test_a_published_value_is_met(
-    name: str, ranking: Ranking, judged: list[float], published: float
-) -> None:
+def test_a_published_value_is_met(name, ranking, judged, published):
     assert evaluate(parse(name), ranking, judged) == pytest.approx(published, abs=0.5e-4)
 
 
@@ -177,24 +169,24 @@ def test_a_published_value_is_met(
         ("R(denominator='reachable')@4", 2 / 3),
     ],
 )
-def test_each_discount_and_gain_is_its_formula(name: str, expected: float) -> None:
+def test_each_discount_and_gain_is_its_formula(name, expected):
     assert evaluate(parse(name), [3, None, 1, 0], [3, 1, 0, 2]) == expected
 
 
-def test_the_ideal_of_the_list_itself_leaves_out_what_was_not_retrieved() -> None:
+def test_the_ideal_of_the_list_itself_leaves_out_what_was_not_retrieved():
     ranking: Ranking = [1, None, 2]
     judged = [1.0, 2.0, 3.0]
     expected = (1 + 2 / log2(4)) / (2 + 1 / log2(3))
     assert evaluate(parse("nDCG(ideal='retrieved')"), ranking, judged) == expected
 
 
-def test_negative_grades_have_a_gain_only_where_that_is_asked_for() -> None:
+def test_negative_grades_have_a_gain_only_where_that_is_asked_for():
     kernel, params = parse("DCG").kernel_spec()
     assert value(kernel, params, [2, -1], [2, -1]) == 2
     assert value(kernel, params, [2, -1], [2, -1], negative="gain") == 2 + -1 / log2(3)
 
 
-def test_nothing_of_a_grade_below_0_is_relevant_to_binary_gains() -> None:
+def test_nothing_of_a_grade_below_0_is_relevant_to_binary_gains():
     kernel, params = parse("CG(gain='binary')").kernel_spec()
     ranking: Ranking = [2, 0.5, 0, -1, None]
     for negative in ("nonrelevant", "gain"):
@@ -212,13 +204,13 @@ def test_nothing_of_a_grade_below_0_is_relevant_to_binary_gains() -> None:
         "R(denominator='reachable')@2",
     ],
 )
-def test_without_relevant_documents_every_form_is_undefined(name: str) -> None:
+def test_without_relevant_documents_every_form_is_undefined(name):
     assert math.isnan(evaluate(parse(name), [0, None], [0, 0]))
     assert evaluate(parse(name), [0, None], [0, 0, 1]) == 0
     assert evaluate(parse(name), [], [1]) == 0
 
 
-def test_a_grade_without_a_gain_is_an_error() -> None:
+def test_a_grade_without_a_gain_is_an_error():
     with pytest.raises(KeyError, match="3"):
         evaluate(parse("DCG(gain=[0, 1, 2])"), [3], [3])
 
@@ -236,7 +228,7 @@ def test_a_grade_without_a_gain_is_an_error() -> None:
         ("Judged", 2 / 3),
     ],
 )
-def test_each_parameter_is_its_formula(name: str, expected: float) -> None:
+def test_each_parameter_is_its_formula(name, expected):
     ranking: Ranking = [2, None, 4] if name != "IPrec@0" else [None, 2, 4]
     assert evaluate(parse(name), ranking, [2, 4]) == pytest.approx(expected, rel=1e-15)
 
@@ -244,13 +236,13 @@ def test_each_parameter_is_its_formula(name: str, expected: float) -> None:
 ARTICLE = [4, 2, 5, 3, 5]
 
 
-def test_scores_that_sort_the_article_so_give_its_third_rank() -> None:
+def test_scores_that_sort_the_article_so_give_its_third_rank():
     found = rs.ndcg_score([[5, 5, 4, 3, 2]], [[3, 1, 5, 2, 4]], k=3)
     assert found == rs.ndcg(ARTICLE, k=3)
     assert found == (4 + 2 / log2(3) + 5 / log2(4)) / (5 + 5 / log2(3) + 4 / log2(4))
 
 
-def test_a_list_is_measured_against_the_ideal_that_is_given() -> None:
+def test_a_list_is_measured_against_the_ideal_that_is_given():
     grades, ideal = [2, 3, 1, 3, 0], [3, 3, 2, 1, 0]
     at_3 = (2 + 3 / log2(3) + 1 / log2(4)) / (3 + 3 / log2(3) + 2 / log2(4))
     at_5 = (2 + 3 / log2(3) + 1 / log2(4) + 3 / log2(5)) / (
@@ -280,14 +272,12 @@ BEST_EXP2 = 7 + 3 / log2(3) + 3 / log2(4) + 1 / log2(5)
         ([3, 2, 2, 1, 0], 1.0, 1.0),
     ],
 )
-def test_gains_can_grow_as_powers_of_two(
-    grades: list[float], formula: float, published: float
-) -> None:
+def test_gains_can_grow_as_powers_of_two(grades, formula, published):
     assert rs.ndcg(grades, gain="exp2") == formula
     assert formula == pytest.approx(published, abs=1e-15)
 
 
-def test_no_order_is_below_the_worst_or_above_the_best() -> None:
+def test_no_order_is_below_the_worst_or_above_the_best():
     orders = list(itertools.permutations([3, 1, 2, 0, 2]))
     values = Rankings.from_lists(orders).evaluate(EXP2).per_query_list(EXP2)
     assert min(values) == rs.ndcg([0, 1, 2, 2, 3], gain="exp2")
@@ -302,14 +292,14 @@ OF_TABLE = [
 ]
 
 
-def test_a_table_of_gains_is_looked_up() -> None:
+def test_a_table_of_gains_is_looked_up():
     assert rs.ndcg(LISTS[0], k=3, gain=[0, 1, 3, 7]) == OF_TABLE[0]
     assert OF_TABLE[0] == pytest.approx(0.8785831719, abs=1e-10)
     # It is the table of 2^grade - 1.
     assert OF_TABLE[0] == rs.ndcg(LISTS[0], k=3, gain="exp2")
 
 
-def test_groups_of_zero_ideal_can_be_skipped() -> None:
+def test_groups_of_zero_ideal_can_be_skipped():
     evaluation = Rankings.from_lists(LISTS).evaluate(GRADED, policy="empty=skip")
     assert evaluation[GRADED] == (OF_TABLE[0] + OF_TABLE[1]) / 2
     assert evaluation.denominators == {GRADED.name: 2}
@@ -317,7 +307,7 @@ def test_groups_of_zero_ideal_can_be_skipped() -> None:
     assert math.isnan(evaluation.per_query_list(GRADED)[1])
 
 
-def test_a_mean_over_nothing_is_nan_with_its_counts() -> None:
+def test_a_mean_over_nothing_is_nan_with_its_counts():
     evaluation = Rankings.from_lists([[0, 0, 0], [0]]).evaluate(GRADED, policy="empty=skip")
     assert math.isnan(evaluation[GRADED])
     assert evaluation.denominators == {GRADED.name: 0}
@@ -329,7 +319,7 @@ DCGS = [1 / log2(4) + 1 / log2(5) + 1 / log2(6), 1 + 1 / log2(4) + 1 / log2(6), 
 IDCGS = [1 + 1 / log2(3) + 1 / log2(4), 1 + 1 / log2(3) + 1 / log2(4), 1]
 
 
-def test_groups_are_averaged_or_their_sums_are_divided() -> None:
+def test_groups_are_averaged_or_their_sums_are_divided():
     groups = Rankings.from_lists(GROUPS.values())
     evaluation = groups.evaluate(nDCG)
     values = [dcg / best for dcg, best in zip(DCGS, IDCGS, strict=True)]
@@ -342,14 +332,14 @@ def test_groups_are_averaged_or_their_sums_are_divided() -> None:
     assert round(ratio[nDCG], 5) == 0.79903
 
 
-def test_a_cutoff_cuts_the_list_and_the_ideal() -> None:
+def test_a_cutoff_cuts_the_list_and_the_ideal():
     assert rs.dcg(GROUPS["x"], k=3) == 1 / log2(4) == 0.5
     found = rs.ndcg(GROUPS["x"], k=3)
     assert found == (1 / log2(4)) / IDCGS[0]
     assert round(float(found), 5) == 0.23464
 
 
-def test_what_a_short_list_lacks_can_be_penalised() -> None:
+def test_what_a_short_list_lacks_can_be_penalised():
     found, ideal = [1, 1, 1], [1, 1, 1, 1, 1]
     dcg = 1 + 1 / log2(3) + 1 / log2(4)
     best = dcg + 1 / log2(5) + 1 / log2(6)
@@ -360,7 +350,7 @@ def test_what_a_short_list_lacks_can_be_penalised() -> None:
     assert padded == (dcg - 1 / log2(5) - 1 / log2(6)) / best
 
 
-def test_the_first_and_the_last_of_a_list_matter_most_when_they_are_swapped() -> None:
+def test_the_first_and_the_last_of_a_list_matter_most_when_they_are_swapped():
     best = 6 + 5 / log2(3) + 2 / log2(4) + 1 / log2(5)
     good = rs.ndcg([6, 5, 1, 2, 0])
     assert good == (6 + 5 / log2(3) + 1 / log2(4) + 2 / log2(5)) / best

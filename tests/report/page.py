@@ -19,7 +19,7 @@ class Element:
     text: str = ""
     children: list[Element] = field(default_factory=list)
 
-    def find(self, tag: str, **attributes: str) -> list[Element]:
+    def find(self, tag, **attributes):
         """The elements below with a name and with attributes, in the order of the page."""
         found = []
         for child in self.children:
@@ -28,17 +28,17 @@ class Element:
             found += child.find(tag, **attributes)
         return found
 
-    def every(self) -> list[Element]:
+    def every(self):
         return [each for child in self.children for each in (child, *child.every())]
 
 
 class _Reader(HTMLParser):
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.root = Element("page", {})
         self.open = [self.root]
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         if tag == BREAK:
             return
         names = [name for name, _ in attrs]
@@ -48,19 +48,19 @@ class _Reader(HTMLParser):
         if tag not in VOID:
             self.open.append(element)
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_startendtag(self, tag, attrs):
         self.open[-1].children.append(Element(tag, {name: value or "" for name, value in attrs}))
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         element = self.open.pop()
         assert element.tag == tag, f"</{tag}> ends <{element.tag}>"
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         for element in self.open:
             element.text += data
 
 
-def read_page(html: str) -> Element:
+def read_page(html):
     """The page as elements; those that are not closed in order fail."""
     reader = _Reader()
     reader.feed(html)

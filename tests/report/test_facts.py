@@ -5,21 +5,19 @@ from __future__ import annotations
 import hashlib
 import math
 import subprocess
-from pathlib import Path
 
 import pytest
 import rankscope as rs
 from rankscope import _core
 from rankscope.comparison.verdict import decide
 from rankscope.report import gather
-from rankscope.report.comparison import RunComparison
 from rankscope.report.source import hold
 from rankscope.web.charts import choose_axis, stack
 
 from tests.cli.command import run as start
 from tests.inputs.entry import QRELS, RUN, lines
 from tests.refusals import refuses
-from tests.report.page import Element, read_page
+from tests.report.page import read_page
 
 MEASURES = ["nDCG@10", "AP", "P@1"]
 LOG = {
@@ -30,7 +28,7 @@ LOG = {
 }
 
 
-def test_means_intervals_counts_and_notes_are_those_of_the_evaluation() -> None:
+def test_means_intervals_counts_and_notes_are_those_of_the_evaluation():
     judged = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}, "q3": {"d4": 0}, "q4": {"d5": 1}}
     lists = {"q1": {"d2": 2.0, "d1": 1.0, "d9": 0.5}, "q2": {"d3": 1.0}, "q9": {"d1": 1.0}}
     policy = rs.Policy(empty="skip", missing="skip")
@@ -53,27 +51,27 @@ def test_means_intervals_counts_and_notes_are_those_of_the_evaluation() -> None:
             )
 
 
-def test_one_run_has_one_table_of_all_measures() -> None:
+def test_one_run_has_one_table_of_all_measures():
     (table,) = rs.report({"q1": {"d": 1}}, {"only": {"q1": {"d": 1.0}}}, MEASURES).tables
     assert table.columns == ("nDCG@10", "AP", "P@1")
     assert list(table.rows()) == [("q1", 1, (1.0, 1.0, 1.0))]
 
 
 @pytest.mark.parametrize("run", [{"q1": {"d2": 2.0, "d1": 1.0}}, {"q1": ["d2", "d1"]}])
-def test_a_mapping_of_queries_is_one_run_as_in_evaluate(run: dict[str, list[str]]) -> None:
+def test_a_mapping_of_queries_is_one_run_as_in_evaluate(run):
     judged = {"q1": {"d1": 2, "d2": 0}}
     report = rs.report(judged, run, "nDCG@10")
     (only,) = report.runs
     assert only.means[0].value == rs.evaluate(judged, run, "nDCG@10")["nDCG@10"]
 
 
-def test_a_note_names_the_runs_that_it_is_about() -> None:
+def test_a_note_names_the_runs_that_it_is_about():
     runs = {"all": {"q1": {"d": 1.0}, "q2": {"d": 1.0}}, "half": {"q1": {"d": 1.0}}}
     remarks = rs.report({"q1": {"d": 1}, "q2": {"d": 1}}, runs).remarks
     assert [(remark.note.code, remark.runs) for remark in remarks] == [("n_missing", ("half",))]
 
 
-def test_the_worst_queries_are_those_that_could_be_better() -> None:
+def test_the_worst_queries_are_those_that_could_be_better():
     judged = {
         "good": {"a": 1},
         "empty": {"a": 0},
@@ -99,7 +97,7 @@ def test_the_worst_queries_are_those_that_could_be_better() -> None:
     assert (many.found, many.retrieved, half.found) == (0, 2, 1)
 
 
-def test_the_ledger_is_that_of_the_rankings_and_adds_up() -> None:
+def test_the_ledger_is_that_of_the_rankings_and_adds_up():
     judged = {"q1": {"a": 1, "b": 3, "c": 2, "e": 3}, "q2": {"a": 1}, "q3": {"a": 0}}
     lists = {"q1": {"x": 6.0, "a": 5.0, "b": 4.0, "c": 3.0}, "q3": {"a": 1.0}}
     report = rs.report(judged, {"run": lists}, ["AP", "nDCG@3"])
@@ -119,7 +117,7 @@ def test_the_ledger_is_that_of_the_rankings_and_adds_up() -> None:
     assert ledger.largest_loss == "retrieval"
 
 
-def test_what_is_not_observable_is_not_0() -> None:
+def test_what_is_not_observable_is_not_0():
     report = rs.report(LOG, "nDCG@1")
     ((ledger,),) = (table.ledgers for table in report.losses)
     assert ledger.retrieval is None
@@ -127,7 +125,7 @@ def test_what_is_not_observable_is_not_0() -> None:
     assert "not observable" in report.to_html()
 
 
-def test_a_ledger_that_does_not_add_up_is_refused_in_words() -> None:
+def test_a_ledger_that_does_not_add_up_is_refused_in_words():
     report = rs.report({"q1": {"d": 1}}, {"run": {"q1": {"d": 1.0}}}, policy="aggregate=median")
     (table,) = report.losses
     assert table.ledgers == ()
@@ -135,12 +133,12 @@ def test_a_ledger_that_does_not_add_up_is_refused_in_words() -> None:
     assert "cannot be split here" in report.to_html()
 
 
-def test_the_parts_of_an_attribute_have_ledgers() -> None:
+def test_the_parts_of_an_attribute_have_ledgers():
     (table,) = rs.report(LOG, "nDCG@1", by="country").losses
     assert {name: ledger.value for name, ledger in table.parts} == {"de": 1 / 3, "at": 1.0}
 
 
-def test_the_audit_is_that_of_the_rankings() -> None:
+def test_the_audit_is_that_of_the_rankings():
     judged = {"q1": {"a": 1, "b": 2, "c": 0}, "q2": {"a": 1}}
     runs = {
         "one": {"q1": {"a": 1.5, "b": 1.5, "x": 1.0}, "q2": {"a": 1.0}},
@@ -169,14 +167,14 @@ def test_the_audit_is_that_of_the_rankings() -> None:
     assert row.if_unjudged == " to ".join(f"{end:.4f}" for end in ends)
 
 
-def test_where_there_are_no_bounds_the_page_says_why() -> None:
+def test_where_there_are_no_bounds_the_page_says_why():
     report = rs.report({"q1": {"a": 1}}, {"run": {"q1": {"x": 1.0}}}, "Bpref")
     assert report.bounds.rows == ()
     assert "Bpref" in report.bounds.refusal
     assert "There are no bounds" in report.to_html()
 
 
-def test_worst_queries_are_explained_as_the_rankings_explain_them() -> None:
+def test_worst_queries_are_explained_as_the_rankings_explain_them():
     judged = {"q1": {"a": 2, "b": 1}, "q2": {"a": 1}}
     lists = {"q1": {"b": 2.0, "a": 1.0}}
     rankings = rs.Rankings.from_run(judged, lists)
@@ -188,14 +186,14 @@ def test_worst_queries_are_explained_as_the_rankings_explain_them() -> None:
     assert [query.explanation for query in run.worst] == [None, None]
 
 
-def test_none_of_the_worst_queries_may_be_asked_for() -> None:
+def test_none_of_the_worst_queries_may_be_asked_for():
     (run,) = rs.report({"q1": {"d": 1}}, {"run": {"q1": {"d": 1.0}}}, worst=0).runs
     assert run.worst == ()
     with refuses(rs.UsageError, "bad_parameter"):
         rs.report({"q1": {"d": 1}}, {"run": {"q1": {"d": 1.0}}}, worst=-1)
 
 
-def test_slices_are_those_of_the_evaluation() -> None:
+def test_slices_are_those_of_the_evaluation():
     evaluation = rs.evaluate(LOG, MEASURES, by="country", interval=0.95)
     report = rs.report(LOG, MEASURES, by="country")
     rows = evaluation.slices.to_dict()
@@ -205,7 +203,7 @@ def test_slices_are_those_of_the_evaluation() -> None:
         assert [mean.value for mean in part.means] == [rows[part.name][name] for name in MEASURES]
 
 
-def test_the_report_says_what_the_policy_means() -> None:
+def test_the_report_says_what_the_policy_means():
     policy = rs.Policy(unjudged=0.5, missing_gain=-1, aggregate="quantile(0.1)")
     report = rs.report({"q1": {"d": 1}}, {"run": {"q1": {"d": 1.0}}}, policy=policy)
     said = {choice.field: (choice.value, choice.meaning) for choice in report.policy}
@@ -216,7 +214,7 @@ def test_the_report_says_what_the_policy_means() -> None:
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> tuple[Path, Path]:
+def files(tmp_path):
     """Judgments and a run, in files with odd names."""
     paths = tmp_path / "the qrels", tmp_path / "it's\ta run"
     for path, content in zip(paths, (QRELS, RUN), strict=True):
@@ -224,7 +222,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     return paths
 
 
-def test_inputs_are_named_with_their_hashes(files: tuple[Path, Path]) -> None:
+def test_inputs_are_named_with_their_hashes(files):
     report = rs.report(files[0], [files[1]])
     assert [(each.role, each.name, each.size, each.sha256) for each in report.inputs] == [
         (role, str(path), path.stat().st_size, hashlib.sha256(path.read_bytes()).hexdigest())
@@ -234,13 +232,13 @@ def test_inputs_are_named_with_their_hashes(files: tuple[Path, Path]) -> None:
     assert [each.sha256 for each in in_memory] == [each.sha256 for each in report.inputs]
 
 
-def test_judgments_that_were_read_before_are_taken() -> None:
+def test_judgments_that_were_read_before_are_taken():
     held = rs.report(rs.read_qrels(QRELS), {"run": RUN})
     assert held.runs[0].means == rs.report(QRELS, {"run": RUN}).runs[0].means
     assert [each.name for each in held.inputs] == ["qrels (in memory)", "run"]
 
 
-def test_the_command_gives_the_numbers_again(files: tuple[Path, Path]) -> None:
+def test_the_command_gives_the_numbers_again(files):
     policy = rs.Policy(ties="worst", empty="skip", unjudged=0.25)
     report = rs.report(
         files[0],
@@ -263,7 +261,7 @@ def test_the_command_gives_the_numbers_again(files: tuple[Path, Path]) -> None:
     assert start(*words[1:], "-o", "-").stdout.decode() == report.to_html()
 
 
-def bash_words(command: str) -> list[str]:
+def bash_words(command):
     """What Bash makes of a command line."""
     printed = subprocess.run(
         ["bash", "-c", f"printf '%s\\0' {command}"],  # noqa: S607 - whichever bash there is
@@ -273,7 +271,7 @@ def bash_words(command: str) -> list[str]:
     return printed.stdout.decode().split("\0")[:-1]
 
 
-def test_a_convention_reaches_every_part() -> None:
+def test_a_convention_reaches_every_part():
     judged = {"q1": {"a": 3, "b": 1}, "q2": {"c": 0}}
     lists = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"c": 1.0}}
     report = rs.report(judged, {"run": lists}, "nDCG@10", convention="lightgbm")
@@ -290,14 +288,14 @@ def test_a_convention_reaches_every_part() -> None:
     assert expected.convention.address in report.commands[0].text
 
 
-def test_what_no_command_line_can_say_is_a_call() -> None:
+def test_what_no_command_line_can_say_is_a_call():
     report = rs.report(QRELS, {"run": RUN}, "RR", policy="empty=skip", interval=None)
     assert [command.text for command in report.commands] == [
         "rs.evaluate(qrels, run, ['RR'], policy='empty=skip')"
     ]
 
 
-def test_a_file_that_changes_meanwhile_is_refused(files: tuple[Path, Path]) -> None:
+def test_a_file_that_changes_meanwhile_is_refused(files):
     held = hold(files[1], "run")
     held.check()
     files[1].write_bytes(RUN + lines("q1 Q0 d5 9 0.1 t"))
@@ -305,7 +303,7 @@ def test_a_file_that_changes_meanwhile_is_refused(files: tuple[Path, Path]) -> N
         held.check()
 
 
-def test_of_very_many_queries_the_lowest_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_very_many_queries_the_lowest_are_listed(monkeypatch):
     monkeypatch.setattr(gather, "MOST_VALUES", 40)
     queries = 22
     judged = {f"q{at}": {"d": 1} for at in range(queries)}
@@ -322,7 +320,7 @@ def test_of_very_many_queries_the_lowest_are_listed(monkeypatch: pytest.MonkeyPa
     )
 
 
-def test_an_axis_has_round_numbers_within_its_ends() -> None:
+def test_an_axis_has_round_numbers_within_its_ends():
     for low, high in ((0.0, 1.0), (0.41, 0.43), (-3.0, 250.0), (1e-9, 2e-9), (0.5, 0.5)):
         axis = choose_axis([low, high, math.nan])
         assert axis.low <= low <= high <= axis.high
@@ -335,7 +333,7 @@ QUERIES = [f"q{n}" for n in range(24)]
 JUDGED = {query: {"a": 1, "b": 0, "c": 0, "d": 0} for query in QUERIES}
 
 
-def make_run(places: list[int]) -> dict[str, dict[str, float]]:
+def make_run(places):
     """A run whose relevant document is at these ranks, query by query, in turn."""
     run = {}
     for at, query in enumerate(QUERIES):
@@ -350,22 +348,22 @@ HIGH, HIGHER = make_run([1, 2, 1, 1]), make_run([1, 1, 2, 1, 1])
 """The last two don't differ significantly; both differ from the first."""
 
 
-def compare(runs: dict[str, dict[str, dict[str, float]]]) -> RunComparison:
+def compare(runs):
     return rs.report(JUDGED, runs, "RR").comparison
 
 
-def cells(page: Element, table: str) -> list[list[Element]]:
+def cells(page, table):
     (found,) = page.find("table", id=table)
     (body,) = found.find("tbody")
     return [row.children for row in body.find("tr")]
 
 
-def test_the_verdict_is_that_of_the_comparison() -> None:
+def test_the_verdict_is_that_of_the_comparison():
     for runs in ({"high": HIGH, "low": LOW}, {"low": LOW, "middle": MIDDLE, "high": HIGH}):
         assert compare(runs).verdict == decide(rs.compare(JUDGED, runs, "RR"), "RR")
 
 
-def test_with_too_few_queries_the_verdict_says_that_none_can_be_significant() -> None:
+def test_with_too_few_queries_the_verdict_says_that_none_can_be_significant():
     few = [{query: run[query] for query in QUERIES[:3]} for run in (LOW, HIGH)]
     judged = {query: JUDGED[query] for query in QUERIES[:3]}
     found = rs.report(judged, {"low": few[0], "high": few[1]}, "RR").comparison
@@ -375,13 +373,13 @@ def test_with_too_few_queries_the_verdict_says_that_none_can_be_significant() ->
     )
 
 
-def test_runs_with_the_same_values_are_the_same() -> None:
+def test_runs_with_the_same_values_are_the_same():
     found = compare({"one": HIGH, "other": HIGH})
     assert str(found.verdict).startswith("one and other have the same RR for all 24 queries. Other")
     assert found.verdict.power == ""
 
 
-def test_bold_and_letters_are_for_what_the_data_say() -> None:
+def test_bold_and_letters_are_for_what_the_data_say():
     html = rs.report(JUDGED, {"low": LOW, "high": HIGH, "higher": HIGHER}, ["RR", "P@1"]).to_html()
     page = read_page(html)
     rows = cells(page, "table-summary")
@@ -395,7 +393,7 @@ def test_bold_and_letters_are_for_what_the_data_say() -> None:
     assert is_best == [False, True]
 
 
-def test_the_table_and_the_chart_have_all_pairs() -> None:
+def test_the_table_and_the_chart_have_all_pairs():
     runs = {"low": LOW, "high": HIGH, "higher": HIGHER}
     report = rs.report(JUDGED, runs, ["RR", "P@1"])
     expected = rs.compare(JUDGED, runs, ["RR", "P@1"])
@@ -415,7 +413,7 @@ def test_the_table_and_the_chart_have_all_pairs() -> None:
             assert ("open" in svg.attributes.get("class", "")) is not each.is_significant
 
 
-def test_unjudged_documents_and_ties_are_ranges_of_the_deciding_difference() -> None:
+def test_unjudged_documents_and_ties_are_ranges_of_the_deciding_difference():
     judged = {query: {"a": 2, "b": 1} for query in QUERIES}
     tied = {query: {"a": 2.0, "b": 1.0, "x": 1.0} for query in QUERIES}
     other = {query: {"x": 2.0, "b": 1.0} for query in QUERIES}
@@ -431,13 +429,13 @@ def test_unjudged_documents_and_ties_are_ranges_of_the_deciding_difference() -> 
     assert sentences[1].startswith("With other orders of tied documents, the difference tied ")
 
 
-def test_one_run_is_not_compared() -> None:
+def test_one_run_is_not_compared():
     for report in (rs.report(JUDGED, {"low": LOW}, "RR"), rs.report(LOG, "RR", by="country")):
         assert report.comparison is None
         assert "Comparison" not in report.to_html()
 
 
-def test_what_is_no_mean_is_not_compared() -> None:
+def test_what_is_no_mean_is_not_compared():
     for policy, measures, why in (
         ("aggregate=median", ["RR"], "only means can be compared"),
         (None, ["NumRet"], "no measure has a mean"),
@@ -450,14 +448,14 @@ def test_what_is_no_mean_is_not_compared() -> None:
     assert [*mixed.comparison.measures] == ["RR"]
 
 
-def test_the_means_of_a_comparison_use_the_interval_that_was_asked_for() -> None:
+def test_the_means_of_a_comparison_use_the_interval_that_was_asked_for():
     runs = {"low": LOW, "high": HIGH}
     for interval, level in ((0.9, 0.9), (None, 0.95)):
         found = rs.report(JUDGED, runs, "RR", interval=interval).comparison
         assert found.result.settings.level == level
 
 
-def test_of_many_runs_pairs_can_be_filtered() -> None:
+def test_of_many_runs_pairs_can_be_filtered():
     runs = {f"run {n}": make_run([1 + n % 4, 2, 1]) for n in range(9)}
     report = rs.report(JUDGED, runs, "RR")
     assert len(report.comparison.measures["RR"].differences) == 9 * 8 / 2

@@ -7,7 +7,6 @@ import math
 import re
 from hashlib import sha256
 from itertools import pairwise
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,7 +15,7 @@ import rankscope as rs
 from rankscope.report.gather import _choose_shown, _list, _read_slices
 from rankscope.web.templating import shorten
 
-from tests.report.page import Element, read_page
+from tests.report.page import read_page
 
 QRELS = {
     "q1": {"d1": 3, "d2": 0, "d3": 1},
@@ -30,22 +29,20 @@ RUNS = {"old": OLD, "new": NEW}
 
 
 @pytest.fixture(scope="module")
-def html() -> str:
+def html():
     return rs.report(QRELS, RUNS).to_html()
 
 
 @pytest.fixture(scope="module")
-def page(html: str) -> Element:
+def page(html):
     return read_page(html)
 
 
-def test_one_input_gives_one_page(html: str) -> None:
+def test_one_input_gives_one_page(html):
     assert rs.report(QRELS, RUNS).to_html() == html
 
 
-def test_the_browser_is_told_to_load_nothing_and_to_run_only_what_stands_in_the_page(
-    html: str, page: Element
-) -> None:
+def test_the_browser_is_told_to_load_nothing_and_to_run_only_what_stands_in_the_page(html, page):
     (policy,) = (
         meta.attributes["content"]
         for meta in page.find("meta")
@@ -60,7 +57,7 @@ def test_the_browser_is_told_to_load_nothing_and_to_run_only_what_stands_in_the_
     assert {"base-uri", "form-action"} <= rules.keys()
 
 
-def test_nothing_is_fetched_and_nothing_hides_in_attributes(page: Element) -> None:
+def test_nothing_is_fetched_and_nothing_hides_in_attributes(page):
     for element in page.every():
         for name, value in element.attributes.items():
             assert not name.startswith("on")
@@ -69,7 +66,7 @@ def test_nothing_is_fetched_and_nothing_hides_in_attributes(page: Element) -> No
     assert not page.find("link") + page.find("iframe") + page.find("img") + page.find("object")
 
 
-def test_what_is_named_is_there_once(page: Element) -> None:
+def test_what_is_named_is_there_once(page):
     ids = [each.attributes["id"] for each in page.every() if "id" in each.attributes]
     assert len(set(ids)) == len(ids)
     named = [
@@ -82,7 +79,7 @@ def test_what_is_named_is_there_once(page: Element) -> None:
     assert set(named) <= set(ids)
 
 
-def test_a_reader_of_the_screen_finds_headings_and_cells(page: Element) -> None:
+def test_a_reader_of_the_screen_finds_headings_and_cells(page):
     (root,) = page.find("html")
     assert root.attributes["lang"] == "en"
     assert len(page.find("h1")) == 1
@@ -97,7 +94,7 @@ def test_a_reader_of_the_screen_finds_headings_and_cells(page: Element) -> None:
         assert page.find("label", **{"for": field.attributes["id"]})
 
 
-def test_every_row_has_as_many_cells_as_the_head(page: Element) -> None:
+def test_every_row_has_as_many_cells_as_the_head(page):
     for table in page.find("table"):
         (head,) = table.find("thead")
         width = len(head.find("th"))
@@ -107,7 +104,7 @@ def test_every_row_has_as_many_cells_as_the_head(page: Element) -> None:
             assert sum(int(cell.attributes.get("colspan", 1)) for cell in cells) == width
 
 
-def test_values_stand_in_the_summary_with_their_intervals(page: Element) -> None:
+def test_values_stand_in_the_summary_with_their_intervals(page):
     evaluation = rs.evaluate(QRELS, OLD, ["nDCG@10", "AP", "RR"], interval=0.95)
     row = page.find("table")[0].find("tr")[1]
     (name,) = row.find("th")
@@ -119,7 +116,7 @@ def test_values_stand_in_the_summary_with_their_intervals(page: Element) -> None
     ]
 
 
-def test_without_intervals_there_are_none() -> None:
+def test_without_intervals_there_are_none():
     html = rs.report(QRELS, {"old": OLD}, "RR", interval=None).to_html()
     (summary,) = read_page(html).find("section", **{"aria-labelledby": "summary"})
     assert "interval" not in summary.text
@@ -143,7 +140,7 @@ POLICIES = (
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_there_is_a_page_under_every_policy(policy: str) -> None:
+def test_there_is_a_page_under_every_policy(policy):
     judged = QRELS | {"q5": {"d9": -1, "d8": 2}}
     tied = OLD | {"q5": {"d9": 1.0, "d8": 1.0}}
     for measures in (["nDCG@3", "AP", "DCG@2"], ["RBP(p=0.8)", "NumRel", "OrderingLoss@2"]):
@@ -155,14 +152,14 @@ def test_there_is_a_page_under_every_policy(policy: str) -> None:
 
 
 @pytest.mark.parametrize("policy", ["negative=minmax", "aggregate=ratio_of_sums"])
-def test_there_is_a_page_under_policies_that_only_some_measures_take(policy: str) -> None:
+def test_there_is_a_page_under_policies_that_only_some_measures_take(policy):
     report = rs.report(QRELS, RUNS, "nDCG@3", policy=policy)
     expected = rs.evaluate(QRELS, OLD, "nDCG@3", policy=policy)["nDCG@3"]
     assert report.runs[0].means[0].value == expected
     read_page(report.to_html())
 
 
-def test_a_query_that_one_run_lacks_has_no_spread() -> None:
+def test_a_query_that_one_run_lacks_has_no_spread():
     report = rs.report(QRELS, RUNS, "RR", policy="missing=skip")
     rows = {query: values for query, _, values in report.tables[0].rows()}
     spreads = dict(zip(rows, report.tables[0].spreads, strict=True))
@@ -170,28 +167,28 @@ def test_a_query_that_one_run_lacks_has_no_spread() -> None:
     assert spreads["q1"] == max(rows["q1"]) - min(rows["q1"])
 
 
-def test_measures_made_of_functions_are_reported() -> None:
-    def double(grade: float) -> float:
+def test_measures_made_of_functions_are_reported():
+    def double(grade):
         return 2 * grade
 
     html = rs.report(QRELS, RUNS, rs.nDCG(gain=double) @ 10).to_html()
     assert "double" in read_page(html).find("th")[1].text
 
 
-def test_one_query_has_no_interval_and_is_one() -> None:
+def test_one_query_has_no_interval_and_is_one():
     html = rs.report({"q": {"d": 1}}, {"only": {"q": {"d": 1.0}}}, "RR").to_html()
     assert "to –" not in read_page(html).find("main")[0].text
     assert "1 judged query, 1 run," in " ".join(html.split())
 
 
-def test_values_above_1_are_not_drawn_beside_others() -> None:
+def test_values_above_1_are_not_drawn_beside_others():
     page = read_page(rs.report(QRELS, {"old": OLD}, ["RR", "NumRet"]).to_html())
     ratio, count = page.find("table")[1].find("tbody")[0].find("tr")
     assert len(ratio.find("circle")) == 1
     assert count.find("circle") == []
 
 
-def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_an_error(tmp_path):
     report = rs.report(QRELS, RUNS)
     with pytest.raises(rs.FileError) as refused:
         report.write(tmp_path / "none" / "page.html")
@@ -223,7 +220,7 @@ UNSEEN = re.compile(
 )
 
 
-def pages_with(text: str) -> list[str]:
+def pages_with(text):
     """Pages of inputs that have a text as query, document, run, attribute, value and column."""
     run = {text: {text: 2.0, "other": 1.0}, "q2": {text: 1.0}}
     qrels = {text: {text: 1, "unseen": 2}, "q2": {"d": 1}}
@@ -236,14 +233,12 @@ def pages_with(text: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def plain() -> list[Element]:
+def plain():
     return [read_page(page) for page in pages_with("harmless")]
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_an_id_is_text_wherever_it_stands_and_shows_what_cannot_be_seen(
-    text: str, plain: list[Element]
-) -> None:
+def test_an_id_is_text_wherever_it_stands_and_shows_what_cannot_be_seen(text, plain):
     for page, usual in zip(pages_with(text), plain, strict=True):
         assert UNSEEN.search(page) is None
         elements, expected = read_page(page).every(), usual.every()
@@ -252,19 +247,19 @@ def test_an_id_is_text_wherever_it_stands_and_shows_what_cannot_be_seen(
             assert element.attributes.keys() == twin.attributes.keys()
 
 
-def test_an_id_is_shown_as_it_is() -> None:
+def test_an_id_is_shown_as_it_is():
     text = "<b>&lt;a'b\"c{{7*7}}שלום"
     page = read_page(pages_with(text)[0])
     assert text in [each.text for each in page.find("bdi")]
 
 
-def test_a_long_id_is_cut() -> None:
+def test_a_long_id_is_cut():
     for page in pages_with("x" * 4_096):
         assert "x" * 201 not in page
         assert "(4,096 characters)" in page
 
 
-def test_the_direction_of_an_id_does_not_leak() -> None:
+def test_the_direction_of_an_id_does_not_leak():
     """Names stand in elements that keep the direction of their text to themselves."""
     for page in map(read_page, pages_with("שלום")):
         isolated = [each for tag in ("bdi", "code") for each in page.find(tag)]
@@ -272,7 +267,7 @@ def test_the_direction_of_an_id_does_not_leak() -> None:
         assert 0 < within == page.find("body")[0].text.count("שלום")
 
 
-def test_a_path_of_odd_bytes_is_shown_escaped(tmp_path: Path) -> None:
+def test_a_path_of_odd_bytes_is_shown_escaped(tmp_path):
     name = tmp_path / "a\udcff\x1b[31m\u202e'b.run"
     name.write_bytes(b"q1 Q0 d1 1 1 t\n")
     report = rs.report({"q1": {"d1": 1}}, name)
@@ -280,7 +275,7 @@ def test_a_path_of_odd_bytes_is_shown_escaped(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("runs", [1, 2])
-def test_a_page_shows_40_000_values_at_most(runs: int) -> None:
+def test_a_page_shows_40_000_values_at_most(runs):
     for queries in (40_000 // runs - 1, 40_000 // runs, 40_000 // runs + 1):
         values = [0.5] * queries
         evaluation = SimpleNamespace(
@@ -298,19 +293,19 @@ class Slices:
     names = ("queries",)
     attributes = ("country",)
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count):
         self.labels = tuple(map(str, range(count)))
 
-    def rows(self) -> list[tuple[int]]:
+    def rows(self):
         """The number of queries of each."""
         return [(1,)] * len(self)
 
-    def __len__(self) -> int:
+    def __len__(self):
         return len(self.labels)
 
 
 @pytest.mark.parametrize("count", [999, 1000, 1001])
-def test_a_page_shows_1_000_slices_at_most(count: int) -> None:
+def test_a_page_shows_1_000_slices_at_most(count):
     evaluation: Any = []
     table: Any = Slices(count)
     found = _read_slices(evaluation, table)
@@ -319,13 +314,13 @@ def test_a_page_shows_1_000_slices_at_most(count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [19, 20, 21])
-def test_a_page_shows_20_documents_of_a_list_at_most(count: int) -> None:
+def test_a_page_shows_20_documents_of_a_list_at_most(count):
     documents = [(str(at), 0.0) for at in range(30)]
     run: Any = SimpleNamespace(list_documents=lambda _: documents)
     assert len(_list(run, "q", count)) == min(count, 20)
 
 
 @pytest.mark.parametrize("count", [199, 200, 201])
-def test_a_page_shows_200_characters_of_a_name(count: int) -> None:
+def test_a_page_shows_200_characters_of_a_name(count):
     expected = "x" * min(count, 200) + "… (201 characters)" * (count > 200)
     assert shorten("x" * count) == expected

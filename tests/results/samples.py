@@ -26,12 +26,12 @@ JUDGED = {
 }
 
 
-def rank(run: object = OLD) -> rs.Rankings:
+def rank(run=OLD):
     """Rankings whose judgments were read apart."""
     return rs.Rankings.from_run(QRELS, run)  # type: ignore[arg-type]  # a run
 
 
-def rank_table() -> rs.Rankings:
+def rank_table():
     return rs.Rankings.from_table(TABLE, attributes=["country"])
 
 

@@ -19,7 +19,7 @@ RUNS = {"old": RUN, "new": QRELS}
 TABLE = {"query_id": ["q1"], "doc_id": ["d1"], "relevance": [1], "score": [1.0]}
 
 
-def copied(value: Any) -> Any:  # noqa: ANN401 - of any kind
+def copied(value):
     return pickle.loads(pickle.dumps(value))  # noqa: S301 - made here
 
 
@@ -43,7 +43,7 @@ ARGUMENTS: dict[str, tuple[Callable[..., object], str]] = {
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)
-def test_an_unknown_argument_is_an_error_with_a_hint(name: str) -> None:
+def test_an_unknown_argument_is_an_error_with_a_hint(name):
     call, hint = ARGUMENTS[name]
     called, _, argument = name.rstrip(")").partition("(")
     said = f"{called}() got an unexpected keyword argument '{argument}'"
@@ -57,15 +57,15 @@ def test_an_unknown_argument_is_an_error_with_a_hint(name: str) -> None:
 
 
 @pytest.mark.parametrize("settings", [{}, {"query": "q1"}])
-def test_a_run_in_explain_says_how_to_explain_a_query(settings: dict[str, Any]) -> None:
+def test_a_run_in_explain_says_how_to_explain_a_query(settings):
     with pytest.raises(rs.UsageError, match="expected the cutoff k as an integer") as caught:
         rs.explain(QRELS, RUN, "nDCG", **settings)
     assert "explain(judgments, run, 'nDCG@10', query_id='q1')" in caught.value.hint
     assert rs.explain(QRELS, RUN, "nDCG", query_id="q1").query_id == "q1"
 
 
-def test_a_type_error_of_a_users_function_stays_as_it_is() -> None:
-    def gain(grade: float, *, k: int) -> float:
+def test_a_type_error_of_a_users_function_stays_as_it_is():
+    def gain(grade, *, k):
         return grade * k
 
     with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'k'") as caught:
@@ -73,11 +73,11 @@ def test_a_type_error_of_a_users_function_stays_as_it_is() -> None:
     assert not isinstance(caught.value, rs.UsageError)
 
 
-def test_a_type_error_about_an_argument_inside_of_a_function_stays_as_it_is() -> None:
-    def inner() -> None:
+def test_a_type_error_about_an_argument_inside_of_a_function_stays_as_it_is():
+    def inner():
         return None
 
-    def gain(grade: float) -> float:
+    def gain(grade):
         inner(threads=1)  # type: ignore[call-arg]
         return grade
 
@@ -86,7 +86,7 @@ def test_a_type_error_about_an_argument_inside_of_a_function_stays_as_it_is() ->
     assert not isinstance(caught.value, rs.UsageError)
 
 
-def test_other_mistakes_of_a_call_stay_as_they_are() -> None:
+def test_other_mistakes_of_a_call_stay_as_they_are():
     for call in (rs.evaluate, lambda: rs.evaluate(QRELS, RUN, "RR", "RR")):
         with pytest.raises(TypeError) as caught:
             call()
@@ -97,7 +97,7 @@ FUNCTIONS = [name for name in rs.__all__ if inspect.isfunction(getattr(rs, name)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions_keep_their_signature_and_can_be_pickled(name: str) -> None:
+def test_functions_keep_their_signature_and_can_be_pickled(name):
     function = getattr(rs, name)
     assert inspect.signature(function) == inspect.signature(inspect.unwrap(function))
     assert inspect.getdoc(function)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -30,7 +29,7 @@ ORDERS = {"best": "abc", "good": "acb", "poor": "cba"}
 RUNS = {name: {query: [*order] for query in QRELS} for name, order in ORDERS.items()}
 
 
-def mark(values: list[float], direction: str = "higher", digits: int = 4) -> str:
+def mark(values, direction="higher", digits=4):
     """Return B, s or - for each value: the best, the second best, or neither."""
     column = MeasureColumn(name="AP", direction=direction, values=values)  # type: ignore[arg-type]
     grid = lay_out_means([], [column], digits=digits)
@@ -55,19 +54,17 @@ def mark(values: list[float], direction: str = "higher", digits: int = 4) -> str
         ([0.30004, 0.30006, 0.1], "higher", "sB-"),
     ],
 )
-def test_the_best_printed_value_is_bold_and_the_next_one_underlined(
-    values: list[float], direction: str, marks: str
-) -> None:
+def test_the_best_printed_value_is_bold_and_the_next_one_underlined(values, direction, marks):
     assert mark(values, direction) == marks
 
 
-def test_runs_without_a_value_are_last_in_every_direction() -> None:
+def test_runs_without_a_value_are_last_in_every_direction():
     assert order_runs([NAN, 0.1, 0.3, 0.1], "higher") == [2, 1, 3, 0]
     assert order_runs([NAN, 0.1, 0.3, 0.1], "lower") == [1, 3, 2, 0]
 
 
 @pytest.mark.parametrize("digits", [0, 1, 3, 15])
-def test_all_formats_have_the_same_cells(digits: int) -> None:
+def test_all_formats_have_the_same_cells(digits):
     found = rs.evaluate(QRELS, RUNS, ["nDCG@2", "RR(rel=2)"])
     expected = [
         f"{found[run][name]:.{digits}f}"
@@ -81,12 +78,12 @@ def test_all_formats_have_the_same_cells(digits: int) -> None:
 
 
 @pytest.mark.parametrize("digits", [-1, 16, 2.0, True, "3"])
-def test_digits_are_refused_below_0_above_15_and_if_no_whole_number(digits: object) -> None:
+def test_digits_are_refused_below_0_above_15_and_if_no_whole_number(digits):
     with pytest.raises(rs.UsageError, match="expected digits"):
         rs.evaluate(QRELS, RUNS["best"], "RR").to_latex(digits=digits)
 
 
-def test_latex_is_a_table_with_caption_label_and_what_it_needs() -> None:
+def test_latex_is_a_table_with_caption_label_and_what_it_needs():
     compared = rs.compare(QRELS, RUNS, ["nDCG@2", "RR(rel=2)"])
     words = {"caption": "50% of_runs", "label": "tab:a b}", "baseline": ["good", "poor"]}
     lines = compared.to_latex(**words).splitlines()
@@ -104,7 +101,7 @@ def test_latex_is_a_table_with_caption_label_and_what_it_needs() -> None:
     assert all(fact in text for fact in facts), text
 
 
-def test_a_sign_stands_only_where_the_corrected_difference_is_significant() -> None:
+def test_a_sign_stands_only_where_the_corrected_difference_is_significant():
     compared = rs.compare(QRELS, RUNS, ["nDCG@2", "RR(rel=2)"], baseline="good")
     lines = compared.to_latex().splitlines()
     # RR(rel=2) of good and best is 1 for all queries.
@@ -114,12 +111,12 @@ def test_a_sign_stands_only_where_the_corrected_difference_is_significant() -> N
     assert compared["nDCG@2", "best"].better == "best"
 
 
-def test_two_runs_are_marked_against_the_first() -> None:
+def test_two_runs_are_marked_against_the_first():
     two = rs.compare(QRELS, {name: RUNS[name] for name in ("best", "poor")}, "RR(rel=2)")
     assert "▼ significantly worse than best." in two.to_markdown()
 
 
-def test_a_baseline_that_was_not_compared_is_refused() -> None:
+def test_a_baseline_that_was_not_compared_is_refused():
     compared = rs.compare(QRELS, RUNS, "RR", baseline="good")
     with pytest.raises(rs.UsageError, match="compared with 'good' only"):
         compared.to_latex(baseline="best")
@@ -127,7 +124,7 @@ def test_a_baseline_that_was_not_compared_is_refused() -> None:
         compared.to_latex(baseline="bets")
 
 
-def test_runs_without_tests_have_no_baseline() -> None:
+def test_runs_without_tests_have_no_baseline():
     with pytest.raises(rs.UsageError, match="have no tests against a baseline"):
         rs.evaluate(QRELS, RUNS, "RR").to_latex(baseline="best")
 
@@ -145,17 +142,17 @@ def test_runs_without_tests_have_no_baseline() -> None:
         ("e5-base - bm25", "e5-base $-$ bm25"),
     ],
 )
-def test_no_character_is_a_command_of_latex(text: str, latex: str) -> None:
+def test_no_character_is_a_command_of_latex(text, latex):
     assert escape(text) == latex
 
 
-def test_pdflatex_is_told_what_to_show_for_characters_that_it_does_not_have() -> None:
+def test_pdflatex_is_told_what_to_show_for_characters_that_it_does_not_have():
     grid = Grid(("run",), (True,), ((Cell("é\u017f\u0180字"),),))
     lines = write(Layout(grids=(grid,)), "latex").splitlines()
     assert [line[-13:] for line in lines if "gdef" in line] == ["{[U+0180]}\\fi", "{[U+5B57]}\\fi"]
 
 
-def test_a_label_has_no_character_that_means_something() -> None:
+def test_a_label_has_no_character_that_means_something():
     assert _clean_label("tab:my runs}\\x<é>") == "tab:my-runs-x-"
 
 
@@ -168,7 +165,7 @@ HOSTILE = (
 )
 
 
-def test_hostile_names_are_text_in_html() -> None:
+def test_hostile_names_are_text_in_html():
     runs = dict(zip(HOSTILE, [RUNS["best"], *[RUNS["poor"]] * 4], strict=True))
     board = rs.leaderboard(QRELS, runs, ["RR(rel=2)", "nDCG@2"], baseline=HOSTILE[1])
     for html in (board.to_html(), board._repr_html_(), rs.compare(QRELS, runs, "RR").table("html")):
@@ -177,7 +174,7 @@ def test_hostile_names_are_text_in_html() -> None:
         assert "onerror=alert(1)" in page.text
 
 
-def test_markdown_cells_stay_cells_whatever_they_hold() -> None:
+def test_markdown_cells_stay_cells_whatever_they_hold():
     grid = Grid(("run",), (True,), tuple((Cell(name),) for name in (*HOSTILE, "&lt;b&gt;", "$x$")))
     lines = write(Layout(grids=(grid,)), "markdown").splitlines()
     for line in lines:
@@ -186,7 +183,7 @@ def test_markdown_cells_stay_cells_whatever_they_hold() -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_every_format_has_title_notes_and_small_print_in_order(form: str) -> None:
+def test_every_format_has_title_notes_and_small_print_in_order(form):
     grid = Grid(("run",), (True,), ((Cell("bravo"),),), title="title", notes=("charlie",))
     text = write(Layout(above=("alpha",), grids=(grid,), small_print=("delta",)), form)
     parts = ["alpha", "bravo", "charlie", "delta"]
@@ -204,7 +201,7 @@ def test_every_format_has_title_notes_and_small_print_in_order(form: str) -> Non
         (["a", "b", "c"], ["a", "2 more lines: .small_print"]),
     ],
 )
-def test_small_print_is_two_lines_at_most(lines: list[str], kept: list[str]) -> None:
+def test_small_print_is_two_lines_at_most(lines, kept):
     assert [*shorten(lines)] == kept
 
 
@@ -217,16 +214,14 @@ def test_small_print_is_two_lines_at_most(lines: list[str], kept: list[str]) -> 
         (20, "Notes: 3 kinds. "),
     ],
 )
-def test_notes_are_named_or_counted_where_their_lines_are_left_out(
-    width: int | None, said: str
-) -> None:
+def test_notes_are_named_or_counted_where_their_lines_are_left_out(width, said):
     notes = {"n_missing": 3, "n_run_only": 1, "tied_scores": 2}
     where = "2 more lines: .small_print"
     assert shorten(["a", "b", "c"], notes, width=width) == ("a", f"{said}{where}")
 
 
 @pytest.mark.parametrize(("size", "count"), [(80, 0), (81, 1)])
-def test_a_line_that_would_wrap_is_left_out(size: int, count: int) -> None:
+def test_a_line_that_would_wrap_is_left_out(size, count):
     line = "x" * size
     where = "1 line of small print: .small_print"
     assert shorten([line], width=80) == ((where,) if count else (line,))
@@ -245,11 +240,11 @@ EXPORTED = {"q1": {"a": 1}, "q2": {"b": 1}}
 EXPORTED_RUNS = {"old": {"q1": {"x": 2.0, "a": 1.0}, "q2": {"b": 1.0}}, "new": {"q1": {"a": 1.0}}}
 
 
-def evaluate() -> rs.Evaluation:
+def evaluate():
     return rs.evaluate(LOG, ["P@1", "RR"], by=["country", "year"])
 
 
-def test_a_wide_frame_has_a_row_for_each_query() -> None:
+def test_a_wide_frame_has_a_row_for_each_query():
     frame = evaluate().to_pandas(names="plain")
     assert [*frame] == ["qid", "country", "year", "p_at_1", "rr"]
     assert frame["qid"].tolist() == [5, 3]
@@ -258,7 +253,7 @@ def test_a_wide_frame_has_a_row_for_each_query() -> None:
     assert frame["rr"].tolist() == [1.0, 0.5]
 
 
-def test_a_long_frame_has_a_row_for_each_query_and_measure() -> None:
+def test_a_long_frame_has_a_row_for_each_query_and_measure():
     frame = evaluate().to_polars(shape="long")
     assert frame.rows() == [
         (5, "de", 2025, "P@1", 1.0),
@@ -272,21 +267,21 @@ def test_a_long_frame_has_a_row_for_each_query_and_measure() -> None:
     assert by_measure.rows() == [(5, 1.0, 1.0), (3, 0.0, 0.5)]
 
 
-def test_arrow_has_the_same_frames() -> None:
+def test_arrow_has_the_same_frames():
     for shape in ("wide", "long"):
         found = evaluate().to_arrow(shape=shape)
         assert isinstance(found, pa.Table)
         assert found.to_pylist() == evaluate().to_polars(shape=shape).to_dicts()
 
 
-def test_queries_that_are_left_out_have_no_number() -> None:
+def test_queries_that_are_left_out_have_no_number():
     left_out = rs.evaluate(EXPORTED, EXPORTED_RUNS["new"], "RR", policy="missing=skip")
     values = left_out.to_pandas(shape="long")["value"].tolist()
     assert values[0] == 1.0
     assert math.isnan(values[1])
 
 
-def test_several_runs_are_in_one_frame() -> None:
+def test_several_runs_are_in_one_frame():
     found = rs.evaluate(EXPORTED, EXPORTED_RUNS, ["P@1", "RR"])
     assert found.to_polars().rows() == [("old", 0.5, 0.75), ("new", 0.5, 0.5)]
     assert found.to_polars(names="plain").columns == ["run", "p_at_1", "rr"]
@@ -302,7 +297,7 @@ def test_several_runs_are_in_one_frame() -> None:
     assert [*found.to_pandas(names="plain")] == ["run", "rr", "rr_lower", "rr_upper"]
 
 
-def test_frames_with_two_columns_of_one_name_are_refused() -> None:
+def test_frames_with_two_columns_of_one_name_are_refused():
     log = LOG.rename(columns={"year": "value"})
     found = rs.evaluate(log, ["RR"], by="value")
     assert "value" in found.to_pandas()
@@ -317,7 +312,7 @@ NAMED_RUN = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d3": 0.7}}
 MEASURES = ["nDCG@10", rs.nDCG(gain="exp2") @ 10, "P(rel=2)@5", "map"]
 
 
-def test_means_have_canonical_or_plain_names() -> None:
+def test_means_have_canonical_or_plain_names():
     found = rs.evaluate(NAMED_QRELS, NAMED_RUN, MEASURES)
     assert found.means() == dict(found)
     names = ("ndcg_at_10", "ndcg_at_10_gain_exp2", "p_at_5_rel_2", "ap")
@@ -325,19 +320,19 @@ def test_means_have_canonical_or_plain_names() -> None:
     assert [*found.means(names="plain").items()] == [*plain]
 
 
-def test_the_means_of_several_runs_are_by_run() -> None:
+def test_the_means_of_several_runs_are_by_run():
     found = rs.evaluate(NAMED_QRELS, {"old": NAMED_RUN, "new": {"q1": {"d1": 1.0}}}, MEASURES)
     assert found.means() == {run: dict(each) for run, each in found.items()}
     assert found.means(names="plain")["new"] == found["new"].means(names="plain")
 
 
-def test_other_kinds_of_names_are_refused() -> None:
+def test_other_kinds_of_names_are_refused():
     found = rs.evaluate(NAMED_QRELS, NAMED_RUN, MEASURES)
     with pytest.raises(UsageError, match="expected names to be"):
         found.means(names="short")  # type: ignore[arg-type]  # refused
 
 
-def test_prometheus_accepts_every_plain_name() -> None:
+def test_prometheus_accepts_every_plain_name():
     client = pytest.importorskip("prometheus_client")
     registry = client.CollectorRegistry()
     for name in TABLE:
@@ -353,19 +348,19 @@ BAD = {query: {"a": 1.0, "b": 2.0, "z": 3.0} for query in [*QRELS][:-1]} | {"oth
 BOTH = {"bad": BAD, "good": GOOD}
 
 
-def test_one_measure_is_a_number() -> None:
+def test_one_measure_is_a_number():
     assert float(rs.evaluate(QRELS, GOOD, "RR")) == 1.0
     assert float(rs.evaluate(QRELS, {"good": GOOD}, "RR")) == 1.0
 
 
-def test_several_values_are_no_number() -> None:
+def test_several_values_are_no_number():
     with pytest.raises(rs.UsageError, match="expected one measure to be a number, found 2: RR, AP"):
         float(rs.evaluate(QRELS, GOOD, ["RR", "AP"]))
     with pytest.raises(rs.UsageError, match="expected one run to be a number, found 2"):
         float(rs.evaluate(QRELS, BOTH, "RR"))
 
 
-def test_the_best_run_is_that_of_the_better_mean() -> None:
+def test_the_best_run_is_that_of_the_better_mean():
     found = rs.evaluate(QRELS, BOTH, ["RR", "OrderingLoss", "Unjudged@2"])
     assert found["good"]["OrderingLoss"] < found["bad"]["OrderingLoss"]
     assert [found.best(), found.best("mrr"), found.best("OrderingLoss")] == ["good"] * 3
@@ -375,14 +370,14 @@ def test_the_best_run_is_that_of_the_better_mean() -> None:
         found.best("AP")
 
 
-def test_the_first_of_equal_runs_is_the_best_and_nan_never_is() -> None:
+def test_the_first_of_equal_runs_is_the_best_and_nan_never_is():
     assert rs.evaluate(QRELS, {"one": GOOD, "two": GOOD}, "RR").best() == "one"
     none = {query: {"a": 0} for query in QRELS}
     with pytest.raises(rs.MeasureError, match="no run has a value of RR"):
         rs.evaluate(none, BOTH, "RR", policy="empty=skip").best()
 
 
-def test_json_is_what_the_command_prints(tmp_path: Path) -> None:
+def test_json_is_what_the_command_prints(tmp_path):
     qrels = write_qrels(tmp_path / "qrels", QRELS)
     bad, good = (write_run(tmp_path / name, BOTH[name]) for name in ("bad", "good"))
     words, measures = ["-m", "nDCG@10,AP", "--json"], ["nDCG@10", "AP"]
@@ -403,7 +398,7 @@ def test_json_is_what_the_command_prints(tmp_path: Path) -> None:
     assert own == whole
 
 
-def test_nan_is_null_and_one_line_is_possible() -> None:
+def test_nan_is_null_and_one_line_is_possible():
     found = rs.evaluate({"q": {"a": 0}}, {"q": {"a": 1.0}}, "RR", policy="empty=nan")
     text = found.to_json(indent=None)
     assert "\n" not in text
@@ -423,7 +418,7 @@ NUMBERS = {"evaluate": 3, "several": 3, "leaderboard": 3}
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_two_lines_of_small_print_say_where_all_of_it_is(name: str) -> None:
+def test_two_lines_of_small_print_say_where_all_of_it_is(name):
     result = RESULTS[name]()
     lines = str(result).splitlines()
     blank = max((at for at, line in enumerate(lines) if not line), default=NUMBERS.get(name, 0) - 1)

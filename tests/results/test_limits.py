@@ -35,7 +35,7 @@ from tests.refusals import refuses_if
     ("count", "text"),
     [(2, "r0 and r1"), (3, "r0, r1 and r2"), (4, "r0, r1 and 2 others")],
 )
-def test_a_verdict_names_three_runs_and_counts_more(count: int, text: str) -> None:
+def test_a_verdict_names_three_runs_and_counts_more(count, text):
     runs = [f"r{at}" for at in range(count)]
     assert "".join(part.text for part in _write(_list(runs), *_shorten(runs))) == text
 
@@ -51,9 +51,7 @@ def test_a_verdict_names_three_runs_and_counts_more(count: int, text: str) -> No
         (None, "more than 1,000,000"),
     ],
 )
-def test_a_verdict_counts_the_queries_that_are_needed_up_to_a_million(
-    needed: int | None, text: str
-) -> None:
+def test_a_verdict_counts_the_queries_that_are_needed_up_to_a_million(needed, text):
     pair: Any = SimpleNamespace(
         n=50,
         clusters=None,
@@ -74,13 +72,13 @@ def test_a_verdict_counts_the_queries_that_are_needed_up_to_a_million(
         (0.000_100_1, " The smallest p-value possible here is 0.0001."),
     ],
 )
-def test_the_smallest_p_value_is_told_above_one_in_ten_thousand(smallest: float, text: str) -> None:
+def test_the_smallest_p_value_is_told_above_one_in_ten_thousand(smallest, text):
     compared: Any = SimpleNamespace(correction="none", smallest_p=smallest)
     assert _describe_correction([compared]) == text
 
 
 @pytest.mark.parametrize(("count", "left"), [(9, 0), (10, 0), (11, 1)])
-def test_ten_combined_judgments_are_printed(count: int, left: int) -> None:
+def test_ten_combined_judgments_are_printed(count, left):
     found = CombinedJudgments(
         {"doc_id": [f"d{at:02}" for at in range(count)], "range": np.zeros(count)},
         names_of_judges=("ann", "bob"),
@@ -94,7 +92,7 @@ def test_ten_combined_judgments_are_printed(count: int, left: int) -> None:
 
 
 @pytest.mark.parametrize(("moved", "left"), [(9, []), (10, []), (11, ["and 1 more queries"])])
-def test_ten_queries_of_a_difference_are_printed(moved: int, left: list[str]) -> None:
+def test_ten_queries_of_a_difference_are_printed(moved, left):
     queries = Table({"query_id": [f"q{at}" for at in range(20)]})
     difference: Any = SimpleNamespace(
         queries=queries, wins=4, losses=moved - 4, says=lambda name: name == "query_id"
@@ -104,9 +102,9 @@ def test_ten_queries_of_a_difference_are_printed(moved: int, left: list[str]) ->
 
 
 @pytest.mark.parametrize(("count", "left"), [(9, False), (10, False), (11, True)])
-def test_a_reconciliation_lists_ten_causes(count: int, *, left: bool) -> None:
+def test_a_reconciliation_lists_ten_causes(count, *, left):
     class Cause(SimpleNamespace):
-        def __str__(self) -> str:
+        def __str__(self):
             return str(self.name)
 
     causes = [
@@ -119,33 +117,33 @@ def test_a_reconciliation_lists_ten_causes(count: int, *, left: bool) -> None:
     assert ("  and 1 more" in lines) == left
 
 
-def test_values_that_differ_by_a_billionth_reconcile() -> None:
+def test_values_that_differ_by_a_billionth_reconcile():
     for value in (0.0, 4.0):
         scale = max(value, 1.0)
         assert _is_close(value, value + 0.995e-9 * scale)
         assert not _is_close(value, value + 1.005e-9 * scale)
 
 
-def test_discounts_that_differ_by_a_trillionth_are_alike() -> None:
+def test_discounts_that_differ_by_a_trillionth_are_alike():
     for off, are_alike in ((0.995e-12, True), (1.005e-12, False)):
         one, other = (SimpleNamespace(weights=(each,)) for each in (1.0, 1.0 + off))
         assert _are_alike(one, other) == are_alike
 
 
 @pytest.mark.parametrize(("length", "is_long"), [(31, False), (32, False), (33, True)])
-def test_a_text_of_more_than_32_characters_may_break(length: int, *, is_long: bool) -> None:
+def test_a_text_of_more_than_32_characters_may_break(length, *, is_long):
     assert ("long" in _name_class("x" * length, is_left=True)) == is_long
 
 
 @pytest.mark.parametrize("length", [999, 1000, 1001])
-def test_a_text_of_more_than_1_000_characters_is_cut(length: int) -> None:
+def test_a_text_of_more_than_1_000_characters_is_cut(length):
     cut = f"<bdi>{'x' * 1000}… (1,001 characters)</bdi>"
     expected = "x" * length if length <= 1000 else cut
     assert _write_text("x" * length) == expected
 
 
 @pytest.mark.parametrize("count", [59, 60, 61])
-def test_a_table_of_more_than_60_rows_shows_50(count: int) -> None:
+def test_a_table_of_more_than_60_rows_shows_50(count):
     written = Table({"query": [f"q{at}" for at in range(count)]}).write_html()
     assert written.count("<td") == (count if count <= 60 else 50)
     assert ("and 11 more rows" in written) == (count > 60)
@@ -154,9 +152,7 @@ def test_a_table_of_more_than_60_rows_shows_50(count: int) -> None:
 @pytest.mark.parametrize(
     ("change", "is_told"), [(0.000_049_9, False), (0.000_05, True), (0.000_050_1, True)]
 )
-def test_a_trace_tells_a_change_that_shows_in_four_decimal_places(
-    change: float, *, is_told: bool
-) -> None:
+def test_a_trace_tells_a_change_that_shows_in_four_decimal_places(change, *, is_told):
     for sign in (-1, 1):
         trace: Any = SimpleNamespace(
             measure="nDCG",
@@ -169,7 +165,7 @@ def test_a_trace_tells_a_change_that_shows_in_four_decimal_places(
 
 
 @pytest.mark.parametrize("count", [4, 5, 6])
-def test_five_values_of_documents_are_shown(count: int) -> None:
+def test_five_values_of_documents_are_shown(count):
     table = Table({"value": [f"v{at}" for at in range(count)], "adds": [-0.5] * count})
     regret = SimpleNamespace(slice=ALL, attribute="genre", total=-0.5, table=table)
     trace: Any = SimpleNamespace(regrets=(regret,))
@@ -177,7 +173,7 @@ def test_five_values_of_documents_are_shown(count: int) -> None:
 
 
 @pytest.mark.parametrize(("count", "named"), [(2, True), (3, True), (4, False)])
-def test_a_note_names_three_runs_and_counts_more(count: int, *, named: bool) -> None:
+def test_a_note_names_three_runs_and_counts_more(count, *, named):
     note = describe("n_missing", 1, {"missing": "zero"})
     notes = {f"run{at}": [note] for at in range(count)} | {"other": []}
     (found,) = gather(notes)
@@ -186,7 +182,7 @@ def test_a_note_names_three_runs_and_counts_more(count: int, *, named: bool) -> 
 
 
 @pytest.mark.parametrize("count", [19, 20, 21])
-def test_a_summary_lists_20_checks_with_one_verdict(count: int) -> None:
+def test_a_summary_lists_20_checks_with_one_verdict(count):
     result: Any = SimpleNamespace(checks=[SimpleNamespace(verdict="broken") for _ in range(count)])
     rows, left_out = _choose(result)
     assert len(rows) == min(count, 20)
@@ -194,15 +190,15 @@ def test_a_summary_lists_20_checks_with_one_verdict(count: int) -> None:
 
 
 @pytest.mark.parametrize("length", [59, 60, 61])
-def test_a_name_of_more_than_60_characters_is_cut_in_a_summary(length: int) -> None:
+def test_a_name_of_more_than_60_characters_is_cut_in_a_summary(length):
     assert _cut("x" * length) == ("x" * length if length <= 60 else "x" * 59 + "…")
 
 
 @pytest.mark.parametrize(("times", "is_told"), [(0.998, False), (1.002, True)])
 @pytest.mark.parametrize("method", ["dense", "bounded"])
 def test_a_budget_a_thousandth_of_the_deviation_says_how_many_queries_it_needs(
-    times: float, method: str, *, is_told: bool
-) -> None:
+    times, method, *, is_told
+):
     differences = np.tile([-0.1, 0.1], 25)
     values = np.array([np.full(50, 0.5), 0.5 + differences])
     measure = MeasureValues(name="RR", low=0.0, high=1.0, values=values)
@@ -216,7 +212,7 @@ def test_a_budget_a_thousandth_of_the_deviation_says_how_many_queries_it_needs(
 
 
 @pytest.mark.parametrize(("length", "has_ranges"), [(20, False), (8, True)])
-def test_letters_stand_for_long_pairs_of_names(length: int, *, has_ranges: bool) -> None:
+def test_letters_stand_for_long_pairs_of_names(length, *, has_ranges):
     for count in (length - 1, length, length + 1):
         run = "x" * (count - 4)
         pair = _compare("b", run, has_ranges=has_ranges)
@@ -225,7 +221,7 @@ def test_letters_stand_for_long_pairs_of_names(length: int, *, has_ranges: bool)
         assert expected in str(grid.rows)
 
 
-def _compare(baseline: str, run: str, *, has_ranges: bool) -> Any:  # noqa: ANN401 - a stub
+def _compare(baseline, run, *, has_ranges):
     qrels = {f"q{at}": {"a": 1, "b": 0} for at in range(4)}
     runs = {
         baseline: {query: {"a": 1.0, "b": 2.0} for query in qrels},
@@ -235,22 +231,20 @@ def _compare(baseline: str, run: str, *, has_ranges: bool) -> Any:  # noqa: ANN4
 
 
 @pytest.mark.parametrize(("highest", "is_refused"), [(98, False), (99, False), (100, True)])
-def test_a_scale_that_is_not_given_has_100_grades_at_most(
-    highest: int, *, is_refused: bool
-) -> None:
+def test_a_scale_that_is_not_given_has_100_grades_at_most(highest, *, is_refused):
     present = [0.0, float(highest)]
     with refuses_if(is_refused, rs.UsageError, match="expected the scale of the grades"):
         assert len(_read_scale(None, present, allows_negative=False)) == highest + 1
 
 
 @pytest.mark.parametrize("count", [9, 10, 11])
-def test_a_reconciliation_tries_the_ten_lowest_grades_as_levels(count: int) -> None:
+def test_a_reconciliation_tries_the_ten_lowest_grades_as_levels(count):
     grades = [float(grade) for grade in range(count + 1)]
     # The lowest one is what the measure has.
     assert list_levels(parse("P(rel=1)@10"), grades) == grades[2 : min(count, 10) + 1]
 
 
-def test_a_number_to_reconcile_has_200_characters_at_most() -> None:
+def test_a_number_to_reconcile_has_200_characters_at_most():
     for length in (199, 200):
         assert TargetNumber.read("0.".ljust(length, "5")).text == "0.".ljust(length, "5")
     with pytest.raises(rs.UsageError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ RUNS = {
 LACKING = sum(missing > 0 for missing in MISSING)
 
 
-def test_a_note_of_many_runs_says_how_many_they_are() -> None:
+def test_a_note_of_many_runs_says_how_many_they_are():
     comparison = rs.compare(QRELS, RUNS, "RR")
     (note,) = comparison.notes
     assert str(note) == (
@@ -37,7 +37,7 @@ def test_a_note_of_many_runs_says_how_many_they_are() -> None:
     assert comparison.diagnostics == {"n_missing": sum(MISSING)}
 
 
-def test_a_note_of_few_runs_names_them_unless_all_share_it() -> None:
+def test_a_note_of_few_runs_names_them_unless_all_share_it():
     for names, about in (
         (("run00", "run01", "run03"), "run01, run03: "),
         (("run00", "run01"), "run01: "),
@@ -47,13 +47,13 @@ def test_a_note_of_few_runs_names_them_unless_all_share_it() -> None:
         assert str(note).startswith(f"{about}judged queries that are not in the run: 1 (")
 
 
-def test_the_report_lists_a_note_once_with_its_runs() -> None:
+def test_the_report_lists_a_note_once_with_its_runs():
     (remark,) = rs.report(QRELS, RUNS, "RR").remarks
     assert len(remark.runs) == LACKING
     assert "not in the run: 1 to 3 (missing=zero)" in str(remark.note)
 
 
-def test_the_program_prints_a_note_of_twelve_files_once(tmp_path: Path) -> None:
+def test_the_program_prints_a_note_of_twelve_files_once(tmp_path):
     (tmp_path / "qrels.txt").write_text("".join(f"{query} 0 d1 1\n" for query in QRELS))
     for name, lists in RUNS.items():
         lines = "".join(f"{query} Q0 d1 {2 + at % 2} 1 r\n" for at, query in enumerate(lists))
@@ -87,17 +87,17 @@ WAYS: dict[str, Callable[[Path], object]] = {
 }
 
 
-def write(table: pd.DataFrame, path: Path) -> str:
+def write(table, path):
     table.to_csv(path / "log.csv", index=False)
     return str(path / "log.csv")
 
 
-def notes_of(found: object) -> list[str]:
+def notes_of(found):
     return [str(note) for note in found.notes if note.code == "all_relevant"]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_scale_from_1_on_is_noted_for_binary_measures(way: str, tmp_path: Path) -> None:
+def test_a_scale_from_1_on_is_noted_for_binary_measures(way, tmp_path):
     (note,) = notes_of(WAYS[way](tmp_path))
     name, example = ("EEL", "EEL(rel=4)") if way == "samples" else ("P@2", "P(rel=4)@2")
     assert note == (
@@ -106,43 +106,43 @@ def test_a_scale_from_1_on_is_noted_for_binary_measures(way: str, tmp_path: Path
     )
 
 
-def test_the_measures_of_one_result_are_one_note() -> None:
+def test_the_measures_of_one_result_are_one_note():
     (note,) = notes_of(rs.evaluate(STARS, SHOWN, [nDCG, AP, P(rel=2) @ 2, P @ 2]))
     assert "relevant for AP, P@2; set rel, as in AP(rel=4)" in note
 
 
 @pytest.mark.parametrize("measure", [P(rel=4) @ 2, P(rel=0.5) @ 2, nDCG @ 10])
-def test_a_measure_with_rel_or_gains_has_no_such_note(measure: rs.Measure) -> None:
+def test_a_measure_with_rel_or_gains_has_no_such_note(measure):
     assert notes_of(rs.evaluate(STARS, SHOWN, measure)) == []
 
 
 @pytest.mark.parametrize("grades", [(0, 1, 2), (0, 5), (1, 1), (1, 2), (-1, 3), (0.5, 3)])
-def test_usual_grades_have_no_such_note(grades: Sequence[float]) -> None:
+def test_usual_grades_have_no_such_note(grades):
     qrels = {"q1": {f"d{at}": grade for at, grade in enumerate(grades)}}
     assert notes_of(rs.evaluate(qrels, SHOWN, "P@2")) == []
 
 
 @pytest.mark.parametrize(("highest", "rel"), [(3, 3), (4, 3), (5, 4), (10, 6)])
-def test_the_example_is_the_upper_half_of_the_scale(highest: int, rel: int) -> None:
+def test_the_example_is_the_upper_half_of_the_scale(highest, rel):
     qrels = {"q1": {"d1": 1, "d2": highest}}
     (note,) = notes_of(rs.evaluate(qrels, SHOWN, "RR"))
     assert f"from 1 to {highest}," in note
     assert f"RR(rel={rel})" in note
 
 
-def test_grades_of_judges_are_noted() -> None:
+def test_grades_of_judges_are_noted():
     (note,) = notes_of(rs.evaluate_judges(JUDGES, SHOWN, "P@2", judge="judge"))
     assert "P(rel=4)@2" in note
 
 
-def test_the_program_notes_it(tmp_path: Path) -> None:
+def test_the_program_notes_it(tmp_path):
     (tmp_path / "qrels.txt").write_text("q1 0 d1 5\nq1 0 d2 1\n")
     (tmp_path / "run.txt").write_text("q1 Q0 d2 1 2 r\nq1 Q0 d1 2 1 r\n")
     done = run("eval", "qrels.txt", "run.txt", "-m", "P@2", folder=str(tmp_path))
     assert b"P(rel=4)@2 [all_relevant]" in done.stderr
 
 
-def test_a_measure_that_uses_grades_in_place_of_rel_is_not_noted() -> None:
+def test_a_measure_that_uses_grades_in_place_of_rel_is_not_noted():
     assert not notes_of(rs.evaluate(STARS, SHOWN, "RBP(graded=True,max_grade=5)"))
     assert notes_of(rs.evaluate(STARS, SHOWN, "RBP"))
 
@@ -151,7 +151,7 @@ Log = list[tuple[int, int, float, float]]
 """Rows of query, document, grade (NaN where unjudged) and score."""
 
 
-def moves(log: Log, *, ascending: bool = False) -> int:
+def moves(log, *, ascending=False):
     """Count queries in which the grades of ties in the order of texts aren't those of numbers."""
     count = 0
     for _, rows in groupby(sorted(log), key=lambda row: row[0]):
@@ -166,7 +166,7 @@ def moves(log: Log, *, ascending: bool = False) -> int:
     return count
 
 
-def judgments(log: Log) -> dict[int, dict[int, float]]:
+def judgments(log):
     found: dict[int, dict[int, float]] = {}
     for query, doc, grade, _ in log:
         found.setdefault(query, {99_999: 0.0})
@@ -175,30 +175,30 @@ def judgments(log: Log) -> dict[int, dict[int, float]]:
     return found
 
 
-def run_of(log: Log) -> dict[int, dict[int, float]]:
+def run_of(log):
     found: dict[int, dict[int, float]] = {}
     for query, doc, _, score in log:
         found.setdefault(query, {})[doc] = score
     return found
 
 
-def frame(log: Log) -> pd.DataFrame:
+def frame(log):
     return pd.DataFrame(rows_of(log), columns=["query_id", "doc_id", "score"])
 
 
-def as_text(qrels: dict[int, dict[int, float]]) -> dict[str, dict[str, float]]:
+def as_text(qrels):
     return {str(q): {str(d): grade for d, grade in docs.items()} for q, docs in qrels.items()}
 
 
-def rows_of(log: Log) -> Any:  # noqa: ANN401 - rows have several types
+def rows_of(log):
     return [(query, doc, score) for query, doc, _, score in log]
 
 
-def ties_of(policy: str) -> Any:  # noqa: ANN401 - a word of the policy
+def ties_of(policy):
     return policy.removeprefix("ties=")
 
 
-def scattered(log: Log, folder: Path) -> str:
+def scattered(log, folder):
     frame(log).sort_values("doc_id").to_parquet(folder / "run.parquet", index=False)
     return str(folder / "run.parquet")
 
@@ -225,7 +225,7 @@ TIED: Log = [(1, 9, 0.0, 1.0), (1, 10, 1.0, 1.0), (2, 9, 1.0, 2.0), (2, 10, 0.0,
 
 
 @pytest.mark.parametrize("way", WAYS_OF_IDS)
-def test_ties_whose_order_as_text_moves_grades_are_noted(way: str, tmp_path: Path) -> None:
+def test_ties_whose_order_as_text_moves_grades_are_noted(way, tmp_path):
     found = WAYS_OF_IDS[way](TIED, tmp_path, "ties=doc_id")
     assert moves(TIED) == 1
     (note,) = (note for note in found.notes if note.code == "int_ids")
@@ -235,11 +235,11 @@ def test_ties_whose_order_as_text_moves_grades_are_noted(way: str, tmp_path: Pat
 
 @pytest.mark.parametrize("way", WAYS_OF_IDS)
 @pytest.mark.parametrize("ties", ["average", "input", "best", "worst"])
-def test_ties_that_ids_do_not_decide_are_not_noted(way: str, ties: str, tmp_path: Path) -> None:
+def test_ties_that_ids_do_not_decide_are_not_noted(way, ties, tmp_path):
     assert "int_ids" not in WAYS_OF_IDS[way](TIED, tmp_path, f"ties={ties}").diagnostics
 
 
-def test_digits_that_are_text_are_not_noted() -> None:
+def test_digits_that_are_text_are_not_noted():
     found = rs.evaluate(as_text(judgments(TIED)), as_text(run_of(TIED)), "RR")
     assert "int_ids" not in found.diagnostics
 
@@ -258,7 +258,7 @@ def test_digits_that_are_text_are_not_noted() -> None:
     ),
     st.booleans(),
 )
-def test_the_note_counts_the_queries_of_the_definition(log: Log, ascending: bool) -> None:
+def test_the_note_counts_the_queries_of_the_definition(log, ascending):
     policy = f"ties={'doc_id_asc' if ascending else 'doc_id'}"
     expected = moves(log, ascending=ascending)
     for way in ("mapping", "rows", "frame", "frame, judgments as text", "rankings"):
@@ -266,32 +266,30 @@ def test_the_note_counts_the_queries_of_the_definition(log: Log, ascending: bool
         assert found.get("int_ids", 0) == expected, way
 
 
-def test_a_table_notes_them_if_ids_decide_its_ties() -> None:
+def test_a_table_notes_them_if_ids_decide_its_ties():
     table = pd.DataFrame(TIED, columns=["query_id", "doc_id", "relevance", "score"])
     assert rs.evaluate(table, "RR").diagnostics["int_ids"] == 1
     assert "int_ids" not in rs.evaluate(table, "RR", policy="ties=average").diagnostics
 
 
-def lists(queries: int, size: int, relevant: int = 1) -> list[list[int]]:
+def lists(queries, size, relevant=1):
     random = np.random.default_rng(4)
     row = [1] * relevant + [0] * (size - relevant)
     return [random.permutation(row).tolist() for _ in range(queries)]
 
 
-def test_lists_that_look_like_sampled_candidates_are_noted() -> None:
+def test_lists_that_look_like_sampled_candidates_are_noted():
     evaluation = rs.Rankings.from_lists(lists(12, 101)).evaluate("nDCG@10")
     assert evaluation.diagnostics == {"sampled_candidates": 12}
     assert "to decide between systems, rank all items" in str(evaluation)
 
 
 @pytest.mark.parametrize(("queries", "noted"), [(9, {}), (10, {"sampled_candidates": 10})])
-def test_ten_lists_look_like_sampled_candidates_and_fewer_do_so_by_chance(
-    queries: int, noted: dict[str, int]
-) -> None:
+def test_ten_lists_look_like_sampled_candidates_and_fewer_do_so_by_chance(queries, noted):
     assert rs.Rankings.from_lists(lists(queries, 101)).evaluate("nDCG@10").diagnostics == noted
 
 
-def test_a_run_and_a_table_of_sampled_candidates_are_noted() -> None:
+def test_a_run_and_a_table_of_sampled_candidates_are_noted():
     rows = [
         (query, doc, label, 21.0 - doc)
         for query, grades in enumerate(lists(15, 21))
@@ -315,5 +313,5 @@ def test_a_run_and_a_table_of_sampled_candidates_are_noted() -> None:
     [lists(9, 101), lists(12, 19), lists(12, 101, 2), lists(12, 101) + lists(1, 102)],
     ids=["few queries", "short lists", "two relevant", "other sizes"],
 )
-def test_other_lists_are_not_noted(given: list[list[int]]) -> None:
+def test_other_lists_are_not_noted(given):
     assert rs.Rankings.from_lists(given).evaluate("nDCG@10").diagnostics == {}

@@ -78,7 +78,7 @@ WAYS = {
 }
 
 
-def parts_of(made: object) -> Mapping[str, object] | None:
+def parts_of(made):
     """What an object of rankscope consists of; nothing for others."""
     if type(made).__module__.split(".")[0] != "rankscope" or isinstance(made, (type, *CORE)):
         return None
@@ -103,7 +103,7 @@ def parts_of(made: object) -> Mapping[str, object] | None:
     }
 
 
-def differ(one: object, other: object, place: str = "") -> str:
+def differ(one, other, place=""):
     """Where two objects differ first, or nothing."""
     if type(one) is not type(other):
         return f"{place}: {type(one)} and {type(other)}"
@@ -131,7 +131,7 @@ def differ(one: object, other: object, place: str = "") -> str:
     return "" if one == other else f"{place}: {one!r} and {other!r}"
 
 
-def collect(made: object, seen: set[type]) -> set[type]:
+def collect(made, seen):
     """The classes of an object and of everything in it."""
     seen.add(type(made))
     parts = parts_of(made)
@@ -145,7 +145,7 @@ def collect(made: object, seen: set[type]) -> set[type]:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", SAMPLES)
-def test_a_result_is_the_same_after_it_has_traveled(name: str, way: str) -> None:
+def test_a_result_is_the_same_after_it_has_traveled(name, way):
     made = SAMPLES[name]()
     again = WAYS[way](made)
     assert differ(made, again, name) == ""
@@ -154,7 +154,7 @@ def test_a_result_is_the_same_after_it_has_traveled(name: str, way: str) -> None
         assert again._repr_html_() == made._repr_html_()
 
 
-def test_every_public_class_and_every_class_of_results_is_among_the_samples() -> None:
+def test_every_public_class_and_every_class_of_results_is_among_the_samples():
     seen: set[type] = set()
     for sample in SAMPLES.values():
         collect(sample(), seen)
@@ -181,11 +181,11 @@ ONLY_FIELDS = {
 ABSTRACT = ("MeasuredTable", "Printed", "EstimatedMeans", "Tabular")
 
 
-def _is_of(found: object, module: str) -> bool:
+def _is_of(found, module):
     return inspect.isclass(found) and found.__module__ == module
 
 
-def test_a_result_that_has_traveled_answers_as_before() -> None:
+def test_a_result_that_has_traveled_answers_as_before():
     made = rank()
     again = WAYS["pickle"](made)
     assert again.query_ids == made.query_ids
@@ -202,7 +202,7 @@ def test_a_result_that_has_traveled_answers_as_before() -> None:
     assert str(refound.bound(None)) == str(found.bound(None))
 
 
-def test_judgments_that_have_traveled_evaluate_runs_of_every_form() -> None:
+def test_judgments_that_have_traveled_evaluate_runs_of_every_form():
     qrels = WAYS["pickle"](rs.read_qrels(QRELS))
     expected = dict(rs.evaluate(QRELS, OLD, ["nDCG@2", "AP"]))
     rows = [(query, doc, score) for query, docs in OLD.items() for doc, score in docs.items()]
@@ -212,21 +212,21 @@ def test_judgments_that_have_traveled_evaluate_runs_of_every_form() -> None:
         assert dict(rs.evaluate(qrels, run, ["nDCG@2", "AP"])) == expected  # type: ignore[arg-type]  # a run
 
 
-def test_an_evaluation_travels_without_the_documents() -> None:
+def test_an_evaluation_travels_without_the_documents():
     wide = {"q": {f"document-{n}": 1 for n in range(5000)}}
     made = rs.evaluate(wide, {"q": {"document-1": 1.0}}, "AP")
     assert len(pickle.dumps(made)) < 5000
 
 
-def evaluate_in_worker(qrels: rs.Qrels) -> rs.Evaluation:
+def evaluate_in_worker(qrels):
     return rs.evaluate(qrels, OLD, ["nDCG@2"], interval=0.9)
 
 
-def fail_in_worker(measure: str) -> None:
+def fail_in_worker(measure):
     rs.evaluate(QRELS, OLD, measure)
 
 
-def test_results_and_errors_go_through_processes() -> None:
+def test_results_and_errors_go_through_processes():
     context = multiprocessing.get_context("spawn")
     qrels = rs.read_qrels(QRELS)
     with ProcessPoolExecutor(1, mp_context=context) as pool:
@@ -239,14 +239,14 @@ def test_results_and_errors_go_through_processes() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in rs.__all__ if name.endswith("Error")])
-def test_every_error_travels_with_its_message_code_and_hint(name: str) -> None:
+def test_every_error_travels_with_its_message_code_and_hint(name):
     made = getattr(errors, name)("expected a, found b", hint="say a", code="odd")
     again = WAYS["pickle"](made)
     assert type(again) is type(made)
     assert (str(again), again.code, again.hint) == (str(made), "odd", "say a")
 
 
-def test_errors_of_results_travel() -> None:
+def test_errors_of_results_travel():
     found = rs.evaluate(QRELS, {"old": OLD}, "AP")
     for key, of in (("new", found), ("RR", found["old"])):
         with pytest.raises(KeyError) as raised:
@@ -255,7 +255,7 @@ def test_errors_of_results_travel() -> None:
         assert (type(again), str(again)) == (type(raised.value), str(raised.value))
 
 
-def test_a_reconciliation_leaves_its_input_behind() -> None:
+def test_a_reconciliation_leaves_its_input_behind():
     made = rs.reconcile(QRELS, OLD, "nDCG@2", got=0.3)
     assert copy.deepcopy(made).differ("trec_eval", "lightgbm") is not None
     refused(lambda: WAYS["pickle"](made).differ("trec_eval", "lightgbm"), "input_left_behind")
@@ -272,7 +272,7 @@ TABLE = {
 }
 
 
-def save() -> dict[str, _core.Judgments | _core.Rankings | _core.Evaluation]:
+def save():
     """Objects of the core that are saved."""
     rankings = rs.Rankings.from_run(SAVED_QRELS, SAVED_RUN)
     return {
@@ -283,14 +283,14 @@ def save() -> dict[str, _core.Judgments | _core.Rankings | _core.Evaluation]:
     }
 
 
-def seal(content: bytes) -> bytes:
+def seal(content):
     """Write the checksum as the core computes it, so that it doesn't tell what was changed."""
     checksum = zlib.crc32(content[16:], zlib.crc32(content[:12]))
     return content[:12] + checksum.to_bytes(4, "little") + content[16:]
 
 
 @pytest.mark.parametrize("name", save())
-def test_damaged_and_foreign_bytes_are_an_error(name: str) -> None:
+def test_damaged_and_foreign_bytes_are_an_error(name):
     restore, (saved,) = save()[name].__reduce__()
     restore(saved)
     for at in range(len(saved)):
@@ -306,7 +306,7 @@ def test_damaged_and_foreign_bytes_are_an_error(name: str) -> None:
             other(saved)
 
 
-def test_bytes_of_another_version_say_so() -> None:
+def test_bytes_of_another_version_say_so():
     _, (saved,) = save()["rankings"].__reduce__()
     newer = saved[:8] + (99).to_bytes(4, "little") + saved[12:]
     with pytest.raises(FormatError, match="another version of rankscope"):
@@ -314,7 +314,7 @@ def test_bytes_of_another_version_say_so() -> None:
 
 
 @pytest.mark.parametrize("name", save())
-def test_bytes_with_a_right_checksum_but_wrong_contents_never_crash(name: str) -> None:
+def test_bytes_with_a_right_checksum_but_wrong_contents_never_crash(name):
     restore, (saved,) = save()[name].__reduce__()
     assert seal(saved) == saved
     for at in range(16, len(saved)):
@@ -328,7 +328,7 @@ def test_bytes_with_a_right_checksum_but_wrong_contents_never_crash(name: str) -
             use(restored)
 
 
-def use(restored: object) -> None:
+def use(restored):
     """Read everything of a restored object."""
     if isinstance(restored, _core.Judgments):
         restored.query_ids()
@@ -345,7 +345,7 @@ def use(restored: object) -> None:
         restored.reweigh([1.0] * len(restored.is_present()))
 
 
-def plan() -> _core.Plan:
+def plan():
     grades = [0.0, 1.0, 2.0, 3.0]
     settings = Settings(measures=["nDCG@2", "AP"], policy="ties=doc_id")
     return settings.request(grades=grades).plan()
@@ -354,14 +354,12 @@ def plan() -> _core.Plan:
 @pytest.mark.parametrize(
     ("args", "given"), [((None,) * 9, {}), (("best",), {"ties": "best"}), ((), {"tie": "best"})]
 )
-def test_what_is_too_much_twice_or_unknown_is_refused(
-    args: tuple[Any, ...], given: dict[str, Any]
-) -> None:
+def test_what_is_too_much_twice_or_unknown_is_refused(args, given):
     with pytest.raises(TypeError, match="Policy"):
         Policy(*args, **given)
 
 
-def test_a_record_cannot_change() -> None:
+def test_a_record_cannot_change():
     policy: Any = Policy()
     with pytest.raises(AttributeError, match="immutable"):
         policy.ties = "best"
@@ -371,7 +369,7 @@ def test_a_record_cannot_change() -> None:
         policy.tie = "best"
 
 
-def test_equal_records_hash_alike_and_are_copied_and_pickled() -> None:
+def test_equal_records_hash_alike_and_are_copied_and_pickled():
     policy = Policy(ties="best")
     assert len({policy, Policy(ties="best"), Policy()}) == 2
     assert copy.deepcopy(policy) == pickle.loads(pickle.dumps(policy)) == policy  # noqa: S301 - ours
@@ -386,7 +384,7 @@ PUBLIC = {
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_every_public_record_has_a_signature_with_names_types_and_defaults(name: str) -> None:
+def test_every_public_record_has_a_signature_with_names_types_and_defaults(name):
     found = PUBLIC[name]
     parameters = inspect.signature(found).parameters
     named = found.__match_args__ or tuple(field.name for field in dataclasses.fields(found))
@@ -396,7 +394,7 @@ def test_every_public_record_has_a_signature_with_names_types_and_defaults(name:
         assert parameter.kind in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}
 
 
-def test_no_document_is_judged_twice_whatever_byte_is_changed() -> None:
+def test_no_document_is_judged_twice_whatever_byte_is_changed():
     made = Judgments.from_dict({"q": {"a": 1, "b": 2, "c": 0}, "p": {"b": 3}}, "error")
     restore, (saved,) = made.__reduce__()
     assert seal(saved) == saved

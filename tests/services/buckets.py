@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.fs
 import pytest
 from rankscope._inputs.buckets import open_filesystem
 
-Foreign: TypeAlias = Any  # of PyArrow, which has no types
-
 
 @contextmanager
-def serve_bucket(patch: pytest.MonkeyPatch, name: str) -> Iterator[Foreign]:
+def serve_bucket(patch, name):
     """Serve a bucket, of which the environment says where it is, as for the tools of AWS.
 
     Yields:

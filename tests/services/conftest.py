@@ -16,9 +16,7 @@ from tests.report.test_page import HOSTILE
 from tests.services.postgres import Cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import BrowserContext
 
 LONGEST = "test_postgres.py"
 DESKTOP = {"width": 1280, "height": 900}
@@ -27,13 +25,13 @@ RUNS = ("old.run", "org_manual_ance_bert.run", "a run with a long name that goes
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     """Begin with what takes longest, so that all workers end together."""
     items.sort(key=lambda item: item.path.name != LONGEST)
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser():
     program = shutil.which("chromium")
     assert program is not None, "expected the browser chromium in PATH"
     with sync_playwright() as playwright:
@@ -44,22 +42,18 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[Cluster]:
+def cluster():
     with Cluster() as running:
         yield running
 
 
 @contextmanager
-def watch_pages(
-    browser: Browser,
-    is_own: Callable[[str], bool],
-    is_expected: Callable[[str], bool] = lambda _text: False,
-) -> Iterator[Callable[..., Page]]:
+def watch_pages(browser, is_own, is_expected=lambda _text: False):
     """Open pages; in the end nothing may have been asked of others, said or refused."""
     contexts: list[BrowserContext] = []
     seen: list[str] = []
 
-    def open_page(**settings: object) -> Page:
+    def open_page(**settings):
         context = browser.new_context(**{"viewport": DESKTOP, **settings})
         contexts.append(context)
         context.add_init_script(
@@ -79,7 +73,7 @@ def watch_pages(
     assert seen == []
 
 
-def take_picture(page: Page, name: str) -> None:
+def take_picture(page, name):
     """Save a picture of a page as it opens, where RANKSCOPE_PICTURES names a folder for them."""
     if folder := os.environ.get("RANKSCOPE_PICTURES"):
         page.reload()
@@ -87,7 +81,7 @@ def take_picture(page: Page, name: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report(tmp_path_factory):
     """The page of three runs over 60 queries, with ties, gaps and unjudged documents."""
     judged = {f"q{at}": {f"d{at}_{rank}": rank % 4 for rank in range(8)} for at in range(60)}
     runs = {
@@ -105,7 +99,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def hostile(tmp_path_factory):
     """A page of ids that would do harm if they were markup, with slices."""
     texts = list(HOSTILE.values())
     log = {

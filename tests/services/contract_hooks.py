@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from itertools import count
-from typing import Any
 
 import schemathesis
 from schemathesis.checks import positive_data_acceptance
@@ -62,14 +61,14 @@ _numbers = count()
 
 
 @schemathesis.hook
-def filter_case(_ctx: Any, case: Any) -> bool:  # noqa: ANN401 - theirs
+def filter_case(_ctx, case):
     """Send every so many cases at the limits of values, and all others."""
     is_at_limits = case.meta is not None and case.meta.phase.name == TestPhase.COVERAGE
     return not is_at_limits or next(_numbers) % STRIDE == 0
 
 
 @schemathesis.check
-def accepts_valid_data(ctx: Any, response: Any, case: Any) -> None:  # noqa: ANN401 - theirs
+def accepts_valid_data(ctx, response, case):
     """Refuse nothing that fits the description, but for what a schema cannot say."""
     try:
         positive_data_acceptance(ctx, response, case)
@@ -78,7 +77,7 @@ def accepts_valid_data(ctx: Any, response: Any, case: Any) -> None:  # noqa: ANN
             raise
 
 
-def _is_beyond_schema(response: Any) -> bool:  # noqa: ANN401 - theirs
+def _is_beyond_schema(response):
     if response.status_code == 414:
         return True  # several long values make an address that is too long
     if response.status_code != 422:
@@ -91,13 +90,13 @@ def _is_beyond_schema(response: Any) -> bool:  # noqa: ANN401 - theirs
 
 
 @schemathesis.serializer("application/x-ndjson")
-def send_lines(_ctx: Any, value: Any) -> bytes:  # noqa: ANN401 - theirs
+def send_lines(_ctx, value):
     """Send lines as they were made."""
     return str(value).encode()
 
 
 @schemathesis.check
-def answers_for_each_event(_ctx: Any, response: Any, case: Any) -> None:  # noqa: ANN401 - theirs
+def answers_for_each_event(_ctx, response, case):
     """Say what became of each event, and count that."""
     if case.operation.path in {"/v1/rankings", "/v1/labels"} and response.status_code == 200:
         told = response.json()
@@ -107,7 +106,7 @@ def answers_for_each_event(_ctx: Any, response: Any, case: Any) -> None:  # noqa
 
 
 @schemathesis.hook
-def map_body(ctx: Any, body: Any) -> Any:  # noqa: ANN401, ARG001 - theirs
+def map_body(ctx, body):  # noqa: ARG001 - theirs
     """Add the token of the session to forms."""
     if isinstance(body, dict) and "csrf" in body:
         return {**body, "csrf": os.environ["RANKSCOPE_CSRF"]}

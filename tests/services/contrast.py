@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
+from typing import Literal
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 TEXTS = """() => {
@@ -42,7 +39,7 @@ TEXTS = """() => {
 Color = tuple[float, float, float]
 
 
-def find_faint_texts(page: Page) -> list[tuple[str, float]]:
+def find_faint_texts(page):
     """The texts that stand out less than they must: 4.5 to 1, large ones 3 to 1."""
     found = page.evaluate(TEXTS)
     assert len(found) > 5
@@ -57,7 +54,7 @@ def find_faint_texts(page: Page) -> list[tuple[str, float]]:
     return faint
 
 
-def lay_over(layer: list[float], behind: Color) -> Color:
+def lay_over(layer, behind):
     """A color that lets through some of what is behind it."""
     *color, alpha = layer
     red, green, blue = (
@@ -66,13 +63,13 @@ def lay_over(layer: list[float], behind: Color) -> Color:
     return red, green, blue
 
 
-def contrast(one: Color, other: Color) -> float:
+def contrast(one, other):
     """How far two colors are apart, from 1 to 21."""
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 
-def luminance(color: Color) -> float:
+def luminance(color):
     """How light a color is, from 0 to 1."""
     red, green, blue = (
         share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4

@@ -8,7 +8,6 @@ import subprocess
 import tempfile
 from itertools import count
 from pathlib import Path
-from typing import Self
 
 INSTALLED = Path("/usr/lib/postgresql")
 OWNER = "postgres"
@@ -27,7 +26,7 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of its own is made there
 ROOM = 2 << 30
 
 
-def find_memory() -> Path | None:
+def find_memory():
     """Return a folder in memory if there is room: a store has many small files."""
     is_large = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM
     return MEMORY if is_large and os.access(MEMORY, os.W_OK) else None
@@ -39,7 +38,7 @@ class Cluster:
     `initdb` refuses to run as root, so root runs it as the user that Debian's package makes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self):
         found = sorted(INSTALLED.glob("*/bin/pg_ctl"), key=lambda path: int(path.parts[-3]))
         control = str(found[-1]) if found else shutil.which("pg_ctl")
         assert control is not None, "expected PostgreSQL, found none: run make test-services"
@@ -48,7 +47,7 @@ class Cluster:
         self.folder = Path(tempfile.mkdtemp(prefix="rankscope-postgres-", dir=find_memory()))
         self._numbers = count(1)
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         if self._owner is not None:
             shutil.chown(self.folder, self._owner)
         data = self.folder / "data"
@@ -59,24 +58,24 @@ class Cluster:
         self.start()
         return self
 
-    def __exit__(self, *_raised: object) -> None:
+    def __exit__(self, *_raised):
         self.stop("fast")
         shutil.rmtree(self.folder)
 
-    def start(self) -> None:
+    def start(self):
         log = self.folder / "log"
         self._run("pg_ctl", "-D", self.folder / "data", "-l", log, "-w", "start")
 
-    def stop(self, mode: str = "immediate") -> None:
+    def stop(self, mode="immediate"):
         """Stop the server, by default at once, as a crash would."""
         self._run("pg_ctl", "-D", self.folder / "data", "-m", mode, "-w", "stop")
 
-    def url(self, schema: str | None = None) -> str:
+    def url(self, schema=None):
         """The URL of a store of its own, or of a schema."""
         name = schema or f"store{next(self._numbers)}"
         return f"postgresql://{OWNER}@/postgres?host={self.folder}&schema={name}"
 
-    def _run(self, program: str, *arguments: object) -> None:
+    def _run(self, program, *arguments):
         # The server keeps what it inherits open, so that nothing is read through pipes.
         with (self.folder / "output").open("ab") as output:
             subprocess.run(

@@ -16,16 +16,11 @@ from rankscope.monitor.store import open_store
 from tests.monitor.store.conformance import make_label, make_ranking
 from tests.monitor.store.sender import say
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.events.event import Event
-    from rankscope.monitor.store.store import Store
-
 BATCH = 10
 AGAIN = {"store_unreachable", "store_busy", "store_overloaded"}
 
 
-def send(store: Store, events: list[Event]) -> None:
+def send(store, events):
     """Send events until they are acknowledged, as a client does."""
     while True:
         try:
@@ -37,7 +32,7 @@ def send(store: Store, events: list[Event]) -> None:
             return
 
 
-def write(store: Store, first: int) -> None:
+def write(store, first):
     """Send batches of rankings and labels for ever, each number once."""
     for start in count(first, BATCH):
         numbers = range(start, start + BATCH)
@@ -46,7 +41,7 @@ def write(store: Store, first: int) -> None:
         say(start)
 
 
-def evaluate(store: Store, _first: int) -> None:
+def evaluate(store, _first):
     """Take the lease of the evaluator, and keep it until the input ends."""
     say(store.take_evaluation())
     sys.stdin.read()

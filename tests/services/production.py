@@ -22,14 +22,8 @@ from rankscope.monitor.store.keys import make_key
 from rankscope.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-    from typing import Any
-
     from rankscope.demo import Story
     from rankscope.monitor.incidents.incident import Event, Incident
-    from rankscope.monitor.store.store import Store
-    from starlette.types import ASGIApp
 
 AT_ONCE = 2_000
 
@@ -40,7 +34,7 @@ class Sending(Monitor):
     url: str
     key: str
 
-    def log_rankings(self, rankings: Iterable[object], **_named: object) -> Ingested:
+    def log_rankings(self, rankings, **_named):
         """Post them as packed lines."""
         done: Counter[str] = Counter()
         objects = list(rankings)
@@ -60,7 +54,7 @@ class Sending(Monitor):
             done.update({name: answer.json()[name] for name in STATUSES})
         return tell(done)
 
-    def log_labels(self, labels: Iterable[Any], **_named: object) -> Ingested:
+    def log_labels(self, labels, **_named):
         """Log them with the client, all of them before it goes on."""
         with Client(self.url, self.key) as client:
             for label in labels:
@@ -74,7 +68,7 @@ class Sending(Monitor):
 STATUSES = ("accepted", "duplicate", "conflict", "rejected")
 
 
-def tell(counts: Counter[str]) -> Ingested:
+def tell(counts):
     """Counts as a monitor tells them."""
     found = {name: counts[name] for name in STATUSES}
     return Ingested(**found, reasons={}, notes={}, unknown={}, refused=())
@@ -93,7 +87,7 @@ class Production:
 
 
 @contextmanager
-def serve(app: ASGIApp, store: Store) -> Iterator[str]:
+def serve(app, store):
     """Run an application on a port of this machine, and give its URL."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = make_server(app, store, host="127.0.0.1", port=0)
@@ -107,7 +101,7 @@ def serve(app: ASGIApp, store: Store) -> Iterator[str]:
 
 
 @contextmanager
-def run_production(story: Story, path: Path) -> Iterator[Production]:
+def run_production(story, path):
     """Run the service, and play the story into it over HTTP."""
     clock = Clock(story.start)
     with closing(Sending.open(str(path), now=clock)) as monitor:

@@ -8,9 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
@@ -23,7 +21,7 @@ LONGEST = 240.0
 AGAIN = 0.1
 
 
-def poll(look: Callable[[], T | None], expected: str) -> T:
+def poll(look, expected):
     """Return what a function finds, as soon as it finds something."""
     until = time.monotonic() + LONGEST
     while time.monotonic() < until:
@@ -36,13 +34,13 @@ def poll(look: Callable[[], T | None], expected: str) -> T:
     raise AssertionError(f"expected {expected} within {LONGEST:g} seconds")
 
 
-def find_port() -> int:
+def find_port():
     with socket.create_server(("127.0.0.1", 0)) as listening:
         return int(listening.getsockname()[1])
 
 
 @contextmanager
-def start(command: list[str], log: Path) -> Iterator[subprocess.Popen[str]]:
+def start(command, log):
     """Run a program until the block ends; it must not end before."""
     with (
         log.open("w") as errors,
@@ -56,7 +54,7 @@ def start(command: list[str], log: Path) -> Iterator[subprocess.Popen[str]]:
             process.wait(30)
 
 
-def command(*arguments: str) -> str:
+def command(*arguments):
     done = subprocess.run(
         [sys.executable, "-m", "rankscope", *arguments],
         capture_output=True,
@@ -68,7 +66,7 @@ def command(*arguments: str) -> str:
 
 
 @contextmanager
-def run_service(store: Path, *options: str, port: int = 0) -> Iterator[str]:
+def run_service(store, *options, port=0):
     arguments = ("serve", str(store), "--port", str(port), *options)
     with start(
         [sys.executable, "-m", "rankscope", *arguments], store.with_suffix(".log")
@@ -85,18 +83,18 @@ class Prometheus:
 
     url: str
 
-    def ask(self, path: str, **query: str) -> Any:  # noqa: ANN401 - JSON
+    def ask(self, path, **query):
         answer = httpx.get(f"{self.url}/api/v1/{path}", params=query, timeout=60)
         assert answer.status_code == 200, answer.text
         return answer.json()["data"]
 
-    def query(self, expression: str) -> list[dict[str, Any]]:
+    def query(self, expression):
         found: list[dict[str, Any]] = self.ask("query", query=expression)["result"]
         return found
 
 
 @contextmanager
-def run_prometheus(folder: Path, configuration: dict[str, Any]) -> Iterator[Prometheus]:
+def run_prometheus(folder, configuration):
     file = folder / "prometheus.yml"
     file.write_text(yaml.safe_dump(configuration))
     port = find_port()
@@ -115,7 +113,7 @@ def run_prometheus(folder: Path, configuration: dict[str, Any]) -> Iterator[Prom
         yield prometheus
 
 
-def post(url: str, key: str, path: str, events: object) -> httpx.Response:
+def post(url, key, path, events):
     return httpx.post(
         f"{url}{path}",
         content=json.dumps(events),

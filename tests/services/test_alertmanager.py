@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import yaml
-from rankscope.monitor.incidents.incident import Event, Incident
 from rankscope.monitor.notify.alertmanager import AlertSchedule
 from rankscope.monitor.notify.channels import Channel, Channels
 from rankscope.monitor.notify.delivery import Deliverer
@@ -37,7 +34,7 @@ class World:
     store: SQLiteStore
     deliverer: Deliverer
 
-    def tell(self, event: Event, incident: Incident, name: str) -> None:
+    def tell(self, event, incident, name):
         """Let an incident be as it is, and notify the Alertmanager."""
         put(self.store, told_of(incident, "alerts"))
         now = self.deliverer.now()
@@ -46,7 +43,7 @@ class World:
         (row, *_) = self.store.list_notifications(PROJECT, 1)
         assert (row.status, row.problem) == ("delivered", "")
 
-    def alerts(self) -> list[dict[str, Any]]:
+    def alerts(self):
         answer = httpx.get(f"{self.url}/api/v2/alerts", timeout=60)
         assert answer.status_code == 200
         found: list[dict[str, Any]] = answer.json()
@@ -54,7 +51,7 @@ class World:
 
 
 @contextmanager
-def run_alertmanager(folder: Path, port: int) -> Iterator[str]:
+def run_alertmanager(folder, port):
     folder.mkdir(exist_ok=True)
     file = folder / "alertmanager.yml"
     file.write_text(
@@ -77,7 +74,7 @@ def run_alertmanager(folder: Path, port: int) -> Iterator[str]:
 
 
 @contextmanager
-def open_world(folder: Path, port: int) -> Iterator[World]:
+def open_world(folder, port):
     """Run an Alertmanager beside a store."""
     channel = Channel(
         name="alerts",
@@ -98,19 +95,19 @@ def open_world(folder: Path, port: int) -> Iterator[World]:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
+def world(tmp_path):
     with open_world(tmp_path, find_port()) as made:
         yield made
 
 
-def make_new(**said: Any) -> Incident:  # noqa: ANN401 - whatever an incident has
+def make_new(**said):
     """An incident that began an hour ago."""
     now = datetime.now(UTC).replace(microsecond=0)
     times = {"opened": now, "began": now - timedelta(hours=1), "updated": now}
     return make_incident(**{"project": PROJECT} | times | said)
 
 
-def test_an_incident_is_one_alert_until_it_ends(world: World) -> None:
+def test_an_incident_is_one_alert_until_it_ends(world):
     incident = make_new()
     world.tell("opened", incident, "notice_1")
     (alert,) = poll(world.alerts, "an alert")
@@ -133,7 +130,7 @@ def test_an_incident_is_one_alert_until_it_ends(world: World) -> None:
     assert reopened["fingerprint"] == alert["fingerprint"]
 
 
-def test_an_alertmanager_that_was_restarted_gets_its_alerts_back(tmp_path: Path) -> None:
+def test_an_alertmanager_that_was_restarted_gets_its_alerts_back(tmp_path):
     with open_world(tmp_path, find_port()) as world:
         world.tell("opened", make_new(), "notice_1")
         (alert,) = poll(world.alerts, "an alert")
@@ -148,7 +145,7 @@ def test_an_alertmanager_that_was_restarted_gets_its_alerts_back(tmp_path: Path)
         assert back["fingerprint"] == alert["fingerprint"]
 
 
-def test_alerts_of_names_that_mean_something_elsewhere_are_taken(world: World) -> None:
+def test_alerts_of_names_that_mean_something_elsewhere_are_taken(world):
     for number, name in enumerate(HOSTILE):
         incident = make_new(incident_id=f"incident_{number}", model=name, slice=(("device", name),))
         world.tell("opened", incident, f"notice_{number}")
@@ -157,7 +154,7 @@ def test_alerts_of_names_that_mean_something_elsewhere_are_taken(world: World) -
     assert models == set(HOSTILE)
 
 
-def test_a_test_is_an_alert_of_its_own(world: World) -> None:
+def test_a_test_is_an_alert_of_its_own(world):
     (channel,) = world.deliverer.channels.channels
     send = partial(send_test, sender=world.deliverer.sender, poster=Poster(), public_url=None)
     assert send(channel, PROJECT, now=world.deliverer.now()).problem == ""

@@ -5,9 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -29,12 +26,10 @@ from rankscope.monitor.store.keys import make_key
 from rankscope.monitor.store.postgres.dump import restore_dump
 from rankscope.monitor.store.postgres.store import _count_key_changes
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.monitor.store.store import Store
 
 from tests.monitor.store.conformance import make_label, make_ranking, read_back
 from tests.refusals import refuses
 from tests.services.buckets import serve_bucket
-from tests.services.postgres import Cluster
 
 NOW = 20_780 * DAY
 PLACE = "s3://kept/backups"
@@ -42,12 +37,12 @@ CLICKS = Configuration(definition=define(positive="click", window="1h"), baselin
 
 
 @pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def bucket(monkeypatch):
     with serve_bucket(monkeypatch, "kept") as system:
         yield system
 
 
-def fill(store: Store) -> None:
+def fill(store):
     monitor = Monitor(store, "music", clock=lambda: NOW)
     monitor.configure(CLICKS)
     store.append("music", [make_ranking(number) for number in range(20)])
@@ -59,7 +54,7 @@ def fill(store: Store) -> None:
 
 
 @pytest.mark.usefixtures("bucket")
-def test_a_backup_in_a_bucket_is_restored_and_older_ones_are_removed(tmp_path: Path) -> None:
+def test_a_backup_in_a_bucket_is_restored_and_older_ones_are_removed(tmp_path):
     with SQLiteStore(tmp_path / "events.db") as store:
         fill(store)
         before = read_back(store, "music", 100)
@@ -86,7 +81,7 @@ def test_a_backup_in_a_bucket_is_restored_and_older_ones_are_removed(tmp_path: P
         make_backup(other, PLACE, now=NOW)
 
 
-def test_a_damaged_backup_in_a_bucket_is_refused(bucket: Any, tmp_path: Path) -> None:  # noqa: ANN401 - of Arrow
+def test_a_damaged_backup_in_a_bucket_is_refused(bucket, tmp_path):
     with SQLiteStore(tmp_path / "events.db") as store:
         fill(store)
         made = make_backup(store, PLACE, now=NOW)
@@ -97,9 +92,7 @@ def test_a_damaged_backup_in_a_bucket_is_refused(bucket: Any, tmp_path: Path) ->
     assert not list(tmp_path.glob("restored*"))
 
 
-def test_a_bucket_that_is_gone_is_reported_and_tried_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bucket_that_is_gone_is_reported_and_tried_again(tmp_path, monkeypatch):
     clock = [NOW]
     with SQLiteStore(tmp_path / "events.db") as store:
         plan = BackupPlan(PLACE, HOUR, 2)
@@ -119,7 +112,7 @@ def test_a_bucket_that_is_gone_is_reported_and_tried_again(
 # PostgreSQL.
 
 
-def dump(url: str, file: Path) -> None:
+def dump(url, file):
     """Make a backup as the error says."""
     with open_store(url) as store, pytest.raises(UsageError) as refused:
         make_backup(store, str(file.parent), now=NOW)
@@ -129,9 +122,7 @@ def dump(url: str, file: Path) -> None:
     subprocess.run(command, env=environment, check=True, cwd=file.parent)
 
 
-def test_a_dump_is_restored_and_verified(
-    cluster: Cluster, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dump_is_restored_and_verified(cluster, tmp_path, capfd):
     url = cluster.url("drilled")
     with open_store(url) as store:
         fill(store)
@@ -163,9 +154,7 @@ def test_a_dump_is_restored_and_verified(
         assert found.fetchone() is None
 
 
-def test_another_process_forgets_the_numbers_of_a_project_that_is_deleted(
-    cluster: Cluster,
-) -> None:
+def test_another_process_forgets_the_numbers_of_a_project_that_is_deleted(cluster):
     url = cluster.url()
     with open_store(url) as one, open_store(url) as other:
         for store, numbers in ((one, range(20)), (other, range(20, 40))):

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -49,7 +48,7 @@ class Running:
     answers: list[int]
 
 
-def fill(monitor: Monitor) -> None:
+def fill(monitor):
     """Log two days of rankings with clicks, of two versions and a validation set, and a rule."""
     definition = define(measures=["nDCG@10", "AP@10"], positive={"click": 1, "buy": 5}, window=3600)
     monitor.configure(Configuration(definition=definition, attributes=("device",)), actor="test")
@@ -67,7 +66,7 @@ def fill(monitor: Monitor) -> None:
 
 
 @contextmanager
-def run_service(path: Path) -> Iterator[Running]:
+def run_service(path):
     """Run a service in which nothing is refused for being asked too often."""
     names = ("key", "open", "failure", "sign_in", "account")
     often: dict[str, float] = dict.fromkeys([f"{name}_rate" for name in names], 1e6)
@@ -97,7 +96,7 @@ def run_service(path: Path) -> Iterator[Running]:
 
 
 @pytest.mark.slow
-def test_the_service_does_what_its_description_says(tmp_path: Path) -> None:
+def test_the_service_does_what_its_description_says(tmp_path):
     with run_service(tmp_path / "contract.db") as running:
         said = httpx.get(
             f"{running.url}/openapi.json", headers={"authorization": f"Bearer {running.key}"}

@@ -18,12 +18,8 @@ from tests.services.conftest import PHONE, watch_pages
 from tests.services.production import serve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from playwright.sync_api import Route
 
-    from playwright.sync_api import Browser, Page, Route
-
-    Visit = Callable[..., Page]
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -35,7 +31,7 @@ class Dashboard(Service):
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def story(tmp_path_factory):
     """The folder of a store with the story and its values, which each test copies."""
     folder = tmp_path_factory.mktemp("story")
     with SQLiteStore(folder / "events.db") as store:
@@ -45,7 +41,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def dashboard(tmp_path: Path, story: Path) -> Iterator[Dashboard]:
+def dashboard(tmp_path, story):
     """The story, and an incident of it."""
     shutil.copytree(story, tmp_path, dirs_exist_ok=True)
     made = Dashboard(tmp_path, Settings(open_project="default"), has_key=False)
@@ -57,12 +53,12 @@ def dashboard(tmp_path: Path, story: Path) -> Iterator[Dashboard]:
 
 
 @pytest.fixture
-def visit(browser: Browser, dashboard: Dashboard) -> Iterator[Visit]:
+def visit(browser, dashboard):
     """Opens pages; in the end nothing may have been refused or said on the console."""
     # The browser reports statuses that a test has asked for.
     with watch_pages(browser, lambda _url: True, lambda text: "503" in text) as make:
 
-        def open_page(path: str, **settings: object) -> Page:
+        def open_page(path, **settings):
             page = make(**settings)
             page.context.set_default_timeout(60_000)
             page.clock.install()
@@ -72,7 +68,7 @@ def visit(browser: Browser, dashboard: Dashboard) -> Iterator[Visit]:
         yield open_page
 
 
-def test_times_are_those_of_the_reader_and_days_are_days_of_utc(visit: Visit) -> None:
+def test_times_are_those_of_the_reader_and_days_are_days_of_utc(visit):
     page = visit("/incidents/incident_1", timezone_id="Asia/Tokyo")
     local = BEGAN + timedelta(hours=9)
     since = page.locator(".head time").first
@@ -84,7 +80,7 @@ def test_times_are_those_of_the_reader_and_days_are_days_of_utc(visit: Visit) ->
     assert first.inner_text().count(":") == 0
 
 
-def test_ticks_are_round_in_the_zone_of_the_reader(visit: Visit) -> None:
+def test_ticks_are_round_in_the_zone_of_the_reader(visit):
     page = visit("/?range=1d", timezone_id="Asia/Kolkata")
     texts = page.locator("#chart-1 .tick").all_text_contents()
     assert len(texts) > 3
@@ -92,7 +88,7 @@ def test_ticks_are_round_in_the_zone_of_the_reader(visit: Visit) -> None:
     assert all(":" not in text or text.endswith(":00") for text in texts)
 
 
-def drag(page: Page, start: float, end: float) -> None:
+def drag(page, start, end):
     """Drag across the first chart, from one share of its width to another."""
     plane = page.locator("#chart-1")
     plane.scroll_into_view_if_needed()
@@ -104,7 +100,7 @@ def drag(page: Page, start: float, end: float) -> None:
     page.mouse.up()
 
 
-def read_link(page: Page) -> dict[str, list[str]]:
+def read_link(page):
     """What the picked spans ask the trace for."""
     link = page.locator(".picker a").first.get_attribute("href")
     assert link is not None
@@ -112,7 +108,7 @@ def read_link(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlsplit(link).query)
 
 
-def test_two_spans_that_are_dragged_are_compared_the_later_with_the_earlier(visit: Visit) -> None:
+def test_two_spans_that_are_dragged_are_compared_the_later_with_the_earlier(visit):
     page = visit("/?range=30d&every=day")
     drag(page, 0.9, 0.97)
     asked = read_link(page)
@@ -130,7 +126,7 @@ def test_two_spans_that_are_dragged_are_compared_the_later_with_the_earlier(visi
     assert page.locator("#before_since").input_value() == times[0]
 
 
-def test_a_span_is_picked_with_the_keyboard_alone(visit: Visit) -> None:
+def test_a_span_is_picked_with_the_keyboard_alone(visit):
     page = visit("/?range=30d&every=day")
     page.locator("#chart-1").focus()
     for _ in range(2):
@@ -142,9 +138,7 @@ def test_a_span_is_picked_with_the_keyboard_alone(visit: Visit) -> None:
     assert page.locator(".picker a").count() == 0
 
 
-def test_newer_data_come_by_themselves_and_what_was_opened_stays_open(
-    dashboard: Dashboard, visit: Visit
-) -> None:
+def test_newer_data_come_by_themselves_and_what_was_opened_stays_open(dashboard, visit):
     page = visit("/incidents")
     with page.expect_response("**/incidents"):
         page.clock.run_for(60_000)
@@ -156,9 +150,7 @@ def test_newer_data_come_by_themselves_and_what_was_opened_stays_open(
     assert page.title().startswith("2 active")
 
 
-def test_who_fills_in_something_is_asked_before_the_page_changes(
-    dashboard: Dashboard, visit: Visit
-) -> None:
+def test_who_fills_in_something_is_asked_before_the_page_changes(dashboard, visit):
     page = visit("/incidents/incident_1")
     with page.expect_response("**/incident_1"):
         page.clock.run_for(60_000)
@@ -172,9 +164,7 @@ def test_who_fills_in_something_is_asked_before_the_page_changes(
     assert "ada" in page.locator(".head").inner_text()
 
 
-def test_a_table_wider_than_a_phone_says_so_also_after_newer_data(
-    dashboard: Dashboard, visit: Visit
-) -> None:
+def test_a_table_wider_than_a_phone_says_so_also_after_newer_data(dashboard, visit):
     page = visit("/", viewport=PHONE)
     text = "Scroll the table sideways to see all columns."
     hint = page.get_by_text(text).filter(visible=True).first
@@ -187,7 +177,7 @@ def test_a_table_wider_than_a_phone_says_so_also_after_newer_data(
     hint.wait_for()
 
 
-def test_the_form_of_a_rule_shows_the_fields_of_its_kind(visit: Visit) -> None:
+def test_the_form_of_a_rule_shows_the_fields_of_its_kind(visit):
     page = visit("/rules/new")
     fields = {
         "drop": {"tolerance", "false_alarms", "slices-1"},
@@ -200,7 +190,7 @@ def test_the_form_of_a_rule_shows_the_fields_of_its_kind(visit: Visit) -> None:
         assert page.locator("#name").is_visible()
 
 
-def test_updates_can_be_paused_and_stay_so_on_other_pages(visit: Visit) -> None:
+def test_updates_can_be_paused_and_stay_so_on_other_pages(visit):
     page = visit("/incidents")
     page.get_by_role("button", name="Pause").click()
     page.goto(page.url.removesuffix("incidents"))
@@ -211,7 +201,7 @@ def test_updates_can_be_paused_and_stay_so_on_other_pages(visit: Visit) -> None:
     assert asked == []
 
 
-def test_a_service_that_does_not_answer_is_said(visit: Visit) -> None:
+def test_a_service_that_does_not_answer_is_said(visit):
     page = visit("/incidents")
     page.route("**/incidents", lambda route: route.fulfill(status=503, body="busy"))
     page.clock.run_for(60_000)
@@ -220,11 +210,11 @@ def test_a_service_that_does_not_answer_is_said(visit: Visit) -> None:
     page.get_by_role("button", name="Pause").click()
 
 
-def test_a_late_answer_does_not_hide_a_later_problem(visit: Visit) -> None:
+def test_a_late_answer_does_not_hide_a_later_problem(visit):
     page = visit("/incidents")
     held: list[Route] = []
 
-    def answer(route: Route) -> None:
+    def answer(route):
         if held:
             route.fulfill(status=503, body="busy")
         else:
@@ -242,9 +232,7 @@ def test_a_late_answer_does_not_hide_a_later_problem(visit: Visit) -> None:
     assert trouble.count() == 1
 
 
-def test_the_incidents_take_at_most_three_screens_of_a_phone(
-    dashboard: Dashboard, visit: Visit
-) -> None:
+def test_the_incidents_take_at_most_three_screens_of_a_phone(dashboard, visit):
     """Twenty causes with five parts each, and as many that are over."""
     over = {"state": "resolved", "recovered": BEGAN, "resolved": BEGAN}
     made = [

@@ -28,17 +28,17 @@ STATE = "/var/lib/rankscope"
 VARIABLE = re.compile(r"\$\{(\w+)[^}]*\}")
 
 
-def run(*command: str) -> subprocess.CompletedProcess[str]:
+def run(*command):
     """Run a program in the root of the project, and return what it did."""
     return subprocess.run(list(command), capture_output=True, text=True, check=False, cwd=ROOT)
 
 
-def services() -> dict[str, Any]:
+def services():
     found: dict[str, Any] = yaml.safe_load(COMPOSE)["services"]
     return found
 
 
-def parse(words: list[str]) -> Any:  # noqa: ANN401 - as argparse has it
+def parse(words):
     """Read a command line as `rankscope` does; everything in it is known."""
     parser, _ = make_parser(words)
     options, unknown = parser.parse_known_args(words)
@@ -46,27 +46,27 @@ def parse(words: list[str]) -> Any:  # noqa: ANN401 - as argparse has it
     return options
 
 
-def list_instructions() -> list[tuple[str, str]]:
+def list_instructions():
     """The instructions of the image, each on one line."""
     text = re.sub(r"\\\n", " ", re.sub(r"(?m)^#.*\n", "", DOCKERFILE))
     lines = [line.partition(" ") for line in text.splitlines() if line]
     return [(name, rest.strip()) for name, _, rest in lines]
 
 
-def last_stage() -> dict[str, str]:
+def last_stage():
     """The instructions of what is left in the image, the last of each."""
     instructions = list_instructions()
     starts = [at for at, (name, _) in enumerate(instructions) if name == "FROM"]
     return dict(instructions[starts[-1] :])
 
 
-def test_hadolint_finds_nothing_to_improve_in_the_image() -> None:
+def test_hadolint_finds_nothing_to_improve_in_the_image():
     hadolint = Path(sys.executable).with_name("hadolint")
     done = run(str(hadolint), str(DEPLOY / "Dockerfile"))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_the_image_runs_as_a_fixed_user_on_a_slim_base_and_starts_the_service() -> None:
+def test_the_image_runs_as_a_fixed_user_on_a_slim_base_and_starts_the_service():
     stage = last_stage()
     assert re.fullmatch(r"python:3\.\d+-slim-\w+", stage["FROM"])
     assert re.fullmatch(r"(\d{5}):\1", stage["USER"])
@@ -78,7 +78,7 @@ def test_the_image_runs_as_a_fixed_user_on_a_slim_base_and_starts_the_service() 
     assert (options.host, str(options.port)) == ("0.0.0.0", stage["EXPOSE"])  # noqa: S104 - of a container
 
 
-def test_the_image_installs_the_versions_that_are_tested() -> None:
+def test_the_image_installs_the_versions_that_are_tested():
     (made,) = re.findall(r'RUN (python -c ".*?")', "\n".join(map(" ".join, list_instructions())))
     done = run("sh", "-c", made.replace("python", shlex.quote(sys.executable), 1))
     assert done.returncode == 0, done.stderr
@@ -89,7 +89,7 @@ def test_the_image_installs_the_versions_that_are_tested() -> None:
         assert pins[needed].extras == set()
 
 
-def test_the_image_gets_all_that_it_copies_and_nothing_else() -> None:
+def test_the_image_gets_all_that_it_copies_and_nothing_else():
     ignored = (DEPLOY / "Dockerfile.dockerignore").read_text().split()
     kept = {line.removeprefix("!") for line in ignored if line.startswith("!")}
     copied = {
@@ -102,7 +102,7 @@ def test_the_image_gets_all_that_it_copies_and_nothing_else() -> None:
     assert all((ROOT / source).exists() for source in copied)
 
 
-def test_the_health_check_knows_whether_the_service_works(tmp_path: Path) -> None:
+def test_the_health_check_knows_whether_the_service_works(tmp_path):
     (check,) = re.findall(r"CMD (\[.*\])", last_stage()["HEALTHCHECK"])
     words = [sys.executable, *json.loads(check)[1:]]
     with run_service(tmp_path / "music.db") as url:
@@ -112,11 +112,11 @@ def test_the_health_check_knows_whether_the_service_works(tmp_path: Path) -> Non
     assert run(*working).returncode == 1
 
 
-def test_the_compose_file_follows_the_specification() -> None:
+def test_the_compose_file_follows_the_specification():
     PyCompose.from_yaml(COMPOSE).validate()
 
 
-def test_the_variables_of_the_compose_file_are_those_of_the_example() -> None:
+def test_the_variables_of_the_compose_file_are_those_of_the_example():
     secrets = yaml.safe_load(COMPOSE)["secrets"].values()
     used = set(VARIABLE.findall(COMPOSE)) | {secret["environment"] for secret in secrets}
     example = (DEPLOY / "example.env").read_text()
@@ -125,7 +125,7 @@ def test_the_variables_of_the_compose_file_are_those_of_the_example() -> None:
     assert not re.search(r"(?m)^\w*(PASSWORD|KEY)=.", example)
 
 
-def test_the_compose_file_starts_the_service_as_prometheus_expects_it() -> None:
+def test_the_compose_file_starts_the_service_as_prometheus_expects_it():
     service = services()["rankscope"]
     words = [VARIABLE.sub("rankscope.example.com", word) for word in service["command"]]
     options = parse(words)
@@ -142,13 +142,13 @@ def test_the_compose_file_starts_the_service_as_prometheus_expects_it() -> None:
     assert service["cap_drop"] == ["ALL"]
 
 
-def test_no_port_is_open_to_other_machines() -> None:
+def test_no_port_is_open_to_other_machines():
     ports = [port for service in services().values() for port in service.get("ports", ())]
     assert len(ports) == 3
     assert all(port.startswith("127.0.0.1:") for port in ports)
 
 
-def test_what_containers_mount_is_there_and_grafana_finds_it() -> None:
+def test_what_containers_mount_is_there_and_grafana_finds_it():
     mounts = {}
     for service in services().values():
         for volume in service.get("volumes", ()):
@@ -170,7 +170,7 @@ def test_what_containers_mount_is_there_and_grafana_finds_it() -> None:
     assert source["url"].removeprefix("http://").split(":")[0] in services()
 
 
-def test_systemd_accepts_the_unit_and_finds_little_exposed(tmp_path: Path) -> None:
+def test_systemd_accepts_the_unit_and_finds_little_exposed(tmp_path):
     program = shutil.which("systemd-analyze")
     assert program is not None, "expected systemd-analyze, found none: run make test-services"
     unit = tmp_path / "rankscope.service"
@@ -184,7 +184,7 @@ def test_systemd_accepts_the_unit_and_finds_little_exposed(tmp_path: Path) -> No
     assert done.returncode == 0, done.stdout
 
 
-def test_the_unit_starts_the_service_with_a_store_that_it_may_write() -> None:
+def test_the_unit_starts_the_service_with_a_store_that_it_may_write():
     (started,) = re.findall(r"(?m)^ExecStart=(.*)", UNIT)
     options = parse(shlex.split(started)[1:])
     (folder,) = re.findall(r"(?m)^StateDirectory=(.*)", UNIT)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import deltalake
@@ -18,8 +17,6 @@ from rankscope.cli import main
 from tests.refusals import refused
 from tests.services.buckets import serve_bucket
 
-Put = Callable[[str, bytes], str]
-
 QRELS = b"q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 2\n"
 ONE = b"q1 Q0 d1 1 2.0 t\nq1 Q0 d2 2 1.0 t\nq2 Q0 d3 1 1.0 t\n"
 TWO = b"q1 Q0 d2 1 2.0 t\nq1 Q0 d1 2 1.0 t\nq2 Q0 d3 1 1.0 t\n"
@@ -28,11 +25,11 @@ VALUES = {"q1": {"RR": 0.5}, "q2": {"RR": 1.0}}
 
 
 @pytest.fixture
-def put(monkeypatch: pytest.MonkeyPatch) -> Iterator[Put]:
+def put(monkeypatch):
     """Puts a file into a bucket, and returns its address."""
     with serve_bucket(monkeypatch, "data") as system:
 
-        def write(path: str, content: bytes) -> str:
+        def write(path, content):
             with system.open_output_stream(f"data/{path}", compression=None) as target:
                 target.write(content)
             return f"s3://data/{path}"
@@ -41,18 +38,18 @@ def put(monkeypatch: pytest.MonkeyPatch) -> Iterator[Put]:
         yield write
 
 
-def pack(table: dict[str, list[Any]]) -> bytes:
+def pack(table):
     packed = io.BytesIO()
     pq.write_table(pa.table(table), packed)
     return packed.getvalue()
 
 
-def write_csv(columns: dict[str, list[Any]]) -> bytes:
+def write_csv(columns):
     rows = zip(*columns.values(), strict=True)
     return "\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows), ""]).encode()
 
 
-def test_files_of_every_format_are_read(put: Put) -> None:
+def test_files_of_every_format_are_read(put):
     qrels = put("qrels.txt", QRELS)
     runs = {
         "two.run": TWO,
@@ -69,7 +66,7 @@ def test_files_of_every_format_are_read(put: Put) -> None:
         assert rs.Rankings.from_run(qrels, run).evaluate("RR").to_dict() == VALUES
 
 
-def test_folders_and_patterns_are_one_table(put: Put) -> None:
+def test_folders_and_patterns_are_one_table(put):
     for at in range(3):
         for year in (2025, 2026):
             table = {"query_id": [f"q{at}{year}"], "relevance": [1], "score": [1.0]}
@@ -86,9 +83,7 @@ def test_folders_and_patterns_are_one_table(put: Put) -> None:
         }
 
 
-def test_folders_and_patterns_are_several_runs(
-    put: Put, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_folders_and_patterns_are_several_runs(put, capsys):
     put("runs/a.run", ONE)
     put("runs/b.run", TWO)
     for address in ("s3://data/runs", "s3://data/runs/*.run"):
@@ -100,7 +95,7 @@ def test_folders_and_patterns_are_several_runs(
     assert out == "measure\ts3://data/runs/a.run\ts3://data/runs/b.run\nRR\t1.0000\t0.7500\n"
 
 
-def test_a_delta_table_is_read(put: Put) -> None:
+def test_a_delta_table_is_read(put):
     put("x", b"")
     deltalake.write_deltalake("s3://data/shown", pa.table(COLUMNS))
     for address in ("s3://data/shown", "s3://data/shown/"):
@@ -113,7 +108,7 @@ def test_a_delta_table_is_read(put: Put) -> None:
     assert "s3://data/shown" in error.hint
 
 
-def test_errors_name_the_address_and_the_line(put: Put) -> None:
+def test_errors_name_the_address_and_the_line(put):
     run = put("bad.run", ONE + b"q3 Q0\n")
     error = refused(lambda: rs.evaluate(QRELS, run, "RR"), "field_count")
     assert (error.file, error.line) == (run, 4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from rankscope.monitor.rules.kinds import Rule
@@ -15,11 +15,6 @@ from tests.monitor.server.pages.site import log_story, open_monitor
 from tests.monitor.server.service import NOW, Service
 from tests.services.conftest import DESKTOP
 from tests.services.production import serve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -66,7 +61,7 @@ CHARTS = """() => [...document.querySelectorAll("svg[role=img]")].map((each) => 
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def url(tmp_path_factory):
     """Where a service with the story, an incident and a rule is."""
     folder = tmp_path_factory.mktemp("walk")
     made = Service(folder, Settings(open_project="default"), has_key=False)
@@ -81,7 +76,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def pages(browser: Browser) -> Iterator[tuple[Page, Page]]:
+def pages(browser):
     """A page, and one without JavaScript, for all tests."""
     settings: Any = {"viewport": DESKTOP, "timezone_id": "UTC", "reduced_motion": "reduce"}
     contexts = [
@@ -95,7 +90,7 @@ def pages(browser: Browser) -> Iterator[tuple[Page, Page]]:
         context.close()
 
 
-def list_nameless(page: Page) -> list[str]:
+def list_nameless(page):
     """The roles of what can be focused and has no name for a screen reader."""
     session = page.context.new_cdp_session(page)
     nameless = []
@@ -111,9 +106,7 @@ def list_nameless(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_page_is_used_by_keyboard_and_read_without_javascript(
-    pages: tuple[Page, Page], url: str, path: str
-) -> None:
+def test_a_page_is_used_by_keyboard_and_read_without_javascript(pages, url, path):
     page, plain = pages
     page.goto(url + path)
     assert list_nameless(page) == []
@@ -141,7 +134,7 @@ def test_a_page_is_used_by_keyboard_and_read_without_javascript(
     assert plain.locator(charts).count() == page.locator(charts).count()
 
 
-def test_the_first_link_of_a_page_skips_to_its_content(pages: tuple[Page, Page], url: str) -> None:
+def test_the_first_link_of_a_page_skips_to_its_content(pages, url):
     for page in pages:
         page.goto(f"{url}/rules")
         page.keyboard.press("Tab")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import deltalake
 import pyarrow as pa
 import pytest
@@ -18,7 +16,7 @@ LOG = pa.table(dict(zip(SCHEMA, map(list, zip(*ROWS, strict=True)), strict=True)
 CURRENT = {"q1": {"RR": 1.0}}
 
 
-def check(folder: Path, name: str, *tables: object) -> None:
+def check(folder, name, *tables):
     """Compare every way to the current rows, and refuse those that would read deleted ones."""
     for given in (folder, str(folder), f"{folder}/", f"file://{folder}", *tables):
         assert rs.Rankings.from_table(given).evaluate("RR").to_dict() == CURRENT
@@ -32,9 +30,7 @@ def check(folder: Path, name: str, *tables: object) -> None:
 
 
 @pytest.mark.parametrize("partitions", [None, ["query_id"]])
-def test_rows_that_delta_lake_deleted_do_not_count(
-    partitions: list[str] | None, tmp_path: Path
-) -> None:
+def test_rows_that_delta_lake_deleted_do_not_count(partitions, tmp_path):
     folder = tmp_path / "log"
     deltalake.write_deltalake(str(folder), LOG, partition_by=partitions)
     table = deltalake.DeltaTable(str(folder))
@@ -44,7 +40,7 @@ def test_rows_that_delta_lake_deleted_do_not_count(
     assert len(rs.Rankings.from_table(first).query_ids) == 2
 
 
-def test_rows_that_iceberg_deleted_do_not_count(tmp_path: Path) -> None:
+def test_rows_that_iceberg_deleted_do_not_count(tmp_path):
     catalog = SqlCatalog("here", uri="sqlite:///:memory:", warehouse=f"file://{tmp_path}")
     catalog.create_namespace("log")
     table = catalog.create_table("log.shown", LOG.schema)
@@ -56,7 +52,7 @@ def test_rows_that_iceberg_deleted_do_not_count(tmp_path: Path) -> None:
         rs.Rankings.from_table(folder / "data")
 
 
-def test_lists_and_attributes_of_a_delta_table_are_read(tmp_path: Path) -> None:
+def test_lists_and_attributes_of_a_delta_table_are_read(tmp_path):
     lists = pa.table(
         {
             "query_id": ["q1", "q2"],
@@ -78,7 +74,7 @@ def test_lists_and_attributes_of_a_delta_table_are_read(tmp_path: Path) -> None:
     assert {key: row["RR"] for key, row in slices.to_dict().items()} == {"2025": 0.0, "2026": 1.0}
 
 
-def test_a_table_that_cannot_be_read_is_an_error_of_files(tmp_path: Path) -> None:
+def test_a_table_that_cannot_be_read_is_an_error_of_files(tmp_path):
     deltalake.write_deltalake(str(tmp_path / "log"), LOG)
     for path in (tmp_path / "log").glob("*.parquet"):
         path.unlink()

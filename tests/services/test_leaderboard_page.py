@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import rankscope as rs
 
 from tests.report.test_page import HOSTILE
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from playwright.sync_api import Browser
 
 QRELS = {f"q{number}": {"a": 2, "b": 1, "c": 0} for number in range(12)}
 ORDERS = ("abc", "acb", "bac", "bca", "cab", "cba")
@@ -21,7 +14,7 @@ RUNS = {
 }
 
 
-def test_a_click_on_a_measure_sorts_by_it_without_scripts(browser: Browser, tmp_path: Path) -> None:
+def test_a_click_on_a_measure_sorts_by_it_without_scripts(browser, tmp_path):
     board = rs.leaderboard(QRELS, RUNS, ["nDCG@2", "OrderingLoss@3", "RR(rel=2)"])
     path = tmp_path / "board.html"
     # Two tables on a page are sorted on their own.
@@ -45,7 +38,7 @@ def test_a_click_on_a_measure_sorts_by_it_without_scripts(browser: Browser, tmp_
     context.close()
 
 
-def test_hostile_names_are_text_and_ask_for_nothing(browser: Browser, tmp_path: Path) -> None:
+def test_hostile_names_are_text_and_ask_for_nothing(browser, tmp_path):
     path = tmp_path / "board.html"
     path.write_text(rs.leaderboard(QRELS, RUNS, "RR(rel=2)").to_html())
     context = browser.new_context()

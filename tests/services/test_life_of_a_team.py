@@ -6,7 +6,7 @@ import json
 import sys
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import oidc_provider_mock
@@ -25,12 +25,6 @@ from tests.services.postgres import Cluster
 from tests.services.running import command, find_port, poll, start
 from tests.services.test_alertmanager import run_alertmanager
 from tests.services.test_backups import dump
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from playwright.sync_api import Browser
 
 # The provider of the tests uses what its own library is about to drop.
 pytestmark = [pytest.mark.timeout(500), pytest.mark.filterwarnings("ignore")]
@@ -67,7 +61,7 @@ EACH_HOUR = 40
 
 
 @contextmanager
-def run_provider() -> Iterator[str]:
+def run_provider():
     """Run a provider that knows Ann, who searches."""
     said = {"email": "ann@example.com", "email_verified": True, "name": "Ann", "groups": ["search"]}
     ann = oidc_provider_mock.User(sub="ann", claims=said)
@@ -77,7 +71,7 @@ def run_provider() -> Iterator[str]:
         yield f"http://localhost:{server.server_port}"
 
 
-def make_events(now: int, *, hours: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def make_events(now, *, hours):
     """Rankings of the last hours, of which every second one is empty, and clicks on the others."""
     rankings, labels = [], []
     for number in range(hours * EACH_HOUR):
@@ -96,7 +90,7 @@ def make_events(now: int, *, hours: int) -> tuple[list[dict[str, Any]], list[dic
 
 
 @contextmanager
-def serve(url: str, file: Path, port: int, program: tuple[str, ...]) -> Iterator[str]:
+def serve(url, file, port, program):
     """Run a service of a release, and give its address."""
     words = ("serve", url, "--port", str(port), "--every", "1", "--config", str(file))
     log = file.with_name(f"{port}-{len(program)}.log")
@@ -109,8 +103,8 @@ def serve(url: str, file: Path, port: int, program: tuple[str, ...]) -> Iterator
 
 @pytest.mark.slow
 def test_a_team_lives_without_a_stop(  # noqa: PLR0915 - each step follows from the one before
-    tmp_path: Path, browser: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, browser, monkeypatch
+):
     monkeypatch.setenv("RANKSCOPE_OIDC_SECRET", "a secret")
     monkeypatch.setenv("PYTHONPATH", find_tests()["PYTHONPATH"])
     ports, file = [find_port() for _ in range(3)], tmp_path / "rankscope.toml"
@@ -121,7 +115,7 @@ def test_a_team_lives_without_a_stop(  # noqa: PLR0915 - each step follows from 
         alertmanager = stack.enter_context(run_alertmanager(tmp_path / "alerts", ports[2]))
         url = cluster.url()
 
-        def write_file(measures: list[str]) -> None:
+        def write_file(measures):
             said = {"port": ports[0], "issuer": issuer, "alertmanager": alertmanager}
             file.write_text(FILE.format(measures=json.dumps(measures), **said))
 
@@ -145,11 +139,11 @@ def test_a_team_lives_without_a_stop(  # noqa: PLR0915 - each step follows from 
             assert answer.json()["accepted"] == len(events), answer.text
 
         # An incident is one alert.
-        def find_incident() -> Any:  # noqa: ANN401 - JSON
+        def find_incident():
             found = httpx.get(f"{first}/v1/incidents", headers=key, timeout=60).json()
             return next(iter(found["incidents"]), None)
 
-        def list_alerts() -> list[dict[str, Any]]:
+        def list_alerts():
             found: list[dict[str, Any]] = httpx.get(f"{alertmanager}/api/v2/alerts").json()
             return found
 
@@ -192,7 +186,7 @@ def test_a_team_lives_without_a_stop(  # noqa: PLR0915 - each step follows from 
             assert answer.json()["accepted"] == 1, answer.text
 
         # The store is backed up and restored elsewhere, with equal values.
-        def find_values() -> bool:
+        def find_values():
             asked = {"measure": "RR@2", "every": "hour"}
             answer = httpx.get(f"{first}/v1/series", params=asked, headers=key, timeout=60)
             return any(answer.json()["is_final"])

@@ -29,13 +29,12 @@ from rankscope.output.text import format_value
 
 from tests.services.conftest import DESKTOP, PHONE, take_picture, watch_pages
 from tests.services.contrast import SCHEMES, find_faint_texts
-from tests.services.production import Production, run_production
+from tests.services.production import run_production
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Page
 
     Visit = Callable[..., Page]
 
@@ -55,7 +54,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 @pytest.fixture(scope="module")
-def production(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Production]:
+def production(tmp_path_factory):
     """The service at the end of the story."""
     story = make_story(end=read_clock() // DAY * DAY)
     with run_production(story, tmp_path_factory.mktemp("story") / "story.db") as running:
@@ -63,29 +62,29 @@ def production(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Production]
 
 
 @pytest.fixture(scope="module")
-def searches(production: Production) -> list[JudgedSearch]:
+def searches(production):
     """What the searches must come to."""
     return judge(production.story)
 
 
 @pytest.fixture
-def visit(browser: Browser, production: Production) -> Iterator[Visit]:
+def visit(browser, production):
     """Opens pages, signed in; in the end nothing may have gone elsewhere or been refused."""
     with watch(browser, production) as visiting:
         yield visiting
 
 
 @contextmanager
-def watch(browser: Browser, production: Production) -> Iterator[Visit]:
+def watch(browser, production):
     """Visit pages, and see that nothing is asked of others, said on the console or refused."""
 
-    def is_own(url: str) -> bool:
+    def is_own(url):
         return url.startswith(production.url)
 
     add_ann(production)
     with watch_pages(browser, is_own, lambda text: text.startswith("[DOM]")) as make:
 
-        def open_page(path: str, **settings: object) -> Page:
+        def open_page(path, **settings):
             page = make(**settings)
             page.goto(f"{production.url}/")
             page.get_by_label("Email address").fill(ANN)
@@ -98,7 +97,7 @@ def watch(browser: Browser, production: Production) -> Iterator[Visit]:
         yield open_page
 
 
-def add_ann(production: Production) -> None:
+def add_ann(production):
     """Make an account with a password, unless there is one."""
     writer, named = production.monitor.writer, {"now": production.monitor.clock(), "actor": "test"}
     with suppress(UsageError):
@@ -110,7 +109,7 @@ def add_ann(production: Production) -> None:
         assert answer.status_code == 303
 
 
-def cells(row: Locator) -> list[str]:
+def cells(row):
     """The texts of a row, on one line each, without the places where they may be broken."""
     texts = row.locator("th, td").all_inner_texts()
     return [" ".join(text.replace("\u200b", "").split()) for text in texts]
@@ -119,7 +118,7 @@ def cells(row: Locator) -> list[str]:
 # What was found, whatever shows it.
 
 
-def test_what_came_over_http_is_stored_once(production: Production) -> None:
+def test_what_came_over_http_is_stored_once(production):
     story = production.story
     planted = {"accepted": len(story.validation), "duplicate": 0, "conflict": 0, "rejected": 0}
     for each in story.deliveries:
@@ -132,7 +131,7 @@ def test_what_came_over_http_is_stored_once(production: Production) -> None:
         assert quality.events[name] == planted[name]
 
 
-def test_people_hear_of_the_release_in_time_and_of_nothing_before(production: Production) -> None:
+def test_people_hear_of_the_release_in_time_and_of_nothing_before(production):
     """At the latest when the day of the release is final, and what is late had its grace."""
     story = production.story
     opened = [incident for event, incident in production.events if event == "opened"]
@@ -148,9 +147,7 @@ def test_people_hear_of_the_release_in_time_and_of_nothing_before(production: Pr
 # What the pages show.
 
 
-def test_the_way_from_the_overview_to_one_search(
-    production: Production, searches: list[JudgedSearch], visit: Visit
-) -> None:
+def test_the_way_from_the_overview_to_one_search(production, searches, visit):
     page = visit("/?range=all&every=day")
     check_overview(page, production, searches)
     page.locator("article.incident h3 a").first.click()
@@ -165,7 +162,7 @@ def test_the_way_from_the_overview_to_one_search(
     check_explanation(page, searches)
 
 
-def check_overview(page: Page, production: Production, searches: list[JudgedSearch]) -> None:
+def check_overview(page, production, searches):
     """The newest day that is final, beside the baseline."""
     judged = [each for each in searches if each.environment == "validation"]
     days: dict[int, list[JudgedSearch]] = {}
@@ -180,7 +177,7 @@ def check_overview(page: Page, production: Production, searches: list[JudgedSear
         assert f"baseline of {format_value(mean(judged, measure))}" in against
 
 
-def check_incident(page: Page, production: Production) -> None:
+def check_incident(page, production):
     """What is wrong, and that its rule tells the same."""
     assert page.get_by_role("heading", level=1).inner_text().startswith(f"{MEASURE} fell for ")
     (state,) = (each for each in production.monitor.check() if each.rule.name == RULE.name)
@@ -190,7 +187,7 @@ def check_incident(page: Page, production: Production) -> None:
     page.go_back()
 
 
-def check_explanation(page: Page, searches: list[JudgedSearch]) -> None:
+def check_explanation(page, searches):
     """The value of the search, and its list rank by rank."""
     (ranking,) = parse_qs(urlsplit(page.url).query)["id"]
     search = next(each for each in searches if each.name == ranking)
@@ -202,9 +199,7 @@ def check_explanation(page: Page, searches: list[JudgedSearch]) -> None:
     ]
 
 
-def test_pages_are_read_wide_and_narrow_in_the_light_and_in_the_dark(
-    production: Production, visit: Visit
-) -> None:
+def test_pages_are_read_wide_and_narrow_in_the_light_and_in_the_dark(production, visit):
     trace = production.monitor.trace(*list_spans(production.story), MEASURE)
     ranking = trace.fallen.column("ranking_id")[0]
     incident = production.monitor.incidents()[0]
@@ -235,7 +230,7 @@ def test_pages_are_read_wide_and_narrow_in_the_light_and_in_the_dark(
                 take_picture(page, f"{name}-{size['width']}-{scheme}")
 
 
-def test_the_demonstration_serves_the_dashboard_until_it_is_interrupted(tmp_path: Path) -> None:
+def test_the_demonstration_serves_the_dashboard_until_it_is_interrupted(tmp_path):
     with subprocess.Popen(
         [sys.executable, "-c", SMALLER, "demo", "--keep", tmp_path / "kept"],
         stdout=subprocess.PIPE,

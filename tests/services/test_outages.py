@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import closing
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
@@ -27,13 +26,6 @@ from tests.monitor.outages import (
     TV,
     log_events,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rankscope.monitor.incidents.incident import Incident
-
-    from tests.monitor.outages import Fault
 
 pytestmark = [pytest.mark.timeout(1500), pytest.mark.slow]
 
@@ -60,19 +52,19 @@ class Month:
     monitor: Monitor
     active: tuple[frozenset[tuple[object, ...]], ...]
 
-    def find(self, fault: Fault) -> Incident:
+    def find(self, fault):
         """The only incident that is about a fault."""
         found = [each for each in self.monitor.incidents("all") if key(each) == STREAMS[fault]]
         assert len(found) == 1, fault.name
         return found[0]
 
 
-def key(incident: Incident) -> tuple[object, ...]:
+def key(incident):
     return incident.kind, incident.model, incident.slice
 
 
 @pytest.fixture(scope="module")
-def month(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Month]:
+def month(tmp_path_factory):
     """The month, looked at once a day."""
     now = START
     path = tmp_path_factory.mktemp("outages") / "events.db"
@@ -97,7 +89,7 @@ def month(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Month]:
 
 
 @pytest.mark.parametrize("fault", STREAMS, ids=lambda fault: fault.name)
-def test_each_fault_has_an_incident_that_began_when_it_did(month: Month, fault: Fault) -> None:
+def test_each_fault_has_an_incident_that_began_when_it_did(month, fault):
     incident = month.find(fault)
     begin = to_datetime(DAY_0 + fault.first * DAY)
     assert incident.began is not None
@@ -106,9 +98,7 @@ def test_each_fault_has_an_incident_that_began_when_it_did(month: Month, fault: 
 
 
 @pytest.mark.parametrize("fault", STREAMS, ids=lambda fault: fault.name)
-def test_an_incident_ends_after_its_fault_is_repaired_and_not_before(
-    month: Month, fault: Fault
-) -> None:
+def test_an_incident_ends_after_its_fault_is_repaired_and_not_before(month, fault):
     incident = month.find(fault)
     if fault.end == DAYS:
         assert incident.is_active
@@ -119,13 +109,13 @@ def test_an_incident_ends_after_its_fault_is_repaired_and_not_before(
     assert incident.state in {"recovered", "resolved"}
 
 
-def test_a_fault_that_begins_during_another_is_not_silent(month: Month) -> None:
+def test_a_fault_that_begins_during_another_is_not_silent(month):
     """Televisions are still bad when phones fall, and both are active at a time."""
     assert any({STREAMS[TV], STREAMS[PHONE]} <= seen for seen in month.active)
     assert any({STREAMS[RENAMED], STREAMS[SILENT]} <= seen for seen in month.active)
 
 
-def test_nothing_else_is_reported(month: Month) -> None:
+def test_nothing_else_is_reported(month):
     """A model whose phones fell has fallen as a whole, too."""
     others = {key(each) for each in month.monitor.incidents("all")} - set(STREAMS.values())
     # Lists in another order are warned of, too.
@@ -134,9 +124,7 @@ def test_nothing_else_is_reported(month: Month) -> None:
     assert not month.active[TV.first]
 
 
-def test_people_hear_of_each_incident_once_when_it_opens_and_once_when_it_ends(
-    month: Month,
-) -> None:
+def test_people_hear_of_each_incident_once_when_it_opens_and_once_when_it_ends(month):
     said: dict[tuple[str, str], list[str]] = {}
     for each in month.monitor.notifications(1000):
         if each.channel != "log":

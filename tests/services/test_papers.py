@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -39,7 +38,7 @@ DRAWN = str.maketrans({"_": " ", "~": "˜", "^": "ˆ"})
 """What the default fonts of LaTeX have for some characters."""
 
 
-def make_tables() -> dict[str, Callable[[str], str]]:
+def make_tables():
     found = rs.evaluate(QRELS, RUNS, MEASURES)
     results = {
         "evaluation": rs.evaluate(QRELS, RUNS[NAMES[0]], MEASURES, interval=0.95),
@@ -50,7 +49,7 @@ def make_tables() -> dict[str, Callable[[str], str]]:
     }
     caption = "50% of_{runs} & all"
 
-    def bind(result: object) -> Callable[[str], str]:
+    def bind(result):
         return lambda form: getattr(result, f"to_{form}")(caption=caption, label="tab:runs")
 
     return {name: bind(result) for name, result in results.items()}
@@ -59,7 +58,7 @@ def make_tables() -> dict[str, Callable[[str], str]]:
 TABLES = make_tables()
 
 
-def compile_latex(text: str, folder: Path) -> Path:
+def compile_latex(text, folder):
     program = shutil.which("pdflatex")
     assert program is not None, "expected pdflatex in PATH"
     (folder / "paper.tex").write_text(DOCUMENT.replace("%s", text), encoding="utf-8")
@@ -78,7 +77,7 @@ def compile_latex(text: str, folder: Path) -> Path:
     return folder / "paper.pdf"
 
 
-def read_pdf(path: Path) -> str:
+def read_pdf(path):
     program = shutil.which("pdftotext")
     assert program is not None, "expected pdftotext in PATH"
     done = subprocess.run(
@@ -87,16 +86,14 @@ def read_pdf(path: Path) -> str:
     return done.stdout
 
 
-def keep(path: Path, name: str) -> None:
+def keep(path, name):
     """Copy a PDF for a person to look at."""
     if "RANKSCOPE_PICTURES" in os.environ:
         shutil.copy(path, Path(os.environ["RANKSCOPE_PICTURES"]) / name)
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_table_compiles_with_latex_and_shows_every_name_as_it_is(
-    name: str, tmp_path: Path
-) -> None:
+def test_a_table_compiles_with_latex_and_shows_every_name_as_it_is(name, tmp_path):
     path = compile_latex(TABLES[name]("latex"), tmp_path)
     keep(path, f"paper-{name}.pdf")
     text = read_pdf(path)
@@ -108,7 +105,7 @@ def test_a_table_compiles_with_latex_and_shows_every_name_as_it_is(
         assert "[U+5B57] [U+1F419]" in text
 
 
-def test_the_whole_comparison_compiles_too(tmp_path: Path) -> None:
+def test_the_whole_comparison_compiles_too(tmp_path):
     text = rs.compare(QRELS, RUNS, MEASURES[:2], bounds=True).table("latex")
     labelled = text.replace(r"\centering", r"\centering\label{tab:runs}", 1)
     path = compile_latex(labelled, tmp_path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import oidc_provider_mock
 import pyotp
@@ -14,12 +13,6 @@ from tests.services.conftest import DESKTOP, PHONE, take_picture, watch_pages
 from tests.services.contrast import SCHEMES, find_faint_texts
 from tests.services.running import command, find_port, run_service
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from playwright.sync_api import Browser, Page
-
 # The provider of the tests uses what its own library is about to drop.
 pytestmark = [pytest.mark.timeout(300), pytest.mark.filterwarnings("ignore")]
 
@@ -28,10 +21,10 @@ PATHS = ("/operator/people", "/projects/music/people", "/projects/music/audit", 
 
 
 @pytest.fixture
-def issuer() -> Iterator[str]:
+def issuer():
     """The address of a provider with two people, one of whom has a group."""
 
-    def person(name: str, *groups: str) -> oidc_provider_mock.User:
+    def person(name, *groups):
         said = {"email": f"{name}@example.com", "email_verified": True, "name": name.title()}
         return oidc_provider_mock.User(sub=name, claims={**said, "groups": list(groups)})
 
@@ -43,11 +36,11 @@ def issuer() -> Iterator[str]:
 
 
 @pytest.fixture
-def visit(browser: Browser) -> Iterator[Callable[..., Page]]:
+def visit(browser):
     # The browser reports the status of who isn't let in, and what the provider's own pages lack.
     with watch_pages(browser, lambda _: True, lambda text: "Failed to load" in text) as make:
 
-        def open_page(**settings: object) -> Page:
+        def open_page(**settings):
             page = make(**settings)
             page.context.set_default_timeout(60_000)
             return page
@@ -55,9 +48,7 @@ def visit(browser: Browser) -> Iterator[Callable[..., Page]]:
         yield open_page
 
 
-def test_people_sign_in_through_a_real_provider(
-    tmp_path: Path, issuer: str, visit: Callable[..., Page], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_people_sign_in_through_a_real_provider(tmp_path, issuer, visit, monkeypatch):
     store, port = tmp_path / "music.db", find_port()
     file = tmp_path / "rankscope.toml"
     file.write_text(
@@ -102,9 +93,7 @@ def test_people_sign_in_through_a_real_provider(
 
 
 @pytest.mark.slow
-def test_the_pages_of_people_are_legible_and_work_by_keyboard(
-    tmp_path: Path, visit: Callable[..., Page]
-) -> None:
+def test_the_pages_of_people_are_legible_and_work_by_keyboard(tmp_path, visit):
     store = tmp_path / "music.db"
     link = command(
         "monitor", "people", "add", str(store), "ann@example.com", "--role", "operator"
@@ -146,13 +135,13 @@ def test_the_pages_of_people_are_legible_and_work_by_keyboard(
                 take_picture(anonymous, f"sign-in-{name}")
 
 
-def visit_again(visit: Callable[..., Page], page: Page, url: str, path: str) -> Page:
+def visit_again(visit, page, url, path):
     again = visit(storage_state=page.context.storage_state())
     again.goto(url + path)
     return again
 
 
-def check(page: Page) -> None:
+def check(page):
     """Nothing is faint, nothing is wider than the window, and every field has a label."""
     assert find_faint_texts(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

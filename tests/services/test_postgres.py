@@ -47,27 +47,21 @@ from tests.refusals import refuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from rankscope.demo import Story
     from rankscope.monitor.events.event import Event
     from rankscope.monitor.store.store import Store
 
-    from tests.monitor.store.conformance import Open
-    from tests.services.postgres import Cluster
 
 WRITER = Path(__file__).with_name("postgres_writer.py")
 END = 20_778 * DAY
 
 
 @pytest.fixture
-def url(cluster: Cluster) -> str:
+def url(cluster):
     return cluster.url()
 
 
 @pytest.fixture
-def store(url: str) -> Iterator[PostgresStore]:
+def store(url):
     with PostgresStore(url) as opened:
         yield opened
 
@@ -76,12 +70,12 @@ class TestPostgres(StoreConformance):
     """A store in a PostgreSQL database."""
 
     @pytest.fixture
-    def opened(self, url: str) -> Open:
+    def opened(self, url):
         return lambda: open_store(url)
 
 
 @contextmanager
-def start(*command: object, **given: Any) -> Iterator[subprocess.Popen[str]]:  # noqa: ANN401 - of Popen
+def start(*command, **given):
     """Run Python with the tests in its path; it is killed in the end."""
     with subprocess.Popen(
         [sys.executable, *map(str, command)],
@@ -97,12 +91,12 @@ def start(*command: object, **given: Any) -> Iterator[subprocess.Popen[str]]:  #
             process.kill()
 
 
-def read_line(process: subprocess.Popen[str]) -> str:
+def read_line(process):
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
 
-def seqs_of(store: Store) -> list[int]:
+def seqs_of(store):
     """The numbers of all events."""
     wanted = select(schema.ids.c.seq).distinct().order_by(schema.ids.c.seq)
     return store.query(lambda connection: list(connection.execute(wanted).scalars()))
@@ -118,8 +112,8 @@ def seqs_of(store: Store) -> list[int]:
     )
 )
 def test_writers_at_the_same_time_store_what_one_would_store_in_some_order(
-    cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, batches: list[Any]
-) -> None:
+    cluster, tmp_path_factory, batches
+):
     url = cluster.url()
     sent: list[Event] = []
     with ExitStack() as stack:
@@ -151,16 +145,14 @@ def test_writers_at_the_same_time_store_what_one_would_store_in_some_order(
 
 
 @pytest.mark.slow
-def test_through_kills_and_restarts_nothing_acknowledged_is_lost_or_there_twice(
-    cluster: Cluster,
-) -> None:
+def test_through_kills_and_restarts_nothing_acknowledged_is_lost_or_there_twice(cluster):
     """A reader that follows the numbers meanwhile misses nothing either."""
     url = cluster.url()
     with open_store(url) as store, ExitStack() as stack:
         ending = threading.Event()
         seen: set[int] = set()
 
-        def follow() -> None:
+        def follow():
             """Ask for what is new, as an evaluator does, from the last number on."""
             seq, is_last = 0, False
             while not is_last:
@@ -207,7 +199,7 @@ def test_through_kills_and_restarts_nothing_acknowledged_is_lost_or_there_twice(
         store.verify()
 
 
-def test_a_writer_goes_on_after_a_restart_of_the_server(cluster: Cluster, url: str) -> None:
+def test_a_writer_goes_on_after_a_restart_of_the_server(cluster, url):
     with PostgresStore(url, busy_seconds=0.05) as store:
         assert store.append("music", [make_ranking(1)])[0].seq == 1
         cluster.stop()
@@ -224,11 +216,11 @@ def test_a_writer_goes_on_after_a_restart_of_the_server(cluster: Cluster, url: s
         assert store.counters("music") == {"accepted": 2}
 
 
-def test_a_transaction_that_others_hold_up_is_refused_and_then_stored(url: str) -> None:
+def test_a_transaction_that_others_hold_up_is_refused_and_then_stored(url):
     with PostgresStore(url, busy_seconds=0.05) as store, PostgresStore(url) as other:
         holding, ending = threading.Event(), threading.Event()
 
-        def hold(_transaction: object) -> None:
+        def hold(_transaction):
             holding.set()
             ending.wait()
 
@@ -241,10 +233,10 @@ def test_a_transaction_that_others_hold_up_is_refused_and_then_stored(url: str) 
         assert store.append("music", [make_ranking(1)])[0].status == "accepted"
 
 
-def test_a_deadlock_is_repeated(store: Store) -> None:
+def test_a_deadlock_is_repeated(store):
     tries = []
 
-    def fail_once(transaction: Any) -> int:  # noqa: ANN401 - the transaction of this backend
+    def fail_once(transaction):
         tries.append(1)
         if len(tries) == 1:
             code = "DO $$ BEGIN RAISE SQLSTATE '40P01'; END $$"
@@ -255,7 +247,7 @@ def test_a_deadlock_is_repeated(store: Store) -> None:
     assert (len(tries), store.last_seq) == (2, 1)
 
 
-def end_connection(connection: Any) -> None:  # noqa: ANN401 - of SQLAlchemy or the driver
+def end_connection(connection):
     """Let the server end a connection, as a failover does."""
     number = connection.connection.driver_connection.info.backend_pid
     url = connection.engine.url
@@ -265,10 +257,10 @@ def end_connection(connection: Any) -> None:  # noqa: ANN401 - of SQLAlchemy or 
         other.execute("SELECT pg_terminate_backend(%s, 60000)", (number,))
 
 
-def test_work_that_loses_its_connection_is_repeated(store: Store) -> None:
+def test_work_that_loses_its_connection_is_repeated(store):
     tries = []
 
-    def lose_once(transaction: Any) -> int:  # noqa: ANN401 - as above
+    def lose_once(transaction):
         tries.append(transaction.next_seq())
         if len(tries) == 1:
             end_connection(transaction.connection)
@@ -280,7 +272,7 @@ def test_work_that_loses_its_connection_is_repeated(store: Store) -> None:
     assert store.counters("music") == {"accepted": 1}
 
 
-def test_a_commit_without_an_answer_is_not_acknowledged_and_can_be_sent_again(store: Store) -> None:
+def test_a_commit_without_an_answer_is_not_acknowledged_and_can_be_sent_again(store):
     store.append("music", [make_ranking(1)])
     event.listen(store._writing, "commit", end_connection, once=True)
     with refuses(FileError, "store_unreachable", match="not certain"):
@@ -290,21 +282,19 @@ def test_a_commit_without_an_answer_is_not_acknowledged_and_can_be_sent_again(st
     assert store.last_seq == 2
 
 
-def set_revision(store: Store, revision: str, oldest: str) -> None:
+def set_revision(store, revision, oldest):
     """Say that a newer release has upgraded a store."""
     newer = update(schema.alembic_version).values(version_num=revision)
     fact = update(schema.meta).where(schema.meta.c.name == "oldest").values(value=oldest)
 
-    def work(one: Any) -> None:  # noqa: ANN401 - as above
+    def work(one):
         for statement in (newer, fact):
             one.connection.execute(statement)
 
     store.transact(work).result()
 
 
-def test_a_store_that_a_newer_release_upgrades_takes_nothing_more_unless_it_may(
-    store: Store,
-) -> None:
+def test_a_store_that_a_newer_release_upgrades_takes_nothing_more_unless_it_may(store):
     set_revision(store, "9998", "0001")
     assert store.append("music", [make_ranking(1)])[0].seq == 1
     set_revision(store, "9999", "9999")
@@ -314,10 +304,10 @@ def test_a_store_that_a_newer_release_upgrades_takes_nothing_more_unless_it_may(
     assert store.failure is not None
 
 
-def test_what_is_acknowledged_is_synced(store: Store) -> None:
+def test_what_is_acknowledged_is_synced(store):
     shown: list[str] = []
 
-    def ask(transaction: Any) -> None:  # noqa: ANN401 - as above
+    def ask(transaction):
         connection = transaction.connection
         shown.append(connection.exec_driver_sql("SHOW synchronous_commit").scalar_one())
 
@@ -328,7 +318,7 @@ def test_what_is_acknowledged_is_synced(store: Store) -> None:
 # The evaluator.
 
 
-def put_nothing(store: Store) -> None:
+def put_nothing(store):
     """Write windows."""
     done = Progress(1, 1, "{}", "")
     store.put_windows(
@@ -336,7 +326,7 @@ def put_nothing(store: Store) -> None:
     )
 
 
-def test_one_process_evaluates_and_another_takes_over_when_it_dies(url: str) -> None:
+def test_one_process_evaluates_and_another_takes_over_when_it_dies(url):
     with open_store(url) as store, start(WRITER, "evaluate", url, 0) as evaluator:
         assert read_line(evaluator) == "True"
         assert not store.take_evaluation()
@@ -354,7 +344,7 @@ def test_one_process_evaluates_and_another_takes_over_when_it_dies(url: str) -> 
         assert again.take_evaluation()
 
 
-def test_windows_that_were_computed_under_a_lost_lease_are_not_written(url: str) -> None:
+def test_windows_that_were_computed_under_a_lost_lease_are_not_written(url):
     with open_store(url) as store, open_store(url) as other:
         assert store.take_evaluation()
         end = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
@@ -369,7 +359,7 @@ def test_windows_that_were_computed_under_a_lost_lease_are_not_written(url: str)
         put_nothing(store)
 
 
-def test_an_evaluation_beside_that_of_a_service_is_refused(url: str, capfd: Any) -> None:  # noqa: ANN401 - of pytest
+def test_an_evaluation_beside_that_of_a_service_is_refused(url, capfd):
     with open_store(url) as store:
         assert store.take_evaluation()
         assert main(["monitor", "configure", url, "--positive", "click", "--window", "1h"]) == 0
@@ -377,7 +367,7 @@ def test_an_evaluation_beside_that_of_a_service_is_refused(url: str, capfd: Any)
         assert "[store_evaluated]" in capfd.readouterr().err
 
 
-def test_keys_of_another_process_are_noticed(url: str) -> None:
+def test_keys_of_another_process_are_noticed(url):
     with open_store(url) as store, open_store(url) as other:
         before = store.keys_version
         key, _ = make_key("music", ["read", "admin"], name="ada", now=1)
@@ -393,7 +383,7 @@ def test_keys_of_another_process_are_noticed(url: str) -> None:
 # Opening.
 
 
-def test_processes_that_make_a_store_at_the_same_time_make_one(url: str) -> None:
+def test_processes_that_make_a_store_at_the_same_time_make_one(url):
     stores: list[Store] = []
     threads = [threading.Thread(target=lambda: stores.append(open_store(url))) for _ in range(4)]
     for thread in threads:
@@ -406,7 +396,7 @@ def test_processes_that_make_a_store_at_the_same_time_make_one(url: str) -> None
     assert len(stores) == 4
 
 
-def test_a_store_of_another_revision_is_refused_and_stays_as_it_was(url: str) -> None:
+def test_a_store_of_another_revision_is_refused_and_stays_as_it_was(url):
     with open_store(url) as store:
         set_revision(store, "9999", "9999")
     for opens in (open_store, open_reader):
@@ -414,7 +404,7 @@ def test_a_store_of_another_revision_is_refused_and_stays_as_it_was(url: str) ->
             opens(url)
 
 
-def test_a_schema_of_others_is_refused(cluster: Cluster, url: str) -> None:
+def test_a_schema_of_others_is_refused(cluster, url):
     with open_store(cluster.url()) as store:
         name = url.rpartition("=")[2]
         make = f'CREATE SCHEMA "{name}" CREATE TABLE orders (number integer)'
@@ -424,13 +414,13 @@ def test_a_schema_of_others_is_refused(cluster: Cluster, url: str) -> None:
             opens(url)
 
 
-def test_a_reader_makes_no_store(url: str) -> None:
+def test_a_reader_makes_no_store(url):
     for _ in range(2):
         with pytest.raises(FileError, match="there is no store"):
             open_reader(url)
 
 
-def test_no_message_has_the_password(cluster: Cluster, capfd: Any) -> None:  # noqa: ANN401 - of pytest
+def test_no_message_has_the_password(cluster, capfd):
     secret = f"postgresql://ada:hunter2@/postgres?host={cluster.folder}&schema=secret"
     for bad in (secret, "postgresql://ada:hunter2@localhost:1/x"):
         with refuses(FileError, "store_unreachable") as refused:
@@ -453,7 +443,7 @@ def test_no_message_has_the_password(cluster: Cluster, capfd: Any) -> None:  # n
 TEXTS = ["a\\x41b", "\\", "'; DROP TABLE events; --", "%s %(name)s :name", "日本", "\x01\n"]
 
 
-def test_any_text_comes_back_and_sorts_by_its_bytes(url: str, tmp_path: Path) -> None:
+def test_any_text_comes_back_and_sorts_by_its_bytes(url, tmp_path):
     names = [*TEXTS, "B", "a", "Z", "ä", "z", "_", "A"]
     shown = [
         Ranking(f"e{name}", name, 5, Items((name,), (1,)), name, name, name, name, "production")
@@ -472,7 +462,7 @@ def test_any_text_comes_back_and_sorts_by_its_bytes(url: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
-def test_text_that_no_database_takes_is_refused(store: Store, name: str) -> None:
+def test_text_that_no_database_takes_is_refused(store, name):
     assert store.append("music", [make_ranking(1)])[0].status == "accepted"
     with pytest.raises(RefusedError):
         store.append("music", [replace(make_ranking(2), ranking_id=name)])
@@ -481,7 +471,7 @@ def test_text_that_no_database_takes_is_refused(store: Store, name: str) -> None
     assert store.append("music", [make_ranking(2)])[0].status == "accepted"
 
 
-def test_a_read_stops_at_its_deadline(store: Store) -> None:
+def test_a_read_stops_at_its_deadline(store):
     slow = text("SELECT pg_sleep(600)")
     with limit_reads(Deadline(0.05)), refuses(DeadlineError, "read_timeout"):
         store.query(lambda connection: connection.execute(slow).all())
@@ -500,7 +490,7 @@ def test_a_read_stops_at_its_deadline(store: Store) -> None:
         "UPDATE meta SET value = '3' WHERE name = 'last_seq'",
     ],
 )
-def test_a_number_that_is_wrong_is_noticed(store: Store, change: str) -> None:
+def test_a_number_that_is_wrong_is_noticed(store, change):
     store.append("music", [make_ranking(number) for number in range(10)])
     store.append("music", [make_label(1, 3), make_label(2, 77)])
     store.verify()
@@ -509,7 +499,7 @@ def test_a_number_that_is_wrong_is_noticed(store: Store, change: str) -> None:
         store.verify()
 
 
-def test_the_command_that_makes_a_backup_leaves_out_secrets(cluster: Cluster, url: str) -> None:
+def test_the_command_that_makes_a_backup_leaves_out_secrets(cluster, url):
     with open_store(url) as store:
         hook = Webhook("https://example.com/hook", Secret("whsec_abc"), False, 3)
         store.set_webhook("music", hook, AuditEntry(3, "ada", "webhook.set", "example.com"))
@@ -530,11 +520,11 @@ def test_the_command_that_makes_a_backup_leaves_out_secrets(cluster: Cluster, ur
 
 
 @pytest.fixture(scope="module")
-def story() -> Story:
+def story():
     return make_story(3, end=END, daily=12)
 
 
-def fill(url: str, story: Story) -> Monitor:
+def fill(url, story):
     """Store a story, and evaluate it."""
     reader = EventReader()
     told = list(reader.read_rankings(story.validation, now=story.start).events)
@@ -551,9 +541,7 @@ def fill(url: str, story: Story) -> Monitor:
 
 
 @pytest.mark.slow
-def test_windows_are_those_of_sqlite_to_the_last_bit(
-    url: str, tmp_path: Path, story: Story
-) -> None:
+def test_windows_are_those_of_sqlite_to_the_last_bit(url, tmp_path, story):
     with closing(fill(url, story)) as here, closing(fill(str(tmp_path / "a.db"), story)) as there:
         digest = here.configuration.digest
         for length in ("hour", "day"):
@@ -574,7 +562,7 @@ PAGES = ("/", "/incidents", "/trace", "/rules", "/slices", "/quality", "/setting
 
 
 @pytest.mark.slow
-def test_services_share_a_store(url: str) -> None:
+def test_services_share_a_store(url):
     """One takes events and shows pages, another evaluates, and a third takes over from that."""
     serve = ("-m", "rankscope", "serve", url, "--port", "0", "--every", "0.1")
     with closing(Monitor.open(url)) as monitor:
@@ -599,7 +587,7 @@ def test_services_share_a_store(url: str) -> None:
                 wait_for(store, digest, seq)
 
 
-def test_sigterm_ends_services_whose_database_holds_them_up(url: str) -> None:
+def test_sigterm_ends_services_whose_database_holds_them_up(url):
     """Their writers wait for a statement that never ends, and requests wait for their writers."""
     serve = ("-m", "rankscope", "serve", url, "--port", "0", "--every", "0.1")
     asked = {"stderr": subprocess.PIPE}
@@ -615,7 +603,7 @@ def test_sigterm_ends_services_whose_database_holds_them_up(url: str) -> None:
             )
         shown = {"ranking_id": "new", "time": "2026-11-20T10:00:00Z", "doc_ids": ["a"]}
 
-        def post(address: str) -> None:
+        def post(address):
             with suppress(httpx.TransportError):
                 httpx.post(f"{address}v1/rankings", json=shown, timeout=300)
 
@@ -635,12 +623,12 @@ def test_sigterm_ends_services_whose_database_holds_them_up(url: str) -> None:
             thread.join()
 
 
-def _is_held_up(connection: Any) -> bool:  # noqa: ANN401 - of SQLAlchemy
+def _is_held_up(connection):
     asked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
     return connection.exec_driver_sql(asked).scalar_one() > 0
 
 
-def wait_for(store: Any, digest: bytes, seq: int) -> None:  # noqa: ANN401 - a reader
+def wait_for(store, digest, seq):
     """Ask until an evaluation has seen an event."""
     while (done := store.progress("default", digest)) is None or done.seq < seq:
         pass

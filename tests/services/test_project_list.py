@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from rankscope.monitor.server.pages.projects import list_projects
 from rankscope.monitor.store import open_store
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.monitor.store.store import Store
 
 from tests.monitor.many_projects import (
     copy_project,
@@ -18,10 +15,9 @@ from tests.monitor.many_projects import (
     put_incidents,
 )
 from tests.monitor.server.service import NOW
-from tests.services.postgres import Cluster
 
 
-def fill(store: Store) -> None:
+def fill(store):
     assert store.take_evaluation()
     log_days(store, "music", days=9, values=2)
     evaluate(store, "music")
@@ -30,7 +26,7 @@ def fill(store: Store) -> None:
 
 
 @pytest.mark.slow
-def test_rows_are_the_same_whatever_the_database(cluster: Cluster, tmp_path: Path) -> None:
+def test_rows_are_the_same_whatever_the_database(cluster, tmp_path):
     with open_store(cluster.url()) as one, SQLiteStore(tmp_path / "a.db") as other:
         for store in (one, other):
             fill(store)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,7 +31,7 @@ LABEL = re.compile(r"\{[^}]*\}|\b(?:by|on) \([^)]*\)")
 HOURS = 30
 
 
-def promtool(*arguments: str, given: str | None = None) -> str:
+def promtool(*arguments, given=None):
     """Run promtool, which has to succeed, and return what it printed."""
     done = subprocess.run(
         ["promtool", *arguments],  # noqa: S607 - as the system has it
@@ -45,14 +44,14 @@ def promtool(*arguments: str, given: str | None = None) -> str:
     return done.stdout + done.stderr
 
 
-def list_alerts() -> list[dict[str, Any]]:
+def list_alerts():
     """The alerts that are shipped."""
     return [
         rule for group in yaml.safe_load(RULES.read_text())["groups"] for rule in group["rules"]
     ]
 
 
-def list_queries() -> list[str]:
+def list_queries():
     """The expressions of the dashboard for the project `default` and hours."""
     panels = json.loads(DASHBOARD.read_text())["panels"]
     values = {"$project": "default", "$window": "hour", "$__rate_interval": "1m"}
@@ -67,12 +66,12 @@ def list_queries() -> list[str]:
     return queries
 
 
-def find_metrics(expression: str) -> set[str]:
+def find_metrics(expression):
     """The metrics that an expression names, without the labels."""
     return set(METRIC.findall(LABEL.sub("", expression)))
 
 
-def test_promtool_finds_nothing_to_improve_in_metrics(tmp_path: Path) -> None:
+def test_promtool_finds_nothing_to_improve_in_metrics(tmp_path):
     service = Service(tmp_path)
     log_music(service)
     key = service.make_key("music", "read")
@@ -82,12 +81,12 @@ def test_promtool_finds_nothing_to_improve_in_metrics(tmp_path: Path) -> None:
     service.store.close()
 
 
-def test_promtool_accepts_the_rules_and_the_configuration() -> None:
+def test_promtool_accepts_the_rules_and_the_configuration():
     assert f"{len(list_alerts())} rules found" in promtool("check", "rules", str(RULES))
     promtool("check", "config", "--syntax-only", str(DEPLOY / "prometheus" / "prometheus.yml"))
 
 
-def test_each_alert_fires_when_it_should_and_not_before() -> None:
+def test_each_alert_fires_when_it_should_and_not_before():
     names = {rule["alert"] for rule in list_alerts()}
     cases = yaml.safe_load(CASES.read_text())
     asked = [case for group in cases["tests"] for case in group["alert_rule_test"]]
@@ -96,7 +95,7 @@ def test_each_alert_fires_when_it_should_and_not_before() -> None:
     promtool("test", "rules", str(CASES))
 
 
-def test_each_alert_says_what_is_wrong_and_what_to_do() -> None:
+def test_each_alert_says_what_is_wrong_and_what_to_do():
     for rule in list_alerts():
         assert rule["alert"].startswith("Rankscope")
         assert rule["labels"]["severity"] in {"warning", "critical"}
@@ -112,7 +111,7 @@ class Watched:
 
 
 @pytest.fixture(scope="module")
-def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+def watched(tmp_path_factory):
     """A service with values, an alert, and requests; Prometheus is configured as it is shipped."""
     folder = tmp_path_factory.mktemp("prometheus")
     store = folder / "music.db"
@@ -139,7 +138,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
             yield Watched(prometheus, job)
 
 
-def fill(path: Path) -> None:
+def fill(path):
     """Log thirty hours of rankings with labels, a baseline, and a rule that alerts."""
     now = datetime.now(UTC)
     since = now - timedelta(hours=HOURS)
@@ -161,7 +160,7 @@ def fill(path: Path) -> None:
         monitor.evaluate(is_replay=True)
 
 
-def make_ranking(since: datetime, number: int) -> dict[str, Any]:
+def make_ranking(since, number):
     """One of ten rankings an hour."""
     return {
         "event_id": f"e{number}-{since.timestamp()}",
@@ -172,15 +171,15 @@ def make_ranking(since: datetime, number: int) -> dict[str, Any]:
     }
 
 
-def test_prometheus_reads_the_service_and_evaluates_the_rules(watched: Watched) -> None:
-    def find_target() -> Any:  # noqa: ANN401 - JSON
+def test_prometheus_reads_the_service_and_evaluates_the_rules(watched):
+    def find_target():
         (target,) = watched.prometheus.ask("targets")["activeTargets"] or [{"health": ""}]
         return target if target["health"] == "up" else None
 
     target = poll(find_target, "the target to be up")
     assert (target["lastError"], target["labels"]["project"]) == ("", "default")
 
-    def find_rules() -> Any:  # noqa: ANN401 - JSON
+    def find_rules():
         rules = [
             rule for group in watched.prometheus.ask("rules")["groups"] for rule in group["rules"]
         ]
@@ -191,8 +190,8 @@ def test_prometheus_reads_the_service_and_evaluates_the_rules(watched: Watched) 
     assert {rule["health"] for rule in rules} == {"ok"}
 
 
-def test_a_rule_that_alerts_is_an_alert_of_prometheus(watched: Watched) -> None:
-    def find_alerts() -> Any:  # noqa: ANN401 - JSON
+def test_a_rule_that_alerts_is_an_alert_of_prometheus(watched):
+    def find_alerts():
         alerts = watched.prometheus.ask("alerts")["alerts"]
         return [one["labels"] for one in alerts if one["state"] == "firing"]
 
@@ -201,14 +200,12 @@ def test_a_rule_that_alerts_is_an_alert_of_prometheus(watched: Watched) -> None:
     assert (labels["rule"], labels["project"]) == ("volume", "default")
 
 
-def test_the_time_of_the_last_evaluation_moves_on_although_nothing_arrives(
-    watched: Watched,
-) -> None:
+def test_the_time_of_the_last_evaluation_moves_on_although_nothing_arrives(watched):
     changed = "changes(rankscope_evaluated_timestamp_seconds[10m]) > 1"
     poll(lambda: watched.prometheus.query(changed), "another evaluation")
 
 
-def test_the_alerts_name_metrics_that_the_service_has(watched: Watched) -> None:
+def test_the_alerts_name_metrics_that_the_service_has(watched):
     named = set().union(*(find_metrics(rule["expr"]) for rule in list_alerts()))
     assert len(named) > 10
     poll(
@@ -217,13 +214,13 @@ def test_the_alerts_name_metrics_that_the_service_has(watched: Watched) -> None:
     )
 
 
-def test_no_panel_of_the_dashboard_is_empty(watched: Watched) -> None:
+def test_no_panel_of_the_dashboard_is_empty(watched):
     for query in list_queries():
         assert find_metrics(query)
         poll(lambda query=query: watched.prometheus.query(query), f"a value of {query}")  # type: ignore[misc]
 
 
-def test_the_dashboard_finds_the_project(watched: Watched) -> None:
+def test_the_dashboard_finds_the_project(watched):
     (variable,) = (
         one
         for one in json.loads(DASHBOARD.read_text())["templating"]["list"]
@@ -235,7 +232,7 @@ def test_the_dashboard_finds_the_project(watched: Watched) -> None:
     assert found["metric"]["project"] == "default"
 
 
-def test_no_two_panels_of_the_dashboard_overlap() -> None:
+def test_no_two_panels_of_the_dashboard_overlap():
     taken: set[tuple[int, int]] = set()
     for panel in json.loads(DASHBOARD.read_text())["panels"]:
         place = panel["gridPos"]

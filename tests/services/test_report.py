@@ -11,21 +11,20 @@ from tests.services.conftest import PHONE, RUNS, take_picture, watch_pages
 from tests.services.contrast import find_faint_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Page
 
     Open = Callable[..., Page]
 
 
 @pytest.fixture
-def opened(browser: Browser) -> Iterator[Open]:
+def opened(browser):
     """Opens a page offline; at the end nothing may have been asked for, said or refused."""
     own: set[str] = set()
     with watch_pages(browser, own.__contains__) as make:
 
-        def open_page(path: Path, **settings: object) -> Page:
+        def open_page(path, **settings):
             page = make(**settings)
             page.context.set_offline(True)
             own.add(path.as_uri())
@@ -35,23 +34,23 @@ def opened(browser: Browser) -> Iterator[Open]:
         yield open_page
 
 
-def column(page: Page, table: str, number: int) -> list[str]:
+def column(page, table, number):
     """The texts of a column of a table, from top to bottom, of the rows that are shown."""
     cells = page.locator(f"{table} tbody tr:visible > :nth-child({number})")
     return cells.all_inner_texts()
 
 
-def unfold(page: Page) -> None:
+def unfold(page):
     """Open all that is folded."""
     page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
 
 
-def head(page: Page, table: str, name: str) -> Locator:
+def head(page, table, name):
     """The head of a column."""
     return page.locator(f"{table} thead th").filter(has_text=name).first
 
 
-def test_ids_that_look_like_markup_do_nothing(opened: Open, hostile: Path) -> None:
+def test_ids_that_look_like_markup_do_nothing(opened, hostile):
     page = opened(hostile)
     assert page.locator("img, iframe, object, body script ~ script").count() == 0
     unfold(page)
@@ -59,7 +58,7 @@ def test_ids_that_look_like_markup_do_nothing(opened: Open, hostile: Path) -> No
     assert page.locator("bdi", has_text="<img/src=x/onerror=alert(1)>").count() > 0
 
 
-def test_a_click_sorts_and_another_turns_the_order_round(opened: Open, report: Path) -> None:
+def test_a_click_sorts_and_another_turns_the_order_round(opened, report):
     page = opened(report)
     table = "#table-1"
     before = column(page, table, 1)
@@ -79,7 +78,7 @@ def test_a_click_sorts_and_another_turns_the_order_round(opened: Open, report: P
 
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])
-def test_the_keyboard_sorts(opened: Open, report: Path, key: str) -> None:
+def test_the_keyboard_sorts(opened, report, key):
     page = opened(report)
     table = "#table-summary"
     page.locator(f"{table} >> button").first.focus()
@@ -92,9 +91,7 @@ def test_the_keyboard_sorts(opened: Open, report: Path, key: str) -> None:
     assert values == sorted(values, reverse=True)
 
 
-def test_the_field_above_a_table_keeps_the_rows_that_have_a_text(
-    opened: Open, report: Path
-) -> None:
+def test_the_field_above_a_table_keeps_the_rows_that_have_a_text(opened, report):
     page = opened(report)
     field = page.get_by_label("Filter queries").first
     field.fill("Q5")
@@ -110,7 +107,7 @@ def test_the_field_above_a_table_keeps_the_rows_that_have_a_text(
     assert page.locator("#table-1-filter ~ output").inner_text() == ""
 
 
-def test_the_first_stop_of_the_keyboard_skips_to_the_content(opened: Open, report: Path) -> None:
+def test_the_first_stop_of_the_keyboard_skips_to_the_content(opened, report):
     page = opened(report)
     page.keyboard.press("Tab")
     link = page.locator(".skip")
@@ -122,7 +119,7 @@ def test_the_first_stop_of_the_keyboard_skips_to_the_content(opened: Open, repor
     assert page.evaluate("document.activeElement.id") == "content"
 
 
-def test_every_stop_of_the_keyboard_is_seen(opened: Open, report: Path) -> None:
+def test_every_stop_of_the_keyboard_is_seen(opened, report):
     page = opened(report)
     seen = set()
     for _ in range(60):
@@ -141,16 +138,14 @@ def test_every_stop_of_the_keyboard_is_seen(opened: Open, report: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 320])
-def test_a_narrow_page_does_not_scroll_sideways(
-    opened: Open, report: Path, hostile: Path, width: int
-) -> None:
+def test_a_narrow_page_does_not_scroll_sideways(opened, report, hostile, width):
     for path in (report, hostile):
         page = opened(path, viewport={"width": width, "height": 800})
         unfold(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_a_table_wider_than_the_page_scrolls_by_itself(opened: Open, report: Path) -> None:
+def test_a_table_wider_than_the_page_scrolls_by_itself(opened, report):
     page = opened(report, viewport=PHONE)
     region = page.get_by_role("region", name="Summary table")
     width, inner = region.evaluate("each => [each.clientWidth, each.scrollWidth]")
@@ -160,7 +155,7 @@ def test_a_table_wider_than_the_page_scrolls_by_itself(opened: Open, report: Pat
     page.wait_for_function("() => document.querySelector('.scroll').scrollLeft > 0")
 
 
-def test_links_of_a_report_in_a_notebook_stay_in_its_frame(opened: Open, tmp_path: Path) -> None:
+def test_links_of_a_report_in_a_notebook_stay_in_its_frame(opened, tmp_path):
     qrels = {f"q{at}": {"a": 1, "b": 0} for at in range(9)}
     report = rs.report(qrels, {"one": {query: {"b": 2.0, "a": 1.0} for query in qrels}})
     notebook = tmp_path / "notebook.html"
@@ -180,7 +175,7 @@ def test_links_of_a_report_in_a_notebook_stay_in_its_frame(opened: Open, tmp_pat
     assert frame.locator("#table-1 [aria-sort]").count() == 1
 
 
-def test_a_narrow_page_shows_the_verdict_at_once(opened: Open, report: Path) -> None:
+def test_a_narrow_page_shows_the_verdict_at_once(opened, report):
     page = opened(report, viewport=PHONE)
     box = page.locator(".verdict").bounding_box()
     assert box is not None
@@ -189,7 +184,7 @@ def test_a_narrow_page_shows_the_verdict_at_once(opened: Open, report: Path) -> 
     assert box["y"] + box["height"] <= PHONE["height"]
 
 
-def test_only_a_table_wider_than_the_page_says_that_it_scrolls(opened: Open, report: Path) -> None:
+def test_only_a_table_wider_than_the_page_says_that_it_scrolls(opened, report):
     page = opened(report, viewport=PHONE)
     hint = page.locator(".sideways").first
     hint.wait_for(state="visible")
@@ -199,9 +194,7 @@ def test_only_a_table_wider_than_the_page_says_that_it_scrolls(opened: Open, rep
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_stands_out_from_what_is_behind_it(
-    opened: Open, report: Path, scheme: str
-) -> None:
+def test_every_text_stands_out_from_what_is_behind_it(opened, report, scheme):
     page = opened(report, color_scheme=scheme)
     unfold(page)
     assert find_faint_texts(page) == []
@@ -210,7 +203,7 @@ def test_every_text_stands_out_from_what_is_behind_it(
     take_picture(page, f"report-{scheme}")
 
 
-def test_everything_is_read_without_a_script(opened: Open, report: Path) -> None:
+def test_everything_is_read_without_a_script(opened, report):
     page = opened(report, java_script_enabled=False)
     assert page.locator("button:visible, input:visible").count() == 0
     assert page.locator("#table-summary tbody th .name").all_inner_texts() == list(RUNS)
@@ -220,9 +213,7 @@ def test_everything_is_read_without_a_script(opened: Open, report: Path) -> None
     assert first.locator("table").first.is_visible()
 
 
-def test_print_shows_all_rows_of_what_is_unfolded_and_no_controls(
-    opened: Open, report: Path
-) -> None:
+def test_print_shows_all_rows_of_what_is_unfolded_and_no_controls(opened, report):
     page = opened(report)
     region = page.locator(".tall").first
     assert region.evaluate("each => each.scrollHeight > each.clientHeight")

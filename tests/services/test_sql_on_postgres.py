@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import psycopg
 import pytest
 import rankscope as rs
-from rankscope import SqlStatements
 
-from tests.services.postgres import Cluster
 from tests.warehouse.test_values import IN_SQL, error_of_a_mean
-
-Rows = list[dict[str, object]]
 
 QRELS = {
     "q1": {"a": 3.0, "B": 1.5, "b": 0.0, "é": 2.0, "zz": -1.0, "unseen": 1.0},
@@ -30,7 +25,7 @@ RUN = {
 
 
 @pytest.fixture(scope="module")
-def server(cluster: Cluster) -> Iterator[psycopg.Connection]:
+def server(cluster):
     """A server whose columns are sorted as people in Germany sort."""
     with psycopg.connect(host=str(cluster.folder), user="postgres") as server:
         for table, number, lists in (("qrels", "relevance", QRELS), ("run", "score", RUN)):
@@ -44,13 +39,13 @@ def server(cluster: Cluster) -> Iterator[psycopg.Connection]:
         yield server
 
 
-def query(server: psycopg.Connection, statement: str) -> Rows:
+def query(server, statement):
     cursor = server.execute(statement.encode())
     names = [column.name for column in cursor.description or ()]
     return [dict(zip(names, row, strict=True)) for row in cursor]
 
 
-def read(value: object) -> float:
+def read(value):
     """A value, NaN where it is null."""
     return math.nan if value is None else float(value)  # type: ignore[arg-type]  # a number
 
@@ -59,9 +54,7 @@ def read(value: object) -> float:
     "policy",
     ["empty=nan", "empty=skip,unjudged=remove,ties=doc_id_asc", "negative=gain,ties=worst"],
 )
-def test_values_are_equal_and_means_as_close_as_a_sum_can_be(
-    server: psycopg.Connection, policy: str
-) -> None:
+def test_values_are_equal_and_means_as_close_as_a_sum_can_be(server, policy):
     for measures in (IN_SQL[:60], IN_SQL[60::9]):
         statements = rs.sql("qrels", "run", measures, dialect="postgres", policy=policy, depth=20)
         assert query(server, statements.checks) == []
@@ -78,7 +71,7 @@ def test_values_are_equal_and_means_as_close_as_a_sum_can_be(
             assert abs(got - mean) <= bound or (math.isnan(mean) and math.isnan(got)), measure
 
 
-def check_problems(server: psycopg.Connection, statements: SqlStatements, code: str) -> None:
+def check_problems(server, statements, code):
     """There is this problem, and no value."""
     assert [row["problem"] for row in query(server, statements.checks)] == [code]
     (means,) = query(server, statements.means)
@@ -86,7 +79,7 @@ def check_problems(server: psycopg.Connection, statements: SqlStatements, code: 
     assert means["rr_n"] == 0
 
 
-def test_problems_are_found_and_hide_the_values(server: psycopg.Connection) -> None:
+def test_problems_are_found_and_hide_the_values(server):
     with server.transaction(force_rollback=True):
         server.execute("INSERT INTO run VALUES ('q1', 'nan', 'NaN')")
         check_problems(server, rs.sql("qrels", "run", "RR", dialect="postgres"), "score_nan")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gzip
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -28,11 +26,11 @@ MARK = "jabberwocky"
 class Collector:
     """What was exported to it."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.bodies: dict[str, list[bytes]] = {"/v1/traces": [], "/v1/metrics": []}
         self.url = ""
 
-    def spans(self) -> list[Any]:
+    def spans(self):
         exported = [ExportTraceServiceRequest.FromString(one) for one in self.bodies["/v1/traces"]]
         return [
             span
@@ -42,7 +40,7 @@ class Collector:
             for span in scope.spans
         ]
 
-    def metrics(self) -> set[str]:
+    def metrics(self):
         exported = self.bodies["/v1/metrics"]
         return {
             metric.name
@@ -54,11 +52,11 @@ class Collector:
 
 
 @contextmanager
-def collecting() -> Iterator[Collector]:
+def collecting():
     collector = Collector()
 
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
+        def do_POST(self):
             body = self.rfile.read(int(self.headers["content-length"]))
             if self.headers.get("content-encoding") == "gzip":
                 body = gzip.decompress(body)
@@ -67,7 +65,7 @@ def collecting() -> Iterator[Collector]:
             self.send_header("content-length", "0")
             self.end_headers()
 
-        def log_message(self, *_args: object) -> None:
+        def log_message(self, *_args):
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
@@ -79,13 +77,11 @@ def collecting() -> Iterator[Collector]:
         thread.join(10)
 
 
-def read(span: Any) -> dict[str, Any]:  # noqa: ANN401 - generated
+def read(span):
     return {one.key: getattr(one.value, one.value.WhichOneof("value")) for one in span.attributes}
 
 
-def test_requests_are_spans_of_their_routes_and_nothing_of_them_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_requests_are_spans_of_their_routes_and_nothing_of_them_is_told(tmp_path, monkeypatch):
     store = tmp_path / "music.db"
     key = command("monitor", "key", "make", str(store), "ann", "--scope", "admin", "read").strip()
     headers = {
@@ -119,9 +115,7 @@ def test_requests_are_spans_of_their_routes_and_nothing_of_them_is_told(
         assert any(b"rankscope" in body for body in bodies)
 
 
-def test_a_collector_that_is_gone_holds_up_neither_requests_nor_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_collector_that_is_gone_holds_up_neither_requests_nor_the_end(tmp_path, monkeypatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
     with run_service(tmp_path / "music.db") as url:
         assert httpx.get(f"{url}/healthz", timeout=60).status_code == 200
@@ -129,7 +123,7 @@ def test_a_collector_that_is_gone_holds_up_neither_requests_nor_the_end(
     assert "ending.forced" not in (tmp_path / "music.log").read_text()
 
 
-def test_without_an_endpoint_nothing_is_traced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_endpoint_nothing_is_traced(monkeypatch):
     app: Any = object()
     assert trace_requests(app)[0] is app
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
@@ -150,14 +144,12 @@ def test_without_an_endpoint_nothing_is_traced(monkeypatch: pytest.MonkeyPatch) 
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": ""}, set()),
     ],
 )
-def test_each_signal_is_sent_where_the_environment_says(
-    environment: dict[str, str], sent: set[str]
-) -> None:
+def test_each_signal_is_sent_where_the_environment_says(environment, sent):
     signals = {"TRACES", "METRICS"}
     assert {one for one in signals if find_endpoint(environment, one) is not None} == sent
 
 
-def test_another_protocol_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_protocol_is_an_error(monkeypatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
     app: Any = object()
@@ -165,7 +157,7 @@ def test_another_protocol_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         trace_requests(app)
 
 
-def test_an_endpoint_without_the_library_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endpoint_without_the_library_is_an_error(monkeypatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setitem(__import__("sys").modules, "opentelemetry.instrumentation.asgi", None)
     app: Any = object()

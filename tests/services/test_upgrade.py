@@ -8,8 +8,6 @@ import sys
 import threading
 from collections import Counter
 from contextlib import ExitStack
-from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -27,7 +25,6 @@ from rankscope.monitor.store.tables import revisions, schema, version
 from tests.monitor.store import next_release
 from tests.monitor.store.conformance import read_back
 from tests.monitor.store.processes import find_tests, run_python
-from tests.services.postgres import Cluster
 from tests.services.running import poll
 
 pytestmark = pytest.mark.timeout(300)
@@ -39,7 +36,7 @@ RETRIABLE = {"store_busy", "store_overloaded", "store_unreachable"}
 CLICKS = Configuration(definition=define(positive="click", window="1h"), baseline=None)
 
 
-def make_events(start: int, first: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def make_events(start, first):
     """A batch of rankings and their clicks, from one number on."""
     rankings, labels = [], []
     for number in range(first, first + BATCH):
@@ -54,13 +51,13 @@ def make_events(start: int, first: int) -> tuple[list[dict[str, Any]], list[dict
 class Services:
     """Two services on one store, each in its slot, behind what a load balancer does."""
 
-    def __init__(self, url: str, folder: Path) -> None:
+    def __init__(self, url, folder):
         self._url = url
         self._folder = folder
         self._running: dict[int, subprocess.Popen[str]] = {}
         self.addresses: dict[int, str] = {}
 
-    def start(self, slot: int, program: list[str]) -> None:
+    def start(self, slot, program):
         """Start a service, and let requests come to it once it listens."""
         words = ("serve", self._url, "--port", "0", "--every", "1", "--project", "music")
         with (self._folder / f"{slot}.log").open("a") as log:
@@ -78,7 +75,7 @@ class Services:
         assert line.startswith("Listening on"), (self._folder / f"{slot}.log").read_text()
         self.addresses[slot] = line.split()[2].rstrip("/")
 
-    def stop(self, slot: int) -> None:
+    def stop(self, slot):
         self.addresses.pop(slot, None)
         process = self._running.pop(slot, None)
         if process is not None:
@@ -89,7 +86,7 @@ class Services:
 class Sender(threading.Thread):
     """Sends events until it is told to stop, and repeats each one until it is acknowledged."""
 
-    def __init__(self, services: Services, slot: int, start: int) -> None:
+    def __init__(self, services, slot, start):
         super().__init__(daemon=True)
         self._services = services
         self._slot = slot
@@ -98,7 +95,7 @@ class Sender(threading.Thread):
         self.statuses: Counter[tuple[int, str]] = Counter()
         self.ending = threading.Event()
 
-    def run(self) -> None:
+    def run(self):
         with httpx.Client(timeout=60) as client:
             number = self._slot * 10_000
             while not self.ending.is_set() and len(self.sent) < 9_000:
@@ -109,7 +106,7 @@ class Sender(threading.Thread):
                 self.sent += range(number, number + BATCH)
                 number += BATCH
 
-    def _send(self, client: httpx.Client, path: str, events: list[dict[str, Any]]) -> None:
+    def _send(self, client, path, events):
         while True:
             addresses = dict(self._services.addresses)
             address = addresses.get(self._slot) or next(iter(addresses.values()))
@@ -126,8 +123,8 @@ class Sender(threading.Thread):
 
 @pytest.mark.slow
 def test_services_are_upgraded_one_after_the_other_while_both_take_events(
-    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    cluster, tmp_path, monkeypatch
+):
     url = cluster.url()
     start = (read_clock() - 3 * DAY) // DAY * DAY
     with open_store(url) as store:
@@ -135,7 +132,7 @@ def test_services_are_upgraded_one_after_the_other_while_both_take_events(
     services = Services(url, tmp_path)
     senders = [Sender(services, slot, start) for slot in (0, 1)]
 
-    def wait_for_more() -> None:
+    def wait_for_more():
         before = [len(sender.sent) for sender in senders]
         poll(
             lambda: all(
@@ -180,7 +177,7 @@ def test_services_are_upgraded_one_after_the_other_while_both_take_events(
     check_events(url, f"sqlite:///{tmp_path}/twin.db", sent, start)
 
 
-def check_events(url: str, twin_url: str, sent: list[int], start: int) -> None:
+def check_events(url, twin_url, sent, start):
     """Compare a store with one that has got the same events in one piece."""
     now = start + 2 * DAY
     batches = [make_events(start, first) for first in sent[::BATCH]]
@@ -203,7 +200,7 @@ def check_events(url: str, twin_url: str, sent: list[int], start: int) -> None:
         assert both[0] == both[1]
 
 
-def test_the_revisions_make_the_tables_of_the_metadata(cluster: Cluster) -> None:
+def test_the_revisions_make_the_tables_of_the_metadata(cluster):
     url = cluster.url()
     with PostgresStore(url) as store, store._writing.connect() as connection:
         tables = sa.MetaData()
@@ -223,7 +220,7 @@ def test_the_revisions_make_the_tables_of_the_metadata(cluster: Cluster) -> None
         connection.rollback()
 
 
-def test_an_upgrade_gives_way_to_a_long_read_and_is_made_after_it(cluster: Cluster) -> None:
+def test_an_upgrade_gives_way_to_a_long_read_and_is_made_after_it(cluster):
     url = cluster.url()
     open_store(url).close()
     with open_reader(url) as reader, reader.engine.connect() as reading:

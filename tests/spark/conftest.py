@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 import sys
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -14,7 +12,7 @@ MEASURES = ["nDCG@10", "AP", "RR", "P@5", "GMAP", "Judged@10"]
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
+def spark():
     sql = pytest.importorskip(
         "pyspark.sql", reason="PySpark is not installed; it is in make test-integrations"
     )
@@ -35,7 +33,7 @@ def spark() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def collection() -> tuple[Any, Any]:
+def collection():
     """Return judgments and a run: missing queries, unjudged ones, ties, negative grades."""
     pa = pytest.importorskip("pyarrow")
     generator = random.Random(7)
@@ -66,13 +64,13 @@ def collection() -> tuple[Any, Any]:
 
 
 @pytest.fixture(scope="session")
-def judged(collection: tuple[Any, Any]) -> Any:
+def judged(collection):
     """Return the judgments without an attribute."""
     return collection[0].drop_columns(["country"])
 
 
 @pytest.fixture(scope="session")
-def table(collection: tuple[Any, Any]) -> Any:
+def table(collection):
     """Return a table with scores and grades, some of them null, and an attribute."""
     qrels, run = collection
     grades = dict(zip(_pairs(qrels), qrels["relevance"].to_pylist(), strict=True))
@@ -81,5 +79,5 @@ def table(collection: tuple[Any, Any]) -> Any:
     return run.append_column("relevance", [relevance]).append_column("country", [countries])
 
 
-def _pairs(table: Any) -> list[tuple[str, str]]:
+def _pairs(table):
     return list(zip(table["query_id"].to_pylist(), table["doc_id"].to_pylist(), strict=True))

@@ -44,7 +44,7 @@ print("equal")
 """
 
 
-def test_spark_connect_gives_the_local_values() -> None:
+def test_spark_connect_gives_the_local_values():
     made = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", SCRIPT],
         env=os.environ | {"PYSPARK_PYTHON": sys.executable},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
 
 import pytest
 import rankscope as rs
@@ -18,7 +17,7 @@ pytest.importorskip("pyspark", reason="PySpark is not installed; it is in make t
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning")
 
 
-def spread(spark: Any, table: Any, partitions: int) -> Any:
+def spread(spark, table, partitions):
     """Return a data frame whose rows are spread at random."""
     return spark.createDataFrame(table).repartition(partitions)
 
@@ -33,9 +32,7 @@ def spread(spark: Any, table: Any, partitions: int) -> Any:
         ("ties=worst,missing_gain=0.5,unretrieved=ignore", 2),
     ],
 )
-def test_judgments_and_a_run_have_the_local_values(
-    spark: Any, collection: tuple[Any, Any], judged: Any, policy: str, partitions: int
-) -> None:
+def test_judgments_and_a_run_have_the_local_values(spark, collection, judged, policy, partitions):
     run = collection[1]
     measures = [name for name in MEASURES if "average" not in policy or "GMAP" not in name]
     with rss.evaluate(
@@ -49,9 +46,7 @@ def test_judgments_and_a_run_have_the_local_values(
     "aggregate",
     ["median", "quantile(0.1)", "tail_mean(0.2)", "harmonic", "ratio_of_sums"],
 )
-def test_every_aggregate_is_the_local_one(
-    spark: Any, collection: tuple[Any, Any], judged: Any, aggregate: str
-) -> None:
+def test_every_aggregate_is_the_local_one(spark, collection, judged, aggregate):
     run, policy = collection[1], f"aggregate={aggregate}"
     found = rss.evaluate(
         spread(spark, judged, 3), spread(spark, run, 2), "nDCG@10", policy=policy, partitions=3
@@ -60,7 +55,7 @@ def test_every_aggregate_is_the_local_one(
 
 
 @pytest.mark.parametrize("partitions", [1, 5])
-def test_a_table_has_the_local_values_and_slices(spark: Any, table: Any, partitions: int) -> None:
+def test_a_table_has_the_local_values_and_slices(spark, table, partitions):
     found = rss.evaluate(
         spread(spark, table, partitions), MEASURES[:4], by="country", partitions=partitions
     )
@@ -71,9 +66,7 @@ def test_a_table_has_the_local_values_and_slices(spark: Any, table: Any, partiti
     assert found.slices.to_dict() == local.slices.to_dict()
 
 
-def test_slices_of_judgments_are_those_of_the_queries(
-    spark: Any, collection: tuple[Any, Any]
-) -> None:
+def test_slices_of_judgments_are_those_of_the_queries(spark, collection):
     qrels, run = collection
     found = rss.evaluate(spread(spark, qrels, 3), spread(spark, run, 3), "nDCG@10", by=["country"])
     judged = qrels.drop_columns(["country"])
@@ -91,7 +84,7 @@ def test_slices_of_judgments_are_those_of_the_queries(
     assert found.to_arrow().column_names == ["query_id", "country", "nDCG@10"]
 
 
-def test_integer_ids_stay_integers(spark: Any) -> None:
+def test_integer_ids_stay_integers(spark):
     qrels = pa.table({"qid": [10, 9, 9], "docno": [1, 2, 3], "rel": [1, 0, 2]})
     run = pa.table({"qid": [9, 9, 10], "docno": [2, 3, 1], "score": [1.0, 1.0, 0.5]})
     found = rss.evaluate(spark.createDataFrame(qrels), spark.createDataFrame(run), ["AP", "RR"])
@@ -101,20 +94,20 @@ def test_integer_ids_stay_integers(spark: Any) -> None:
     assert sorted(found.query_ids) == [9, 10]
 
 
-def test_ranks_in_place_of_scores_rank_alike(spark: Any) -> None:
+def test_ranks_in_place_of_scores_rank_alike(spark):
     table = pa.table({"qid": ["a", "a", "b"], "rank": [2, 1, 3], "label": [1, 0, 1]})
     found = rss.evaluate(spark.createDataFrame(table), ["RR", "nDCG@3"])
     assert bits(found) == bits(rs.evaluate(table, ["RR", "nDCG@3"]))
 
 
-def test_rows_that_are_interactions_are_relevant(spark: Any) -> None:
+def test_rows_that_are_interactions_are_relevant(spark):
     bought = pa.table({"user_id": ["u", "v"], "item_id": ["a", "b"]})
     run = pa.table({"user_id": ["u", "u"], "item_id": ["b", "a"], "score": [2.0, 1.0]})
     found = rss.evaluate(spark.createDataFrame(bought), spark.createDataFrame(run), "RR")
     assert bits(found) == bits(rs.evaluate(bought, run, "RR"))
 
 
-def test_a_query_with_many_rows_beside_small_ones_is_one_query(spark: Any) -> None:
+def test_a_query_with_many_rows_beside_small_ones_is_one_query(spark):
     size = 200_000
     rows = spark.range(size).selectExpr(
         "IF(id < 190000, 'all', concat('q', id % 1000)) AS qid",
@@ -135,9 +128,7 @@ def test_a_query_with_many_rows_beside_small_ones_is_one_query(spark: Any) -> No
     assert bits(found) == bits(local)
 
 
-def test_a_convention_sets_what_it_sets_locally(
-    spark: Any, collection: tuple[Any, Any], judged: Any
-) -> None:
+def test_a_convention_sets_what_it_sets_locally(spark, collection, judged):
     run = collection[1]
     found = rss.evaluate(
         spread(spark, judged, 2), spread(spark, run, 2), ["nDCG@10", "AP"], convention="trec_eval"
@@ -145,16 +136,14 @@ def test_a_convention_sets_what_it_sets_locally(
     assert dict(found) == dict(rs.evaluate(judged, run, ["nDCG@10", "AP"], convention="trec_eval"))
 
 
-def test_a_gain_that_is_a_function_knows_all_grades(
-    spark: Any, collection: tuple[Any, Any], judged: Any
-) -> None:
+def test_a_gain_that_is_a_function_knows_all_grades(spark, collection, judged):
     run = collection[1]
     measure = rs.nDCG(gain=lambda grade: grade**3) @ 10
     found = rss.evaluate(spread(spark, judged, 2), spread(spark, run, 2), measure)
     assert found[measure] == rs.evaluate(judged, run, measure)[measure]
 
 
-def test_values_stay_in_spark_and_travel_when_they_are_collected(spark: Any, table: Any) -> None:
+def test_values_stay_in_spark_and_travel_when_they_are_collected(spark, table):
     found = rss.evaluate(spread(spark, table, 2), ["AP", "RR"])
     rows = found.to_spark(names="plain")
     assert rows.columns == ["query_id", "ap", "rr"]
@@ -164,7 +153,7 @@ def test_values_stay_in_spark_and_travel_when_they_are_collected(spark: Any, tab
     assert again.to_dict() == found.to_dict()
 
 
-def test_losses_are_the_local_ones(spark: Any, collection: tuple[Any, Any], judged: Any) -> None:
+def test_losses_are_the_local_ones(spark, collection, judged):
     run = collection[1]
     found = rss.losses(spread(spark, judged, 3), spread(spark, run, 2), "nDCG@10")
     local = rs.Rankings.from_run(judged, run).losses("nDCG@10")
@@ -172,7 +161,7 @@ def test_losses_are_the_local_ones(spark: Any, collection: tuple[Any, Any], judg
     assert str(found).splitlines()[:4] == str(local).splitlines()[:4]
 
 
-def test_a_comparison_is_that_of_the_same_values(spark: Any, collection: tuple[Any, Any]) -> None:
+def test_a_comparison_is_that_of_the_same_values(spark, collection):
     qrels, run = collection
     judged = qrels.drop_columns(["country"]).sort_by("query_id")
     other = run.set_column(2, "score", [[-each for each in run["score"].to_pylist()]])

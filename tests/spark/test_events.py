@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
@@ -19,16 +18,12 @@ from rankscope import FormatError
 from rankscope.monitor.events.batch import pack_events
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.intake.ingestion import Ingestion
-from rankscope.spark.events import Hour, decode_labels, decode_rankings, settle_hour
+from rankscope.spark.events import decode_labels, decode_rankings, settle_hour
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rankscope._core import EventBatch
     from rankscope.monitor.events.event import Event
-    from rankscope.monitor.events.rejection import Decoded, Reading
-    from rankscope.monitor.intake.ingestion import Kind
+    from rankscope.monitor.events.rejection import Reading
 
 START = datetime(2026, 11, 20, tzinfo=UTC)
 HOUR = int(START.timestamp()) * 1_000_000
@@ -47,12 +42,12 @@ times = st.integers(0, 3).map(lambda hours: START + timedelta(hours=hours))
 
 
 @st.composite
-def rankings(draw: st.DrawFn) -> dict[str, Any]:
+def rankings(draw):
     """A row that holds a whole ranking, often a usual one."""
     size = draw(st.integers(0, 4))
     usual = draw(st.booleans())
 
-    def column(values: st.SearchStrategy[object]) -> object:
+    def column(values):
         if draw(st.integers(0, 3)) == 0:
             return None
         length = size if usual or draw(st.booleans()) else draw(st.integers(0, 4))
@@ -121,15 +116,15 @@ class Recorder:
 
     takes_prepared = False
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.readings: list[Reading] = []
 
-    def take(self, reading: Reading) -> list[str]:
+    def take(self, reading):
         self.readings.append(reading)
         return ["accepted"] * len(reading.answers)
 
 
-def ingest(kind: Kind, table: pa.Table) -> tuple[list[Any], ...]:
+def ingest(kind, table):
     """The events, codes and notes of a table that is ingested."""
     recorder = Recorder()
     ingestion = Ingestion(recorder, kind, now=lambda: NOW, is_strict=False)
@@ -140,12 +135,12 @@ def ingest(kind: Kind, table: pa.Table) -> tuple[list[Any], ...]:
     return events, codes, notes
 
 
-def list_events(batch: EventBatch) -> list[bytes]:
+def list_events(batch):
     """What each event says, to the last bit."""
     return [pickle.dumps(batch.cut(at, at + 1)) for at in range(len(batch))]
 
 
-def check(kind: Kind, table: pa.Table, found: Decoded) -> None:
+def check(kind, table, found):
     """Compare what was decoded with what ingestion stores."""
     events, codes, notes = ingest(kind, table)
     assert list_events(found.batch) == list_events(pack_events(events))
@@ -154,12 +149,12 @@ def check(kind: Kind, table: pa.Table, found: Decoded) -> None:
 
 
 @given(st.lists(rankings(), max_size=6))
-def test_rankings_are_read_as_if_they_were_sent(rows: list[dict[str, Any]]) -> None:
+def test_rankings_are_read_as_if_they_were_sent(rows):
     table = pa.Table.from_pylist(rows, SCHEMA)
     check("rankings", table, decode_rankings(table))
 
 
-def test_rankings_with_a_list_of_objects_are_read_as_if_they_were_sent() -> None:
+def test_rankings_with_a_list_of_objects_are_read_as_if_they_were_sent():
     documents = [{"item_id": "a", "rank": 1, "colors": ["red"]}]
     rows = [{"ranking_id": "r", "time": START, "items": items} for items in (documents, None)]
     table = pa.Table.from_pylist(rows)
@@ -167,12 +162,12 @@ def test_rankings_with_a_list_of_objects_are_read_as_if_they_were_sent() -> None
 
 
 @given(st.lists(labels, max_size=8))
-def test_labels_are_read_as_if_they_were_sent(rows: list[Any]) -> None:
+def test_labels_are_read_as_if_they_were_sent(rows):
     table = pa.Table.from_pylist(rows, LABELS)
     check("labels", table, decode_labels(table))
 
 
-def test_columns_that_are_missing_or_hold_no_lists_are_named() -> None:
+def test_columns_that_are_missing_or_hold_no_lists_are_named():
     with pytest.raises(FormatError, match=r"expected columns of time, doc_id; found ranking_id"):
         decode_rankings(pa.table({"ranking_id": ["r"]}))
     rows = {"ranking_id": ["r"], "time": [START], "doc_id": ["a"]}
@@ -182,20 +177,20 @@ def test_columns_that_are_missing_or_hold_no_lists_are_named() -> None:
         decode_labels(pa.table(rows))
 
 
-def show(ranking_id: str, time: int, version: str = "1", event_id: str = "") -> Ranking:
+def show(ranking_id, time, version="1", event_id=""):
     items = Items(("a", "b"), (1, 2))
     return Ranking(event_id or ranking_id, ranking_id, HOUR + time, items, "", "", "", version)
 
 
-def click(event_id: str, ranking_id: str, time: int = 9) -> Label:
+def click(event_id, ranking_id, time=9):
     return Label(event_id, ranking_id, "a", HOUR + time, ("click",))
 
 
-def settle(shown: Sequence[Event], told: Sequence[Event] = ()) -> Hour:
+def settle(shown, told=()):
     return settle_hour(HOUR, pack_events(shown), pack_events(told), {})
 
 
-def test_labels_of_a_ranking_that_does_not_count_are_of_none() -> None:
+def test_labels_of_a_ranking_that_does_not_count_are_of_none():
     shown: list[Event] = [
         show("r1", 1),
         click("logged 1", "r1"),
@@ -211,7 +206,7 @@ def test_labels_of_a_ranking_that_does_not_count_are_of_none() -> None:
 
 @given(st.lists(labels, max_size=12))
 @settings(max_examples=50)
-def test_labels_are_joined_once_and_in_the_order_in_which_they_count(rows: list[Any]) -> None:
+def test_labels_are_joined_once_and_in_the_order_in_which_they_count(rows):
     table = pa.Table.from_pylist(rows, LABELS)
     events, _, _ = ingest("labels", table)
     shown = [show("r2", 0), show("r1", 60)]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 import rankscope as rs
 
@@ -25,7 +22,7 @@ WRITTEN = {
 
 @pytest.mark.parametrize("times", ["INT96", "TIMESTAMP_MICROS"])
 @pytest.mark.parametrize("how", WRITTEN)
-def test_a_file_of_spark_is_read(spark: Any, tmp_path: Path, how: str, times: str) -> None:
+def test_a_file_of_spark_is_read(spark, tmp_path, how, times):
     rows = [
         (f"q{row // 10}", f"d{row}", row % 3, row * 7 % 11 / 2, None if row % 4 else "x", [row])
         for row in range(60)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 import rankscope as rs
 import rankscope.spark as rss
@@ -24,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully suppo
 MEASURES = ["nDCG@10", "AP"]
 
 
-def make(queries: int = 300, *, integers: bool = False) -> Any:
+def make(queries=300, *, integers=False):
     """Return a table query by query, with ties, nulls and queries of different sizes."""
     rows = [(query, doc) for query in range(queries) for doc in range(1 + query % 13)]
     names = [query if integers else f"q{query}" for query, _ in rows]
@@ -40,12 +37,12 @@ def make(queries: int = 300, *, integers: bool = False) -> Any:
 
 
 @pytest.fixture
-def paths(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+def paths(monkeypatch):
     """Say of each evaluation whether the rows stayed."""
     found: list[bool] = []
     run = frames.run_in_place
 
-    def watch(*arguments: Any) -> Any:
+    def watch(*arguments):
         answer = run(*arguments)
         found.append(answer is not None)
         return answer
@@ -54,7 +51,7 @@ def paths(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return found
 
 
-def write(table: Any, folder: Path, files: int) -> str:
+def write(table, folder, files):
     """Write a table as files of several row groups, which cut queries."""
     folder.mkdir()
     size = -(-table.num_rows // files)
@@ -66,9 +63,7 @@ def write(table: Any, folder: Path, files: int) -> str:
 
 @pytest.mark.parametrize("files", [1, 3])
 @pytest.mark.parametrize("integers", [True, False])
-def test_files_are_read_by_tasks(
-    spark: Any, tmp_path: Path, paths: list[bool], files: int, *, integers: bool
-) -> None:
+def test_files_are_read_by_tasks(spark, tmp_path, paths, files, *, integers):
     table = make(integers=integers)
     frame = spark.read.parquet(write(table, tmp_path / "t", files))
     found = rss.evaluate(frame, MEASURES, by="country")
@@ -78,7 +73,7 @@ def test_files_are_read_by_tasks(
     assert paths == [True]
 
 
-def test_rows_that_spark_reads_stay_too(spark: Any, tmp_path: Path, paths: list[bool]) -> None:
+def test_rows_that_spark_reads_stay_too(spark, tmp_path, paths):
     frame = spark.read.parquet(write(make(), tmp_path / "t", 2)).where("score >= 0")
     assert find_pieces(frame, ["query_id"]) == []
     assert bits(rss.evaluate(frame, MEASURES)) == bits(rs.evaluate(make(), MEASURES))
@@ -86,7 +81,7 @@ def test_rows_that_spark_reads_stay_too(spark: Any, tmp_path: Path, paths: list[
 
 
 @pytest.mark.parametrize("change", ["filter", "column", "types", "cache", "limit"])
-def test_what_is_no_plain_scan_is_read_by_spark(spark: Any, tmp_path: Path, change: str) -> None:
+def test_what_is_no_plain_scan_is_read_by_spark(spark, tmp_path, change):
     path = write(make(integers=True), tmp_path / "t", 2)
     frame = spark.read.parquet(path)
     assert find_pieces(frame.select("query_id", "score"), ["query_id"]) != []
@@ -101,9 +96,7 @@ def test_what_is_no_plain_scan_is_read_by_spark(spark: Any, tmp_path: Path, chan
     frame.unpersist()
 
 
-def test_a_query_in_two_places_moves_all_rows(
-    spark: Any, tmp_path: Path, paths: list[bool]
-) -> None:
+def test_a_query_in_two_places_moves_all_rows(spark, tmp_path, paths):
     table = make()
     again = table.slice(30, 40)
     again = again.set_column(1, "doc_id", [[f"x{doc}" for doc in range(40)]])
@@ -113,9 +106,7 @@ def test_a_query_in_two_places_moves_all_rows(
     assert paths == [False]
 
 
-def test_queries_that_differ_by_case_are_noted_wherever_they_are(
-    spark: Any, tmp_path: Path
-) -> None:
+def test_queries_that_differ_by_case_are_noted_wherever_they_are(spark, tmp_path):
     table = make()
     names = [name.replace("q250", "Q100") for name in table["query_id"].to_pylist()]
     table = table.set_column(0, "query_id", [names])
@@ -123,9 +114,7 @@ def test_queries_that_differ_by_case_are_noted_wherever_they_are(
     assert bits(found) == bits(rs.evaluate(table, MEASURES))
 
 
-def test_columns_of_another_type_in_a_file_are_read_by_spark(
-    spark: Any, tmp_path: Path, paths: list[bool]
-) -> None:
+def test_columns_of_another_type_in_a_file_are_read_by_spark(spark, tmp_path, paths):
     table = make(integers=True).drop_columns(["country"])
     small = table.set_column(3, "relevance", table["relevance"].cast(pa.int32()))
     frame = spark.read.schema("query_id long, doc_id long, score double, relevance long").parquet(
@@ -136,7 +125,7 @@ def test_columns_of_another_type_in_a_file_are_read_by_spark(
     assert paths == [False]
 
 
-def test_settings_of_the_session_are_as_they_were(spark: Any) -> None:
+def test_settings_of_the_session_are_as_they_were(spark):
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
     spark.conf.set(name, "77")
     try:
@@ -148,9 +137,7 @@ def test_settings_of_the_session_are_as_they_were(spark: Any) -> None:
 
 @pytest.mark.parametrize("at_once", [1, 5, 64, 10_000])
 @pytest.mark.parametrize("rows", [1, 13, 400])
-def test_a_partition_is_cut_between_queries(
-    monkeypatch: pytest.MonkeyPatch, at_once: int, rows: int
-) -> None:
+def test_a_partition_is_cut_between_queries(monkeypatch, at_once, rows):
     monkeypatch.setattr(in_place, "AT_ONCE", max(at_once, 14))
     table = make(80).slice(0, rows)
     held = Rows(
@@ -169,7 +156,7 @@ def test_a_partition_is_cut_between_queries(
     )
 
 
-def split_run(table: Any) -> tuple[Any, Any]:
+def split_run(table):
     """Return judgments, of which some have no run, and a run, of which some has no judgments."""
     rows = table.filter(pa.compute.is_valid(table["relevance"]))
     qrels = rows.select(["query_id", "doc_id", "relevance", "country"])
@@ -180,9 +167,7 @@ def split_run(table: Any) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("files", [1, 3])
 @pytest.mark.parametrize("by", [None, "country"])
-def test_a_run_stays_where_judgments_are_few(
-    spark: Any, tmp_path: Path, paths: list[bool], files: int, by: str | None
-) -> None:
+def test_a_run_stays_where_judgments_are_few(spark, tmp_path, paths, files, by):
     qrels, run = split_run(make())
     frame = spark.read.parquet(write(run, tmp_path / "r", files))
     judged = qrels if by else qrels.drop_columns(["country"])
@@ -197,9 +182,7 @@ def test_a_run_stays_where_judgments_are_few(
     assert bits(found) == bits(moved)
 
 
-def test_judgments_in_files_are_read_by_the_driver(
-    spark: Any, tmp_path: Path, paths: list[bool]
-) -> None:
+def test_judgments_in_files_are_read_by_the_driver(spark, tmp_path, paths):
     qrels, run = split_run(make())
     judged = qrels.drop_columns(["country"])
     frames_of = [
@@ -213,9 +196,7 @@ def test_judgments_in_files_are_read_by_the_driver(
 
 @pytest.mark.parametrize("files", [1, 3])
 @pytest.mark.parametrize("integers", [True, False])
-def test_scattered_rows_are_moved_as_files(
-    spark: Any, tmp_path: Path, paths: list[bool], files: int, *, integers: bool
-) -> None:
+def test_scattered_rows_are_moved_as_files(spark, tmp_path, paths, files, *, integers):
     table = make(integers=integers)
     order = sorted(range(table.num_rows), key=lambda row: row * 7919 % 10_007)
     path = write(table.take(order), tmp_path / "t", files)
@@ -225,9 +206,7 @@ def test_scattered_rows_are_moved_as_files(
     assert paths == [False]
 
 
-def test_many_judgments_are_moved(
-    spark: Any, tmp_path: Path, paths: list[bool], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_judgments_are_moved(spark, tmp_path, paths, monkeypatch):
     monkeypatch.setattr(frames, "MOST_JUDGED", 10)
     qrels, run = split_run(make())
     frame = spark.read.parquet(write(run, tmp_path / "r", 2))
@@ -237,7 +216,7 @@ def test_many_judgments_are_moved(
     assert paths == [False]
 
 
-def test_integers_and_texts_meet(spark: Any) -> None:
+def test_integers_and_texts_meet(spark):
     qrels = pa.table({"query_id": ["1", "1", "2"], "doc_id": ["a", "b", "a"], "grade": [1, 0, 2]})
     run = pa.table({"query_id": [1, 1, 2], "doc_id": ["a", "b", "c"], "score": [1.0, 2.0, 3.0]})
     local = rs.evaluate(qrels, run, MEASURES)

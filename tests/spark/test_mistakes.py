@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import rankscope as rs
 import rankscope.spark as rss
@@ -20,7 +18,7 @@ QRELS = pa.table(GOOD | {"relevance": [1, 0, 2]})
 RUN = pa.table(GOOD | {"score": [1.0, 2.0, 3.0]})
 
 
-def change(table: Any, name: str, values: Any) -> Any:
+def change(table, name, values):
     return table.set_column(table.column_names.index(name), name, values)
 
 
@@ -45,9 +43,7 @@ def change(table: Any, name: str, values: Any) -> Any:
         (QRELS, RUN.rename_columns(["query_id", "doc_id", "relevance"]), ""),
     ],
 )
-def test_a_mistake_has_the_code_that_it_has_locally(
-    spark: Any, qrels: Any, run: Any, policy: str
-) -> None:
+def test_a_mistake_has_the_code_that_it_has_locally(spark, qrels, run, policy):
     with pytest.raises(rs.RankscopeError) as local:
         rs.evaluate(qrels, run, "AP", policy=policy)
     with pytest.raises(rs.RankscopeError) as found:
@@ -70,9 +66,7 @@ def test_a_mistake_has_the_code_that_it_has_locally(
         ({"label": [1, 0, 1], "grade": [1, 0, 1]}, {}),
     ],
 )
-def test_a_mistake_in_a_table_has_the_code_that_it_has_locally(
-    spark: Any, columns: dict[str, Any], arguments: dict[str, Any]
-) -> None:
+def test_a_mistake_in_a_table_has_the_code_that_it_has_locally(spark, columns, arguments):
     kinds = {"label": pa.int64(), "country": pa.string(), "grade": pa.int64()}
     held = {name: pa.array(values, kinds[name]) for name, values in columns.items()}
     table = pa.table({"qid": ["a", "a", "b"], "score": [1.0, 2.0, 3.0]} | held)
@@ -86,19 +80,17 @@ def test_a_mistake_in_a_table_has_the_code_that_it_has_locally(
 @pytest.mark.parametrize(
     "arguments", [{"policy": "ties=input"}, {"duplicates": "first"}, {"policy": rs.Policy("input")}]
 )
-def test_what_depends_on_the_order_of_rows_is_refused(
-    spark: Any, arguments: dict[str, Any]
-) -> None:
+def test_what_depends_on_the_order_of_rows_is_refused(spark, arguments):
     with refuses(rs.PolicyError, "row_order"):
         rss.evaluate(spark.createDataFrame(QRELS), spark.createDataFrame(RUN), "AP", **arguments)
 
 
-def test_a_table_of_another_library_is_refused(spark: Any) -> None:
+def test_a_table_of_another_library_is_refused(spark):
     with pytest.raises(rs.UsageError, match="expected qrels as a Spark DataFrame, found Table"):
         rss.evaluate(QRELS, spark.createDataFrame(RUN), "AP")
 
 
-def test_names_of_columns_may_have_dots(spark: Any) -> None:
+def test_names_of_columns_may_have_dots(spark):
     table = pa.table({"a.q": ["a", "a"], "my score": [1.0, 2.0], "b c": [1, 0]})
     names = {"query": "a.q", "score": "my score", "relevance": "b c"}
     found = rss.evaluate(spark.createDataFrame(table), "RR", **names)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
-from typing import Any
 
 import pytest
 import rankscope as rs
@@ -33,14 +32,12 @@ from tests.spark.test_in_place import MEASURES, make, split_run  # noqa: E402 - 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning")
 
 
-def scatter(spark: Any, table: Any) -> Any:
+def scatter(spark, table):
     """Return a data frame whose queries are in several partitions."""
     return spark.createDataFrame(table).repartition(3)
 
 
-def test_the_files_are_removed_with_the_values_and_written_again(
-    spark: Any, tmp_path: Path
-) -> None:
+def test_the_files_are_removed_with_the_values_and_written_again(spark, tmp_path):
     spark.conf.set(shared_folder.SETTING, str(tmp_path))
     try:
         found = rss.evaluate(scatter(spark, make()), MEASURES)
@@ -57,9 +54,7 @@ def test_the_files_are_removed_with_the_values_and_written_again(
     assert not folder.exists()
 
 
-def test_a_cluster_has_no_folder_unless_the_session_names_one(
-    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cluster_has_no_folder_unless_the_session_names_one(spark, tmp_path, monkeypatch):
     folder = make_folder(spark)
     assert folder is not None
     assert Path(folder.path).parent == Path(spark.sparkContext._temp_dir)
@@ -74,9 +69,7 @@ def test_a_cluster_has_no_folder_unless_the_session_names_one(
     assert Path(named.path).parent == tmp_path
 
 
-def test_spark_moves_packed_rows_where_there_is_no_folder(
-    spark: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_spark_moves_packed_rows_where_there_is_no_folder(spark, monkeypatch):
     monkeypatch.setattr(frames, "make_folder", lambda _: None)
     table = make(integers=True)
     found = rss.evaluate(scatter(spark, table), MEASURES, by="country")
@@ -88,7 +81,7 @@ def test_spark_moves_packed_rows_where_there_is_no_folder(
     assert bits(paired) == bits(rs.evaluate(judged, run, MEASURES))
 
 
-def test_a_folder_that_cannot_be_written_is_an_error(spark: Any, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_an_error(spark, tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     spark.conf.set(shared_folder.SETTING, str(tmp_path / "file"))
     try:
@@ -99,7 +92,7 @@ def test_a_folder_that_cannot_be_written_is_an_error(spark: Any, tmp_path: Path)
     assert shared_folder.SETTING in str(caught.value.hint)
 
 
-def test_what_is_packed_into_a_file_is_unpacked(tmp_path: Path) -> None:
+def test_what_is_packed_into_a_file_is_unpacked(tmp_path):
     table = make(integers=True)
     rows = Rows(
         side="joined",
@@ -115,7 +108,7 @@ def test_what_is_packed_into_a_file_is_unpacked(tmp_path: Path) -> None:
     assert held.sort_by(order).equals(table.sort_by(order))
 
 
-def test_a_file_that_is_gone_or_cut_is_an_error(tmp_path: Path) -> None:
+def test_a_file_that_is_gone_or_cut_is_an_error(tmp_path):
     path = tmp_path / "with spaces"
     path.write_bytes(b"abcdef")
     assert read_place(name_place(str(path), 2, 3)) == b"cde"
@@ -125,13 +118,11 @@ def test_a_file_that_is_gone_or_cut_is_an_error(tmp_path: Path) -> None:
         read_place(name_place(str(tmp_path / "other"), 0, 1))
 
 
-def test_a_folder_that_nobody_wrote_to_is_removed_without_an_error(tmp_path: Path) -> None:
+def test_a_folder_that_nobody_wrote_to_is_removed_without_an_error(tmp_path):
     SharedFolder(str(tmp_path / "none")).clear()
 
 
-def test_too_little_memory_is_an_error_that_says_what_to_set(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_too_little_memory_is_an_error_that_says_what_to_set(monkeypatch):
     table = make(integers=True)
     rows, _ = select_columns("joined", table.schema, {}, [])
     table = table.select(rows.columns)
@@ -139,7 +130,7 @@ def test_too_little_memory_is_an_error_that_says_what_to_set(
     asked = Settings(measures="AP", policy=None, convention=None)
     job = make_job([rows], list, asked, Reading.read())
 
-    def fail(*_: object, **__: object) -> None:
+    def fail(*_, **__):
         raise MemoryError
 
     monkeypatch.setattr(tasks, "unpack", fail)

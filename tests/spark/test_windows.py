@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,7 +31,7 @@ MUSIC = Configuration(
 
 
 @pytest.fixture(scope="module")
-def log() -> tuple[Any, Any]:
+def log():
     """Return rankings of two days, in any order, and labels, of which some come twice."""
     generator = random.Random(3)
     rankings, labels = [], []
@@ -89,17 +88,17 @@ def log() -> tuple[Any, Any]:
     return shown, told
 
 
-def open_monitor(path: Path) -> Monitor:
+def open_monitor(path):
     monitor = Monitor.open(str(path), now=lambda: NOW)
     monitor.configure(MUSIC)
     return monitor
 
 
-def list_cells(monitor: Monitor) -> list[Any]:
+def list_cells(monitor):
     return sorted(monitor.store.cells(monitor.project, MUSIC.digest, 0, 2**62))
 
 
-def test_windows_are_those_of_the_monitor(spark: Any, log: tuple[Any, Any], tmp_path: Path) -> None:
+def test_windows_are_those_of_the_monitor(spark, log, tmp_path):
     rankings, labels = log
     with open_monitor(tmp_path / "events.db") as local, open_monitor(tmp_path / "x.db") as empty:
         assert local.log_rankings(rankings).accepted == len(rankings)
@@ -120,7 +119,7 @@ def test_windows_are_those_of_the_monitor(spark: Any, log: tuple[Any, Any], tmp_
         assert list_cells(empty) == list_cells(local)
 
 
-def test_an_invalid_event_is_an_error(spark: Any, log: tuple[Any, Any]) -> None:
+def test_an_invalid_event_is_an_error(spark, log):
     rankings, labels = log
     docs = [["d1", "d1"], *rankings["doc_id"].to_pylist()[1:]]
     column = pa.array(docs, pa.list_(pa.string()))
@@ -130,7 +129,7 @@ def test_an_invalid_event_is_an_error(spark: Any, log: tuple[Any, Any]) -> None:
         rss.windows(*frames, MUSIC, now=NOW)
 
 
-def test_windows_of_another_definition_are_refused(tmp_path: Path) -> None:
+def test_windows_of_another_definition_are_refused(tmp_path):
     other = Configuration(
         definition=define(measures=["RR@5"], positive=["click"], window="1h"), baseline=None
     )
@@ -142,9 +141,7 @@ def test_windows_of_another_definition_are_refused(tmp_path: Path) -> None:
         made.write(monitor)
 
 
-def test_a_batch_that_comes_again_is_stored_once(
-    spark: Any, log: tuple[Any, Any], tmp_path: Path
-) -> None:
+def test_a_batch_that_comes_again_is_stored_once(spark, log, tmp_path):
     rankings, labels = log
     with open_monitor(tmp_path / "x.db") as monitor:
         outcomes: list[Any] = []
@@ -159,7 +156,7 @@ def test_a_batch_that_comes_again_is_stored_once(
             rss.write_to_monitor(monitor, "labels")(bad, 1)
 
 
-def test_a_stream_is_written_as_it_comes(spark: Any, log: tuple[Any, Any], tmp_path: Path) -> None:
+def test_a_stream_is_written_as_it_comes(spark, log, tmp_path):
     rankings, _ = log
     spark.createDataFrame(rankings).write.parquet(str(tmp_path / "log"))
     with open_monitor(tmp_path / "x.db") as monitor:

@@ -7,7 +7,6 @@ import random
 from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -23,10 +22,8 @@ from tests.refusals import refused
 
 START = datetime(2026, 10, 1)  # noqa: DTZ001 - logs without a zone are usual
 
-Row = tuple[str, str, datetime]
 
-
-def make_rows(seed: int, count: int = 300, *, hours: int = 240) -> list[Row]:
+def make_rows(seed, count=300, *, hours=240):
     """Make interactions, of which many are at the same time, and many pairs are repeated."""
     draw = random.Random(seed)
     rows = []
@@ -36,17 +33,15 @@ def make_rows(seed: int, count: int = 300, *, hours: int = 240) -> list[Row]:
     return rows
 
 
-def make_frame(rows: list[Row]) -> pd.DataFrame:
+def make_frame(rows):
     return pd.DataFrame(rows, columns=["user_id", "item_id", "timestamp"])
 
 
-def list_rows(frame: pd.DataFrame) -> list[tuple[Any, ...]]:
+def list_rows(frame):
     return sorted(frame.itertuples(index=False, name=None))
 
 
-def split_plainly(
-    rows: list[Row], is_test: list[bool], keep: tuple[str, ...] = ()
-) -> tuple[list[Row], list[tuple[str, str]], Counter[str]]:
+def split_plainly(rows, is_test, keep=()):
     """Split as the documentation says, row by row."""
     train = [row for row, late in zip(rows, is_test, strict=True) if not late]
     users, items = {row[0] for row in train}, {row[1] for row in train}
@@ -69,7 +64,7 @@ def split_plainly(
     return sorted(train), sorted(test), lost
 
 
-def find_cuts(rows: list[Row], way: dict[str, Any]) -> dict[str, datetime]:
+def find_cuts(rows, way):
     """The time at which the test set of each user begins, as the documentation says."""
     latest = sorted((row[2] for row in rows), reverse=True)
     of_user: dict[str, list[datetime]] = {}
@@ -90,9 +85,7 @@ def find_cuts(rows: list[Row], way: dict[str, Any]) -> dict[str, datetime]:
         *({"last_per_user": count} for count in (1, 2, 5)),
     ],
 )
-def test_the_test_set_begins_where_it_is_said(
-    seed: int, keep: tuple[Any, ...], way: dict[str, Any]
-) -> None:
+def test_the_test_set_begins_where_it_is_said(seed, keep, way):
     rows = make_rows(seed, hours=20)
     cuts = find_cuts(rows, way)
     train, test, lost = split_plainly(rows, [row[2] >= cuts[row[0]] for row in rows], keep)
@@ -101,7 +94,7 @@ def test_the_test_set_begins_where_it_is_said(
     assert Counter(parts.dropped) == lost
 
 
-def test_a_share_is_meant_as_it_is_written() -> None:
+def test_a_share_is_meant_as_it_is_written():
     # The double 0.1 is above a tenth, and 30 times it above 3.
     log = {"user_id": ["a"] * 30, "item_id": [f"i{n}" for n in range(30)], "time": [*range(30)]}
     parts = rs.split(log, last=0.1, keep="new_items")
@@ -109,7 +102,7 @@ def test_a_share_is_meant_as_it_is_written() -> None:
     assert "last 10% of the interactions, from 27 on" in parts.rule
 
 
-def test_a_length_takes_what_is_less_old_than_it() -> None:
+def test_a_length_takes_what_is_less_old_than_it():
     days = [date(2026, 11, day) for day in (1, 22, 23, 24, 30)]
     log = pl.DataFrame({"user": ["u"] * 5, "item": [*"abcde"], "date": days})
     parts = rs.split(log, last="7d", keep="new_items")
@@ -132,7 +125,7 @@ def test_a_length_takes_what_is_less_old_than_it() -> None:
         np.datetime64("2026-10-05T00:00:00", "ns"),
     ],
 )
-def test_a_time_can_be_given_in_many_ways(at: Any) -> None:  # noqa: ANN401 - of any type
+def test_a_time_can_be_given_in_many_ways(at):
     parts = rs.split(make_frame(make_rows(1)), at=at)
     assert parts.rule == "The test set begins at 2026-10-05."
     assert parts.train["timestamp"].max() < pd.Timestamp("2026-10-05")
@@ -140,7 +133,7 @@ def test_a_time_can_be_given_in_many_ways(at: Any) -> None:  # noqa: ANN401 - of
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("core", [2, 4])
-def test_a_core_is_what_is_left_when_nothing_more_can_be_taken_away(seed: int, core: int) -> None:
+def test_a_core_is_what_is_left_when_nothing_more_can_be_taken_away(seed, core):
     rows = make_rows(seed)
     while True:
         users, items = Counter(row[0] for row in rows), Counter(row[1] for row in rows)
@@ -158,12 +151,12 @@ def test_a_core_is_what_is_left_when_nothing_more_can_be_taken_away(seed: int, c
     )
 
 
-def _ceil(share: float, count: int) -> int:
+def _ceil(share, count):
     return -(-round(share * 10) * count // 10)
 
 
 @pytest.mark.parametrize("way", [{"last": 0.3}, {"last": "12h"}, {"last_per_user": 2}, {"core": 3}])
-def test_the_order_of_rows_does_not_matter(way: dict[str, Any]) -> None:
+def test_the_order_of_rows_does_not_matter(way):
     frame = make_frame(make_rows(3, hours=30)).assign(device=["tv", "web", "app"] * 100)
     settings = {"last": 0.4, **way} if "core" in way else way
     first = rs.split(frame, **settings)
@@ -174,7 +167,7 @@ def test_the_order_of_rows_does_not_matter(way: dict[str, Any]) -> None:
         assert str(again) == str(first)
 
 
-def test_of_a_repeated_pair_the_earliest_row_stays_and_then_the_highest_grade() -> None:
+def test_of_a_repeated_pair_the_earliest_row_stays_and_then_the_highest_grade():
     log = {
         "user_id": [*"aabbbb"],
         "item_id": [*"xyyyyy"],
@@ -192,7 +185,7 @@ def test_of_a_repeated_pair_the_earliest_row_stays_and_then_the_highest_grade() 
     assert parts.dropped == {"user and item earlier in test": 3}
 
 
-def test_sets_are_the_same_kind_of_table_as_the_log(tmp_path: Path) -> None:
+def test_sets_are_the_same_kind_of_table_as_the_log(tmp_path):
     frame = make_frame(make_rows(2))
     train, test = rs.split(frame, last="3d")
     assert frame.loc[train.index].equals(train)
@@ -224,7 +217,7 @@ def test_sets_are_the_same_kind_of_table_as_the_log(tmp_path: Path) -> None:
     assert isinstance(rs.split(columns, last="3d").train["user_id"], list)
 
 
-def test_mistakes_in_a_file_are_placed(tmp_path: Path) -> None:
+def test_mistakes_in_a_file_are_placed(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("user_id,song,time\na,x,1\n", encoding="utf-8")
     error = refused(lambda: rs.split(path, at=1), "columns", "a column of doc")
@@ -234,7 +227,7 @@ def test_mistakes_in_a_file_are_placed(tmp_path: Path) -> None:
     assert (error.file, error.line) == (str(path), 3)
 
 
-def test_whole_times_of_json_keep_all_digits(tmp_path: Path) -> None:
+def test_whole_times_of_json_keep_all_digits(tmp_path):
     path, first = tmp_path / "log.jsonl", 1_790_000_000_000_000_001
     text = "".join(
         f'{{"user_id": 1, "item_id": {more}, "time": {first + more}}}\n' for more in range(2)
@@ -245,14 +238,14 @@ def test_whole_times_of_json_keep_all_digits(tmp_path: Path) -> None:
     assert rs.split(path, at=2, keep="new_items").train["time"].to_pylist() == [1.5]
 
 
-def test_ids_are_integers_where_those_of_the_log_are() -> None:
+def test_ids_are_integers_where_those_of_the_log_are():
     log = {"user_id": [7, 7, 8, 8], "item_id": [1, 2, 1, 3], "timestamp": [1.5, 2.5, 1.5, 3.5]}
     train, test = rs.split(log, last_per_user=1, keep="new_items")
     assert train == {"user_id": [7, 8], "item_id": [1, 1], "timestamp": [1.5, 1.5]}
     assert test == {"user_id": [7, 8], "item_id": [2, 3]}
 
 
-def test_both_sets_are_what_evaluate_takes() -> None:
+def test_both_sets_are_what_evaluate_takes():
     frame = make_frame(make_rows(4)).rename(columns={"timestamp": "played_at"})
     train, test = rs.split(frame, last=0.3, time="played_at")
     lists = {user: [*frame["item_id"].unique()[:10]] for user in test["user_id"]}
@@ -265,7 +258,7 @@ def test_both_sets_are_what_evaluate_takes() -> None:
     assert evaluation.counts.queries == len(relevant)
 
 
-def test_times_with_a_zone_are_compared_in_utc() -> None:
+def test_times_with_a_zone_are_compared_in_utc():
     log = {
         "user_id": ["a", "a", "a"],
         "item_id": ["x", "y", "z"],
@@ -351,9 +344,7 @@ ZONED = {**LOG, "time": [datetime(2026, 11, day, tzinfo=UTC) for day in (1, 2, 3
         ({**LOG, "user_id": ["a", None, "b", "b"]}, {"last": 0.5}, "missing_id", "an ID in every"),
     ],
 )
-def test_what_does_not_fit_is_refused(
-    log: dict[str, Any], settings: dict[str, Any], code: str, text: str
-) -> None:
+def test_what_does_not_fit_is_refused(log, settings, code, text):
     refused(lambda: rs.split(log, **settings), code, text)
 
 
@@ -367,7 +358,7 @@ KEPT = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_both_sets_have_the_rows_of_rectools(case: str) -> None:
+def test_both_sets_have_the_rows_of_rectools(case):
     way, _, off = case.partition(" ")
     name, _, value = way.partition("=")
     log = pd.DataFrame(make_log(), columns=["user_id", "item_id", "date"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from random import Random
 from statistics import NormalDist
 from types import SimpleNamespace
 from typing import Any
@@ -44,7 +43,7 @@ from rankscope.stats.test.tested import Sampling
 from scipy.stats import binom, binomtest, norm
 
 
-def make_recovery(*, log_evidence: float, gap: float) -> Recovery:
+def make_recovery(*, log_evidence, gap):
     """A recovery with some evidence, and a mean gap since it seems to have started."""
     return Recovery(
         total=20.0,
@@ -56,34 +55,32 @@ def make_recovery(*, log_evidence: float, gap: float) -> Recovery:
     )
 
 
-def test_a_drop_has_recovered_at_an_evidence_of_20() -> None:
+def test_a_drop_has_recovered_at_an_evidence_of_20():
     limit = math.log(20)
     for evidence in (math.nextafter(limit, 0), limit, math.nextafter(limit, 9)):
         found = make_recovery(log_evidence=evidence, gap=0.0)
         assert found.is_recovered == (evidence >= limit)
 
 
-def test_a_drop_has_recovered_if_the_mean_is_at_its_floor_or_above() -> None:
+def test_a_drop_has_recovered_if_the_mean_is_at_its_floor_or_above():
     for gap in (math.nextafter(0.25, 0), 0.25, math.nextafter(0.25, 1)):
         assert make_recovery(log_evidence=9.0, gap=gap).is_recovered == (gap <= 0.25)
 
 
 @pytest.mark.parametrize(("days", "is_known"), [(6, False), (7, True), (8, True)])
-def test_a_label_rate_is_known_after_a_week(days: int, *, is_known: bool) -> None:
+def test_a_label_rate_is_known_after_a_week(days, *, is_known):
     found = fit_label_rate(np.full(days, 100), np.full(days, 100), np.arange(days))
     assert (found is not None) == is_known
 
 
-def judge_labels(deviation: float, labels: int) -> str:
+def judge_labels(deviation, labels):
     """The verdict about a day of a million rankings, each of which has one label usually."""
     usual = LabelRate(mean=1.0, deviation=deviation, weekdays=(1.0,) * 7, days=28)
     return judge_label_rate(usual, labels=labels, rankings=1_000_000, day=0).state
 
 
 @pytest.mark.parametrize(("deviation", "width"), [(0.0, 220_000), (0.1, 490_000)])
-def test_labels_are_unusual_beyond_22_percent_and_beyond_4_9_deviations(
-    deviation: float, width: int
-) -> None:
+def test_labels_are_unusual_beyond_22_percent_and_beyond_4_9_deviations(deviation, width):
     around = [judge_labels(deviation, 1_000_000 - width + by) for by in (-1, 1)]
     assert around == ["lost", "usual"]
     assert [judge_labels(deviation, 1_000_000 + width + by) for by in (-1, 1)] == [
@@ -92,11 +89,11 @@ def test_labels_are_unusual_beyond_22_percent_and_beyond_4_9_deviations(
     ]
 
 
-def judge_gain(gain: float, lists: int, *, recent: float | None = None) -> str:
+def judge_gain(gain, lists, *, recent=None):
     """By what a period is judged whose lists gain so much, where 10.0 is usual."""
     draw = np.random.default_rng(1)
 
-    def make(count: int) -> Observations:
+    def make(count):
         return Observations(
             value=draw.random(count),
             cluster=np.arange(count),
@@ -110,14 +107,14 @@ def judge_gain(gain: float, lists: int, *, recent: float | None = None) -> str:
     return judge_lane(lane, seen, np.full(lists, gain), seen.value / 2, recent_gain=recent).judged
 
 
-def test_the_order_is_judged_if_lists_gain_more_than_a_tenth_less_or_more() -> None:
+def test_the_order_is_judged_if_lists_gain_more_than_a_tenth_less_or_more():
     # At a distance of exactly a tenth of what is usual, the value is judged.
     assert judge_gain(9.0, 200) == judge_gain(11.0, 200) == "value"
     assert judge_gain(8.9999, 200) == judge_gain(11.0001, 200) == "discount"
 
 
 @pytest.mark.parametrize(("lists", "judged"), [(99, "value"), (100, "discount")])
-def test_fewer_than_100_lists_differ_by_chance(lists: int, judged: str) -> None:
+def test_fewer_than_100_lists_differ_by_chance(lists, judged):
     assert judge_gain(5.0, lists, recent=10.0) == judged
 
 
@@ -125,7 +122,7 @@ RELIABLE = Reliability(n=1000, effective=100, heavy=20, rewarded=10, clusters=30
 
 
 @pytest.mark.parametrize("field", ["effective", "heavy", "rewarded", "clusters"])
-def test_an_estimate_is_reliable_at_its_limits(field: str) -> None:
+def test_an_estimate_is_reliable_at_its_limits(field):
     limit = float(getattr(RELIABLE, field))
     fields = ("n", "effective", "heavy", "rewarded", "clusters")
     said: dict[str, Any] = {name: getattr(RELIABLE, name) for name in fields}
@@ -144,7 +141,7 @@ def test_an_estimate_is_reliable_at_its_limits(field: str) -> None:
         (math.nextafter(0.667, 0), "disagree too much"),
     ],
 )
-def test_agreement_is_read_at_krippendorffs_limits(alpha: float, said: str) -> None:
+def test_agreement_is_read_at_krippendorffs_limits(alpha, said):
     agreement = SimpleNamespace(alpha_ordinal=alpha)
     assert said in JudgeAgreement.reading.fget(agreement)
 
@@ -153,8 +150,8 @@ def test_agreement_is_read_at_krippendorffs_limits(alpha: float, said: str) -> N
     ("items", "top", "is_warned"), [(19, 3, False), (20, 3, True), (20, 4, True), (20, 2, False)]
 )
 def test_judges_use_other_scales_if_one_goes_twice_as_high_on_20_documents(
-    items: int, top: int, *, is_warned: bool
-) -> None:
+    items, top, *, is_warned
+):
     grades = (0.0, 1.0, 1.5, 2.0, 3.0)
     counts = [[0] * 5 for _ in range(5)]
     counts[1][top] = items
@@ -165,7 +162,7 @@ def test_judges_use_other_scales_if_one_goes_twice_as_high_on_20_documents(
 
 
 @pytest.mark.parametrize("at", [("gain", 1.1, False), ("shift", 3.0, True), ("shift", -3.0, True)])
-def test_a_model_is_doubted_at_its_limits(at: tuple[str, float, bool]) -> None:
+def test_a_model_is_doubted_at_its_limits(at):
     field, limit, is_outward = at
     for number in (math.nextafter(limit, 0), limit, math.nextafter(limit, 2 * limit)):
         said = {"gain": 2.0, "shift": 0.0, "correlation": 0.5, "weight": 0.5}
@@ -177,20 +174,20 @@ def test_a_model_is_doubted_at_its_limits(at: tuple[str, float, bool]) -> None:
             assert bool(warnings) == is_beyond
 
 
-def test_weights_are_noted_below_four_fifths() -> None:
+def test_weights_are_noted_below_four_fifths():
     for effective in (math.nextafter(80.0, 0), 80.0, math.nextafter(80.0, 99)):
         estimate: Any = SimpleNamespace(effective=effective, n=100)
         assert bool(_note_weights({"nDCG": estimate})) == (effective < 80)
 
 
-def make_family(differences: list[float]) -> Family:
+def make_family(differences):
     """Two systems that differ so much."""
     values = np.array([[0.0] * len(differences), differences])
     return Family(values=values, sizes=np.ones(len(differences)), pairs=[(0, 1)])
 
 
 @pytest.mark.parametrize(("units", "is_exact"), [(15, True), (16, True), (17, False)])
-def test_all_permutations_of_16_queries_are_counted(units: int, *, is_exact: bool) -> None:
+def test_all_permutations_of_16_queries_are_counted(units, *, is_exact):
     draw = random.Random(units)
     found = compare_pairs([make_family([draw.random() for _ in range(units)])], permutations=999)
     assert found.is_exact == is_exact
@@ -199,7 +196,7 @@ def test_all_permutations_of_16_queries_are_counted(units: int, *, is_exact: boo
 
 
 @pytest.mark.parametrize(("units", "is_few"), [(24, True), (25, False), (26, False)])
-def test_a_bootstrap_of_fewer_than_25_queries_is_doubted(units: int, *, is_few: bool) -> None:
+def test_a_bootstrap_of_fewer_than_25_queries_is_doubted(units, *, is_few):
     draw = random.Random(units)
     family = make_family([draw.random() - 0.5 for _ in range(units)])
     found = compare_pairs([family], test="bootstrap", permutations=99)
@@ -207,20 +204,20 @@ def test_a_bootstrap_of_fewer_than_25_queries_is_doubted(units: int, *, is_few: 
 
 
 @pytest.mark.parametrize(("count", "is_exact"), [(49, True), (50, True), (51, False)])
-def test_ranks_of_50_queries_are_exact(count: int, *, is_exact: bool) -> None:
+def test_ranks_of_50_queries_are_exact(count, *, is_exact):
     family = make_family([(-1) ** at * (at + 1) / 64 for at in range(count)])
     assert compare_pairs([family], test="wilcoxon").is_exact == is_exact
 
 
 @pytest.mark.parametrize(("count", "is_many"), [(999, False), (1000, False), (1001, True)])
-def test_rank_tests_of_more_than_1_000_queries_are_doubted(count: int, *, is_many: bool) -> None:
+def test_rank_tests_of_more_than_1_000_queries_are_doubted(count, *, is_many):
     family = make_family([(-1) ** at * (at + 1) / 1024 for at in range(count)])
     found = compare_pairs([family], test="sign")
     assert any("too often" in one for one in found.warnings) == is_many
 
 
 @pytest.mark.parametrize(("zeros", "is_many"), [(299, False), (300, False), (301, True)])
-def test_zeros_are_noted_if_they_are_more_than_three_in_ten(zeros: int, *, is_many: bool) -> None:
+def test_zeros_are_noted_if_they_are_more_than_three_in_ten(zeros, *, is_many):
     family = make_family(
         [0.0] * zeros + [(-1) ** at * (at + 1) / 1024 for at in range(1000 - zeros)]
     )
@@ -228,7 +225,7 @@ def test_zeros_are_noted_if_they_are_more_than_three_in_ten(zeros: int, *, is_ma
     assert any("leaves out" in one for one in found.warnings) == is_many
 
 
-def judge_fact(change: float) -> bool:
+def judge_fact(change):
     """Whether a mean of 1 that rose by so much has changed clearly."""
     counts = np.array([[64.0], [64.0]])
     sums = [np.array([[64.0], [64.0 * (1 + change)]])] * 4
@@ -236,12 +233,12 @@ def judge_fact(change: float) -> bool:
     return found.facts[0].has_changed
 
 
-def test_an_ideal_has_changed_from_a_hundredth_on() -> None:
+def test_an_ideal_has_changed_from_a_hundredth_on():
     assert [judge_fact(change) for change in (0.0099, 0.0101)] == [False, True]
     assert [judge_fact(change) for change in (-0.0099, -0.0101)] == [False, True]
 
 
-def test_an_interval_has_100_to_a_million_resamples() -> None:
+def test_an_interval_has_100_to_a_million_resamples():
     for count in (100, 101, 999_999, 1_000_000):
         assert Interval(resamples=count).resamples == count
     for count in (99, 1_000_001):
@@ -250,7 +247,7 @@ def test_an_interval_has_100_to_a_million_resamples() -> None:
 
 
 @pytest.mark.parametrize(("slices", "resamples"), [(1, 2000), (2, 4000), (49, 98000), (50, 99999)])
-def test_a_gate_has_50_resamples_beyond_each_end(slices: int, resamples: int) -> None:
+def test_a_gate_has_50_resamples_beyond_each_end(slices, resamples):
     # With a level of 95 %, 50 / (0.05 / 2) = 2,000 for each slice, and 99,999 at most.
     budget: Any = SimpleNamespace(confidence=None)
     found = _correct(Interval(level=0.95, resamples=100), budget, slices)
@@ -260,15 +257,13 @@ def test_a_gate_has_50_resamples_beyond_each_end(slices: int, resamples: int) ->
 
 
 @pytest.mark.parametrize(("floor", "is_told"), [(0.0499, False), (0.05, False), (0.0501, True)])
-def test_a_test_says_so_if_its_smallest_p_value_is_above_a_twentieth(
-    floor: float, *, is_told: bool
-) -> None:
+def test_a_test_says_so_if_its_smallest_p_value_is_above_a_twentieth(floor, *, is_told):
     found = compare_pairs([make_family([0.5, 0.25, -0.125])])
     warnings = _warn_of_floor(replace(found, smallest_p=np.array([floor])))
     assert bool(warnings) == is_told
 
 
-def test_a_test_has_99_to_ten_million_permutations() -> None:
+def test_a_test_has_99_to_ten_million_permutations():
     # All signs of three differences are counted.
     family = make_family([0.5, 0.25, -0.125])
     for count in (99, 100, 9_999_999, 10_000_000):
@@ -282,13 +277,13 @@ def test_a_test_has_99_to_ten_million_permutations() -> None:
     ("most", "expected"),
     [(199_999, 99_999), (199_998, 99_999), (199_997, 9_999), (19_998, 9_999), (19_997, 999)],
 )
-def test_a_test_has_as_many_permutations_as_are_quick_enough(most: int, expected: int) -> None:
+def test_a_test_has_as_many_permutations_as_are_quick_enough(most, expected):
     sampling = Sampling()
     assert sampling.choose(2, 0, most) == expected
     assert sampling.choose(2, 0, 0) == 999
 
 
-def test_values_that_differ_by_a_trillionth_are_equal() -> None:
+def test_values_that_differ_by_a_trillionth_are_equal():
     for off, are_equal in ((0.995e-12, True), (1.005e-12, False)):
         family = Family(values=np.array([[4.0], [4.0 + 4 * off]]), sizes=np.ones(1), pairs=[(0, 1)])
         assert (not next(family.differences()).any()) == are_equal
@@ -296,13 +291,13 @@ def test_values_that_differ_by_a_trillionth_are_equal() -> None:
         assert are_same(np.array([off]), np.array([0.0])).tolist() == [are_equal]
 
 
-def test_a_comparison_has_a_power_of_80_percent() -> None:
+def test_a_comparison_has_a_power_of_80_percent():
     assert _need(0.05, 0.2, 0.05) == queries_needed(0.05, (0.2,), level=0.05, power=0.8) == 128
     expected = minimum_detectable((0.2,), 50, level=0.05, power=0.8)
     assert _detectable(0.2, 50, 0.05, None) == expected
 
 
-def test_an_effect_below_a_thousandth_needs_no_number_of_queries() -> None:
+def test_an_effect_below_a_thousandth_needs_no_number_of_queries():
     assert [_need(effect, 1.0, 0.05) for effect in (-0.000_999, 0.000_999)] == [None, None]
     for effect in (0.001, -0.001, 0.001_001):
         normal = NormalDist()
@@ -310,7 +305,7 @@ def test_an_effect_below_a_thousandth_needs_no_number_of_queries() -> None:
         assert _need(effect, 1.0, 0.05) == pytest.approx(expected, rel=1e-5)
 
 
-def test_an_effect_that_needs_more_than_a_trillion_queries_is_refused() -> None:
+def test_an_effect_that_needs_more_than_a_trillion_queries_is_refused():
     # With so many queries, the t distribution is the normal one.
     normal = NormalDist()
     limit = (normal.inv_cdf(0.975) + normal.inv_cdf(0.8)) / 1e6
@@ -324,9 +319,7 @@ def test_an_effect_that_needs_more_than_a_trillion_queries_is_refused() -> None:
 @pytest.mark.parametrize("count", [1, 5, 71, 72, 100, 1000, 20_000])
 @pytest.mark.parametrize("probability", [0.5, 0.9, 0.95, 0.99])
 @pytest.mark.parametrize("level", [0.95, 0.999])
-def test_the_ends_are_the_order_statistics_of_the_binomial_distribution(
-    count: int, probability: float, level: float
-) -> None:
+def test_the_ends_are_the_order_statistics_of_the_binomial_distribution(count, probability, level):
     found = estimate_quantile(np.arange(1.0, count + 1), probability, level=level, low=0, high=1e6)
     tail = (1 - level) / 2
     ranks = np.arange(count + 2)
@@ -338,7 +331,7 @@ def test_the_ends_are_the_order_statistics_of_the_binomial_distribution(
     assert found.upper == (1e6 if upper > count else upper)
 
 
-def test_equal_clusters_count_as_one_value_each() -> None:
+def test_equal_clusters_count_as_one_value_each():
     values = np.arange(100.0)
     clusters = np.repeat(np.arange(100), 5)
     whole = estimate_quantile(np.repeat(values, 5), 0.9, clusters=clusters)
@@ -349,16 +342,16 @@ def test_equal_clusters_count_as_one_value_each() -> None:
     assert whole.upper >= alone.upper
 
 
-def test_clusters_of_one_value_are_independent_values() -> None:
+def test_clusters_of_one_value_are_independent_values():
     is_above = np.arange(50) % 5 == 0
     assert find_design_effect(is_above, np.arange(50)) == pytest.approx(50 / 49, rel=1e-12)
 
 
-def test_without_values_above_each_cluster_counts_as_one_value() -> None:
+def test_without_values_above_each_cluster_counts_as_one_value():
     assert find_design_effect(np.zeros(60, dtype=bool), np.repeat(np.arange(12), 5)) == 5
 
 
-def test_the_number_needed_is_that_of_a_test_of_a_proportion() -> None:
+def test_the_number_needed_is_that_of_a_test_of_a_proportion():
     share, allowed = 0.02, 0.05
     spread = norm.ppf(0.975) * math.sqrt(allowed * (1 - allowed))
     spread += norm.ppf(0.8) * math.sqrt(share * (1 - share))
@@ -366,20 +359,20 @@ def test_the_number_needed_is_that_of_a_test_of_a_proportion() -> None:
     assert count_needed(share, 0.95, level=0.95, power=0.8) == expected
 
 
-def test_if_no_value_is_above_the_number_needed_gives_an_upper_end() -> None:
+def test_if_no_value_is_above_the_number_needed_gives_an_upper_end():
     for probability in (0.9, 0.95, 0.99):
         needed = count_needed(0.0, probability, level=0.95, power=0.8)
         assert needed is not None
         assert estimate_quantile(np.zeros(needed), probability).upper == 0
 
 
-def test_no_number_shows_on_which_side_of_itself_a_share_is() -> None:
+def test_no_number_shows_on_which_side_of_itself_a_share_is():
     assert count_needed(0.05, 0.95, level=0.95, power=0.8) is None
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
 @pytest.mark.parametrize(("clicks", "count"), [(0, 7), (1, 3), (13, 3322), (50, 100), (9, 9)])
-def test_the_interval_of_a_share_is_that_of_scipy(clicks: int, count: int, level: float) -> None:
+def test_the_interval_of_a_share_is_that_of_scipy(clicks, count, level):
     assert quantile_of(level) == pytest.approx(norm.ppf((1 + level) / 2), rel=1e-12)
     expected = binomtest(clicks, count).proportion_ci(level, method="wilson")
     found = wilson(clicks / count, count, quantile_of(level))
@@ -389,9 +382,7 @@ def test_the_interval_of_a_share_is_that_of_scipy(clicks: int, count: int, level
 @pytest.mark.parametrize(
     ("top", "bottom"), [((14, 3412), (13, 3322)), ((1, 10), (9, 10)), ((30, 40), (1, 90))]
 )
-def test_the_ends_of_a_quotient_are_where_the_recovered_variances_say(
-    top: tuple[int, int], bottom: tuple[int, int]
-) -> None:
+def test_the_ends_of_a_quotient_are_where_the_recovered_variances_say(top, bottom):
     (one, other) = (clicks / count for clicks, count in (top, bottom))
     ends = wilson(one, top[1], 1.96)
     below = wilson(other, bottom[1], 1.96)
@@ -403,7 +394,7 @@ def test_the_ends_of_a_quotient_are_where_the_recovered_variances_say(
         assert distance == pytest.approx((one - of_one) ** 2 + end**2 * (other - of_other) ** 2)
 
 
-def test_a_rank_without_clicks_has_an_upper_end() -> None:
+def test_a_rank_without_clicks_has_an_upper_end():
     ends, below = wilson(0, 100, 1.96), wilson(0.5, 100, 1.96)
     lower, upper = divide(0.0, ends, 0.5, below)
     assert lower == 0
@@ -414,13 +405,13 @@ NUMBERS = st.floats(-1e99, 1e99, allow_subnormal=True)
 
 
 @given(st.lists(NUMBERS, max_size=30))
-def test_a_sum_is_rounded_once(values: list[float]) -> None:
+def test_a_sum_is_rounded_once(values):
     assert sum_all(np.array(values)) == math.fsum(values)
 
 
 @given(st.lists(st.tuples(NUMBERS, st.integers(0, 3)), max_size=30), st.randoms())
-def test_a_sum_of_a_group_is_rounded_once(rows: list[tuple[float, int]], random: Random) -> None:
-    def add(rows: list[tuple[float, int]]) -> list[float]:
+def test_a_sum_of_a_group_is_rounded_once(rows, random):
+    def add(rows):
         values = np.array([value for value, _ in rows])
         return sum_groups(values, np.array([group for _, group in rows], dtype=int), 5).tolist()
 
@@ -432,14 +423,14 @@ def test_a_sum_of_a_group_is_rounded_once(rows: list[tuple[float, int]], random:
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=20))
-def test_parts_add_up_to_each_value(values: list[float]) -> None:
+def test_parts_add_up_to_each_value(values):
     parts = split_exactly(np.array(values))
     for at, value in enumerate(values):
         assert math.fsum(part[at] for part in parts) == value
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=50), st.randoms())
-def test_high_parts_add_up_alike_in_any_order(values: list[float], random: Random) -> None:
+def test_high_parts_add_up_alike_in_any_order(values, random):
     high = take_high_part(np.array(values), 50).tolist()
     assert np.allclose(high, values, rtol=0, atol=2**-45)
     total = sum(high)

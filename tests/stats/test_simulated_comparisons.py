@@ -14,7 +14,6 @@ from dev.simulate.compare.worlds import (
     PAIRS,
     SINGLES,
     UNBOUNDED,
-    World,
     draw_sample,
     measure_coverage,
 )
@@ -24,7 +23,7 @@ RANDOM = 20261123
 
 @pytest.mark.parametrize("world", [*SINGLES, *PAIRS, *UNBOUNDED], ids=lambda world: world.name)
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_samples_of_a_world_have_its_mean(world: World, layout: str) -> None:
+def test_samples_of_a_world_have_its_mean(world, layout):
     random = np.random.default_rng(RANDOM)
     sample = draw_sample(layout, 20_000, random)
     values = world.draw(sample.codes, 0.4 if sample.is_clustered else 0.0, random)
@@ -39,12 +38,12 @@ def test_samples_of_a_world_have_its_mean(world: World, layout: str) -> None:
     ("layout", "effective"),
     [("queries", 41), ("users", 41), ("one heavy user", 80**2 / (40**2 + 40))],
 )
-def test_the_effective_number_of_users_is_kishs(layout: str, effective: float) -> None:
+def test_the_effective_number_of_users_is_kishs(layout, effective):
     sample = draw_sample(layout, 41, np.random.default_rng(RANDOM))
     assert sample.effective == pytest.approx(effective)
 
 
-def test_a_world_is_dense_if_there_are_many_for_its_skewness() -> None:
+def test_a_world_is_dense_if_there_are_many_for_its_skewness():
     found = measure_coverage(PAIRS[3], 200, trials=2)
     assert found.world.name == "rare gains"
     assert not found.is_dense
@@ -52,7 +51,7 @@ def test_a_world_is_dense_if_there_are_many_for_its_skewness() -> None:
     assert measure_coverage(PAIRS[0], 6, trials=2).is_dense
 
 
-def test_a_share_may_be_two_errors_off_with_many_trials() -> None:
+def test_a_share_may_be_two_errors_off_with_many_trials():
     error = find_error(0.95, ENOUGH)
     assert error == pytest.approx((0.95 * 0.05 / ENOUGH) ** 0.5)
     assert not is_below(0.95 - 1.99 * error, 0.95, ENOUGH)
@@ -61,7 +60,7 @@ def test_a_share_may_be_two_errors_off_with_many_trials() -> None:
     assert is_above(0.05 + 2.01 * error, 0.05, ENOUGH)
 
 
-def test_runs_that_are_equal_to_the_baseline_have_its_mean() -> None:
+def test_runs_that_are_equal_to_the_baseline_have_its_mean():
     random = np.random.default_rng(RANDOM)
     for family in corrections.draw(50_000, 3, True, random):
         means = family.values.sum(axis=1) / family.sizes.sum()
@@ -71,7 +70,7 @@ def test_runs_that_are_equal_to_the_baseline_have_its_mean() -> None:
         assert (off[4:] < 4).all()
 
 
-def test_an_interval_that_covers_too_rarely_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interval_that_covers_too_rarely_is_reported(monkeypatch):
     monkeypatch.setattr(cases, "COVERED", 1.0)
     with monkeypatch.context() as patch:
         patch.setattr("dev.simulate.compare.worlds.ROUNDING", -1.0)  # nothing is covered

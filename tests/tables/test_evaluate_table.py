@@ -27,13 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
 
 MEASURES = ["nDCG@5", "AP", "RR", "P@3", "Judged@3", "NumRel"]
 
 
-def make_log(seed: int, queries: int = 60) -> pd.DataFrame:
+def make_log(seed, queries=60):
     choose = random.Random(seed)
     rows = [
         {
@@ -53,7 +51,7 @@ FORMS = ["parquet", "csv", "jsonl", "arrow"]
 
 
 @pytest.fixture(params=[7, 1 << 18])
-def rows_at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def rows_at_once(request, monkeypatch):
     monkeypatch.setattr(streaming, "AT_ONCE", request.param)
 
 
@@ -66,7 +64,7 @@ def rows_at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
         (FORMS[-1], "empty=skip"),
     ],
 )
-def test_a_file_gives_what_its_frame_gives(form: str, policy: str | None, tmp_path: Path) -> None:
+def test_a_file_gives_what_its_frame_gives(form, policy, tmp_path):
     log = make_log(1)
     measures = "nDCG@5" if policy == "aggregate=ratio_of_sums" else MEASURES
     rankings = rs.Rankings.from_table(log, attributes=["country"])
@@ -78,7 +76,7 @@ def test_a_file_gives_what_its_frame_gives(form: str, policy: str | None, tmp_pa
 
 @pytest.mark.usefixtures("rows_at_once")
 @pytest.mark.parametrize("form", FORMS)
-def test_queries_that_come_back_are_read_into_memory(form: str, tmp_path: Path) -> None:
+def test_queries_that_come_back_are_read_into_memory(form, tmp_path):
     log = make_log(2).sample(frac=1, random_state=3)
     expected = rs.Rankings.from_table(log).evaluate(MEASURES)
     path = write_table(log, tmp_path / f"log.{form}")
@@ -90,7 +88,7 @@ def test_queries_that_come_back_are_read_into_memory(form: str, tmp_path: Path) 
 
 @pytest.mark.usefixtures("rows_at_once")
 @pytest.mark.parametrize("ties", ["average", "doc_id", "worst"])
-def test_ties_and_weights_are_those_of_the_frame(ties: Any, tmp_path: Path) -> None:  # noqa: ANN401 - a word of the policy
+def test_ties_and_weights_are_those_of_the_frame(ties, tmp_path):
     log = make_log(5)
     rankings = rs.Rankings.from_table(log, ties=ties)
     weights = {query: 1 + len(query) * 0.25 for query in rankings.query_ids}
@@ -101,7 +99,7 @@ def test_ties_and_weights_are_those_of_the_frame(ties: Any, tmp_path: Path) -> N
     assert dict(found) == dict(expected)
 
 
-def test_gains_by_a_function_need_all_grades_and_get_them(tmp_path: Path) -> None:
+def test_gains_by_a_function_need_all_grades_and_get_them(tmp_path):
     log = make_log(6)
     measure = rs.nDCG(gain=lambda grade: grade**2) @ 5
     expected = rs.Rankings.from_table(log).evaluate(measure)
@@ -119,9 +117,7 @@ def test_gains_by_a_function_need_all_grades_and_get_them(tmp_path: Path) -> Non
         ("country", "nowhere", "attribute_conflict"),
     ],
 )
-def test_a_mistake_is_where_it_stands_in_the_file(
-    column: str, value: object, code: str, tmp_path: Path
-) -> None:
+def test_a_mistake_is_where_it_stands_in_the_file(column, value, code, tmp_path):
     log = make_log(7)
     sizes = log.groupby("search_group_id", sort=False).size()
     row = next(at for at in range(100, len(log)) if sizes[log.search_group_id[at]] > 1)
@@ -135,22 +131,20 @@ def test_a_mistake_is_where_it_stands_in_the_file(
     assert caught.value.line in ({row + 2, row + 3} if column == "country" else {row + 2})
 
 
-def test_gain_tables_are_checked_in_every_batch(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_gain_tables_are_checked_in_every_batch(tmp_path, monkeypatch):
     monkeypatch.setattr(streaming, "AT_ONCE", 5)
     path = write_table(make_log(8), tmp_path / "log.csv")
     refused(lambda: rs.evaluate(path, rs.nDCG(gain=[0, 1]) @ 5), "gain_missing")
 
 
-def test_progress_is_told_in_bytes(tmp_path: Path) -> None:
+def test_progress_is_told_in_bytes(tmp_path):
     path = write_table(make_log(9), tmp_path / "log.csv")
     seen: list[tuple[int, int | None]] = []
     rs.evaluate(path, "RR", progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (path.stat().st_size, path.stat().st_size)
 
 
-def test_labels_are_grades(tmp_path: Path) -> None:
+def test_labels_are_grades(tmp_path):
     log = b"qid,events,score\n1,click|view,0.1\n1,,0.9\n2,buy,0.5\n1,buy|click,0.7\n"
     positive = {"click": 1, "buy": 5}
     path = tmp_path / "log.csv"
@@ -172,7 +166,7 @@ def test_labels_are_grades(tmp_path: Path) -> None:
         {"labels": "events", "positive": "click", "relevance": "score"},
     ],
 )
-def test_labels_that_do_not_fit_are_refused(settings: dict[str, Any]) -> None:
+def test_labels_that_do_not_fit_are_refused(settings):
     log = rs.File(b"qid,events,score\n1,click,0.1\n", "csv")
     with pytest.raises(rs.UsageError):
         rs.evaluate(log, "RR", **settings)
@@ -182,7 +176,7 @@ ROWS = 12_000
 OF_BATCHES = ["nDCG@10", "AP"]
 
 
-def make_table(*, grouped: bool) -> pa.Table:
+def make_table(*, grouped):
     """Return 600 queries with 20 documents, 4 MB in memory."""
     rng = np.random.default_rng(2)
     rows = np.arange(ROWS) if grouped else rng.permutation(ROWS)
@@ -198,7 +192,7 @@ def make_table(*, grouped: bool) -> pa.Table:
     )
 
 
-def of_dataset(table: pa.Table, folder: Path) -> object:
+def of_dataset(table, folder):
     pq.write_table(table, folder / "table.parquet")
     return ds.dataset(folder / "table.parquet")
 
@@ -215,9 +209,7 @@ MAKE: dict[str, Callable[[pa.Table, Path], object]] = {
 @pytest.mark.parametrize("memory", ["1MiB", "1GiB", None])
 @pytest.mark.parametrize("grouped", [True, False], ids=["grouped", "scattered"])
 @pytest.mark.parametrize("library", MAKE)
-def test_tables_and_runs_are_evaluated_as_in_memory(
-    library: str, memory: str | None, tmp_path: Path, *, grouped: bool
-) -> None:
+def test_tables_and_runs_are_evaluated_as_in_memory(library, memory, tmp_path, *, grouped):
     table = make_table(grouped=grouped)
     expected = describe(rs.evaluate(table, OF_BATCHES, by="country"))
     given = MAKE[library](table, tmp_path)
@@ -229,14 +221,14 @@ def test_tables_and_runs_are_evaluated_as_in_memory(
 
 
 @pytest.mark.parametrize("library", MAKE)
-def test_a_wrong_row_is_named(library: str, tmp_path: Path) -> None:
+def test_a_wrong_row_is_named(library, tmp_path):
     table = replace(make_table(grouped=True), "score", 10_007, None)
     with pytest.raises(rs.errors.FormatError) as caught:
         rs.evaluate(MAKE[library](table, tmp_path), "RR")
     assert caught.value.line == 10_008
 
 
-def test_what_a_library_can_not_compute_is_an_error() -> None:
+def test_what_a_library_can_not_compute_is_an_error():
     late = duckdb.sql(
         "select range // 5 as query_id, range as doc_id, 1 as relevance, "
         "case when range = 300000 then error('no such thing') else range end as score "
@@ -246,7 +238,7 @@ def test_what_a_library_can_not_compute_is_an_error() -> None:
     assert "no such thing" in str(caught)
 
 
-def test_lists_are_rankings_here_too() -> None:
+def test_lists_are_rankings_here_too():
     lists: dict[str, Any] = {"query_id": ["a", "b"], "doc_id": [["x", "y"], ["z"]]}
     lists["relevance"] = [[0, 1], [1]]
     frame = pl.LazyFrame(lists)
@@ -271,7 +263,7 @@ GRADES = {
 }
 
 
-def draw(queries: str, grades: str, *, sort: bool = False) -> dict[str, NDArray[np.generic]]:
+def draw(queries, grades, *, sort=False):
     rng = np.random.default_rng(5)
     query = rng.choice(QUERIES[queries], MANY)
     query[-5:] = QUERIES[queries].max() + np.arange(5)  # seen by the last thread only
@@ -283,7 +275,7 @@ def draw(queries: str, grades: str, *, sort: bool = False) -> dict[str, NDArray[
     }
 
 
-def order(columns: dict[str, NDArray[np.generic]]) -> tuple[list[str], NDArray[np.intp]]:
+def order(columns):
     """The queries in first-seen order, and all rows by query, score and place."""
     values, first, code = np.unique(columns["query"], return_index=True, return_inverse=True)
     ranks = np.argsort(np.argsort(first))
@@ -294,9 +286,7 @@ def order(columns: dict[str, NDArray[np.generic]]) -> tuple[list[str], NDArray[n
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("grades", GRADES)
 @pytest.mark.parametrize("queries", QUERIES)
-def test_columns_are_those_of_the_sorted_rows(
-    queries: str, grades: str, threads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_columns_are_those_of_the_sorted_rows(queries, grades, threads, monkeypatch):
     monkeypatch.setattr("rankscope.settings.reading.count_threads", lambda _: threads)
     columns = draw(queries, grades, sort=threads == 5)
     rankings = Rankings.from_table(pa.table(columns), ties="input")
@@ -311,9 +301,7 @@ def test_columns_are_those_of_the_sorted_rows(
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("column", ["score", "relevance"])
-def test_the_first_mistake_is_named_whoever_finds_it(
-    column: str, threads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_mistake_is_named_whoever_finds_it(column, threads, monkeypatch):
     monkeypatch.setattr("rankscope.settings.reading.count_threads", lambda _: threads)
     columns = draw("wide", "fractions")
     columns[column][[MANY // 2 + 3, MANY - 1]] = np.inf
@@ -327,7 +315,7 @@ PIECE = 1 << 17
 SHARED = ["nDCG@10", "AP", "RR"]
 
 
-def make_run(lengths: list[int]) -> pa.Table:
+def make_run(lengths):
     """Return lists of so many documents, worst first, with texts of different lengths."""
     queries = np.repeat(np.arange(len(lengths)), lengths)
     docs = [f"d{'ü' * (row % 7)}{row}" for row in range(len(queries))]
@@ -336,7 +324,7 @@ def make_run(lengths: list[int]) -> pa.Table:
     return pa.table({"query_id": texts, "doc_id": docs, "score": scores})
 
 
-def judge(run: pa.Table) -> dict[str, dict[str, int]]:
+def judge(run):
     """Return grades for every third document, of all queries but the last."""
     judged: dict[str, dict[str, int]] = {}
     ids = zip(run["query_id"].to_pylist(), run["doc_id"].to_pylist(), strict=True)
@@ -347,7 +335,7 @@ def judge(run: pa.Table) -> dict[str, dict[str, int]]:
     return judged
 
 
-def replace(run: pa.Table, column: str, row: int, value: object) -> pa.Table:
+def replace(run, column, row, value):
     """Return a run with another value in a row."""
     values = run[column].to_pylist()
     values[row] = value
@@ -363,9 +351,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize(("column", "value", "is_twice"), MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_in_a_later_piece_has_its_row(
-    column: str, value: object, *, is_twice: bool
-) -> None:
+def test_a_mistake_in_a_later_piece_has_its_row(column, value, *, is_twice):
     run = make_run([1000] * 140)
     if is_twice:
         run = replace(run, column, LATE - 1, value)
@@ -378,7 +364,7 @@ def test_a_mistake_in_a_later_piece_has_its_row(
 
 @pytest.mark.parametrize("offset", [-1, 1 << 30])
 @pytest.mark.parametrize("row", [3, PIECE - 1, PIECE, PIECE + 700, 139_999])
-def test_offsets_outside_of_the_text_are_refused(row: int, offset: int) -> None:
+def test_offsets_outside_of_the_text_are_refused(row, offset):
     run = make_run([1000] * 140)
     (docs,) = run["doc_id"].chunks
     _, starts, texts = docs.buffers()

@@ -6,7 +6,7 @@ import itertools
 import math
 import warnings
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,11 +25,8 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from tests.refusals import refused, refuses
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-
-def test_one_list_and_one_cutoff_is_a_number_and_each_further_one_an_axis() -> None:
+def test_one_list_and_one_cutoff_is_a_number_and_each_further_one_an_axis():
     lists = [[3, 2, 1], [0, 1], []]
     assert isinstance(rs.ndcg([3, 2, 1]), float)
     assert isinstance(rs.ndcg([3, 2, 1], k=2), float)
@@ -43,7 +40,7 @@ def test_one_list_and_one_cutoff_is_a_number_and_each_further_one_an_axis() -> N
 
 
 @given(grades=st.lists(st.integers(0, 4), min_size=1, max_size=9))
-def test_every_rank_is_its_definition(grades: list[int]) -> None:
+def test_every_rank_is_its_definition(grades):
     discounted = [grade / math.log2(rank + 2) for rank, grade in enumerate(grades)]
     best = [grade / math.log2(rank + 2) for rank, grade in enumerate(sorted(grades, reverse=True))]
     dcgs = list(itertools.accumulate(discounted))
@@ -55,7 +52,7 @@ def test_every_rank_is_its_definition(grades: list[int]) -> None:
     assert np.asarray(rs.ndcg(grades, k="all")).tolist() == expected
 
 
-def test_settings_are_those_of_the_measure_and_the_policy() -> None:
+def test_settings_are_those_of_the_measure_and_the_policy():
     assert rs.dcg([3, 1], gain="exp2") == 7 / 1 + 1 / math.log2(3)
     assert rs.dcg([3, 1], discount="reciprocal") == 3 + 1 / 2
     assert rs.cg([1], k=3, missing_gain=-1) == -1
@@ -63,7 +60,7 @@ def test_settings_are_those_of_the_measure_and_the_policy() -> None:
     assert math.isnan(float(rs.ndcg([0, 0], empty="skip")))
 
 
-def tied(y_true: list[float], y_score: list[float], k: int) -> float:
+def tied(y_true, y_score, k):
     """DCG averaged over every order of tied documents."""
     docs = sorted(zip(y_score, y_true, strict=True), key=lambda doc: -doc[0])
     groups = [list(group) for _, group in itertools.groupby(docs, key=lambda doc: doc[0])]
@@ -79,7 +76,7 @@ def tied(y_true: list[float], y_score: list[float], k: int) -> float:
     docs=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=6),
     k=st.integers(1, 7),
 )
-def test_scores_of_tied_documents_are_averaged(docs: list[tuple[int, int]], k: int) -> None:
+def test_scores_of_tied_documents_are_averaged(docs, k):
     y_true = [float(doc[0]) for doc in docs]
     y_score = [float(doc[1]) for doc in docs]
     expected = tied(y_true, y_score, k)
@@ -89,7 +86,7 @@ def test_scores_of_tied_documents_are_averaged(docs: list[tuple[int, int]], k: i
     assert found == pytest.approx(expected / best if best else 0, abs=1e-12)
 
 
-def test_weights_and_bases_are_those_asked_for() -> None:
+def test_weights_and_bases_are_those_asked_for():
     y_true, y_score = [[3, 0, 1], [0, 2, 1]], [[1, 2, 3], [1, 2, 3]]
     each = [rs.ndcg_score([t], [s]) for t, s in zip(y_true, y_score, strict=True)]
     assert rs.ndcg_score(y_true, y_score) == pytest.approx(sum(each) / 2)
@@ -107,9 +104,7 @@ LOG2_3 = math.log2(3)
     ("rel", "ideal", "k"),
     [([1, 2], [1, 1], None), ([2], [1], 1), ([3, 3], [3], 2), ([0, 0, 1], [0], None)],
 )
-def test_an_ideal_that_its_list_beats_is_refused(
-    rel: list[int], ideal: list[int], k: int | None
-) -> None:
+def test_an_ideal_that_its_list_beats_is_refused(rel, ideal, k):
     measure = nDCG if k is None else nDCG @ k
     for location, call in (
         ("ideal", lambda: rs.ndcg(rel, k, ideal=ideal)),
@@ -122,13 +117,13 @@ def test_an_ideal_that_its_list_beats_is_refused(
 
 
 @pytest.mark.parametrize("measure", ["AP", "R@2", "AP@2", "nDCG(gain='exp2')"])
-def test_no_measure_of_at_most_1_has_more_by_an_ideal(measure: str) -> None:
+def test_no_measure_of_at_most_1_has_more_by_an_ideal(measure):
     rankings = Rankings.from_lists([[1, 1]], ideal=[[1]])
     with refuses(rs.InputError, "ideal_mismatch", match="a list that is better"):
         rankings.evaluate(measure)
 
 
-def test_an_ideal_may_be_shorter_than_a_list_that_does_not_beat_it() -> None:
+def test_an_ideal_may_be_shorter_than_a_list_that_does_not_beat_it():
     assert rs.ndcg([3, 1, 2, 0], 2, ideal=[3, 2]) == (3 + 1 / LOG2_3) / (3 + 2 / LOG2_3)
     assert rs.ndcg([2, 1], ideal=[3]) == (2 + 1 / LOG2_3) / 3
     assert rs.ndcg([1, 2], 1, ideal=[2]) == 1 / 2
@@ -138,26 +133,26 @@ def test_an_ideal_may_be_shorter_than_a_list_that_does_not_beat_it() -> None:
 
 
 @pytest.mark.parametrize("gain", [lambda grade: grade, [0, 1, 2, 3]], ids=["function", "table"])
-def test_a_grade_that_the_ideal_lacks_has_its_gain(gain: object) -> None:
+def test_a_grade_that_the_ideal_lacks_has_its_gain(gain):
     settings = {"gain": gain}
     assert rs.ndcg([2, 1], ideal=[3], **settings) == (2 + 1 / LOG2_3) / 3
     assert rs.explain([2, 1], ideal=[3], **settings).value == (2 + 1 / LOG2_3) / 3
 
 
-def test_documents_that_are_not_relevant_need_not_be_in_the_ideal() -> None:
+def test_documents_that_are_not_relevant_need_not_be_in_the_ideal():
     rankings = Rankings.from_lists([[1, 0, 1]], ideal=[[1, 1, 1]])
     found = rankings.evaluate(["AP", "IPrec@0.5", "P@3", "RR"])
     assert [*found.values()] == [(1 + 2 / 3) / 3, 2 / 3, 2 / 3, 1]
 
 
-def test_a_grade_of_a_list_without_a_gain_is_refused_whatever_the_ideal() -> None:
+def test_a_grade_of_a_list_without_a_gain_is_refused_whatever_the_ideal():
     for call in (rs.ndcg, rs.explain):
         with refuses(rs.RankscopeError, "gain_missing", match="found none for 2"):
             call([2, 1], ideal=[3], gain={1: 1, 3: 3})
     refused(lambda: rs.ndcg([-2, 1], ideal=[3], negative="error"), "negative_gain")
 
 
-def test_what_is_above_1_by_its_definition_is_no_mistake() -> None:
+def test_what_is_above_1_by_its_definition_is_no_mistake():
     graded = Rankings.from_lists([[3, 3]], ideal=[[3, 3]])
     assert graded.evaluate(nDCG(ideal="slots") @ 2)[nDCG(ideal="slots") @ 2] == pytest.approx(3)
     rising = nDCG(discount=[1, 2]) @ 2
@@ -167,7 +162,7 @@ def test_what_is_above_1_by_its_definition_is_no_mistake() -> None:
     assert value == pytest.approx(2 + 1 / LOG2_3)
 
 
-def make_matrices(seed: int, *, kind: str, decimals: int) -> tuple[np.ndarray, np.ndarray]:
+def make_matrices(seed, *, kind, decimals):
     generator = np.random.default_rng(seed)
     shape = (17, int(generator.integers(1, 90)))
     grades = generator.integers(0, 4, shape) * (generator.random(shape) < 0.6)
@@ -182,9 +177,7 @@ def make_matrices(seed: int, *, kind: str, decimals: int) -> tuple[np.ndarray, n
 @pytest.mark.parametrize("decimals", [1, 12])
 @pytest.mark.parametrize("ignore_ties", [False, True])
 @pytest.mark.parametrize("name", ["ndcg_score", "dcg_score"])
-def test_a_plain_matrix_gives_the_bits_of_its_lists(
-    seed: int, kind: str, decimals: int, name: str, *, ignore_ties: bool
-) -> None:
+def test_a_plain_matrix_gives_the_bits_of_its_lists(seed, kind, decimals, name, *, ignore_ties):
     grades, scores = make_matrices(seed, kind=kind, decimals=decimals)
     score = getattr(rs, name)
     weights = np.random.default_rng(seed).random(len(grades))
@@ -196,7 +189,7 @@ def test_a_plain_matrix_gives_the_bits_of_its_lists(
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_any_gain_and_discount_work_on_matrices(seed: int) -> None:
+def test_any_gain_and_discount_work_on_matrices(seed):
     grades, scores = make_matrices(seed, kind="f8", decimals=1)
     for settings in (
         {"gain": "exp2"},
@@ -222,9 +215,7 @@ def test_any_gain_and_discount_work_on_matrices(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("columns", [2, 63, 64, 127, 128, 129, 600])
 @pytest.mark.parametrize("ignore_ties", [False, True])
-def test_scores_that_are_nearly_equal_are_not_tied(
-    seed: int, columns: int, *, ignore_ties: bool
-) -> None:
+def test_scores_that_are_nearly_equal_are_not_tied(seed, columns, *, ignore_ties):
     generator = np.random.default_rng(seed)
     shape = (9, columns)
     grades = generator.integers(0, 4, shape).astype(float)
@@ -237,16 +228,14 @@ def test_scores_that_are_nearly_equal_are_not_tied(
             assert rs.ndcg_score(grades, odd, k=k, ignore_ties=ignore_ties) == expected
 
 
-def test_ignoring_ties_beside_a_choice_of_ties_is_a_contradiction() -> None:
+def test_ignoring_ties_beside_a_choice_of_ties_is_a_contradiction():
     with pytest.raises(rs.PolicyError):
         rs.ndcg_score([[1, 0]], [[1, 2]], ignore_ties=True, ties="best")
 
 
 @pytest.mark.parametrize("documents", [5, 30, 300])
 @pytest.mark.parametrize("name", ["ndcg_score", "dcg_score"])
-def test_ignoring_ties_gives_the_number_of_scikit_learn_in_the_order_of_its_sort(
-    name: str, documents: int
-) -> None:
+def test_ignoring_ties_gives_the_number_of_scikit_learn_in_the_order_of_its_sort(name, documents):
     generator = np.random.default_rng(documents)
     ours, theirs = getattr(rs, name), getattr(sklearn.metrics, name)
     for _ in range(20):
@@ -273,7 +262,7 @@ FUNCTIONS = [rs.ndcg, rs.dcg, rs.cg, rs.idcg]
 SCORERS = [rs.ndcg_score, rs.dcg_score]
 
 
-def make_log(seed: int = 3) -> pd.DataFrame:
+def make_log(seed=3):
     """Make a log in which the rows of a query are anywhere."""
     generator = np.random.default_rng(seed)
     rows = 60
@@ -286,7 +275,7 @@ def make_log(seed: int = 3) -> pd.DataFrame:
     )
 
 
-def split(log: pd.DataFrame, column: str) -> list[list[float]]:
+def split(log, column):
     return [group[column].tolist() for _, group in log.groupby("query", sort=False)]
 
 
@@ -295,9 +284,7 @@ def split(log: pd.DataFrame, column: str) -> list[list[float]]:
 
 @pytest.mark.parametrize("score", SCORERS)
 @pytest.mark.parametrize("of", [list, np.array, pd.Series, pl.Series, pa.array])
-def test_one_dimensional_input_without_groups_is_an_error_with_the_grouped_call(
-    score: Callable[..., float], of: Callable[[Any], Any]
-) -> None:
+def test_one_dimensional_input_without_groups_is_an_error_with_the_grouped_call(score, of):
     log = make_log()
     error = refused(lambda: score(of(log["gains"]), of(log["score"])), "groups_needed")
     assert isinstance(error, rs.UsageError)
@@ -309,8 +296,8 @@ def test_one_dimensional_input_without_groups_is_an_error_with_the_grouped_call(
 @pytest.mark.parametrize("ignore_ties", [False, True])
 @pytest.mark.parametrize("score", SCORERS)
 def test_with_groups_the_value_is_the_mean_over_queries_of_each_query_alone(
-    score: Callable[..., float], k: int | None, *, ignore_ties: bool
-) -> None:
+    score, k, *, ignore_ties
+):
     log = make_log()
     choices: dict[str, Any] = {"k": k, "ignore_ties": ignore_ties}
     found = score(log["gains"], log["score"], groups=log["query"], **choices)
@@ -319,7 +306,7 @@ def test_with_groups_the_value_is_the_mean_over_queries_of_each_query_alone(
     assert found == math.fsum(alone) / len(alone)
 
 
-def test_weights_are_those_of_the_queries_in_the_order_of_their_first_rows() -> None:
+def test_weights_are_those_of_the_queries_in_the_order_of_their_first_rows():
     rows = [0, 1, 3, 1], [0.9, 0.8, 0.7, 0.6]
     groups = ["b", "a", "b", "a"]
     of_b, of_a = 1 / LOG2_3, 1.0
@@ -331,7 +318,7 @@ def test_weights_are_those_of_the_queries_in_the_order_of_their_first_rows() -> 
 # A model evaluated by scikit-learn, whose folds are rows of many queries.
 
 
-def make_folds() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def make_folds():
     generator = np.random.default_rng(5)
     queries = np.repeat([f"q{query}" for query in range(12)], 8)
     features = generator.normal(size=(len(queries), 3))
@@ -339,7 +326,7 @@ def make_folds() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return features, grades, queries
 
 
-def test_in_a_grid_search_the_warning_shows_the_grouped_call() -> None:
+def test_in_a_grid_search_the_warning_shows_the_grouped_call():
     features, grades, queries = make_folds()
     search = GridSearchCV(
         Ridge(), {"alpha": [1.0]}, scoring=make_scorer(rs.ndcg_score), cv=GroupKFold(3)
@@ -359,7 +346,7 @@ def test_in_a_grid_search_the_warning_shows_the_grouped_call() -> None:
         search.fit(features, grades, groups=queries)
 
 
-def test_in_a_grid_search_the_scorer_of_the_message_gives_the_mean_over_queries() -> None:
+def test_in_a_grid_search_the_scorer_of_the_message_gives_the_mean_over_queries():
     features, grades, queries = make_folds()
     with config_context(enable_metadata_routing=True):
         scorer = make_scorer(rs.ndcg_score, k=5).set_score_request(groups=True)
@@ -392,9 +379,7 @@ def test_in_a_grid_search_the_scorer_of_the_message_gives_the_mean_over_queries(
         lambda log: pl.DataFrame(log[["gains"]]),
     ],
 )
-def test_a_column_of_a_table_without_groups_is_an_error_with_both_forms(
-    function: Callable[..., Any], take: Callable[[pd.DataFrame], Any]
-) -> None:
+def test_a_column_of_a_table_without_groups_is_an_error_with_both_forms(function, take):
     error = refused(lambda: function(take(make_log()), k=5), "groups_needed")
     assert f"{function.__name__}(df['gains'], groups=df['query'])" in error.hint
     assert "groups='one'" in error.hint
@@ -402,9 +387,7 @@ def test_a_column_of_a_table_without_groups_is_an_error_with_both_forms(
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("k", [None, 2, [1, 3], "all"])
-def test_by_groups_each_query_has_the_value_of_its_rows_alone(
-    function: Callable[..., Any], k: object
-) -> None:
+def test_by_groups_each_query_has_the_value_of_its_rows_alone(function, k):
     log = make_log()
     expected = function(split(log, "gains"), k=k)
     columns = (log, pl.DataFrame(log), pa.table(log))
@@ -414,7 +397,7 @@ def test_by_groups_each_query_has_the_value_of_its_rows_alone(
         assert found.tolist() == expected.tolist()
 
 
-def test_one_group_is_one_list_and_its_value_a_number() -> None:
+def test_one_group_is_one_list_and_its_value_a_number():
     gains = make_log()["gains"]
     assert rs.ndcg(gains, 5, groups="one") == rs.ndcg(gains.tolist(), 5)
     assert rs.ndcg(gains, "all", groups="one").tolist() == rs.ndcg(gains.tolist(), "all").tolist()
@@ -422,13 +405,13 @@ def test_one_group_is_one_list_and_its_value_a_number() -> None:
     assert means["105"] == rs.ndcg(make_log().query("query == '105'")["gains"].tolist())
 
 
-def test_ideals_of_groups_are_a_list_each_in_the_order_of_the_first_rows() -> None:
+def test_ideals_of_groups_are_a_list_each_in_the_order_of_the_first_rows():
     found = rs.ndcg([1, 2, 0, 1], groups=["b", "a", "b", "a"], ideal=[[1, 1], [2, 1]])
     assert found.tolist() == [1 / (1 + 1 / LOG2_3), 1]
     refused(lambda: rs.ndcg([1, 2], groups=["b", "a"], ideal=[2, 1]), "not_numeric")
 
 
-def test_a_bad_grade_is_found_in_the_row_that_has_it() -> None:
+def test_a_bad_grade_is_found_in_the_row_that_has_it():
     error = refused(lambda: rs.ndcg([1, 0, math.inf, 2], groups=list("abab")), "rel_out_of_range")
     assert error.location == "rel:3"
     scores = [1, 2, math.inf, 3]
@@ -441,9 +424,7 @@ def test_a_bad_grade_is_found_in_the_row_that_has_it() -> None:
 
 
 @given(queries=st.lists(st.integers(0, 5), min_size=1, max_size=12), seed=st.integers(0, 99))
-def test_ids_of_any_kind_and_in_any_order_give_the_same_groups(
-    queries: list[int], seed: int
-) -> None:
+def test_ids_of_any_kind_and_in_any_order_give_the_same_groups(queries, seed):
     gains = np.random.default_rng(seed).integers(0, 4, len(queries))
     texts = [f"q{query}" for query in queries]
     expected = [
@@ -470,9 +451,7 @@ def test_ids_of_any_kind_and_in_any_order_give_the_same_groups(
 
 
 @given(sizes=st.lists(st.integers(0, 5), min_size=1, max_size=8), data=st.data())
-def test_whole_numbers_are_sizes_or_ids_or_an_error_but_never_the_other(
-    sizes: list[int], data: st.DataObject
-) -> None:
+def test_whole_numbers_are_sizes_or_ids_or_an_error_but_never_the_other(sizes, data):
     rows = data.draw(st.integers(1, 12))
     gains = list(range(rows))
     add_up, are_as_many = sum(sizes) == rows, len(sizes) == rows
@@ -489,7 +468,7 @@ def test_whole_numbers_are_sizes_or_ids_or_an_error_but_never_the_other(
         refused(lambda: rs.cg(gains, groups=sizes), "length_mismatch")
 
 
-def test_the_hint_for_numbers_that_could_be_both_resolves_them() -> None:
+def test_the_hint_for_numbers_that_could_be_both_resolves_them():
     gains, numbers = [3, 1, 2], [2, 1, 0]
     error = refused(lambda: rs.cg(gains, groups=numbers), "ambiguous_groups")
     assert "list(map(str, ids))" in error.hint
@@ -523,12 +502,12 @@ def test_the_hint_for_numbers_that_could_be_both_resolves_them() -> None:
         (pd.Series(["a", None, "b"]), "missing_id"),
     ],
 )
-def test_what_names_no_queries_is_refused(groups: object, code: str) -> None:
+def test_what_names_no_queries_is_refused(groups, code):
     refused(lambda: rs.ndcg([1, 2, 3], groups=groups), code)  # type: ignore[call-overload,arg-type]
     refused(lambda: rs.ndcg_score([1, 2, 3], [1, 2, 3], groups=groups), code)  # type: ignore[arg-type]
 
 
-def test_groups_beside_a_matrix_or_lists_are_refused() -> None:
+def test_groups_beside_a_matrix_or_lists_are_refused():
     refused(lambda: rs.ndcg([[1, 2], [3]], groups=["a", "b"]), "array_shape")
     refused(lambda: rs.ndcg_score([[1, 2]], [[1, 2]], groups=["a", "a"]), "array_shape")
 
@@ -536,7 +515,7 @@ def test_groups_beside_a_matrix_or_lists_are_refused() -> None:
 # NaN in place of a score.
 
 
-def test_a_score_that_is_nan_is_an_error_unless_it_is_padding() -> None:
+def test_a_score_that_is_nan_is_an_error_unless_it_is_padding():
     y_true = [[0, 0, 3], [1, 0, 0]]
     y_score = [[math.nan, math.nan, 0.1], [0.1, math.nan, math.nan]]
     for score in SCORERS:
@@ -552,7 +531,7 @@ def test_a_score_that_is_nan_is_an_error_unless_it_is_padding() -> None:
     assert rs.ndcg_score(**rows, padding="nan") == 1
 
 
-def test_a_mask_says_what_it_means_but_a_nan_beside_it_does_not() -> None:
+def test_a_mask_says_what_it_means_but_a_nan_beside_it_does_not():
     y_true = [[1, 3], [0, 2]]
     masked = np.ma.array([[2.0, 1.0], [9.0, 1.0]], mask=[[False, False], [True, False]])
     expected = ((1 + 3 / LOG2_3) / (3 + 1 / LOG2_3) + 1) / 2
@@ -564,7 +543,7 @@ def test_a_mask_says_what_it_means_but_a_nan_beside_it_does_not() -> None:
     assert refused(lambda: rs.ndcg_score(y_true, masked), "score_nan").location == "y_score:1:2"
 
 
-def test_only_nan_can_be_padding() -> None:
+def test_only_nan_can_be_padding():
     for padding in (0, True, "zero", -1):
         refused(partial(rs.ndcg_score, [[1, 0]], [[1, 0]], padding=padding), "bad_parameter")  # type: ignore[arg-type]
 
@@ -573,7 +552,7 @@ def test_only_nan_can_be_padding() -> None:
 
 
 @pytest.mark.parametrize("of", [list, np.array, pd.Series, pl.Series, pa.array])
-def test_columns_become_rankings_only_with_groups(of: Callable[[Any], Any]) -> None:
+def test_columns_become_rankings_only_with_groups(of):
     log = make_log()
     rows = of(log["gains"]), of(log["score"])
     error = refused(lambda: Rankings.from_arrays(*rows), "groups_needed")
@@ -586,7 +565,7 @@ def test_columns_become_rankings_only_with_groups(of: Callable[[Any], Any]) -> N
     assert len(Rankings.from_arrays(*rows, groups="one")) == 1
 
 
-def test_ids_in_place_of_sizes_are_an_error_that_says_where_ids_go() -> None:
+def test_ids_in_place_of_sizes_are_an_error_that_says_where_ids_go():
     log = make_log()
     for ids, code in ((log["query"], "not_numeric"), (log["query"].astype(int), "length_mismatch")):
         error = refused(partial(Rankings.from_groups, log["gains"], log["score"], ids), code)
@@ -622,14 +601,14 @@ SIZES = [4, 4, 4]
         (lambda: rs.Rankings.from_groups(LOG["gains"], BEST_FIRST["score"], SIZES), "scores"),
     ],
 )
-def test_one_index_in_two_orders_is_an_error(mixed: Callable[[], object], name: str) -> None:
+def test_one_index_in_two_orders_is_an_error(mixed, name):
     with refuses(rs.FormatError, "index_order", match="different orders") as error:
         mixed()
     assert error.value.file == name
     assert "order" in error.value.hint
 
 
-def test_other_labels_and_arrays_go_by_position() -> None:
+def test_other_labels_and_arrays_go_by_position():
     expected = rs.evaluate(LOG, "nDCG")["nDCG"]
     gains, score, query = LOG["gains"], LOG["score"], LOG["query"]
     for columns in (
@@ -646,7 +625,7 @@ def test_other_labels_and_arrays_go_by_position() -> None:
     assert rankings.evaluate("nDCG")["nDCG"] == pytest.approx(expected, abs=1e-15)
 
 
-def test_weights_of_queries_have_to_be_in_the_order_of_the_queries() -> None:
+def test_weights_of_queries_have_to_be_in_the_order_of_the_queries():
     log = LOG.iloc[::-1]  # c, b, a
     weights = pd.Series([1.0, 2.0, 3.0], index=["a", "b", "c"])
     rows = {"y_true": log["gains"], "y_score": log["score"], "groups": log["query"]}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -17,28 +15,24 @@ from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
 
 from tests.generated import examples
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-
 BOUGHT: dict[str, list[object]] = {"user_id": [1, 1, 2], "item_id": [10, 11, 12]}
 SHOWN: dict[str, list[object]] = {"user_id": [1, 1, 2], "item_id": [12, 10, 12], "rank": [1, 2, 1]}
 VALUES = {"1": {"RR": 0.5, "R@2": 0.5}, "2": {"RR": 1.0, "R@2": 1.0}}
 
 
-def by_text(found: rs.Evaluation) -> dict[str, dict[str, float]]:
+def by_text(found):
     """Return the values by query, whose ids a file of text has as text."""
     return {str(query): values for query, values in found.to_dict().items()}
 
 
-def test_interactions_without_grades_have_grade_1_and_a_note() -> None:
+def test_interactions_without_grades_have_grade_1_and_a_note():
     found = rs.evaluate(pd.DataFrame(BOUGHT), pd.DataFrame(SHOWN), ["RR", "R@2"])
     assert by_text(found) == VALUES
     assert found.diagnostics["implicit_grades"] == 3
     assert "each counted as relevant with grade 1: 3" in str(found)
 
 
-def test_interactions_may_be_repeated_or_have_times() -> None:
+def test_interactions_may_be_repeated_or_have_times():
     twice = pd.concat([pd.DataFrame(BOUGHT)] * 2)
     times = pd.DataFrame(BOUGHT).assign(timestamp=[5, 6, 7])
     for bought, repeated in ((twice, 3), (times, 0)):
@@ -56,19 +50,19 @@ def test_interactions_may_be_repeated_or_have_times() -> None:
         ("rank", "swapped"),
     ],
 )
-def test_a_column_that_could_be_a_grade_is_not_passed_over(name: str, said: str) -> None:
+def test_a_column_that_could_be_a_grade_is_not_passed_over(name, said):
     """A wrong number in silence is worse than an error."""
     with pytest.raises(rs.errors.FormatError, match="expected a column of relevance") as raised:
         rs.evaluate(pd.DataFrame(BOUGHT).assign(**{name: [1, 2, 3]}), pd.DataFrame(SHOWN), "RR")
     assert said in raised.value.hint
 
 
-def test_ratings_are_grades() -> None:
+def test_ratings_are_grades():
     rated = pd.DataFrame(BOUGHT).assign(rating=[1, 0, 1])
     assert by_text(rs.evaluate(rated, pd.DataFrame(SHOWN), "R@2"))["1"] == {"R@2": 1.0}
 
 
-def test_judgments_of_hugging_face_call_their_grades_score(tmp_path: Path) -> None:
+def test_judgments_of_hugging_face_call_their_grades_score(tmp_path):
     """But no column is grade and score at once."""
     qrels = pd.DataFrame({"query-id": ["q", "q"], "corpus-id": ["a", "b"], "score": [2, 0]})
     path = tmp_path / "test.tsv"
@@ -99,7 +93,7 @@ CELLS: dict[str, tuple[object, object]] = {
 
 
 @pytest.mark.parametrize("log", LOGS)
-def test_the_columns_of_a_log_are_found(log: str, tmp_path: Path) -> None:
+def test_the_columns_of_a_log_are_found(log, tmp_path):
     table = pd.DataFrame({name: CELLS.get(name, ("s", "s")) for name in LOGS[log].split()})
     table.to_csv(tmp_path / "log.csv", index=False)
     for data in (table, pl.DataFrame(table), tmp_path / "log.csv"):
@@ -108,7 +102,7 @@ def test_the_columns_of_a_log_are_found(log: str, tmp_path: Path) -> None:
         assert found.counts.queries == 1
 
 
-def test_events_of_user_behavior_insights_are_found_as_json_normalize_names_them() -> None:
+def test_events_of_user_behavior_insights_are_found_as_json_normalize_names_them():
     events = pd.json_normalize(
         [
             {
@@ -123,7 +117,7 @@ def test_events_of_user_behavior_insights_are_found_as_json_normalize_names_them
     assert found["RR"] == 0.5
 
 
-def test_every_name_of_a_document_that_the_monitor_knows_is_known_to_tables() -> None:
+def test_every_name_of_a_document_that_the_monitor_knows_is_known_to_tables():
     lists = {"query_response_hit_ids", "doc_ids", "item_ids", "scores", "grades"}
     pairs = [("doc", "doc_id"), ("rank", "rank"), ("score", "score"), ("relevance", "relevance")]
     for role, field in pairs:
@@ -131,7 +125,7 @@ def test_every_name_of_a_document_that_the_monitor_knows_is_known_to_tables() ->
     assert {*RANKING_NAMES["ranking_id"]} <= {*SYNONYMS["query"]}
 
 
-def test_a_name_has_one_role() -> None:
+def test_a_name_has_one_role():
     names = [name for of in SYNONYMS.values() for name in of]
     assert len(set(names)) == len(names)
 
@@ -146,7 +140,7 @@ def test_a_name_has_one_role() -> None:
         (["query_id", "item_id", "label", "probability"], "score='probability'"),
     ],
 )
-def test_a_hint_names_a_column_that_the_caller_has(columns: list[str], call: str) -> None:
+def test_a_hint_names_a_column_that_the_caller_has(columns, call):
     table = pd.DataFrame({name: [1, 2] for name in columns})
     with pytest.raises(rs.errors.FormatError) as raised:
         rs.evaluate(table, "RR")
@@ -156,12 +150,12 @@ def test_a_hint_names_a_column_that_the_caller_has(columns: list[str], call: str
         assert column in raised.value.message
 
 
-def test_a_mapping_of_columns_is_a_table_and_no_lists_by_query() -> None:
+def test_a_mapping_of_columns_is_a_table_and_no_lists_by_query():
     columns = {"query_id": ["q", "q"], "doc_id": ["a", "b"], "relevance": [0, 1]}
     assert rs.evaluate(columns, {"q": ["a", "b"]}, "RR").to_dict() == {"q": {"RR": 0.5}}
 
 
-def test_queries_called_as_columns_are_queries_where_they_hold_documents() -> None:
+def test_queries_called_as_columns_are_queries_where_they_hold_documents():
     judged = {"query": {"a": 1}, "item": {"b": 1}}
     assert rs.evaluate(judged, {"query": ["a"], "other": ["b"]}, "RR").to_dict() == {
         "query": {"RR": 1.0},
@@ -171,9 +165,7 @@ def test_queries_called_as_columns_are_queries_where_they_hold_documents() -> No
 
 @pytest.mark.parametrize(("extra", "said"), [("session_key", "session_key"), ("day", "search_id")])
 @pytest.mark.parametrize("form", ["frame", "file"])
-def test_a_user_who_sees_an_item_twice_is_told_about_searches(
-    extra: str, said: str, form: str, tmp_path: Path
-) -> None:
+def test_a_user_who_sees_an_item_twice_is_told_about_searches(extra, said, form, tmp_path):
     log = pd.DataFrame(
         {
             "user_id": [1, 1],
@@ -201,7 +193,7 @@ def test_a_user_who_sees_an_item_twice_is_told_about_searches(
     assert "all rows with the same" not in raised.value.hint
 
 
-def test_the_names_of_questions_and_chunks_are_found() -> None:
+def test_the_names_of_questions_and_chunks_are_found():
     rows = {
         "question_id": ["a", "a", "b"],
         "question": ["How?", "How?", "Why?"],
@@ -216,15 +208,15 @@ def test_the_names_of_questions_and_chunks_are_found() -> None:
     assert rs.evaluate(rows, "RR").to_dict() == {"How?": {"RR": 0.5}, "Why?": {"RR": 1.0}}
 
 
-def table(reads: list[str]) -> Table:
-    def read_ids() -> list[str]:
+def table(reads):
+    def read_ids():
         reads.append("query_id")
         return ["q1", "q2"]
 
     return Table({"query_id": read_ids, "value": np.array([0.5, np.nan]), "n": [3, 4]})
 
 
-def test_a_column_that_is_a_function_is_read_once_and_only_when_asked_for() -> None:
+def test_a_column_that_is_a_function_is_read_once_and_only_when_asked_for():
     reads: list[str] = []
     made = table(reads)
     assert (len(made), made.names) == (2, ("query_id", "value", "n"))
@@ -234,7 +226,7 @@ def test_a_column_that_is_a_function_is_read_once_and_only_when_asked_for() -> N
     assert reads == ["query_id"]
 
 
-def test_arrays_leave_as_numbers_of_python_and_as_columns_of_libraries() -> None:
+def test_arrays_leave_as_numbers_of_python_and_as_columns_of_libraries():
     made = table([])
     assert made.to_dict()["q1"] == {"value": 0.5, "n": 3}
     assert type(made.column("value")[0]) is float
@@ -244,7 +236,7 @@ def test_arrays_leave_as_numbers_of_python_and_as_columns_of_libraries() -> None
     assert made.to_arrow()["value"].to_pylist()[0] == 0.5
 
 
-def test_an_array_is_given_without_a_copy_and_a_list_is_copied() -> None:
+def test_an_array_is_given_without_a_copy_and_a_list_is_copied():
     values, listed = np.arange(3.0), [1, 2]
     assert Table({"value": values}).array("value") is values
     made = Table({"n": listed})
@@ -262,9 +254,7 @@ lists = st.lists(
 
 @examples(60)
 @given(queries=lists, seed=st.integers(0, 99))
-def test_tables_matrices_groups_and_dicts_agree(
-    queries: list[list[tuple[int, int]]], seed: int
-) -> None:
+def test_tables_matrices_groups_and_dicts_agree(queries, seed):
     rows = [(q, d, *pair) for q, docs in enumerate(queries) for d, pair in enumerate(docs)]
     sizes = [len(docs) for docs in queries]
     y_true, y_score = np.full((2, len(queries), max(sizes)), np.nan)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 import statistics
-from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
@@ -14,11 +13,8 @@ from rankscope import Rankings
 
 from tests.refusals import refused
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-
-def make_log(seed: int) -> pd.DataFrame:
+def make_log(seed):
     choose = random.Random(seed)
     rows = [
         {
@@ -38,7 +34,7 @@ def make_log(seed: int) -> pd.DataFrame:
 @pytest.mark.parametrize(
     "policy", [None, "empty=skip", "aggregate=median", "aggregate=ratio_of_sums"]
 )
-def test_a_slice_is_the_evaluation_of_its_rows(policy: str | None) -> None:
+def test_a_slice_is_the_evaluation_of_its_rows(policy):
     log = make_log(1)
     rankings = Rankings.from_table(log, attributes=["country", "model"])
     slices = rankings.evaluate("nDCG@5", by="country", policy=policy).slices
@@ -52,7 +48,7 @@ def test_a_slice_is_the_evaluation_of_its_rows(policy: str | None) -> None:
         assert row["queries"] == alone.counts.queries
 
 
-def test_several_attributes_and_mappings_slice_as_well() -> None:
+def test_several_attributes_and_mappings_slice_as_well():
     rankings = Rankings.from_table(make_log(2), attributes=["country", "model"])
     both = rankings.evaluate("RR", by=["country", "model"]).slices
     assert both is not None
@@ -64,7 +60,7 @@ def test_several_attributes_and_mappings_slice_as_well() -> None:
     assert set(sliced.column("slice")) == {"even=True", "even=False", None}
 
 
-def test_rows_that_differ_in_an_attribute_are_refused() -> None:
+def test_rows_that_differ_in_an_attribute_are_refused():
     log = pd.DataFrame({"qid": [1, 1], "rel": [1, 0], "score": [1, 2], "country": ["de", "at"]})
     with pytest.raises(rs.FormatError, match=r"expected one country .* `de` and `at`") as caught:
         Rankings.from_table(log, attributes=["country"])
@@ -76,7 +72,7 @@ LISTS = [[0, 1], [1], [0, 0, 1], [0, 0, 0, 1]]
 VALUES = [1 / 2, 1, 1 / 3, 1 / 4]
 
 
-def test_weights_weigh_the_mean_in_whatever_form_they_come() -> None:
+def test_weights_weigh_the_mean_in_whatever_form_they_come():
     rankings = Rankings.from_lists(LISTS)
     weights = [1.0, 2.0, 0.0, 5.0]
     expected = math.fsum(w * v for w, v in zip(weights, VALUES, strict=True)) / math.fsum(weights)
@@ -103,11 +99,11 @@ MEDIAN = {"policy": "aggregate=median", "interval": rs.Interval(method="t")}
         (MEDIAN, "interval_unavailable"),
     ],
 )
-def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], code: str) -> None:
+def test_settings_that_do_not_fit_are_refused(settings, code):
     refused(lambda: Rankings.from_lists(LISTS).evaluate("RR", **settings), code)
 
 
-def test_a_t_interval_is_the_textbook_s() -> None:
+def test_a_t_interval_is_the_textbook_s():
     interval = rs.Interval(0.95, method="t")
     lower, upper = Rankings.from_lists(LISTS).evaluate("RR", interval=interval).intervals["RR"]
     # Student's t with 3 degrees of freedom has its 97.5 % point at 3.182446305284263.
@@ -117,7 +113,7 @@ def test_a_t_interval_is_the_textbook_s() -> None:
     assert statistics.mean(VALUES) + half > 1 == upper
 
 
-def test_a_bootstrap_interval_is_that_of_scipy_up_to_the_draws() -> None:
+def test_a_bootstrap_interval_is_that_of_scipy_up_to_the_draws():
     scipy_stats = pytest.importorskip("scipy.stats", reason="SciPy is not installed")
     choose = random.Random(5)
     lists = [[0] * choose.randint(0, 6) + [1] for _ in range(80)]
@@ -130,7 +126,7 @@ def test_a_bootstrap_interval_is_that_of_scipy_up_to_the_draws() -> None:
     assert mine == pytest.approx([theirs.low, theirs.high], abs=0.01)
 
 
-def test_each_slice_has_an_interval_of_its_own() -> None:
+def test_each_slice_has_an_interval_of_its_own():
     rankings = Rankings.from_table(make_log(3), attributes=["country"])
     slices = rankings.evaluate("RR", by="country", interval=0.9).slices
     assert slices is not None
@@ -141,12 +137,12 @@ def test_each_slice_has_an_interval_of_its_own() -> None:
 @pytest.mark.parametrize(
     "settings", [{"level": 0}, {"level": 1}, {"resamples": 5}, {"seed": -1}, {"method": "bayes"}]
 )
-def test_an_interval_outside_its_ranges_is_refused(settings: dict[str, object]) -> None:
+def test_an_interval_outside_its_ranges_is_refused(settings):
     with pytest.raises(rs.PolicyError):
         rs.Interval(**settings)  # type: ignore[arg-type]
 
 
-def make_clustered_log() -> pd.DataFrame:
+def make_clustered_log():
     choose = random.Random(4)
     rows = []
     for query in range(200):
@@ -158,7 +154,7 @@ def make_clustered_log() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def test_clusters_are_an_attribute_a_mapping_a_sequence_or_a_column(tmp_path: Path) -> None:
+def test_clusters_are_an_attribute_a_mapping_a_sequence_or_a_column(tmp_path):
     log = make_clustered_log()
     rankings = Rankings.from_table(log, attributes=["user_id", "country"])
     users = [int(query[1:]) // 5 for query in rankings.query_ids]
@@ -184,7 +180,7 @@ def test_clusters_are_an_attribute_a_mapping_a_sequence_or_a_column(tmp_path: Pa
     assert losses.intervals["value"] == ends
 
 
-def test_runs_take_clusters_in_the_order_of_the_judgments() -> None:
+def test_runs_take_clusters_in_the_order_of_the_judgments():
     qrels = {f"q{n}": {"d1": n % 2, "d2": 1} for n in range(80)}
     run = {query: {"d1": 2.0, "d2": 1.0} for query in qrels}
     users = [n // 2 for n in range(80)]
@@ -197,19 +193,19 @@ def test_runs_take_clusters_in_the_order_of_the_judgments() -> None:
     )
 
 
-def test_queries_without_a_cluster_are_independent() -> None:
+def test_queries_without_a_cluster_are_independent():
     rankings = Rankings.from_lists([[1], [0, 1]] * 20)
     clusters = ["a", "a", None, float("nan"), *map(str, range(36))]
     found = rankings.evaluate("RR", interval=0.95, cluster=clusters)
     assert found.estimates["RR"].clusters == 39
 
 
-def test_clusters_need_an_interval() -> None:
+def test_clusters_need_an_interval():
     with pytest.raises(rs.UsageError, match="no effect without an interval"):
         Rankings.from_lists([[1], [0, 1]]).evaluate("RR", cluster=[1, 2])
 
 
-def test_heavy_weights_and_missing_intervals_are_noted() -> None:
+def test_heavy_weights_and_missing_intervals_are_noted():
     rankings = Rankings.from_lists([[1], [0, 1]] * 20)
     weights = [9.0, *[1.0] * 39]
     found = rankings.evaluate(["RR", "DCG@2"], interval=0.95, weights=weights).small_print

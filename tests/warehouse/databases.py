@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
 
 import duckdb
 import pandas as pd
-from rankscope import SqlStatements
-
-Rows = list[dict[str, object]]
 
 QRELS = ("query_id", "doc_id", "relevance")
 RUN = ("query_id", "doc_id", "score")
 
 
-def run_duckdb(statement: str, **tables: pd.DataFrame) -> Rows:
+def run_duckdb(statement, **tables):
     """Run a statement on tables, and return its rows by column."""
     with duckdb.connect() as connection:
         for name, table in tables.items():
@@ -25,26 +21,24 @@ def run_duckdb(statement: str, **tables: pd.DataFrame) -> Rows:
         return [dict(zip(names, row, strict=True)) for row in connection.fetchall()]
 
 
-def frame(rows: Iterable[tuple[object, ...]], columns: tuple[str, ...]) -> pd.DataFrame:
+def frame(rows, columns):
     """A table with these columns, whose last one holds numbers."""
     table = pd.DataFrame([*rows], columns=[*columns])
     return table.astype({columns[0]: object, columns[1]: object, columns[-1]: "float64"})
 
 
-def flatten(lists: Mapping[str, Mapping[str, float]]) -> list[tuple[str, str, float]]:
+def flatten(lists):
     """The rows of nested mappings."""
     return [(query, doc, number) for query, docs in lists.items() for doc, number in docs.items()]
 
 
-def evaluate(
-    statements: SqlStatements, qrels: pd.DataFrame, run: pd.DataFrame
-) -> tuple[Rows, Rows, Rows]:
+def evaluate(statements, qrels, run):
     """The rows of the values of queries, of the means, and of the checks."""
     texts = (statements.per_query, statements.means, statements.checks)
     values, means, problems = (run_duckdb(text, qrels=qrels, run=run) for text in texts)
     return values, means, problems
 
 
-def read(value: object) -> float:
+def read(value):
     """A value, NaN where it is null."""
     return math.nan if value is None else float(value)  # type: ignore[arg-type]  # a number

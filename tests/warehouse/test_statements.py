@@ -34,22 +34,18 @@ from tests.warehouse.databases import QRELS, RUN, evaluate, frame, run_duckdb
 if TYPE_CHECKING:
     from typing import Any
 
-    from rankscope.warehouse.dialects import Dialect
-
 
 MEASURES = ["nDCG@10", "nDCG", "AP", "RR", "Bpref", "P@5", "Judged@10"]
 DIALECTS = [*TEXTS]
 NASTY = '"; DROP TABLE qrels; --'
 
 
-def texts(statements: rs.SqlStatements) -> list[str]:
+def texts(statements):
     return [statements.means, statements.per_query, statements.checks]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_each_statement_is_one_select_that_its_dialect_reads_and_writes_again(
-    dialect: Dialect,
-) -> None:
+def test_each_statement_is_one_select_that_its_dialect_reads_and_writes_again(dialect):
     statements = rs.sql("qrels", "run", MEASURES, by="country", dialect=dialect, depth=5)
     for text in texts(statements):
         (tree,) = sqlglot.parse(text, read=dialect)
@@ -59,7 +55,7 @@ def test_each_statement_is_one_select_that_its_dialect_reads_and_writes_again(
 
 
 @pytest.mark.parametrize("dialect", ["bigquery", "snowflake"])
-def test_sums_have_no_order_where_a_dialect_has_none(dialect: Dialect) -> None:
+def test_sums_have_no_order_where_a_dialect_has_none(dialect):
     for text in texts(rs.sql("qrels", "run", MEASURES, dialect=dialect, depth=5)):  # type: ignore[arg-type]  # one of them
         tree = sqlglot.parse_one(text, read=dialect)
         assert not any(isinstance(one.this, exp.Order) for one in tree.find_all(exp.Sum))
@@ -74,11 +70,11 @@ def test_sums_have_no_order_where_a_dialect_has_none(dialect: Dialect) -> None:
         ("snowflake", "COLLATE(CAST(given.\"DOC_ID\" AS VARCHAR), 'utf8') AS doc_id"),
     ],
 )
-def test_ids_are_compared_by_bytes_in_every_dialect(dialect: Dialect, text: str) -> None:
+def test_ids_are_compared_by_bytes_in_every_dialect(dialect, text):
     assert text in rs.sql("qrels", "run", "RR", dialect=dialect).means
 
 
-def test_ids_that_differ_in_case_are_different_whatever_the_collation_of_the_columns() -> None:
+def test_ids_that_differ_in_case_are_different_whatever_the_collation_of_the_columns():
     with duckdb.connect() as connection:
         connection.execute("SET default_collation = 'nocase'")
         connection.execute(
@@ -106,7 +102,7 @@ def test_ids_that_differ_in_case_are_different_whatever_the_collation_of_the_col
 @example(name="a`b", dialect="bigquery")
 @example(name="a\\", dialect="bigquery")
 @examples(10)
-def test_a_name_is_one_quoted_identifier_or_refused(name: str, dialect: Dialect) -> None:
+def test_a_name_is_one_quoted_identifier_or_refused(name, dialect):
     # In BigQuery, a dot in a quoted name separates a dataset from its table.
     assume(dialect != "bigquery" or "." not in name)
     try:
@@ -125,7 +121,7 @@ def test_a_name_is_one_quoted_identifier_or_refused(name: str, dialect: Dialect)
     assert tree.selects[0].alias == f"by {name}"
 
 
-def test_a_name_can_hold_quotes_and_semicolons_in_duckdb() -> None:
+def test_a_name_can_hold_quotes_and_semicolons_in_duckdb():
     quoted = '"' + NASTY.replace('"', '""') + '"'
     with duckdb.connect() as connection:
         connection.execute(
@@ -137,7 +133,7 @@ def test_a_name_can_hold_quotes_and_semicolons_in_duckdb() -> None:
         assert connection.execute(statements.means).fetchall() == [(1, 1.0, 1, 0)]
 
 
-def test_the_two_tables_can_have_different_names_for_ids() -> None:
+def test_the_two_tables_can_have_different_names_for_ids():
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE qrels AS SELECT 1 session, 'a' doc_id, 1 relevance")
         connection.execute("CREATE TABLE run AS SELECT 1 sid, 'a' item, 1 score")
@@ -145,7 +141,7 @@ def test_the_two_tables_can_have_different_names_for_ids() -> None:
         assert connection.execute(statements.means).fetchall() == [(1, 1.0, 1, 0)]
 
 
-def test_a_missing_column_is_the_one_that_the_database_names() -> None:
+def test_a_missing_column_is_the_one_that_the_database_names():
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE qrels AS SELECT 1 session, 'a' doc_id, 1 relevance")
         connection.execute("CREATE TABLE run AS SELECT 1 query_id, 'a' doc_id, 1 score")
@@ -154,26 +150,26 @@ def test_a_missing_column_is_the_one_that_the_database_names() -> None:
 
 
 @pytest.mark.parametrize("name", ['schema."My Table"', "(SELECT 1)", "`a.b`", "[a].[b]"])
-def test_a_name_is_no_sql(name: str) -> None:
+def test_a_name_is_no_sql(name):
     with refuses(UsageError, "bad_parameter") as caught:
         rs.sql(name, "run", "RR")
     assert "view" in caught.value.hint
 
 
-def test_default_names_are_capitals_in_snowflake() -> None:
+def test_default_names_are_capitals_in_snowflake():
     text = rs.sql("QRELS", "RUN", "RR", dialect="snowflake").means
     tree = sqlglot.parse_one(text, read="snowflake")
     quoted = {one.name for one in tree.find_all(exp.Identifier) if one.quoted}
     assert quoted == {"QRELS", "RUN", "QUERY_ID", "DOC_ID", "RELEVANCE", "SCORE"}
 
 
-def test_parts_of_a_name_are_separated_by_dots() -> None:
+def test_parts_of_a_name_are_separated_by_dots():
     text = rs.sql("a.b.c", ("d.e",), "RR", dialect="bigquery").means
     assert "FROM `a`.`b`.`c`" in text
     assert "FROM `d.e`" in text
 
 
-def test_long_names_of_measures_are_cut_and_stay_different() -> None:
+def test_long_names_of_measures_are_cut_and_stay_different():
     weights = ",".join(["0.123456789"] * 9)
     measures = [f"nDCG(discount=[{weights},{last}])@10" for last in (0.1, 0.2)]
     columns = rs.sql("qrels", "run", measures).columns.values()
@@ -181,13 +177,13 @@ def test_long_names_of_measures_are_cut_and_stay_different() -> None:
     assert max(map(len, columns)) + len("_n") < 63
 
 
-def test_the_same_call_gives_the_same_text_and_it_pickles() -> None:
+def test_the_same_call_gives_the_same_text_and_it_pickles():
     statements = rs.sql("qrels", "run", MEASURES)
     assert rs.sql("qrels", "run", MEASURES) == statements == pickle.loads(pickle.dumps(statements))  # noqa: S301
     assert str(statements) == statements.means
 
 
-def test_every_measure_is_computed_or_refused_with_a_reason() -> None:
+def test_every_measure_is_computed_or_refused_with_a_reason():
     rows = {row.kernel: row for row in TABLE.values()}
     assert not KERNELS.keys() & REFUSED.keys()
     assert KERNELS.keys() | REFUSED.keys() <= rows.keys()
@@ -202,7 +198,7 @@ def test_every_measure_is_computed_or_refused_with_a_reason() -> None:
     [rs.nDCG(gain=lambda grade: grade) @ 5, rs.nDCG(discount=lambda rank: 1 / rank) @ 5, rs.GMAP],
     ids=str,
 )
-def test_functions_and_geometric_means_are_refused(measure: rs.Measure) -> None:
+def test_functions_and_geometric_means_are_refused(measure):
     with refuses(MeasureError, "not_in_sql"):
         rs.sql("qrels", "run", measure)
 
@@ -218,13 +214,13 @@ def test_functions_and_geometric_means_are_refused(measure: rs.Measure) -> None:
         "aggregate=median",
     ],
 )
-def test_a_policy_that_sql_cannot_follow_is_refused_by_its_field(policy: str) -> None:
+def test_a_policy_that_sql_cannot_follow_is_refused_by_its_field(policy):
     with refuses(PolicyError, "not_in_sql") as raised:
         rs.sql("qrels", "run", "RR", policy=policy)
     assert policy.partition("=")[0] in raised.value.message
 
 
-def test_order_by_ids_needs_documents() -> None:
+def test_order_by_ids_needs_documents():
     with refuses(PolicyError, "not_in_sql", match="there are none"):
         rs.sql("shown", "RR", doc=False, policy="ties=doc_id")
 
@@ -252,13 +248,13 @@ def test_order_by_ids_needs_documents() -> None:
     ],
     ids=str,
 )
-def test_an_argument_that_is_none_is_a_usage_error(arguments: dict[str, object]) -> None:
+def test_an_argument_that_is_none_is_a_usage_error(arguments):
     with refuses(UsageError, "bad_parameter") as raised:
         rs.sql(**{"judgments": "qrels", "run": "run", "measures": "RR"} | arguments)  # type: ignore[arg-type]  # they are wrong
     assert raised.value.hint
 
 
-def test_without_sqlglot_the_error_says_what_to_install() -> None:
+def test_without_sqlglot_the_error_says_what_to_install():
     program = (
         "import sys; sys.modules['sqlglot'] = None\n"
         "import rankscope as rs\n"
@@ -320,13 +316,7 @@ CASES = {
 @pytest.mark.parametrize(
     ("code", "judged", "retrieved", "policy", "measure"), CASES.values(), ids=CASES
 )
-def test_what_evaluate_refuses_is_a_problem_and_no_value(
-    code: str,
-    judged: list[tuple[object, ...]],
-    retrieved: list[tuple[object, ...]],
-    policy: str,
-    measure: str,
-) -> None:
+def test_what_evaluate_refuses_is_a_problem_and_no_value(code, judged, retrieved, policy, measure):
     qrels, run = frame([*GOOD_QRELS, *judged], QRELS), frame([*GOOD_RUN, *retrieved], RUN)
     if judged and judged[0][2] == 1e308:
         run = frame([*GOOD_RUN, ("1", "y", 1.0), ("1", "z", 1.0)], RUN)
@@ -343,7 +333,7 @@ def test_what_evaluate_refuses_is_a_problem_and_no_value(
     assert means["problems"] == problems[0]["found"] > 0
 
 
-def test_a_problem_names_a_query_and_a_document() -> None:
+def test_a_problem_names_a_query_and_a_document():
     run = frame([*GOOD_RUN, ("2", "a", 0.9)], RUN)
     _, _, problems = evaluate(rs.sql("qrels", "run", "RR"), frame(GOOD_QRELS, QRELS), run)
     assert problems == [
@@ -365,9 +355,7 @@ def test_a_problem_names_a_query_and_a_document() -> None:
         (GOOD_QRELS, [("7", "a", 1.0)], ["no_common_queries"]),
     ],
 )
-def test_tables_with_nothing_in_common_are_a_problem(
-    qrels: list[tuple[object, ...]], run: list[tuple[object, ...]], codes: list[str]
-) -> None:
+def test_tables_with_nothing_in_common_are_a_problem(qrels, run, codes):
     tables = frame(qrels, QRELS), frame(run, RUN)
     with pytest.raises(RankscopeError) as raised:
         rs.evaluate(*tables, "RR")
@@ -378,7 +366,7 @@ def test_tables_with_nothing_in_common_are_a_problem(
     assert means["problems"]  # more than 0
 
 
-def test_a_list_deeper_than_the_discounts_is_a_problem() -> None:
+def test_a_list_deeper_than_the_discounts_is_a_problem():
     qrels = frame([("1", name, 1) for name in "abc"], QRELS)
     run = frame([("1", name, -at) for at, name in enumerate("xyabc")], RUN)
     for depth, codes in ((5, []), (4, ["too_deep"]), (2, ["too_deep"])):
@@ -389,7 +377,7 @@ def test_a_list_deeper_than_the_discounts_is_a_problem() -> None:
     assert means["ndcg_at_3"] == rs.evaluate(qrels, run, "nDCG@3")["nDCG@3"]
 
 
-def test_a_query_with_two_values_of_an_attribute_is_a_problem() -> None:
+def test_a_query_with_two_values_of_an_attribute_is_a_problem():
     rows = [("1", "a", "de", 1.0, 0.5), ("1", "b", None, 1.0, 0.4)]
     table = pd.DataFrame(rows, columns=["query_id", "doc_id", "country", "relevance", "score"])
     with refuses(RankscopeError, "attribute_conflict"):
@@ -398,7 +386,7 @@ def test_a_query_with_two_values_of_an_attribute_is_a_problem() -> None:
     assert [problem["problem"] for problem in problems] == ["attribute_conflict"]
 
 
-def test_every_problem_that_a_statement_can_find_has_a_meaning() -> None:
+def test_every_problem_that_a_statement_can_find_has_a_meaning():
     measures = ["nDCG", "DCG(gain=[0,1,2])@5"]
     checks = rs.sql(
         "qrels", "run", measures, by="country", policy="negative=error,empty=error,missing=error"
@@ -408,13 +396,13 @@ def test_every_problem_that_a_statement_can_find_has_a_meaning() -> None:
     assert set(texts) == MEANINGS.keys()
 
 
-def test_a_column_has_56_characters_at_most() -> None:
+def test_a_column_has_56_characters_at_most():
     for count in (55, 56, 57):
         measure: Any = SimpleNamespace(plain_name="x" * count, name="X")
         assert name_columns([measure]) == {"X": "x" * min(count, 56)}
 
 
-def test_a_name_has_300_characters_at_most() -> None:
+def test_a_name_has_300_characters_at_most():
     for count in (1, 299, 300):
         check_name("x" * count, "a table", "postgres")
     for count in (0, 301):
@@ -422,7 +410,7 @@ def test_a_name_has_300_characters_at_most() -> None:
             check_name("x" * count, "a table", "postgres")
 
 
-def test_lists_have_10_000_ranks_at_most() -> None:
+def test_lists_have_10_000_ranks_at_most():
     for depth in (0, 1, 9_999, 10_000, 10_001):
         # No attribute has this name, which is refused after a depth that is none.
         with pytest.raises(UsageError) as refused:
@@ -430,6 +418,6 @@ def test_lists_have_10_000_ranks_at_most() -> None:
         assert ("from 1 to 10000" in refused.value.message) == (not 1 <= depth <= 10_000)
 
 
-def test_a_cutoff_beyond_10_000_is_none() -> None:
+def test_a_cutoff_beyond_10_000_is_none():
     plan: Any = SimpleNamespace(depth=1000)
     assert [Plan.reach(plan, k) for k in (9_999, 10_000, 10_001)] == [9_999, 10_000, 1000]

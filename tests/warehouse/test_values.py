@@ -10,14 +10,14 @@ import pytest
 import rankscope as rs
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from rankscope import Measure, Policy, SqlStatements
+from rankscope import Policy
 from rankscope.errors import RankscopeError
 from rankscope.measures.table import TABLE
 from rankscope.warehouse.kernels import KERNELS, write_value
 from rankscope.warehouse.plan import Plan
 
 from tests.generated import examples
-from tests.invariance.lists import Judged, judged_queries
+from tests.invariance.lists import judged_queries
 from tests.invariance.variants import VARIANTS, choose_pairs
 from tests.parity.real import paths
 from tests.warehouse.databases import QRELS, RUN, evaluate, flatten, frame, read, run_duckdb
@@ -32,7 +32,7 @@ POLICIES = (
 MEASURES_AT_ONCE = 12
 
 
-def is_in_sql(measure: Measure) -> bool:
+def is_in_sql(measure):
     """Whether SQL can compute a measure."""
     try:
         write_value(Plan(Policy(), 20), measure)
@@ -46,14 +46,14 @@ IN_SQL = list(filter(is_in_sql, choose_pairs(VARIANTS)))
 
 
 @cache
-def write(policy: str) -> tuple[list[Measure], SqlStatements]:
+def write(policy):
     """Other measures for each policy, in all kinds, and their statements."""
     at = POLICIES.index(policy)
     measures = IN_SQL[at :: len(IN_SQL) // MEASURES_AT_ONCE][:MEASURES_AT_ONCE]
     return measures, rs.sql("qrels", "run", measures, policy=policy, depth=20)
 
 
-def error_of_a_mean(values: list[float]) -> float:
+def error_of_a_mean(values):
     """The largest rounding error of a mean: that of adding up in any order, and of dividing."""
     return (len(values) + 1) * 2.0**-53 * math.fsum(map(abs, values)) / max(len(values), 1)
 
@@ -68,9 +68,7 @@ batches = st.lists(
 @pytest.mark.parametrize("policy", POLICIES)
 @given(entries=batches)
 @examples(4)
-def test_values_and_means_are_those_of_evaluate(
-    policy: str, entries: list[tuple[Judged, str]]
-) -> None:
+def test_values_and_means_are_those_of_evaluate(policy, entries):
     assume(any(side == "both" for _, side in entries))
     named = [(f"q{number}", *entry) for number, entry in enumerate(entries)]
     qrels = {query: one.grades for query, one, side in named if side != "run only"}
@@ -95,7 +93,7 @@ def test_values_and_means_are_those_of_evaluate(
     assert (means["queries"], means["problems"]) == (len(qrels), 0)
 
 
-def test_every_kernel_that_sql_has_is_computed_in_a_database() -> None:
+def test_every_kernel_that_sql_has_is_computed_in_a_database():
     grades = {"q": dict(zip("abcdefgh", (3, 0, 1, -1, 2, 1, 0, 4), strict=True)), "r": {"x": 0}}
     scores = {
         "q": {name: float(place) for place, name in enumerate("hzbdyafxecg")},
@@ -118,7 +116,7 @@ def test_every_kernel_that_sql_has_is_computed_in_a_database() -> None:
             assert got == value or (math.isnan(got) and math.isnan(value)), (name, query)
 
 
-def test_fractional_grades_and_every_gain_and_discount_are_exact() -> None:
+def test_fractional_grades_and_every_gain_and_discount_are_exact():
     grades = {"q": dict(zip("abcdefgh", (3, 0.1, 0.7, 1.3, 2, 5, 0, 4.9), strict=True))}
     scores = {"q": {name: float(place) for place, name in enumerate("hbdafecgz")}}
     measures = [
@@ -143,7 +141,7 @@ def test_fractional_grades_and_every_gain_and_discount_are_exact() -> None:
         assert row[statements.columns[rs.parse(measure).name]] == expected[measure]
 
 
-def test_values_of_a_real_run_are_those_of_evaluate() -> None:
+def test_values_of_a_real_run_are_those_of_evaluate():
     files = paths("robust04")
     measures = ["nDCG@10", "nDCG", "AP", "RR", "P@10", "Bpref", "Rprec"]
     statements = rs.sql("qrels", "run", measures)
@@ -159,13 +157,13 @@ def test_values_of_a_real_run_are_those_of_evaluate() -> None:
         assert {query: row[column] for query, row in found.items()} == values
 
 
-def read_trec(path: str, columns: dict[int, str]) -> pd.DataFrame:
+def read_trec(path, columns):
     table = pd.read_csv(path, sep=r"\s+", header=None, usecols=[*columns], dtype=str)
     table = table.rename(columns=columns)
     return table.astype({columns[max(columns)]: "float64"})
 
 
-def test_ranks_in_place_of_scores_give_the_same_values() -> None:
+def test_ranks_in_place_of_scores_give_the_same_values():
     qrels = pd.DataFrame([("1", "a", 1.0), ("1", "b", 0.0), ("2", "c", 2.0)], columns=[*QRELS])
     run = pd.DataFrame(
         [("1", "b", 0), ("1", "a", 5), ("2", "d", 1), ("2", "c", 1)],
@@ -178,14 +176,14 @@ def test_ranks_in_place_of_scores_give_the_same_values() -> None:
     assert [row["ndcg_at_10"] for row in rows] == expected
 
 
-def test_integer_ids_are_compared_as_their_digits() -> None:
+def test_integer_ids_are_compared_as_their_digits():
     qrels = frame([(1, 9, 1), (1, 10, 0), (1, 100, 0)], QRELS).astype({"doc_id": "int64"})
     run = frame([(1, 9, 0.5), (1, 10, 0.5), (1, 100, 0.5)], RUN).astype({"doc_id": "int64"})
     (row,), _, _ = evaluate(rs.sql("qrels", "run", "RR"), qrels, run)
     assert row["rr"] == rs.evaluate(qrels, run, "RR")["RR"] == 1.0
 
 
-def test_the_larger_of_two_grades_and_scores_counts_if_asked_for() -> None:
+def test_the_larger_of_two_grades_and_scores_counts_if_asked_for():
     qrels = frame([("1", "a", 1), ("1", "a", 2), ("1", "b", 1)], QRELS)
     run = frame([("1", "a", 1), ("1", "b", 2), ("1", "a", 3)], RUN)
     (row,), _, problems = evaluate(rs.sql("qrels", "run", "DCG", duplicates="max"), qrels, run)
@@ -193,7 +191,7 @@ def test_the_larger_of_two_grades_and_scores_counts_if_asked_for() -> None:
     assert row["dcg"] == rs.evaluate(qrels, run, "DCG", duplicates="max")["DCG"]
 
 
-def test_means_by_attributes_are_those_of_slices() -> None:
+def test_means_by_attributes_are_those_of_slices():
     rows = [
         ("1", "a", "de", "tv", 1.0, 0.5),
         ("1", "b", "de", "tv", None, 0.7),
@@ -229,9 +227,7 @@ def test_means_by_attributes_are_those_of_slices() -> None:
     )
 )
 @examples(15)
-def test_a_joined_table_has_the_values_of_evaluate_table_or_a_problem(
-    rows: list[tuple[str, float | None, float]],
-) -> None:
+def test_a_joined_table_has_the_values_of_evaluate_table_or_a_problem(rows):
     table = pd.DataFrame(rows, columns=["query_id", "relevance", "score"])
     measures = ["nDCG@10", "AP", "RR", "Judged@10"]
     statements = joined()
@@ -255,6 +251,6 @@ def test_a_joined_table_has_the_values_of_evaluate_table_or_a_problem(
 
 
 @cache
-def joined() -> SqlStatements:
+def joined():
     """The statements for a table without documents."""
     return rs.sql("shown", ["nDCG@10", "AP", "RR", "Judged@10"], doc=False)

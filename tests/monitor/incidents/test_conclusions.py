@@ -24,9 +24,6 @@ from tests.monitor.notify.notices import make_incident
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rankscope.monitor.incidents.conclusion import Conclusion, FindCause
     from rankscope.monitor.incidents.incident import Notice
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -37,7 +34,7 @@ DATA = Rule(name="data", kind="data")
 TV, PHONE = (("device", "tv"),), (("device", "phone"),)
 
 
-def find(verdict: str, place: tuple[tuple[str, str], ...] = (), **more: object) -> Finding:
+def find(verdict, place=(), **more):
     """A finding about a version."""
     said = {"kind": "quality", "model": "m", "version": "4", "slice": place, "verdict": verdict}
     return Finding(**said | more)  # type: ignore[arg-type]  # of those types
@@ -46,56 +43,47 @@ def find(verdict: str, place: tuple[tuple[str, str], ...] = (), **more: object) 
 class World:
     """Incidents in memory, and everything that was written about them."""
 
-    def __init__(self, *rules: Rule) -> None:
+    def __init__(self, *rules):
         self.rules = {rule.name: rule for rule in rules or (RULE,)}
         self.silenced: datetime | None = None
         self.incidents: dict[str, Incident] = {}
         self.changes: list[tuple[str, Change]] = []
         self.notices: list[tuple[Notice, tuple[str, ...]]] = []
 
-    def checks(
-        self, findings: Sequence[Finding] = (), rule: str = "quality", *, has_ended: bool = False
-    ) -> list[Check]:
+    def checks(self, findings=(), rule="quality", *, has_ended=False):
         """All rules, one of which has found something, perhaps at the end of a day."""
         return [
             Check(one, self.silenced, tuple(findings) if name == rule else (), has_ended)
             for name, one in self.rules.items()
         ]
 
-    def lasting(self) -> list[Incident]:
+    def lasting(self):
         return [one for one in self.incidents.values() if one.state in LASTING]
 
-    def look(
-        self,
-        now: datetime,
-        *findings: Finding,
-        rule: str = "quality",
-        trace: FindCause | None = None,
-        has_ended: bool = False,
-    ) -> None:
+    def look(self, now, *findings, rule="quality", trace=None, has_ended=False):
         """Conclude what follows from findings."""
         checks = self.checks(findings, rule, has_ended=has_ended)
         self.keep(conclude("music", self.lasting(), checks, now, find_cause=trace))
 
     @property
-    def groups(self) -> set[str]:
+    def groups(self):
         return {one.group for one in self.incidents.values()}
 
-    def keep(self, concluded: Conclusion) -> None:
+    def keep(self, concluded):
         """Write down what was concluded."""
         self.incidents |= {one.incident_id: one for one in concluded.incidents}
         self.changes += concluded.changes
         self.notices += concluded.notices
 
-    def act(self, turn: transitions.Turn, now: datetime) -> None:
+    def act(self, turn, now):
         checks = {check.rule.name: check for check in self.checks()}
         self.keep(settle("music", [turn], checks, now))
 
-    def events(self) -> list[tuple[str, ...]]:
+    def events(self):
         return [tuple(event for event, _ in notice.parts) for notice, _ in self.notices]
 
     @property
-    def only(self) -> Incident:
+    def only(self):
         (incident,) = self.incidents.values()
         return incident
 
@@ -114,9 +102,7 @@ MOMENTS = st.tuples(
 )
 
 
-def play(
-    moments: list[tuple[int, list[tuple[str, tuple[tuple[str, str], ...]]], str, int]],
-) -> World:
+def play(moments):
     """Let time pass, with findings and people's actions."""
     world, now = World(), START
     for hours, found, action, number in moments:
@@ -140,22 +126,14 @@ def play(
     return world
 
 
-def respond(
-    incident: Incident, action: str, now: datetime, end: datetime
-) -> transitions.Turn | None:
+def respond(incident, action, now, end):
     """Let a person do something about an incident."""
     until = {"until": end} if action == "snooze" else {}
     act = ACTIONS.get(action, lambda *_, **__: None)
     return act(incident, now, actor="ada", **until)
 
 
-def check_moment(
-    world: World,
-    before: dict[str, Incident],
-    changes: Sequence[tuple[str, Change]],
-    notices: Sequence[tuple[Notice, tuple[str, ...]]],
-    now: datetime,
-) -> None:
+def check_moment(world, before, changes, notices, now):
     """What holds after every moment."""
     streams = [one.key for one in world.lasting()]
     assert len(streams) == len(set(streams))
@@ -178,14 +156,14 @@ def check_moment(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(MOMENTS, max_size=25))
-def test_whatever_happens_a_stream_has_one_incident_and_each_change_a_row(moments: list) -> None:  # type: ignore[type-arg]  # as drawn
+def test_whatever_happens_a_stream_has_one_incident_and_each_change_a_row(moments):  # type: ignore[type-arg]  # as drawn
     first, second = play(moments), play(moments)
     assert first.incidents == second.incidents
     assert first.changes == second.changes
     assert first.notices == second.notices
 
 
-def test_an_incident_opens_once_recovers_and_is_resolved_three_days_later() -> None:
+def test_an_incident_opens_once_recovers_and_is_resolved_three_days_later():
     world = World()
     world.look(START, find("bad", began=START - DAY, reason="it fell"))
     assert (world.only.state, world.only.opened, world.only.began) == ("open", START, START - DAY)
@@ -204,7 +182,7 @@ def test_an_incident_opens_once_recovers_and_is_resolved_three_days_later() -> N
     assert [change.action for _, change in world.changes] == ["opened", "recovered", "resolved"]
 
 
-def test_a_second_stream_that_falls_later_is_notified() -> None:
+def test_a_second_stream_that_falls_later_is_notified():
     world = World()
     world.look(START, find("bad", TV, began=START))
     world.look(START + 3 * DAY, find("bad", TV), find("bad", PHONE, began=START + 3 * DAY))
@@ -214,7 +192,7 @@ def test_a_second_stream_that_falls_later_is_notified() -> None:
     assert ("opened",) in world.events()[1:]
 
 
-def test_a_stream_that_is_bad_again_within_three_days_continues_its_incident() -> None:
+def test_a_stream_that_is_bad_again_within_three_days_continues_its_incident():
     world = World()
     world.look(START, find("bad"))
     world.look(START + HOUR, find("good"))
@@ -233,7 +211,7 @@ def test_a_stream_that_is_bad_again_within_three_days_continues_its_incident() -
     ]
 
 
-def test_an_open_incident_reminds_once_a_day_and_an_acknowledged_one_never() -> None:
+def test_an_open_incident_reminds_once_a_day_and_an_acknowledged_one_never():
     world = World()
     world.look(START, find("bad"))
     assert find_next(world.lasting(), world.checks()) == START + DAY
@@ -250,7 +228,7 @@ def test_an_open_incident_reminds_once_a_day_and_an_acknowledged_one_never() -> 
     assert world.events()[-1] == ("recovered",)
 
 
-def test_reminders_are_one_digest() -> None:
+def test_reminders_are_one_digest():
     world = World()
     world.look(START, find("bad", TV, began=START))
     world.look(START + 6 * HOUR, find("bad", PHONE, began=START))
@@ -260,7 +238,7 @@ def test_reminders_are_one_digest() -> None:
     assert [event for event, _ in notice.parts] == ["reminded", "reminded"]
 
 
-def test_a_snoozed_incident_is_quiet_and_then_open_again_if_it_lasts() -> None:
+def test_a_snoozed_incident_is_quiet_and_then_open_again_if_it_lasts():
     world = World()
     world.look(START, find("bad"))
     end = START + 30 * HOUR
@@ -272,7 +250,7 @@ def test_a_snoozed_incident_is_quiet_and_then_open_again_if_it_lasts() -> None:
     assert world.events() == [("opened",), ("reminded",)]
 
 
-def test_a_snoozed_incident_that_recovers_and_falls_again_stays_quiet() -> None:
+def test_a_snoozed_incident_that_recovers_and_falls_again_stays_quiet():
     world = World()
     world.look(START, find("bad"))
     world.act(transitions.snooze(world.only, START, START + 2 * DAY, actor="ada"), START)
@@ -282,7 +260,7 @@ def test_a_snoozed_incident_that_recovers_and_falls_again_stays_quiet() -> None:
     assert world.events() == [("opened",)]
 
 
-def test_what_is_over_cannot_be_changed() -> None:
+def test_what_is_over_cannot_be_changed():
     world = World()
     world.look(START, find("bad"))
     with pytest.raises(UsageError, match="a time after"):
@@ -295,7 +273,7 @@ def test_what_is_over_cannot_be_changed() -> None:
         transitions.resolve(world.only, START + HOUR, actor="ada")
 
 
-def test_one_release_is_one_message_with_its_parts() -> None:
+def test_one_release_is_one_message_with_its_parts():
     world = World(RULE, DATA)
     places = [(), *((("device", f"d{number}"),) for number in range(20))]
     world.look(START, *(find("bad", place, began=START - DAY) for place in places))
@@ -305,7 +283,7 @@ def test_one_release_is_one_message_with_its_parts() -> None:
     assert world.groups == {notice.group}
 
 
-def test_missing_data_that_explains_a_fall_share_its_group() -> None:
+def test_missing_data_that_explains_a_fall_share_its_group():
     world = World(RULE, DATA)
     lost = find("bad", (), kind="labels", version="", began=START - DAY)
     world.look(START, lost, rule="data")
@@ -324,7 +302,7 @@ def test_missing_data_that_explains_a_fall_share_its_group() -> None:
         find("bad", TV, began=START + 3 * DAY, version=""),
     ],
 )
-def test_what_is_apart_has_groups_of_its_own(other: Finding) -> None:
+def test_what_is_apart_has_groups_of_its_own(other):
     world = World()
     world.look(START, find("bad", TV, began=START))
     world.look(START + 3 * DAY, other)
@@ -332,7 +310,7 @@ def test_what_is_apart_has_groups_of_its_own(other: Finding) -> None:
 
 
 @pytest.mark.parametrize("other", [{"model": "n"}, {"version": "5"}, {"model": "n", "version": ""}])
-def test_a_fault_of_several_models_or_versions_is_one_group(other: dict[str, str]) -> None:
+def test_a_fault_of_several_models_or_versions_is_one_group(other):
     world = World()
     places = [TV, (*TV, ("country", "de")), ()]
     found = [find("bad", place, began=START) for place in places]
@@ -343,10 +321,10 @@ def test_a_fault_of_several_models_or_versions_is_one_group(other: dict[str, str
     assert len(world.notices) == 1
 
 
-def test_new_versions_of_two_models_are_two_causes() -> None:
+def test_new_versions_of_two_models_are_two_causes():
     world = World()
 
-    def trace(incident: Incident, _: datetime) -> dict[str, object]:
+    def trace(incident, _):
         return tell(TV) | {"new_version": f"version={incident.model} 4"}
 
     found = [find("bad", TV, began=START, model=model) for model in "mn"]
@@ -354,10 +332,10 @@ def test_new_versions_of_two_models_are_two_causes() -> None:
     assert len(world.groups) == 2
 
 
-def test_each_model_of_a_group_keeps_the_numbers_of_its_own_cause() -> None:
+def test_each_model_of_a_group_keeps_the_numbers_of_its_own_cause():
     world = World()
 
-    def trace(incident: Incident, _: datetime) -> dict[str, object]:
+    def trace(incident, _):
         return tell(TV) | {"sentence": f"model {incident.model}"}
 
     found = [find("bad", TV, began=START, model=model) for model in "mn"]
@@ -367,7 +345,7 @@ def test_each_model_of_a_group_keeps_the_numbers_of_its_own_cause() -> None:
     assert len(world.groups) == 1
 
 
-def test_an_incident_of_a_version_that_is_gone_is_superseded_and_says_so() -> None:
+def test_an_incident_of_a_version_that_is_gone_is_superseded_and_says_so():
     world = World()
     reason = "nDCG@5 is 0.7226, below the floor of 0.7600"
     world.look(START, find("bad", reason=reason, began=START))
@@ -386,14 +364,14 @@ def test_an_incident_of_a_version_that_is_gone_is_superseded_and_says_so() -> No
         transitions.resolve(world.only, START + DAY, actor="ada")
 
 
-def test_the_start_of_an_incident_stays_what_people_were_told() -> None:
+def test_the_start_of_an_incident_stays_what_people_were_told():
     world = World()
     world.look(START + DAY, find("bad", began=START + 9 * HOUR))
     world.look(START + 2 * DAY, find("bad", began=START, reason="new"))
     assert (world.only.began, world.only.reason) == (START + 9 * HOUR, "new")
 
 
-def test_slices_with_the_same_traced_cause_share_a_group() -> None:
+def test_slices_with_the_same_traced_cause_share_a_group():
     world = World()
     cause = {"sentence": "version 4", "slice": {}, "new_version": "version=4"}
     for number, place in enumerate((TV, PHONE)):
@@ -403,12 +381,12 @@ def test_slices_with_the_same_traced_cause_share_a_group() -> None:
     assert {one.cause["sentence"] for one in world.incidents.values() if one.cause} == {"version 4"}
 
 
-def tell(place: tuple[tuple[str, str], ...], p_value: float = 0.01) -> dict[str, object]:
+def tell(place, p_value=0.01):
     """The cause that a trace has found."""
     return {"sentence": str(place), "slice": dict(place), "p_value": p_value, "contribution": -0.1}
 
 
-def test_a_group_has_the_best_cause_of_its_parts_unless_that_contradicts_a_slice() -> None:
+def test_a_group_has_the_best_cause_of_its_parts_unless_that_contradicts_a_slice():
     world = World()
     causes = {(): tell(()), TV: tell(TV), (("country", "de"),): None, PHONE: tell(PHONE, 0.02)}
     findings = [find("bad", place, began=START) for place in causes]
@@ -423,11 +401,11 @@ def test_a_group_has_the_best_cause_of_its_parts_unless_that_contradicts_a_slice
     }
 
 
-def test_the_cause_is_traced_again_with_each_day_that_is_final_for_a_week() -> None:
+def test_the_cause_is_traced_again_with_each_day_that_is_final_for_a_week():
     world = World()
     asked: list[datetime] = []
 
-    def find_cause(_: Incident, now: datetime) -> dict[str, object] | None:
+    def find_cause(_, now):
         asked.append(now)
         return tell(TV) if now == START + DAY else None
 
@@ -441,7 +419,7 @@ def test_the_cause_is_traced_again_with_each_day_that_is_final_for_a_week() -> N
     ]
 
 
-def test_a_cause_stays_where_later_only_the_lists_tell() -> None:
+def test_a_cause_stays_where_later_only_the_lists_tell():
     world = World()
     facts = {"sentence": "", "slice": {}, "facts": [{"sentence": "Lists are shorter."}]}
     told = [facts, tell(TV), facts]
@@ -450,7 +428,7 @@ def test_a_cause_stays_where_later_only_the_lists_tell() -> None:
         assert world.only.cause == cause
 
 
-def test_a_silenced_rule_opens_and_says_so_once_its_silence_is_over() -> None:
+def test_a_silenced_rule_opens_and_says_so_once_its_silence_is_over():
     world = World()
     world.silenced = START + 2 * DAY
     world.look(START, find("bad"))
@@ -460,7 +438,7 @@ def test_a_silenced_rule_opens_and_says_so_once_its_silence_is_over() -> None:
     assert world.events() == [("reminded",)]
 
 
-def test_a_fall_that_gets_much_worse_is_notified_again() -> None:
+def test_a_fall_that_gets_much_worse_is_notified_again():
     world = World()
     falls = {1: 0.06, 2: 0.08, 3: 0.13, 4: 0.2, 5: 0.27, 6: 0.1}
     for day, fall in falls.items():
@@ -476,7 +454,7 @@ def test_a_fall_that_gets_much_worse_is_notified_again() -> None:
             if event == "worsened"] == worsened  # fmt: skip
 
 
-def test_nobody_hears_of_what_gets_worse_during_a_snooze() -> None:
+def test_nobody_hears_of_what_gets_worse_during_a_snooze():
     world = World()
     world.look(START, find("bad", evidence={"fall": 0.1}))
     world.act(transitions.snooze(world.only, START, START + DAY, actor="ada"), START)
@@ -486,7 +464,7 @@ def test_nobody_hears_of_what_gets_worse_during_a_snooze() -> None:
     assert world.only.state == "snoozed"
 
 
-def worsen(told: float, fall: float) -> bool:
+def worsen(told, fall):
     """Whether people hear of a fall that has become larger."""
     incident = make_incident(told_fall=told)
     finding = Finding(kind="quality", verdict="bad", evidence={"fall": fall})
@@ -494,7 +472,7 @@ def worsen(told: float, fall: float) -> bool:
     return turn is not None and turn.event == "worsened"
 
 
-def test_a_fall_is_worse_if_it_is_twice_as_large_and_by_a_twentieth() -> None:
+def test_a_fall_is_worse_if_it_is_twice_as_large_and_by_a_twentieth():
     assert [worsen(0.1, fall) for fall in (0.1999, 0.2, 0.2001)] == [False, True, True]
     limit = 0.01 + 0.05
     assert [worsen(0.01, fall) for fall in (limit - 1e-9, limit, limit + 1e-9)] == [
@@ -504,14 +482,14 @@ def test_a_fall_is_worse_if_it_is_twice_as_large_and_by_a_twentieth() -> None:
     ]
 
 
-def test_a_note_has_at_most_2_000_characters() -> None:
+def test_a_note_has_at_most_2_000_characters():
     for length in (1999, 2000):
         transitions.acknowledge(make_incident(), START, actor="ada", note="x" * length)
     with pytest.raises(UsageError, match="at most 2,000 characters, found 2,001"):
         transitions.acknowledge(make_incident(), START, actor="ada", note="x" * 2001)
 
 
-def test_one_cause_begins_at_most_two_periods_apart() -> None:
+def test_one_cause_begins_at_most_two_periods_apart():
     lengths = {"quality": timedelta(days=1), "hourly": timedelta(hours=1)}
     one = make_incident(began=START)
     for apart in (-MICROSECOND, timedelta(), MICROSECOND):

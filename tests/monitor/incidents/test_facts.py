@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -50,7 +47,7 @@ WORKS = Configuration(
 )
 
 
-def show() -> Iterator[dict[str, Any]]:
+def show():
     """Rankings of some weeks; version 4 breaks the lists of three of four devices.
 
     Televisions get them in the opposite order, phones get other documents for two of three, and
@@ -89,7 +86,7 @@ def show() -> Iterator[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def monitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Monitor]:
+def monitor(tmp_path_factory):
     """A project whose signals are stored, and nothing else."""
     now = END + 2 * HOUR
     path = tmp_path_factory.mktemp("facts") / "x.db"
@@ -101,14 +98,14 @@ def monitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Monitor]:
         yield opened
 
 
-def find(monitor: Monitor, stream: Segment, since: int = RELEASE, **said: Any) -> dict[str, Any]:  # noqa: ANN401 - of `find_facts`
+def find(monitor, stream, since=RELEASE, **said):
     """The facts of a stream by signal, in their order."""
     given = {"since": since, "until": END} | said
     facts = find_facts(monitor.store, monitor.project, monitor.configuration, stream, **given)
     return {fact["signal"]: fact for fact in facts}
 
 
-def test_lists_in_another_order_are_named_with_their_numbers(monitor: Monitor) -> None:
+def test_lists_in_another_order_are_named_with_their_numbers(monitor):
     facts = find(monitor, Segment("m", "4", TV))
     assert [*facts] == ["overlap"]
     told = facts["overlap"]
@@ -139,11 +136,11 @@ WEEK = RELEASE - RELEASE % DAY - 7 * DAY
         ([replace(NEW, version="5", first=RELEASE - 1)], ""),
     ],
 )
-def test_the_only_version_of_the_days_before_is_named(others: list[Version], named: str) -> None:
+def test_the_only_version_of_the_days_before_is_named(others, named):
     assert _find_earlier([OLD, NEW, *others], Segment("m", "4", TV), RELEASE) == named
 
 
-def test_no_version_is_named_that_isnt_known() -> None:
+def test_no_version_is_named_that_isnt_known():
     assert _find_earlier([OLD, NEW], Segment("m", "", TV), RELEASE) == ""
     assert _find_earlier([NEW], Segment("m", "4", TV), RELEASE) == ""
     for version in ("", OTHER):
@@ -151,16 +148,14 @@ def test_no_version_is_named_that_isnt_known() -> None:
         assert _find_earlier([known, NEW], Segment("m", "4", TV), RELEASE) == ""
 
 
-def test_new_documents_are_named_and_nothing_of_lists_whose_queries_have_no_keys(
-    monitor: Monitor,
-) -> None:
+def test_new_documents_are_named_and_nothing_of_lists_whose_queries_have_no_keys(monitor):
     facts = find(monitor, Segment("m", "4", PHONE))
     assert [*facts] == ["unseen"]
     assert facts["unseen"]["before"] == 0.0
     assert facts["unseen"]["after"] == pytest.approx(2 / 3, abs=0.05)
 
 
-def test_queries_that_find_nothing_are_named_first(monitor: Monitor) -> None:
+def test_queries_that_find_nothing_are_named_first(monitor):
     facts = find(monitor, Segment("m", "4", CAR))
     assert next(iter(facts)) == "no_results"
     assert facts["no_results"]["before"] == 0.0
@@ -168,13 +163,13 @@ def test_queries_that_find_nothing_are_named_first(monitor: Monitor) -> None:
     assert len(facts) == MOST
 
 
-def test_what_did_not_change_is_not_named(monitor: Monitor) -> None:
+def test_what_did_not_change_is_not_named(monitor):
     assert find(monitor, Segment("m", "4", WATCH)) == {}
     # And nothing is before it did.
     assert find(monitor, Segment("m", "3", TV), RELEASE - 3 * DAY, until=RELEASE) == {}
 
 
-def test_a_slice_without_signals_of_its_own_has_those_of_its_attributes(monitor: Monitor) -> None:
+def test_a_slice_without_signals_of_its_own_has_those_of_its_attributes(monitor):
     pair = (("country", "de"), ("device", "tv"))
     facts = find(monitor, Segment("m", "4", pair))
     assert facts == find(monitor, Segment("m", "4", TV))
@@ -185,9 +180,7 @@ def test_a_slice_without_signals_of_its_own_has_those_of_its_attributes(monitor:
 
 
 @pytest.mark.parametrize("off", [-1, 1])
-def test_values_that_tell_a_day_too_early_or_too_late_when_they_fell_find_the_same(
-    monitor: Monitor, off: int
-) -> None:
+def test_values_that_tell_a_day_too_early_or_too_late_when_they_fell_find_the_same(monitor, off):
     arrived = find(monitor, Segment("m", "4", TV), RELEASE + off * DAY)
     assert arrived == find(monitor, Segment("m", "4", TV))
     # Of all versions, nobody knows the moment.
@@ -195,7 +188,7 @@ def test_values_that_tell_a_day_too_early_or_too_late_when_they_fell_find_the_sa
     assert facts["overlap"]["after"] < 0.9
 
 
-def draw_quiet(random: np.random.Generator, *, days: int = 37, a_day: int = 120) -> Sums:
+def draw_quiet(random, *, days=37, a_day=120):
     """The sums of signals of lists in which nothing changes: users differ, and so do days.
 
     The effect of a day is like that of the day before; values are shares, or 0 and 1.
@@ -221,7 +214,7 @@ def draw_quiet(random: np.random.Generator, *, days: int = 37, a_day: int = 120)
     return Sums(*np.array(rows).transpose(1, 0, 2))
 
 
-def test_days_without_a_fault_have_hardly_any_fact() -> None:
+def test_days_without_a_fault_have_hardly_any_fact():
     random = np.random.default_rng(20261128)
     named = []
     for _ in range(60):
@@ -240,8 +233,8 @@ def test_days_without_a_fault_have_hardly_any_fact() -> None:
     assert told["signal"] == SIGNALS[hit].name
 
 
-def test_days_of_the_calendar_tell_nothing(monitor: Monitor) -> None:
-    def find_with(first: str) -> tuple[dict[str, Any], ...]:
+def test_days_of_the_calendar_tell_nothing(monitor):
+    def find_with(first):
         works = replace(WORKS, calendar=Calendar((Period(name="Fair", first=first),)))
         stream, span = Segment("m", "4", TV), {"since": RELEASE, "until": END}
         return find_facts(monitor.store, monitor.project, works, stream, **span)
@@ -250,7 +243,7 @@ def test_days_of_the_calendar_tell_nothing(monitor: Monitor) -> None:
     assert find_with("2026-10-20") == tuple(find(monitor, Segment("m", "4", TV)).values())
 
 
-def test_nothing_is_said_of_what_is_not_known(monitor: Monitor, tmp_path: Path) -> None:
+def test_nothing_is_said_of_what_is_not_known(monitor, tmp_path):
     assert find(monitor, Segment("other", "4", TV)) == {}
     assert find(monitor, Segment("m", "5", TV)) == {}
     # The hour is not over, and too few days are before it.
@@ -261,7 +254,7 @@ def test_nothing_is_said_of_what_is_not_known(monitor: Monitor, tmp_path: Path) 
         assert find(opened, Segment("m", "4", TV)) == {}
 
 
-def test_a_trace_tells_them_of_its_cause(monitor: Monitor) -> None:
+def test_a_trace_tells_them_of_its_cause(monitor):
     found = monitor.trace(Span(version="3"), Span(version="4"))
     cause = found.causes[0]
     assert cause.name == "device=tv, version=4"
@@ -273,21 +266,21 @@ def test_a_trace_tells_them_of_its_cause(monitor: Monitor) -> None:
     assert found.to_dict()["facts"] == list(found.facts)
 
 
-def test_a_trace_without_a_change_tells_none(monitor: Monitor) -> None:
+def test_a_trace_without_a_change_tells_none(monitor):
     half = to_datetime(RELEASE - 3 * DAY)
     found = monitor.trace(Span(until=half), Span(half, to_datetime(RELEASE)))
     assert found.facts == ()
     assert "at the same time" not in str(found)
 
 
-def test_versions_are_compared_as_of_when_the_second_one_came(monitor: Monitor) -> None:
+def test_versions_are_compared_as_of_when_the_second_one_came(monitor):
     last = Span(to_datetime(RELEASE + DAY // 2), version="4")
     told = monitor.trace(Span(version="3"), last)
     assert told.causes[0].name == "device=tv, version=4"
     assert told.facts == monitor.trace(Span(version="3"), Span(version="4")).facts
 
 
-def test_an_incident_tells_them_with_its_cause_or_without_one(monitor: Monitor) -> None:
+def test_an_incident_tells_them_with_its_cause_or_without_one(monitor):
     find_cause = make_finder(monitor.store, monitor.project, WORKS, 1)
     now = to_datetime(END + 2 * HOUR)
     said = {"project": monitor.project, "measure": "nDCG@4", "model": "m", "version": "4"}

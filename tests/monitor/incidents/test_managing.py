@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -41,7 +40,6 @@ from tests.monitor.rules.world import (
     PROJECT,
     START,
     VALIDATION,
-    World,
     known_at,
     make_day,
     make_rule,
@@ -49,18 +47,18 @@ from tests.monitor.rules.world import (
 from tests.refusals import refuses
 
 
-def fall(world: World) -> None:
+def fall(world):
     """Let a rule find a drop."""
     world.watch(*(make_day(day, ranks) for day, ranks in enumerate([GOOD, BAD, BAD, BAD])))
     assert world.state_of().state == "ALERT"
 
 
-def actions(world: World) -> list[tuple[str, str, str]]:
+def actions(world):
     """What was done, by whom and to what."""
     return [(entry.actor, entry.action, entry.subject) for entry in world.store.audit(PROJECT)]
 
 
-def test_what_was_done_is_written_down(world: World) -> None:
+def test_what_was_done_is_written_down(world):
     world.put(make_rule())
     world.put(make_rule(channels=("log",)))
     world.put(make_rule(tolerance=0.5))
@@ -80,7 +78,7 @@ def test_what_was_done_is_written_down(world: World) -> None:
     assert list_rules(world.store, PROJECT) == ()
 
 
-def test_projects_do_not_see_the_rules_of_each_other(world: World) -> None:
+def test_projects_do_not_see_the_rules_of_each_other(world):
     world.put(make_rule())
     assert list_rules(world.store, "films") == ()
     with pytest.raises(UsageError):
@@ -90,12 +88,12 @@ def test_projects_do_not_see_the_rules_of_each_other(world: World) -> None:
 
 
 @pytest.mark.parametrize("do", [remove_rule, resolve_rule, partial(silence_rule, until=5)])
-def test_a_rule_that_is_not_there_is_refused(world: World, do: partial[None]) -> None:
+def test_a_rule_that_is_not_there_is_refused(world, do):
     with refuses(UsageError, "no_rule"):
         do(world.store, PROJECT, name="no such", now=0, actor="bob")
 
 
-def test_a_change_of_what_is_measured_voids_the_evidence(world: World) -> None:
+def test_a_change_of_what_is_measured_voids_the_evidence(world):
     fall(world)
     world.put(make_rule(tolerance=0.1), now=known_at(3))
     state = world.state_of()
@@ -107,7 +105,7 @@ def test_a_change_of_what_is_measured_voids_the_evidence(world: World) -> None:
     assert (stream.state, stream.periods) == ("ALERT", 1)
 
 
-def test_a_change_of_anything_else_does_not(world: World) -> None:
+def test_a_change_of_anything_else_does_not(world):
     fall(world)
     before = world.state_of()
     world.put(make_rule(channels=("log",)), now=known_at(3))
@@ -116,7 +114,7 @@ def test_a_change_of_anything_else_does_not(world: World) -> None:
     assert after.rule.channels == ("log",)
 
 
-def test_a_silenced_rule_goes_on_and_tells_nobody(world: World) -> None:
+def test_a_silenced_rule_goes_on_and_tells_nobody(world):
     world.put(make_rule())
     silence_rule(world.store, PROJECT, "quality", START + 4 * DAY, now=START, actor="bob")
     for day, ranks in enumerate([GOOD, BAD, GOOD]):
@@ -126,7 +124,7 @@ def test_a_silenced_rule_goes_on_and_tells_nobody(world: World) -> None:
     assert world.list_told() == []
 
 
-def test_what_is_resolved_is_well_until_it_falls_again(world: World) -> None:
+def test_what_is_resolved_is_well_until_it_falls_again(world):
     fall(world)
     resolve_rule(world.store, PROJECT, "quality", now=known_at(3), actor="bob")
     state = world.state_of()
@@ -141,14 +139,12 @@ def test_what_is_resolved_is_well_until_it_falls_again(world: World) -> None:
     assert told == ["opened", "resolved", "opened"]
 
 
-def test_a_rule_that_is_changed_while_it_is_looked_at_is_looked_at_again(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rule_that_is_changed_while_it_is_looked_at_is_looked_at_again(world, monkeypatch):
     world.put(make_rule())
     world.log(make_day(0))
     read = world.store.read
 
-    def meddle(*args: object, **more: object) -> object:
+    def meddle(*args, **more):
         monkeypatch.setattr(world.store, "read", read)
         world.put(make_rule(channels=("log",)))
         return read(*args, **more)
@@ -159,14 +155,12 @@ def test_a_rule_that_is_changed_while_it_is_looked_at_is_looked_at_again(
     assert (world.state_of().state, world.state_of().rule.channels) == ("OK", ("log",))
 
 
-def test_state_alert_and_notification_are_stored_together_or_not_at_all(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_state_alert_and_notification_are_stored_together_or_not_at_all(world, monkeypatch):
     world.put(make_rule())
     for day, ranks in enumerate([GOOD, BAD, BAD]):
         world.log(make_day(day, ranks))
 
-    def fail(*_args: object, **_more: object) -> None:
+    def fail(*_args, **_more):
         raise RuntimeError
 
     with monkeypatch.context() as broken:
@@ -209,22 +203,20 @@ INCIDENTS = st.builds(
 
 
 @given(INCIDENTS)
-def test_an_incident_is_read_back_from_its_json(incident: Incident) -> None:
+def test_an_incident_is_read_back_from_its_json(incident):
     assert Incident.from_json(incident.to_json()) == incident
     assert incident.is_active is (incident.state in ACTIVE)
 
 
 @given(TIMES, TEXTS, st.lists(st.tuples(st.sampled_from(EVENTS), INCIDENTS), max_size=3))
-def test_a_notice_is_read_back_from_its_json(
-    time: datetime, group: str, parts: list[tuple[str, Incident]]
-) -> None:
+def test_a_notice_is_read_back_from_its_json(time, group, parts):
     notice = make_notice("music", time, group, parts)  # type: ignore[arg-type]  # sampled
     said = tuple((event, replace(incident, notified=())) for event, incident in notice.parts)
     assert Notice.from_json(notice.to_json()) == replace(notice, parts=said)
     assert make_notice("music", time, group, parts).notice_id == notice.notice_id  # type: ignore[arg-type]
 
 
-def test_the_json_of_an_incident_is_the_contract_for_scripts() -> None:
+def test_the_json_of_an_incident_is_the_contract_for_scripts():
     incident = Incident(
         incident_id="incident_1",
         project="music",
@@ -279,7 +271,7 @@ LAST = START + (DAYS + 1) * DAY
 END = to_datetime(LAST)
 
 
-def open_log(path: Path, clock: Clock) -> Monitor:
+def open_log(path, clock):
     """A log in which televisions fall on the third day, and are well again on the fourth."""
     monitor = Monitor.open(str(path), "music", now=clock, threads=1)
     monitor.configure(CONFIGURATION)
@@ -293,13 +285,13 @@ def open_log(path: Path, clock: Clock) -> Monitor:
     return monitor
 
 
-def describe(monitor: Monitor) -> list[tuple[Incident, tuple[object, ...]]]:
+def describe(monitor):
     """Every incident with its history, but for when its evidence was written."""
     return [monitor.incident(one.incident_id) for one in monitor.incidents("all")]
 
 
 @pytest.mark.slow
-def test_at_once_now_and_then_and_replayed_are_the_same(tmp_path: Path) -> None:
+def test_at_once_now_and_then_and_replayed_are_the_same(tmp_path):
     clock = Clock(START)
     with open_log(tmp_path / "slow.db", clock) as slow:
         while clock.time < LAST:
@@ -330,7 +322,7 @@ def test_at_once_now_and_then_and_replayed_are_the_same(tmp_path: Path) -> None:
         )
 
 
-def test_a_replay_goes_on_from_what_is_stored(tmp_path: Path) -> None:
+def test_a_replay_goes_on_from_what_is_stored(tmp_path):
     clock = Clock(START + 3 * DAY + 3 * HOUR)
     with open_log(tmp_path / "events.db", clock) as monitor:
         monitor.evaluate()
@@ -345,7 +337,7 @@ def test_a_replay_goes_on_from_what_is_stored(tmp_path: Path) -> None:
         assert monitor.incidents() == opened
 
 
-def test_a_new_rule_is_replayed_from_the_first_ranking(tmp_path: Path) -> None:
+def test_a_new_rule_is_replayed_from_the_first_ranking(tmp_path):
     with open_log(tmp_path / "events.db", Clock(LAST + 90 * DAY)) as monitor:
         monitor.set_rule(make_rule(name="late", slices=("device",)))
         found = {one.rule for one in monitor.replay(END).incidents}
@@ -353,7 +345,7 @@ def test_a_new_rule_is_replayed_from_the_first_ranking(tmp_path: Path) -> None:
         assert min(to_micros(one.opened) for one in monitor.replay(END).incidents) < START + 5 * DAY
 
 
-def test_a_replay_of_a_time_before_what_is_known_begins_again(tmp_path: Path) -> None:
+def test_a_replay_of_a_time_before_what_is_known_begins_again(tmp_path):
     fallen = to_datetime(START + 3 * DAY + 3 * HOUR)
     with open_log(tmp_path / "known.db", Clock(LAST)) as known:
         expected = known.replay(fallen)

@@ -6,7 +6,7 @@ import json
 import pickle
 import struct
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rankscope._core import (
     BatchBuilder,
-    Column,
     LabelBlock,
     RankingBlock,
     hash_ids,
@@ -28,19 +27,15 @@ from rankscope.records import replace
 
 from tests.monitor.test_sending import labels, rankings
 
-if TYPE_CHECKING:
-    from rankscope.monitor.events.event import Event
-
-
 SHOWN = Ranking("e", "r", 5, Items(("a", "b"), (1, 2), (0.5, None)), attributes=(("tv", "1"),))
 CLICK = Label("l", "r", "a", 7, ("click", "buy"))
 
 
-def number(value: float | None) -> float:
+def number(value):
     return float("nan") if value is None else value + 0.0
 
 
-def identify(event: Event) -> bytes:
+def identify(event):
     """What identifies an event, as stores have it since the first release."""
     parts: list[bytes]
     head: list[Any]
@@ -64,18 +59,18 @@ def identify(event: Event) -> bytes:
 
 @settings(max_examples=60)
 @given(st.one_of(rankings(), labels()))
-def test_the_digest_of_an_event_is_that_of_its_content(event: Event) -> None:
+def test_the_digest_of_an_event_is_that_of_its_content(event):
     assert digest(event) == identify(event)
     assert digest(replace(event, event_id="other")) == digest(event)
 
 
-def test_a_batch_is_the_same_in_another_process() -> None:
+def test_a_batch_is_the_same_in_another_process():
     batch = pack_events([CLICK, SHOWN])
     assert pickle.loads(pickle.dumps(batch)) == batch  # noqa: S301 - of our own
     assert pack_events([SHOWN, CLICK]) != batch
 
 
-def test_the_names_of_labels_and_of_attributes_in_production_are_counted() -> None:
+def test_the_names_of_labels_and_of_attributes_in_production_are_counted():
     other = replace(SHOWN, attributes=())
     trained = replace(SHOWN, environment="training")
     batch = pack_events([SHOWN, CLICK, other, trained, SHOWN, replace(CLICK, labels=()), CLICK])
@@ -84,14 +79,14 @@ def test_the_names_of_labels_and_of_attributes_in_production_are_counted() -> No
     assert batch.first_labels(2) == [("r", "a")] * 2
 
 
-def test_a_part_of_a_batch_has_its_events_alone() -> None:
+def test_a_part_of_a_batch_has_its_events_alone():
     batch = pack_events([SHOWN, CLICK, replace(SHOWN, version="2"), replace(CLICK, time=8)])
     assert batch.cut(1, 3) == pack_events([CLICK, replace(SHOWN, version="2")]).cut(0, 2)
     assert [batch.event_id(at) for at in range(4)] == ["e", "l", "e", "l"]
     assert len(batch.cut(3, 9)) == 1
 
 
-def test_an_object_is_a_duplicate_if_all_its_events_are_and_a_conflict_if_one_is() -> None:
+def test_an_object_is_a_duplicate_if_all_its_events_are_and_a_conflict_if_one_is():
     builder = BatchBuilder()
     for events in ([SHOWN, CLICK], [], [CLICK], [SHOWN, CLICK]):
         for event in events:
@@ -110,17 +105,17 @@ RANKINGS = (
 LABELS = (Label("e1", "r1", "a", 12, ("click",)), Label("e0", "r0", "a", 10, ("click",)))
 
 
-def numbers(column: Column) -> list[Any]:
+def numbers(column):
     values: list[Any] = np.frombuffer(memoryview(column), column.typecode).tolist()
     return values
 
 
-def pack_rankings() -> RankingBlock:
+def pack_rankings():
     settled = pack_events(RANKINGS).hash_ids(5).settle([], 0)
     return RankingBlock.join([block for _, _, block in settled.rankings([10])])
 
 
-def pack_labels() -> LabelBlock:
+def pack_labels():
     known = []
     for ranking in RANKINGS:
         (key,) = hash_ids(5, [ranking.ranking_id])
@@ -131,13 +126,13 @@ def pack_labels() -> LabelBlock:
 
 
 @pytest.mark.parametrize("row", [-1, 3])
-def test_a_row_that_is_not_there_is_refused(row: int) -> None:
+def test_a_row_that_is_not_there_is_refused(row):
     for block in (pack_rankings(), pack_labels()):
         with pytest.raises(IndexError, match="row"):
             block.take(np.array([row]))
 
 
-def test_rankings_and_labels_are_joined_in_their_order_alone() -> None:
+def test_rankings_and_labels_are_joined_in_their_order_alone():
     rankings, labels = pack_rankings(), pack_labels()
     positions, rows = map(numbers, join_labels(rankings, labels))
     assert (positions, rows) == ([1, 2], [0, 1])
@@ -148,7 +143,7 @@ def test_rankings_and_labels_are_joined_in_their_order_alone() -> None:
 
 
 @pytest.mark.parametrize("kind", [RankingBlock, LabelBlock])
-def test_bytes_that_are_no_block_are_refused(kind: type[RankingBlock | LabelBlock]) -> None:
+def test_bytes_that_are_no_block_are_refused(kind):
     body = kind.join([]).encode()
     assert len(kind.decode(body)) == 0
     for other in (b"", body[:-1], body + b"\0"):
@@ -156,7 +151,7 @@ def test_bytes_that_are_no_block_are_refused(kind: type[RankingBlock | LabelBloc
             kind.decode(other)
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_what_does_not_fit_is_refused():
     batch = pack_events(RANKINGS)
     settled = batch.hash_ids(1).settle([], 1)
     for numbers in ([], [1, 2]):
@@ -170,14 +165,14 @@ def test_what_does_not_fit_is_refused() -> None:
         pack_events([replace(RANKINGS[0], items=Items(("a",), (1, 2)))])
 
 
-def hash_id(project: int, text: str) -> tuple[int, int]:
+def hash_id(project, text):
     content = project.to_bytes(8, "little", signed=True) + text.encode()
     found = blake2b(content, digest_size=16).digest()
     first, second = (int.from_bytes(half, "little", signed=True) for half in (found[:8], found[8:]))
     return first, second
 
 
-def test_keys_are_halves_of_a_hash_of_the_project_and_the_id() -> None:
+def test_keys_are_halves_of_a_hash_of_the_project_and_the_id():
     ids = ["", "r1", "straße"]
     for project in (0, 1, 2**63 - 1):
         assert hash_ids(project, ids) == [hash_id(project, text) for text in ids]

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import socket
-import ssl
 import threading
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 from rankscope.monitor.notify.http import Poster
 
@@ -17,26 +14,21 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 class Listener:
     """What was sent, and where to."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.requests: list[bytes] = []
         self.port = 0
 
     @property
-    def url(self) -> str:
+    def url(self):
         return f"http://hook.example:{self.port}/in?team=search"
 
 
 @contextmanager
-def listening(
-    answer: Callable[[socket.socket], object] | bytes = OK,
-    *,
-    tls: ssl.SSLContext | None = None,
-    reads: bool = True,
-) -> Iterator[Listener]:
+def listening(answer=OK, *, tls=None, reads=True):
     """Listen, and answer each request, or each connection where requests are not read."""
     found = Listener()
 
-    def serve(server: socket.socket) -> None:
+    def serve(server):
         while True:
             try:
                 connection, _ = server.accept()
@@ -61,11 +53,11 @@ def listening(
             thread.join(5)
 
 
-def _secure(connection: socket.socket, tls: ssl.SSLContext | None) -> socket.socket:
+def _secure(connection, tls):
     return connection if tls is None else tls.wrap_socket(connection, server_side=True)
 
 
-def read_request(connection: socket.socket) -> bytes:
+def read_request(connection):
     """Read a request with its body."""
     held = b""
     while b"\r\n\r\n" not in held:
@@ -82,7 +74,7 @@ def read_request(connection: socket.socket) -> bytes:
     return head + b"\r\n\r\n" + body
 
 
-def make_poster(*addresses: str, **more: Any) -> Poster:  # noqa: ANN401 - whatever it takes
+def make_poster(*addresses, **more):
     """A poster for which each name stands for some addresses, by default of this machine."""
     found = addresses or ("127.0.0.1",)
     usual = {"allows_loopback": True, "resolve": lambda *_: found, "seconds": 60.0}

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
-from rankscope.monitor.incidents.incident import Event, Incident, Notice, make_notice
+from rankscope.monitor.incidents.incident import Incident, make_notice
 
 NOW = datetime(2026, 11, 8, 15, 30, tzinfo=UTC)
 BEGAN = datetime(2026, 11, 6, 11, 30, tzinfo=UTC)
 
 
-def make_incident(**said: Any) -> Incident:  # noqa: ANN401 - whatever an incident has
+def make_incident(**said):
     return Incident(
         **{
             "incident_id": "incident_1",
@@ -32,7 +31,7 @@ def make_incident(**said: Any) -> Incident:  # noqa: ANN401 - whatever an incide
     )
 
 
-def make(*parts: tuple[Event, Incident], group: str = "group_1") -> Notice:
+def make(*parts, group="group_1"):
     """A notice of some events."""
     return make_notice("music", NOW, group, parts)
 

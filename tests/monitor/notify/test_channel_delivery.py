@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import count
-from typing import Any
 
 import pytest
 from rankscope.monitor.events.limits import HOUR, SECOND
@@ -16,10 +15,9 @@ from rankscope.monitor.notify import delivery
 from rankscope.monitor.notify.attempt import Attempt
 from rankscope.monitor.notify.channels import Channel, Channels, list_channel_states
 from rankscope.monitor.notify.delivery import MOST_AGE
-from rankscope.monitor.notify.http import Poster, Reply
+from rankscope.monitor.notify.http import Reply
 from rankscope.monitor.notify.message import Message
 from rankscope.monitor.store.keys import Secret
-from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.notify.listener import listening, make_poster
 from tests.monitor.notify.notices import make, make_incident
@@ -38,47 +36,41 @@ SECRET = Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 class Services:
     """Takes messages, and fails for the channels that it is given."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.sent: list[tuple[str, Message]] = []
         self.failing: dict[str, str] = {}
         self.refuses: Callable[[Message], bool] = lambda _message: False
         self.before: Callable[[str], object] = lambda _name: None
 
-    def send(self, channel: Channel, message: Message) -> Attempt:
+    def send(self, channel, message):
         self.before(channel.name)
         self.sent.append((channel.name, message))
         return Attempt(self.failing.get(channel.name, "status 400" * self.refuses(message)))
 
-    def name_services(self, channels: Sequence[Channel]) -> tuple[str | None, ...]:
+    def name_services(self, channels):
         return tuple("Slack" for _ in channels)
 
-    def names(self) -> list[str]:
+    def names(self):
         return [name for name, _ in self.sent]
 
-    def titles(self, channel: str) -> list[str]:
+    def titles(self, channel):
         return [message.title for name, message in self.sent if name == channel]
 
-    def incidents(self, channel: str) -> list[str]:
+    def incidents(self, channel):
         return [word for title in self.titles(channel) for word in INCIDENT.findall(title)]
 
 
 class World(Delivering):
     """The same with channels."""
 
-    def __init__(
-        self,
-        store: SQLiteStore,
-        *channels: Channel,
-        poster: Other | Poster | None = None,
-        **more: Any,  # noqa: ANN401 - as `Deliverer` takes it
-    ) -> None:
+    def __init__(self, store, *channels, poster=None, **more):
         self.services = Services()
         self.numbers = count(1)
         self.channels = Channels(channels=channels, public_url=URL)
         more |= {"channels": self.channels, "sender": self.services}
         super().__init__(store, poster or Other(Reply(200)), **more)
 
-    def tell(self, *channels: str, **said: Any) -> str:  # noqa: ANN401 - whatever an incident has
+    def tell(self, *channels, **said):
         """Let a notice about an incident wait for some channels."""
         name = f"incident_{next(self.numbers)}"
         incident = make_incident(incident_id=name, rule=name, model=name, **said)
@@ -86,23 +78,23 @@ class World(Delivering):
         put_notice(self.store, name, self.now, body, channels or ("*",))
         return name
 
-    def step(self) -> None:
+    def step(self):
         """Deliver what is due, until there is nothing."""
         for _ in range(20):
             if not self.deliverer.step():
                 return
 
-    def rows(self) -> list[tuple[str, str, str]]:
+    def rows(self):
         """The ID, the channel and the status of each notification, the oldest first."""
         rows = self.store.list_notifications(PROJECT, 100)[::-1]
         return [(row.notification_id, row.channel, row.status) for row in rows]
 
 
-def service(name: str, **said: Any) -> Channel:  # noqa: ANN401 - whatever a channel has
+def service(name, **said):
     return Channel(name=name, url=Secret(f"slack://token/of/{name}"), **said)
 
 
-def test_a_notification_goes_to_every_channel_that_takes_its_severity(store: SQLiteStore) -> None:
+def test_a_notification_goes_to_every_channel_that_takes_its_severity(store):
     world = World(store, service("all"), service("pager", severity="critical"))
     world.tell()
     world.step()
@@ -114,28 +106,28 @@ def test_a_notification_goes_to_every_channel_that_takes_its_severity(store: SQL
     assert "*" not in {channel for _, channel, _ in world.rows()}
 
 
-def test_a_rule_that_names_a_channel_reaches_it_whatever_the_severity(store: SQLiteStore) -> None:
+def test_a_rule_that_names_a_channel_reaches_it_whatever_the_severity(store):
     world = World(store, service("all"), service("pager", severity="critical"))
     world.tell("pager")
     world.step()
     assert world.services.names() == ["pager"]
 
 
-def test_a_channel_named_twice_gets_one_message(store: SQLiteStore) -> None:
+def test_a_channel_named_twice_gets_one_message(store):
     world = World(store, service("all"))
     world.tell("*", "all")
     world.step()
     assert world.services.names() == ["all"]
 
 
-def test_without_channels_nothing_waits(store: SQLiteStore) -> None:
+def test_without_channels_nothing_waits(store):
     world = World(store)
     world.tell()
     world.step()
     assert world.rows() == []
 
 
-def test_a_message_has_the_absolute_address_of_the_incident(store: SQLiteStore) -> None:
+def test_a_message_has_the_absolute_address_of_the_incident(store):
     world = World(store, service("all"))
     name = world.tell()
     world.step()
@@ -143,9 +135,7 @@ def test_a_message_has_the_absolute_address_of_the_incident(store: SQLiteStore) 
     assert f"{PAGES}/incidents/{name}" in message.text
 
 
-def test_a_dead_channel_holds_up_no_other(
-    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_dead_channel_holds_up_no_other(store, monkeypatch):
     # More wait for the dead channel than are looked at together.
     monkeypatch.setattr(delivery, "AT_ONCE", 10)
     world = World(store, service("dead"), service("good"))
@@ -156,7 +146,7 @@ def test_a_dead_channel_holds_up_no_other(
     assert world.services.names().count("dead") == 1
 
 
-def test_channels_are_called_at_the_same_time(store: SQLiteStore) -> None:
+def test_channels_are_called_at_the_same_time(store):
     world = World(store, service("a"), service("b"))
     meeting = threading.Barrier(2, timeout=60)
     # Each waits for the other, which would never come if they were called in turn.
@@ -166,9 +156,7 @@ def test_channels_are_called_at_the_same_time(store: SQLiteStore) -> None:
     assert sorted(world.services.names()) == ["a", "b"]
 
 
-def test_the_order_of_a_channel_is_kept_while_it_fails_for_a_short_time(
-    store: SQLiteStore,
-) -> None:
+def test_the_order_of_a_channel_is_kept_while_it_fails_for_a_short_time(store):
     world = World(store, service("chat"))
     world.services.failing["chat"] = "status 500"
     names = [world.tell() for _ in range(3)]
@@ -182,9 +170,7 @@ def test_the_order_of_a_channel_is_kept_while_it_fails_for_a_short_time(
     assert world.services.incidents("chat") == [names[0], *names]
 
 
-def test_a_message_that_is_never_taken_delays_the_others_for_minutes_only(
-    store: SQLiteStore,
-) -> None:
+def test_a_message_that_is_never_taken_delays_the_others_for_minutes_only(store):
     world = World(store, service("chat"))
     poison = world.tell()
     good = world.tell()
@@ -197,10 +183,10 @@ def test_a_message_that_is_never_taken_delays_the_others_for_minutes_only(
     assert (poison, "chat", "waiting") in world.rows()
 
 
-def test_a_notification_that_cannot_be_written_stops_nobody(store: SQLiteStore) -> None:
+def test_a_notification_that_cannot_be_written_stops_nobody(store):
     world = World(store, service("chat"), service("other"))
 
-    def fail(name: str) -> None:
+    def fail(name):
         if name == "chat":
             raise KeyError(name)
 
@@ -212,7 +198,7 @@ def test_a_notification_that_cannot_be_written_stops_nobody(store: SQLiteStore) 
     assert problems == {"", "the message could not be written (KeyError)"}
 
 
-def test_a_channel_that_nobody_has_defined_is_named_as_the_problem(store: SQLiteStore) -> None:
+def test_a_channel_that_nobody_has_defined_is_named_as_the_problem(store):
     world = World(store)
     world.tell("gone")
     world.step()
@@ -225,7 +211,7 @@ def test_a_channel_that_nobody_has_defined_is_named_as_the_problem(store: SQLite
     assert (gone.name, gone.kind, gone.waiting) == ("gone", "unknown", 1)
 
 
-def test_a_digest_collects_what_is_not_critical(store: SQLiteStore) -> None:
+def test_a_digest_collects_what_is_not_critical(store):
     world = World(store, service("chat", digest=HOUR))
     world.now = START + HOUR // 2
     world.tell()
@@ -245,7 +231,7 @@ def test_a_digest_collects_what_is_not_critical(store: SQLiteStore) -> None:
     assert {status for _, _, status in world.rows()} == {"delivered"}
 
 
-def test_lost_notifications_are_reported_by_channel(store: SQLiteStore) -> None:
+def test_lost_notifications_are_reported_by_channel(store):
     world = World(store, service("bad"), service("good"))
     world.services.failing["bad"] = "status 500"
     world.tell()
@@ -260,9 +246,7 @@ def test_lost_notifications_are_reported_by_channel(store: SQLiteStore) -> None:
     assert len(world.services.titles("good")) == 2
 
 
-def test_a_crash_after_sending_sends_again(
-    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_crash_after_sending_sends_again(store, monkeypatch):
     world = World(store, service("chat"))
     world.tell("chat")
     with monkeypatch.context() as broken:
@@ -274,7 +258,7 @@ def test_a_crash_after_sending_sends_again(
     assert world.rows() == [("incident_1", "chat", "delivered")]
 
 
-def test_a_webhook_of_the_operator_is_signed_and_may_be_private(store: SQLiteStore) -> None:
+def test_a_webhook_of_the_operator_is_signed_and_may_be_private(store):
     with listening() as listener:
         hook = Channel(
             name="hook",
@@ -295,7 +279,7 @@ def test_a_webhook_of_the_operator_is_signed_and_may_be_private(store: SQLiteSto
     assert world.rows() == [(name, "hook", "delivered")]
 
 
-def test_a_webhook_of_the_operator_is_not_private_unless_that_is_said(store: SQLiteStore) -> None:
+def test_a_webhook_of_the_operator_is_not_private_unless_that_is_said(store):
     hook = Channel(
         name="hook", url=Secret("https://hook.internal/x"), kind="webhook", secret=SECRET
     )
@@ -306,7 +290,7 @@ def test_a_webhook_of_the_operator_is_not_private_unless_that_is_said(store: SQL
     assert row.problem.startswith("expected a host on the public Internet")
 
 
-def test_states_say_when_and_what_failed_and_no_token(store: SQLiteStore) -> None:
+def test_states_say_when_and_what_failed_and_no_token(store):
     world = World(store, service("good"), service("bad", severity="critical"))
     world.services.failing["bad"] = "status 403"
     world.tell("good", "bad", "log")

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from pathlib import Path
-from typing import Any
 
 import pytest
 from rankscope import FileError, FormatError, RankscopeError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import format_time, to_datetime
-from rankscope.monitor.incidents.incident import SEVERITIES, Incident, Notified, write_incident
+from rankscope.monitor.incidents.incident import SEVERITIES, Notified, write_incident
 from rankscope.monitor.notify.alertmanager import AGAIN, LASTS, AlertSchedule, write_alert
 from rankscope.monitor.notify.channels import (
     Channel,
-    Channels,
     is_service,
     read_channels,
     read_public_url,
@@ -24,7 +21,6 @@ from rankscope.monitor.notify.http import PostError, Reply
 from rankscope.monitor.notify.message import LOST
 from rankscope.monitor.notify.sending import send_test
 from rankscope.monitor.store.keys import Secret
-from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables import incidents as table
 from rankscope.records import replace
 
@@ -43,13 +39,13 @@ MANAGER = '[channels.a]\nalertmanager = "https://a'
 NO_TOKENS = ('"a b"', '"a\\r\\nX: y"', '""', "1")
 
 
-def read(folder: Path, text: str, **more: str) -> Channels:
+def read(folder, text, **more):
     path = folder / "rankscope.toml"
     path.write_text(text, encoding="utf-8")
     return read_channels(path, {**ENVIRONMENT, **more})
 
 
-def test_a_file_defines_channels(tmp_path: Path) -> None:
+def test_a_file_defines_channels(tmp_path):
     found = read(
         tmp_path,
         """
@@ -93,7 +89,7 @@ def test_a_file_defines_channels(tmp_path: Path) -> None:
     assert SECRET not in f"{found!r} {found}"
 
 
-def test_a_channel_of_the_environment_replaces_that_of_the_file(tmp_path: Path) -> None:
+def test_a_channel_of_the_environment_replaces_that_of_the_file(tmp_path):
     found = read(
         tmp_path,
         '[channels.on_call]\nurl = "${CHAT}"',
@@ -105,7 +101,7 @@ def test_a_channel_of_the_environment_replaces_that_of_the_file(tmp_path: Path) 
     assert found.public_url == "https://rankscope.example.com"
 
 
-def test_the_files_of_a_folder_are_one(tmp_path: Path) -> None:
+def test_the_files_of_a_folder_are_one(tmp_path):
     (tmp_path / "a.toml").write_text('[channels.one]\nurl = "slack://a/b/c"\n')
     (tmp_path / "b.toml").write_text(
         '[channels.two]\nurl = "slack://a/b/c"\n[projects.x]\nmost = 1'
@@ -159,9 +155,7 @@ def test_the_files_of_a_folder_are_one(tmp_path: Path) -> None:
         (f'{MANAGER}"\nwebhook = "https://a"', 1, "found webhook and alertmanager"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_line_and_no_token_is_shown(
-    tmp_path: Path, text: str, line: int | None, said: str
-) -> None:
+def test_what_is_wrong_is_named_with_its_line_and_no_token_is_shown(tmp_path, text, line, said):
     with pytest.raises(FormatError) as refused:
         read(tmp_path, text)
     assert said in refused.value.message
@@ -170,13 +164,13 @@ def test_what_is_wrong_is_named_with_its_line_and_no_token_is_shown(
     assert TOKEN not in f"{refused.value} {refused.value!r} {refused.value.hint}"
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileError) as refused:
         read_channels(tmp_path / "none.toml", {})
     assert "none.toml" in str(refused.value)
 
 
-def test_a_file_of_another_encoding_is_refused(tmp_path: Path) -> None:
+def test_a_file_of_another_encoding_is_refused(tmp_path):
     path = tmp_path / "a.toml"
     path.write_bytes(b'a = "\xff"')
     with pytest.raises(FormatError):
@@ -193,7 +187,7 @@ def test_a_file_of_another_encoding_is_refused(tmp_path: Path) -> None:
         {"RANKSCOPE_PUBLIC_URL": f"https://{TOKEN}@example.com"},
     ],
 )
-def test_a_variable_that_is_wrong_is_named_and_not_shown(environment: dict[str, str]) -> None:
+def test_a_variable_that_is_wrong_is_named_and_not_shown(environment):
     with pytest.raises(UsageError) as refused:
         read_channels(None, environment)
     assert next(iter(environment)) in str(refused.value)
@@ -208,18 +202,18 @@ def test_a_variable_that_is_wrong_is_named_and_not_shown(environment: dict[str, 
         "https://u:p@a",
     ],
 )
-def test_what_is_no_public_address_is_refused(text: str) -> None:
+def test_what_is_no_public_address_is_refused(text):
     assert read_public_url(text) is None
 
 
-def test_errors_of_the_file_are_those_of_rankscope(tmp_path: Path) -> None:
+def test_errors_of_the_file_are_those_of_rankscope(tmp_path):
     for text in ("[" * 5000, "a.b.c.d = 1\n" * 2, "\x00", "channels = [1]"):
         with pytest.raises(RankscopeError):
             read(tmp_path, text)
 
 
 @pytest.mark.parametrize("count", [99, 100, 101])
-def test_a_file_defines_at_most_100_channels(tmp_path: Path, count: int) -> None:
+def test_a_file_defines_at_most_100_channels(tmp_path, count):
     text = "".join(f'[channels.c{number}]\nurl = "x://y"\n' for number in range(count))
     if count <= 100:
         assert len(read(tmp_path, text).channels) == count
@@ -229,7 +223,7 @@ def test_a_file_defines_at_most_100_channels(tmp_path: Path, count: int) -> None
 
 
 @pytest.mark.parametrize("length", [4095, 4096, 4097])
-def test_an_address_has_at_most_4_096_characters(tmp_path: Path, length: int) -> None:
+def test_an_address_has_at_most_4_096_characters(tmp_path, length):
     may = length <= 4096
     for start, is_read in (("x://", is_service), ("https://example.com/", read_public_url)):
         assert bool(is_read(start + "y" * (length - len(start)))) == may
@@ -252,9 +246,7 @@ def test_an_address_has_at_most_4_096_characters(tmp_path: Path, length: int) ->
         ("86401s", None),
     ],
 )
-def test_messages_are_collected_for_a_minute_to_a_day(
-    tmp_path: Path, digest: str, length: int | None
-) -> None:
+def test_messages_are_collected_for_a_minute_to_a_day(tmp_path, digest, length):
     text = f'[channels.c]\nurl = "x://y"\ndigest = "{digest}"'
     if length is not None:
         assert read(tmp_path, text).channels[0].digest == length
@@ -268,12 +260,12 @@ CHANGING = {"severity"}
 """Labels that may change during an incident."""
 
 
-def manager(**said: Any) -> Channel:  # noqa: ANN401 - whatever a channel has
+def manager(**said):
     given = {"name": "alerts", "url": Secret(ADDRESS), "kind": "alertmanager"}
     return Channel(**given | said)
 
 
-def put(store: SQLiteStore, incident: Incident) -> None:
+def put(store, incident):
     row = write_incident(incident)
     store.transact(
         lambda transaction: table.put_incidents(
@@ -282,18 +274,18 @@ def put(store: SQLiteStore, incident: Incident) -> None:
     ).result()
 
 
-def tell(world: World, event: Any, incident: Incident) -> None:  # noqa: ANN401 - of a literal
+def tell(world, event, incident):
     """Let a notification about an incident wait for the channel."""
     name = f"notice_{next(world.numbers)}"
     put_notice(world.store, name, world.now, make((event, incident)).to_json(), ("alerts",))
 
 
-def list_alerts(other: Other) -> list[dict[str, Any]]:
+def list_alerts(other):
     """All alerts that were posted, in order."""
     return [alert for _, body in other.taken for alert in json.loads(body)]
 
 
-def test_an_alert_says_what_is_wrong_and_lasts_for_an_hour() -> None:
+def test_an_alert_says_what_is_wrong_and_lasts_for_an_hour():
     now = NOW + timedelta(days=3)
     alert = write_alert(make_incident(severity="critical"), _micros(now), URL)
     assert alert["labels"] == {
@@ -316,7 +308,7 @@ def test_an_alert_says_what_is_wrong_and_lasts_for_an_hour() -> None:
     assert alert["generatorURL"] == f"{URL}/projects/music/incidents/incident_1"
 
 
-def _micros(moment: Any) -> int:  # noqa: ANN401 - a datetime
+def _micros(moment):
     return round(moment.timestamp()) * SECOND
 
 
@@ -327,20 +319,20 @@ def _micros(moment: Any) -> int:  # noqa: ANN401 - a datetime
         *(("recovered", "recovered"), ("superseded", "resolved"), ("resolved", "resolved")),
     ],
 )
-def test_an_alert_lasts_as_long_as_its_incident(state: str, field: str) -> None:
+def test_an_alert_lasts_as_long_as_its_incident(state, field):
     now, ended = _micros(NOW + timedelta(days=1)), NOW + timedelta(hours=2)
     alert = write_alert(make_incident(state=state, **({field: ended} if field else {})), now)
     assert alert["endsAt"] == format_time(_micros(ended) if field else now + LASTS)
     assert "generatorURL" not in alert
 
 
-def test_an_alert_never_ends_before_it_starts() -> None:
+def test_an_alert_never_ends_before_it_starts():
     early = BEGAN - timedelta(days=1)
     alert = write_alert(make_incident(state="recovered", recovered=early), 0)
     assert alert["endsAt"] == alert["startsAt"]
 
 
-def test_labels_stay_the_same_whatever_becomes_of_an_incident() -> None:
+def test_labels_stay_the_same_whatever_becomes_of_an_incident():
     first = make_incident()
     later = replace(
         first,
@@ -360,15 +352,13 @@ def test_labels_stay_the_same_whatever_becomes_of_an_incident() -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_names_are_values_of_labels_and_nothing_else(name: str) -> None:
+def test_names_are_values_of_labels_and_nothing_else(name):
     incident = make_incident(model=name, version=name, slice=(("device", name),))
     labels = json.loads(json.dumps(write_alert(incident, 0)))["labels"]
     assert (labels["model"], labels["slice"]) == (name, f"device={name}")
 
 
-def test_what_is_posted_is_how_an_incident_stands_and_not_what_was_told(
-    store: SQLiteStore,
-) -> None:
+def test_what_is_posted_is_how_an_incident_stands_and_not_what_was_told(store):
     other = Other(Reply(503), Reply(200))
     world = World(store, manager(), poster=other)
     incident = make_incident(project=PROJECT, began=to_datetime(START - HOUR))
@@ -386,7 +376,7 @@ def test_what_is_posted_is_how_an_incident_stands_and_not_what_was_told(
     assert [status for _, _, status in world.rows()] == ["delivered"]
 
 
-def test_a_notification_that_is_not_about_incidents_is_not_posted(store: SQLiteStore) -> None:
+def test_a_notification_that_is_not_about_incidents_is_not_posted(store):
     other = Other(Reply(200))
     world = World(store, manager(), poster=other)
     body = json.dumps({"type": LOST, "project": PROJECT, "count": 2})
@@ -396,12 +386,12 @@ def test_a_notification_that_is_not_about_incidents_is_not_posted(store: SQLiteS
     assert world.rows() == [("lost", "alerts", "delivered")]
 
 
-def told_of(incident: Incident, channel: str) -> Incident:
+def told_of(incident, channel):
     """The same incident after a notification to a channel."""
     return replace(incident, notified=(Notified(NOW, "opened", channel),))
 
 
-def test_incidents_that_last_are_sent_again_every_five_minutes(store: SQLiteStore) -> None:
+def test_incidents_that_last_are_sent_again_every_five_minutes(store):
     other = Other(Reply(200))
     world = World(store, manager(severity="critical"), poster=other, alerts=AlertSchedule())
     named = make_incident(project=PROJECT)
@@ -427,7 +417,7 @@ def test_incidents_that_last_are_sent_again_every_five_minutes(store: SQLiteStor
     assert list_alerts(other)[-1]["endsAt"] == format_time(world.now + LASTS)
 
 
-def test_an_alertmanager_that_is_down_stops_nothing(store: SQLiteStore) -> None:
+def test_an_alertmanager_that_is_down_stops_nothing(store):
     other = Other(PostError("nothing was answered in time", code="webhook_timeout"))
     world = World(store, manager(), poster=other, alerts=AlertSchedule())
     put(store, told_of(make_incident(project=PROJECT), "alerts"))
@@ -437,16 +427,14 @@ def test_an_alertmanager_that_is_down_stops_nothing(store: SQLiteStore) -> None:
     assert [status for _, _, status in world.rows()] == ["delivered"]
 
 
-def test_without_incidents_nothing_is_posted(store: SQLiteStore) -> None:
+def test_without_incidents_nothing_is_posted(store):
     other = Other(Reply(200))
     world = World(store, manager(), poster=other, alerts=AlertSchedule())
     world.step()
     assert other.taken == []
 
 
-def test_the_token_and_the_path_are_in_the_request_and_private_networks_have_to_be_allowed() -> (
-    None
-):
+def test_the_token_and_the_path_are_in_the_request_and_private_networks_have_to_be_allowed():
     with listening() as listener:
         url = Secret(f"http://alerts.example:{listener.port}/am/")
         for is_private in (False, True):

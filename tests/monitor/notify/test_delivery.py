@@ -6,9 +6,7 @@ import base64
 import hmac
 import io
 import json
-from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 import pytest
 from rankscope import UsageError
@@ -16,7 +14,7 @@ from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents.management import list_notifications
 from rankscope.monitor.notify.delivery import MOST_AGE, RETRIES, Deliverer, write_to_log
-from rankscope.monitor.notify.http import Poster, PostError, Reply, Target
+from rankscope.monitor.notify.http import PostError, Reply
 from rankscope.monitor.notify.webhook import (
     check_secret,
     find_webhook,
@@ -24,8 +22,7 @@ from rankscope.monitor.notify.webhook import (
 )
 from rankscope.monitor.server.access_log import AccessLog
 from rankscope.monitor.store.keys import Secret
-from rankscope.monitor.store.records import NoticeRow, OutboxRow
-from rankscope.monitor.store.sqlite.store import SQLiteStore
+from rankscope.monitor.store.records import NoticeRow
 from rankscope.monitor.store.tables.outbox import insert_notifications
 from rankscope.records import replace
 
@@ -38,9 +35,7 @@ KEY = base64.b64encode(bytes(range(32))).decode()
 SECRET = Secret(f"whsec_{KEY}")
 
 
-def put_notice(
-    store: SQLiteStore, name: str, time: int, body: str, channels: tuple[str, ...]
-) -> None:
+def put_notice(store, name, time, body, channels):
     row = NoticeRow(name, time, body, channels)
     store.transact(
         lambda transaction: insert_notifications(
@@ -52,14 +47,14 @@ def put_notice(
 class Other:
     """The other side of a webhook: it notes what comes, and answers as it is told."""
 
-    def __init__(self, *answers: Reply | Exception) -> None:
+    def __init__(self, *answers):
         self.answers = list(answers)
         self.taken: list[tuple[dict[str, str], bytes]] = []
 
-    def check(self, _target: Target) -> list[str]:
+    def check(self, _target):
         return ["8.8.8.8"]
 
-    def post(self, _target: Target, headers: Mapping[str, str], body: bytes) -> Reply:
+    def post(self, _target, headers, body):
         self.taken.append((dict(headers), body))
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, Exception):
@@ -67,20 +62,14 @@ class Other:
         return answer
 
 
-def put_webhook(
-    store: SQLiteStore,
-    other: Other | Poster,
-    url: str = URL,
-    now: int = 0,
-    **more: Any,  # noqa: ANN401 - whatever a webhook has
-) -> Secret:
+def put_webhook(store, other, url=URL, now=0, **more):
     return set_webhook(store, PROJECT, url, poster=other, now=now, actor="ada", **more)
 
 
 class Delivering:
     """A store, what delivers its notifications, a log and a clock."""
 
-    def __init__(self, store: SQLiteStore, other: Other | Poster, **more: Any) -> None:  # noqa: ANN401 - as `Deliverer` takes it
+    def __init__(self, store, other, **more):
         self.store = store
         self.now = START
         self.log = io.StringIO()
@@ -95,28 +84,26 @@ class Delivering:
 
 
 class World(Delivering):
-    def tell(self, name: str = "a", channels: tuple[str, ...] = ("webhook",)) -> None:
+    def tell(self, name="a", channels=("webhook",)):
         """Let a change of a state wait to be told."""
         body = json.dumps({"type": "rule.state_changed", "id": name, "time": "then"})
         put_notice(self.store, name, self.now, body, channels)
 
-    def letters(self) -> list[OutboxRow]:
+    def letters(self):
         """What became of notifications, the first one first."""
         return list(list_notifications(self.store, PROJECT))[::-1]
 
 
 @pytest.fixture
-def make(store: SQLiteStore) -> Callable[..., World]:
-    def make_world(other: Other | Poster, url: str = URL, **more: bool) -> World:
+def make(store):
+    def make_world(other, url=URL, **more):
         put_webhook(store, other, url, START, secret=SECRET, **more)
         return World(store, other)
 
     return make_world
 
 
-def test_a_drop_reaches_the_webhook_and_the_log(
-    store: SQLiteStore, make: Callable[..., World]
-) -> None:
+def test_a_drop_reaches_the_webhook_and_the_log(store, make):
     with listening() as listener:
         world = make(make_poster(), listener.url, allows_http=True)
         rules = Rules(store)
@@ -136,7 +123,7 @@ def test_a_drop_reaches_the_webhook_and_the_log(
     assert {letter.status for letter in world.letters()} == {"delivered"}
 
 
-def test_a_notification_is_signed(make: Callable[..., World]) -> None:
+def test_a_notification_is_signed(make):
     other = Other(Reply(200))
     world = make(other)
     world.tell("a")
@@ -163,9 +150,7 @@ def test_a_notification_is_signed(make: Callable[..., World]) -> None:
     ],
     ids=str,
 )
-def test_what_fails_is_tried_again_later_and_with_the_same_id(
-    make: Callable[..., World], answer: Reply | Exception
-) -> None:
+def test_what_fails_is_tried_again_later_and_with_the_same_id(make, answer):
     other = Other(answer, answer, Reply(200))
     world = make(other)
     world.tell("a")
@@ -184,7 +169,7 @@ def test_what_fails_is_tried_again_later_and_with_the_same_id(
     assert len({body for _, body in other.taken}) == 1
 
 
-def test_nobody_is_called_sooner_than_asked(make: Callable[..., World]) -> None:
+def test_nobody_is_called_sooner_than_asked(make):
     world = make(Other(Reply(429, retry_after=3600.0)))
     world.tell("a")
     world.deliverer.step()
@@ -192,9 +177,7 @@ def test_nobody_is_called_sooner_than_asked(make: Callable[..., World]) -> None:
     assert letter.due == to_datetime(START + HOUR)
 
 
-def test_after_three_days_a_notification_is_given_up_and_the_next_one_tells_so(
-    make: Callable[..., World],
-) -> None:
+def test_after_three_days_a_notification_is_given_up_and_the_next_one_tells_so(make):
     other = Other(Reply(500))
     world = make(other)
     world.tell("a")
@@ -224,7 +207,7 @@ def test_after_three_days_a_notification_is_given_up_and_the_next_one_tells_so(
     ]
 
 
-def test_what_is_gone_is_called_no_more(store: SQLiteStore, make: Callable[..., World]) -> None:
+def test_what_is_gone_is_called_no_more(store, make):
     other = Other(Reply(410))
     world = make(other)
     for name in "abc":
@@ -244,7 +227,7 @@ def test_what_is_gone_is_called_no_more(store: SQLiteStore, make: Callable[..., 
     assert len(world.letters()) == 4
 
 
-def test_the_log_does_not_wait_for_webhooks(make: Callable[..., World]) -> None:
+def test_the_log_does_not_wait_for_webhooks(make):
     other = Other(PostError("nothing was answered in time", code="webhook_timeout"))
     world = make(other)
     for name in "abc":
@@ -254,7 +237,7 @@ def test_the_log_does_not_wait_for_webhooks(make: Callable[..., World]) -> None:
     assert len(other.taken) == 1
 
 
-def test_a_line_of_the_log_is_one_line_of_ascii(make: Callable[..., World]) -> None:
+def test_a_line_of_the_log_is_one_line_of_ascii(make):
     world = make(Other(Reply(200)))
     world.tell("\x1b[31m\r\n{0.__class__} \u202e \u2028 \x9b", ("log",))
     world.deliverer.step()
@@ -265,12 +248,12 @@ def test_a_line_of_the_log_is_one_line_of_ascii(make: Callable[..., World]) -> N
     assert json.loads(text)["id"].startswith("\x1b[31m\r\n{0.__class__}")
 
 
-def test_a_log_that_takes_nothing_is_tried_again(make: Callable[..., World]) -> None:
+def test_a_log_that_takes_nothing_is_tried_again(make):
     world = make(Other(Reply(200)))
     world.log.close()
     world.tell("a", ("log",))
 
-    def fail(_event: str, _fields: Mapping[str, object]) -> None:
+    def fail(_event, _fields):
         raise OSError
 
     replace(world.deliverer, log=partial(write_to_log, fail)).step()
@@ -279,9 +262,7 @@ def test_a_log_that_takes_nothing_is_tried_again(make: Callable[..., World]) -> 
 
 
 @pytest.mark.parametrize(("failures", "waits"), [(0, False), (1, True), (2, True), (3, False)])
-def test_notifications_wait_for_an_older_one_that_failed_once_or_twice(
-    store: SQLiteStore, failures: int, *, waits: bool
-) -> None:
+def test_notifications_wait_for_an_older_one_that_failed_once_or_twice(store, failures, *, waits):
     world = World(store, Other())
     for name in "ab":
         world.tell(name, channels=("oncall",))
@@ -291,7 +272,7 @@ def test_notifications_wait_for_an_older_one_that_failed_once_or_twice(
 
 
 @pytest.mark.parametrize("size", [23, 24, 25, 63, 64, 65])
-def test_a_secret_has_24_to_64_bytes(size: int) -> None:
+def test_a_secret_has_24_to_64_bytes(size):
     secret = Secret(f"whsec_{base64.b64encode(bytes(size)).decode()}")
     if size in range(24, 65):
         assert check_secret(secret) is secret
@@ -303,8 +284,8 @@ def test_a_secret_has_24_to_64_bytes(size: int) -> None:
 @pytest.mark.parametrize(("after", "is_dead"), [(-1, False), (0, True), (1, True)])
 @pytest.mark.parametrize(("answer", "next_wait"), [(Reply(200), 0), (Reply(500), 5.5 * SECOND)])
 def test_a_notification_is_given_up_three_days_old_or_if_it_would_be_at_the_next_attempt(
-    make: Callable[..., World], answer: Reply, next_wait: float, after: int, *, is_dead: bool
-) -> None:
+    make, answer, next_wait, after, *, is_dead
+):
     world = make(Other(answer))
     world.tell("a")
     world.now = START + 3 * DAY - round(next_wait) + after
@@ -314,9 +295,7 @@ def test_a_notification_is_given_up_three_days_old_or_if_it_would_be_at_the_next
 
 
 @pytest.mark.parametrize("chance", [0.0, 1.0])
-def test_a_notification_is_tried_again_after_longer_and_longer_waits(
-    make: Callable[..., World], chance: float
-) -> None:
+def test_a_notification_is_tried_again_after_longer_and_longer_waits(make, chance):
     world = make(Other(Reply(500)))
     deliverer = replace(world.deliverer, chance=lambda: chance)
     world.tell("a")

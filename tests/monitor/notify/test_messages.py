@@ -6,7 +6,6 @@ import json
 import re
 from functools import cache
 from html.parser import HTMLParser
-from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -31,7 +30,7 @@ from rankscope.monitor.notify.markup import (
     write_text,
     write_title,
 )
-from rankscope.monitor.notify.message import WORDS, Message, write_message, write_test
+from rankscope.monitor.notify.message import WORDS, write_message, write_test
 from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.records import replace
 
@@ -42,7 +41,7 @@ PAGES = f"{URL}/projects/music"
 CAUSE = {"sentence": "All of it is version 42 on televisions.", "share": 1.0}
 
 
-def test_one_incident_is_described_in_plain_text() -> None:
+def test_one_incident_is_described_in_plain_text():
     notice = make(("opened", make_incident(cause=CAUSE, severity="critical")))
     message = write_message([notice.to_json()], URL)
     assert message.title == "CRITICAL: New incident: nDCG@5 fell for device=tv, gbdt 42 (music)"
@@ -61,7 +60,7 @@ def test_one_incident_is_described_in_plain_text() -> None:
     )
 
 
-def test_what_else_changed_is_one_line_after_the_cause() -> None:
+def test_what_else_changed_is_one_line_after_the_cause():
     facts = [{"sentence": f"Lists overlap {share}%; 92% is usual."} for share in (41, 50)]
     notice = make(("opened", make_incident(cause=CAUSE | {"facts": facts})))
     text = write_message([notice.to_json()], URL).text
@@ -86,12 +85,12 @@ def test_what_else_changed_is_one_line_after_the_cause() -> None:
         ),
     ],
 )
-def test_a_title_names_the_problem_and_whom_it_is_about(said: dict[str, Any], title: str) -> None:
+def test_a_title_names_the_problem_and_whom_it_is_about(said, title):
     message = write_message([make(("opened", make_incident(**said))).to_json()])
     assert message.title == f"New incident: {title} (music)"
 
 
-def test_formats_say_the_same() -> None:
+def test_formats_say_the_same():
     message = write_message([make(("opened", make_incident(cause=CAUSE))).to_json()], URL)
     assert "- **Cause**: All of it is version 42 on televisions." in message.markdown
     assert f"[Open the incident](<{PAGES}/incidents/incident_1>)" in message.markdown
@@ -99,12 +98,12 @@ def test_formats_say_the_same() -> None:
     assert f'<a href="{PAGES}/incidents/incident_1">Open the incident</a>' in message.html
 
 
-def test_without_a_public_address_there_is_no_link() -> None:
+def test_without_a_public_address_there_is_no_link():
     message = write_message([make(("opened", make_incident())).to_json()])
     assert "http" not in message.text + message.markdown + message.html
 
 
-def test_a_group_is_one_message_with_its_parts_and_one_cause() -> None:
+def test_a_group_is_one_message_with_its_parts_and_one_cause():
     parts = [
         make_incident(incident_id=f"incident_{at}", slice=(("device", f"d{at}"),), cause=CAUSE)
         for at in range(12)
@@ -119,7 +118,7 @@ def test_a_group_is_one_message_with_its_parts_and_one_cause() -> None:
     assert lines[-1] == f"Open the incident with its group: {PAGES}/incidents/incident_0"
 
 
-def test_missing_data_decide_what_to_do_about_a_group() -> None:
+def test_missing_data_decide_what_to_do_about_a_group():
     notice = make(
         ("opened", make_incident()),
         ("opened", make_incident(incident_id="incident_2", kind="labels", reason="Labels fell.")),
@@ -129,7 +128,7 @@ def test_missing_data_decide_what_to_do_about_a_group() -> None:
     assert PROBLEMS["quality"].step not in message.text
 
 
-def test_a_recovery_says_how_long_it_lasted_and_asks_for_nothing() -> None:
+def test_a_recovery_says_how_long_it_lasted_and_asks_for_nothing():
     incident = make_incident(state="recovered", recovered=NOW, reason="nDCG@5 is 0.81 again.")
     message = write_message([make(("recovered", incident)).to_json()], URL)
     assert message.title == "Recovered: nDCG@5 fell for device=tv, gbdt 42 (music)"
@@ -138,7 +137,7 @@ def test_a_recovery_says_how_long_it_lasted_and_asks_for_nothing() -> None:
     assert "What to do" not in message.text
 
 
-def test_reminders_are_a_digest() -> None:
+def test_reminders_are_a_digest():
     parts = [make_incident(incident_id=name, slice=(("device", name),)) for name in ("a", "b")]
     notice = make(*(("reminded", part) for part in parts), group="")
     message = write_message([notice.to_json()], URL)
@@ -147,7 +146,7 @@ def test_reminders_are_a_digest() -> None:
     assert message.text.endswith(f"Open the incidents: {PAGES}/incidents")
 
 
-def test_what_is_collected_is_one_message_as_urgent_as_the_worst() -> None:
+def test_what_is_collected_is_one_message_as_urgent_as_the_worst():
     recovered = make(("recovered", make_incident(state="recovered", recovered=NOW)))
     opened = make(("opened", make_incident(began=BEGAN)))
     message = write_message([recovered.to_json(), opened.to_json()], URL)
@@ -156,7 +155,7 @@ def test_what_is_collected_is_one_message_as_urgent_as_the_worst() -> None:
     assert message.text.count("Open the incident: ") == 2
 
 
-def test_lost_notifications_are_counted() -> None:
+def test_lost_notifications_are_counted():
     body = {"type": "notifications.lost", "id": "x", "project": "music", "time": "", "count": 7}
     message = write_message([json.dumps(body)], URL)
     assert message.title == "7 notifications were not delivered (music)"
@@ -165,14 +164,14 @@ def test_lost_notifications_are_counted() -> None:
 
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("kind", PROBLEMS)
-def test_every_event_of_every_kind_has_words(kind: str, event: str) -> None:
+def test_every_event_of_every_kind_has_words(kind, event):
     incident = make_incident(kind=kind, measure="", reason="", slice=(), model="", version="")
     message = write_message([make((event, incident)).to_json()], URL)
     assert message.title.startswith(WORDS[event])
     assert f"{PROBLEMS[kind].name} for all rankings" in message.title
 
 
-def test_texts_of_messages_are_cut_behind_their_last_character() -> None:
+def test_texts_of_messages_are_cut_behind_their_last_character():
     for most, write in (
         (200, write_title),
         (100, lambda text: write_text([Paragraph((Name(text),))])),
@@ -184,7 +183,7 @@ def test_texts_of_messages_are_cut_behind_their_last_character() -> None:
 
 
 @pytest.mark.parametrize(("count", "more"), [(9, 0), (10, 0), (11, 1)])
-def test_a_message_describes_ten_incidents(count: int, more: int) -> None:
+def test_a_message_describes_ten_incidents(count, more):
     parts = [("opened", make_incident(incident_id=f"incident_{at}")) for at in range(count)]
     text = write_message([make(*parts).to_json()]).text  # type: ignore[arg-type]
     assert text.count("- New incident: ") == min(count, 10)
@@ -242,7 +241,7 @@ NAMES = st.one_of(
 
 
 @cache
-def write(name: str) -> Message:
+def write(name):
     """A message about an incident in which everything that has a name has this one."""
     incident = make_incident(
         rule=name,
@@ -268,7 +267,7 @@ def write(name: str) -> Message:
 class Tags(HTMLParser):
     """The tags of a text, and the text without them."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text):
         super().__init__()
         self.tags: list[tuple[str, tuple[tuple[str, str | None], ...]]] = []
         self.comments: list[str] = []
@@ -276,18 +275,18 @@ class Tags(HTMLParser):
         self.feed(text)
         self.close()
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.tags.append((tag, tuple(attrs)))
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         self.text += data
 
-    def handle_comment(self, data: str) -> None:
+    def handle_comment(self, data):
         self.comments.append(data)
 
 
 @cache
-def kinds(markdown: str) -> list[str]:
+def kinds(markdown):
     """The kinds of what CommonMark makes of a text."""
     found = []
     for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(markdown):
@@ -298,12 +297,12 @@ def kinds(markdown: str) -> list[str]:
     return [kind for kind in found if kind != "text"]
 
 
-def list_links(text: str) -> list[str]:
+def list_links(text):
     """The links that a client makes of a text."""
     return [link.url for link in LINKIFIER.match(text) or ()]
 
 
-def find_texts(message: Message) -> dict[str, str]:
+def find_texts(message):
     """What each format of a message has beside our own link, as clients get or show it."""
     rendered = MarkdownIt("commonmark").render(message.markdown)
     as_mail = convert_between(NotifyFormat.MARKDOWN, NotifyFormat.HTML, message.markdown)  # type: ignore[no-untyped-call]
@@ -317,7 +316,7 @@ def find_texts(message: Message) -> dict[str, str]:
     }
 
 
-def check(name: str) -> None:
+def check(name):
     """Check that a name changes nothing about a message but its words."""
     plain, hostile = write("tv"), write(name)
     # HTML has the tags of any other message.
@@ -346,22 +345,22 @@ def check(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=ascii)
-def test_a_hostile_name_means_nothing_in_any_format(name: str) -> None:
+def test_a_hostile_name_means_nothing_in_any_format(name):
     check(name)
 
 
 @pytest.mark.parametrize("name", DOMAINS, ids=ascii)
-def test_a_domain_becomes_a_link_in_no_format(name: str) -> None:
+def test_a_domain_becomes_a_link_in_no_format(name):
     check(name)
 
 
-def test_a_test_message_makes_no_link_of_the_name_of_its_channel() -> None:
+def test_a_test_message_makes_no_link_of_the_name_of_its_channel():
     message = write_test("evil1.com")
     for text in (message.title, message.text, message.markdown, Tags(message.html).text):
         assert not list_links(text)
 
 
-def test_several_notices_and_lost_ones_make_no_link_of_a_project() -> None:
+def test_several_notices_and_lost_ones_make_no_link_of_a_project():
     body = {"type": "notifications.lost", "id": "x", "project": "evil1.com", "time": "", "count": 7}
     message = write_message([json.dumps(body)] * 2)
     for text in (message.title, message.text, message.markdown, Tags(message.html).text):
@@ -369,18 +368,18 @@ def test_several_notices_and_lost_ones_make_no_link_of_a_project() -> None:
         assert "evil1" in text
 
 
-def test_numbers_in_a_sentence_can_be_copied() -> None:
+def test_numbers_in_a_sentence_can_be_copied():
     said = "nDCG@5 is 0.7045, below the floor of 0.7976 (-0.1). It was 1.5%."
     assert write_text([Paragraph((Text(said),))]) == said
 
 
 @given(NAMES)
 @example(".._.AAA")
-def test_no_name_means_anything_in_any_format(name: str) -> None:
+def test_no_name_means_anything_in_any_format(name):
     check(name)
 
 
-def test_names_are_shown_as_they_are_but_for_what_would_act() -> None:
+def test_names_are_shown_as_they_are_but_for_what_would_act():
     paragraph = [Paragraph((Text("For "), Name("top_queries[de] v1.2"), Strong(" now")))]
     name = f"top_queries[de] v1.{BREAK}2"
     assert write_text(paragraph) == f"For {name} now"
@@ -388,7 +387,7 @@ def test_names_are_shown_as_they_are_but_for_what_would_act() -> None:
     assert write_html(paragraph) == f"<p>For <code>{name}</code><strong> now</strong></p>"
 
 
-def test_a_list_is_one() -> None:
+def test_a_list_is_one():
     paragraphs = [
         Paragraph((Text("a"),)),
         Paragraph((Text("b"),), is_item=True),
@@ -402,6 +401,6 @@ def test_a_list_is_one() -> None:
     )
 
 
-def test_a_measure_with_a_cutoff_calls_nobody_and_stays_whole() -> None:
+def test_a_measure_with_a_cutoff_calls_nobody_and_stays_whole():
     assert write_title("nDCG@5 fell") == "nDCG@5 fell"
     assert write_title("mail me@example") == f"mail me@{BREAK}example"

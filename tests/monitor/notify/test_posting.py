@@ -10,8 +10,6 @@ import subprocess
 import threading
 from collections.abc import Callable
 from ipaddress import ip_address
-from pathlib import Path
-from typing import Any
 
 import pytest
 from rankscope import UsageError
@@ -27,7 +25,7 @@ from rankscope.monitor.notify.http import (
     read_url,
 )
 
-from tests.monitor.notify.listener import OK, Listener, listening, make_poster
+from tests.monitor.notify.listener import OK, listening, make_poster
 from tests.refusals import refuses
 
 PRIVATE = [
@@ -64,7 +62,7 @@ PUBLIC = [
 ]
 
 
-def post(listener: Listener, url: str = "", body: bytes = b"", **more: Any) -> Reply:  # noqa: ANN401
+def post(listener, url="", body=b"", **more):
     target = read_url(url or listener.url, allows_http=True)
     return make_poster(**more).post(target, {}, body)
 
@@ -99,20 +97,20 @@ def post(listener: Listener, url: str = "", body: bytes = b"", **more: Any) -> R
         "https://[::1/",
     ],
 )
-def test_what_is_no_address_of_the_web_is_refused_and_not_shown(url: str) -> None:
+def test_what_is_no_address_of_the_web_is_refused_and_not_shown(url):
     with refuses(UsageError, "webhook_url") as refused:
         read_url(url)
     assert url not in str(refused.value) or not url
 
 
-def test_http_is_an_exception_that_is_asked_for() -> None:
+def test_http_is_an_exception_that_is_asked_for():
     assert read_url("http://example.com", allows_http=True).authority == "example.com"
     assert read_url("http://example.com:8080/a?b", allows_http=True).path == "/a?b"
     assert read_url("https://[2a00:1450:4001::1]/").authority == "[2a00:1450:4001::1]"
 
 
 @pytest.mark.parametrize("address", [*PRIVATE, "localhost", "", "1.2.3"])
-def test_an_address_that_is_not_public_is_never_called(address: str) -> None:
+def test_an_address_that_is_not_public_is_never_called(address):
     poster = Poster(resolve=lambda *_: [address])
     for do in (
         lambda: poster.check(read_url("https://example.com/")),
@@ -123,7 +121,7 @@ def test_an_address_that_is_not_public_is_never_called(address: str) -> None:
         assert not address or address not in str(refused.value)
 
 
-def test_one_address_that_is_not_public_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_address_that_is_not_public_is_enough(monkeypatch):
     monkeypatch.setattr(socket, "create_connection", pytest.fail)
     for addresses in (["8.8.8.8", "10.0.0.1"], ["::1", "2606:4700::1111"]):
         poster = Poster(resolve=lambda *_, found=addresses: found)
@@ -132,13 +130,13 @@ def test_one_address_that_is_not_public_is_enough(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("host", ["2130706433", "0177.1", "0x7f.1", "127.1", "0", "localhost"])
-def test_other_spellings_of_this_machine_are_found_out(host: str) -> None:
+def test_other_spellings_of_this_machine_are_found_out(host):
     with refuses(PostError, "webhook_address"):
         Poster().check(read_url(f"https://{host}/"))
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
-def test_this_machine_may_be_called_where_that_is_said(address: str) -> None:
+def test_this_machine_may_be_called_where_that_is_said(address):
     assert make_poster(address).check(read_url("https://example.com/")) == [address]
     with pytest.raises(PostError):
         make_poster("10.0.0.1").check(read_url("https://example.com/"))
@@ -147,7 +145,7 @@ def test_this_machine_may_be_called_where_that_is_said(address: str) -> None:
 @pytest.mark.parametrize(
     "address", ["10.0.0.1", "192.168.1.1", "172.16.0.1", "127.0.0.1", "::1", "fd12::1", "8.8.8.8"]
 )
-def test_private_networks_may_be_called_where_that_is_said(address: str) -> None:
+def test_private_networks_may_be_called_where_that_is_said(address):
     target = read_url("https://example.com/")
     assert Poster(resolve=lambda *_: [address]).with_private().check(target) == [address]
 
@@ -168,22 +166,20 @@ def test_private_networks_may_be_called_where_that_is_said(address: str) -> None
         "224.0.0.1",
     ],
 )
-def test_metadata_services_are_never_called(address: str) -> None:
+def test_metadata_services_are_never_called(address):
     poster = Poster(resolve=lambda *_: [address], allows_private=True)
     with refuses(PostError, "webhook_address"):
         poster.check(read_url("https://example.com/"))
 
 
-def test_what_was_judged_is_called_though_the_name_stands_for_another_then(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_was_judged_is_called_though_the_name_stands_for_another_then(monkeypatch):
     answers = itertools.chain([["8.8.8.8"], ["8.8.8.8"]], itertools.repeat(["127.0.0.1"]))
     poster = Poster(resolve=lambda *_: next(answers))
     target = read_url("http://example.com:8080/", allows_http=True)
     poster.check(target)
     called: list[tuple[str, int]] = []
 
-    def connect(address: tuple[str, int], timeout: float) -> socket.socket:
+    def connect(address, timeout):
         called.append(address)
         assert timeout > 0
         raise ConnectionRefusedError
@@ -198,7 +194,7 @@ def test_what_was_judged_is_called_though_the_name_stands_for_another_then(
     assert called == [("8.8.8.8", 8080)]
 
 
-def test_a_request_is_what_was_said() -> None:
+def test_a_request_is_what_was_said():
     with listening(b"HTTP/1.1 204 No Content\r\n\r\n") as listener:
         target = read_url(listener.url, allows_http=True)
         reply = make_poster().post(target, {"webhook-id": "a"}, b"body")
@@ -214,21 +210,21 @@ def test_a_request_is_what_was_said() -> None:
     assert body == b"body"
 
 
-def test_the_next_address_is_tried_where_one_is_closed() -> None:
+def test_the_next_address_is_tried_where_one_is_closed():
     with listening() as listener:
         target = read_url(listener.url, allows_http=True)
         poster = make_poster("::1", "127.0.0.1")
         assert poster.post(target, {}, b"").status == 200
 
 
-def test_certificates_are_those_of_the_name() -> None:
+def test_certificates_are_those_of_the_name():
     class Context:
         names: list[str] = []  # noqa: RUF012 - one for the test
 
-        def set_alpn_protocols(self, _names: list[str]) -> None:
+        def set_alpn_protocols(self, _names):
             pass
 
-        def wrap_socket(self, plain: socket.socket, server_hostname: str) -> socket.socket:
+        def wrap_socket(self, plain, server_hostname):
             self.names.append(server_hostname)
             return plain
 
@@ -239,7 +235,7 @@ def test_certificates_are_those_of_the_name() -> None:
 
 
 @pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def certificate(tmp_path_factory):
     """A certificate of `hook.example`, and its key."""
     tool = shutil.which("openssl")
     if tool is None:
@@ -266,9 +262,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         ("other.example", True, "webhook_tls"),
     ],
 )
-def test_certificates_are_checked_before_anything_is_sent(
-    certificate: tuple[Path, Path], host: str, code: str, *, is_trusted: bool
-) -> None:
+def test_certificates_are_checked_before_anything_is_sent(certificate, host, code, *, is_trusted):
     served = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     served.load_cert_chain(*certificate)
     context = ssl.create_default_context()
@@ -284,8 +278,8 @@ def test_certificates_are_checked_before_anything_is_sent(
     assert len(listener.requests) == (not code)
 
 
-def test_what_does_not_speak_tls_is_told() -> None:
-    def answer(connection: socket.socket) -> None:
+def test_what_does_not_speak_tls_is_told():
+    def answer(connection):
         connection.sendall(OK)
 
     with listening(answer, reads=False) as listener, pytest.raises(PostError) as refused:
@@ -315,7 +309,7 @@ def test_what_does_not_speak_tls_is_told() -> None:
         (b"HTTP/1.1 410 Gone\r\n\r\n" + b"x" * (1 << 20), Reply(410)),
     ],
 )
-def test_of_an_answer_only_the_status_is_kept(answer: bytes, reply: Reply) -> None:
+def test_of_an_answer_only_the_status_is_kept(answer, reply):
     with listening(answer) as listener:
         assert post(listener) == reply
     assert len(listener.requests) == 1
@@ -325,25 +319,25 @@ def test_of_an_answer_only_the_status_is_kept(answer: bytes, reply: Reply) -> No
     "answer",
     [b"", b"HTTP/1.1 200", b"SSH-2.0-x\r\n\r\n", b"HTTP/1.1 2000 x\r\n\r\n", b"x" * (1 << 20)],
 )
-def test_what_is_no_answer_of_http_is_none(answer: bytes) -> None:
+def test_what_is_no_answer_of_http_is_none(answer):
     with listening(answer) as listener, pytest.raises(PostError) as refused:
         post(listener)
     assert refused.value.code in {"webhook_answer", "webhook_unreachable"}
 
 
-def drip(connection: socket.socket) -> None:
+def drip(connection):
     """Send one byte after another, as long as somebody listens."""
     while True:
         connection.sendall(b"H")
 
 
-def drip_body(connection: socket.socket) -> None:
+def drip_body(connection):
     """Answer, and send a body without end."""
     connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
     drip(connection)
 
 
-def test_bytes_that_drip_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes_that_drip_are_not_waited_for(monkeypatch):
     monkeypatch.setattr(posting, "PIECE", 1)
     ticks = itertools.count(step=0.5)
     with listening(drip) as listener, pytest.raises(PostError) as late:
@@ -352,11 +346,11 @@ def test_bytes_that_drip_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> 
     assert next(ticks) < 8
 
 
-def test_a_body_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_body_without_end_is_cut(monkeypatch):
     read = []
     receive = Stream.read
 
-    def count(stream: Stream, most: int, timeout: float | None = None) -> bytes:
+    def count(stream, most, timeout=None):
         piece = receive(stream, most, timeout)
         read.append(len(piece))
         return piece
@@ -368,10 +362,10 @@ def test_a_body_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("where", ["name", "answer"])
-def test_what_hangs_is_given_up(where: str) -> None:
+def test_what_hangs_is_given_up(where):
     ends = threading.Event()
 
-    def hang(*_: object) -> list[str]:
+    def hang(*_):
         ends.wait(300)
         return ["127.0.0.1"]
 
@@ -383,8 +377,8 @@ def test_what_hangs_is_given_up(where: str) -> None:
     assert late.value.code == "webhook_timeout"
 
 
-def test_a_name_that_stands_for_nothing_is_told() -> None:
-    def fail(*_: object) -> list[str]:
+def test_a_name_that_stands_for_nothing_is_told():
+    def fail(*_):
         raise socket.gaierror
 
     for resolve in (fail, lambda *_: []):
@@ -392,12 +386,12 @@ def test_a_name_that_stands_for_nothing_is_told() -> None:
             Poster(resolve=resolve).check(read_url("https://example.com"))
 
 
-def test_public_addresses_are_called() -> None:
+def test_public_addresses_are_called():
     poster = Poster(resolve=lambda *_: PUBLIC)
     assert poster.check(read_url("https://example.com")) == PUBLIC
 
 
-def test_a_webhook_has_five_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_webhook_has_five_seconds(monkeypatch):
     asked = []
     monkeypatch.setattr(http, "start_deadline", lambda _, seconds: asked.append(seconds))
     monkeypatch.setattr(Poster, "_find", lambda *_: [])
@@ -405,7 +399,7 @@ def test_a_webhook_has_five_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == [5.0]
 
 
-def test_a_webhook_has_a_short_address_and_a_port_of_the_web() -> None:
+def test_a_webhook_has_a_short_address_and_a_port_of_the_web():
     start = "https://example.com/"
     for length in (2047, 2048):
         read_url(start + "x" * (length - len(start)))
@@ -420,6 +414,6 @@ def test_a_webhook_has_a_short_address_and_a_port_of_the_web() -> None:
 
 
 @pytest.mark.parametrize("address", PRIVATE)
-def test_only_plain_addresses_of_this_machine_are_its_own(address: str) -> None:
+def test_only_plain_addresses_of_this_machine_are_its_own(address):
     expected = address == "::1" or address.startswith("127.")
     assert is_loopback(ip_address(address)) is expected

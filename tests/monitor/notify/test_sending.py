@@ -18,7 +18,7 @@ from rankscope.monitor.notify.channels import (
     Channel,
     Channels,
 )
-from rankscope.monitor.notify.message import Message, write_message, write_test
+from rankscope.monitor.notify.message import write_message, write_test
 from rankscope.monitor.notify.sending import AppriseSender, check_services
 from rankscope.monitor.store.keys import Secret
 
@@ -36,11 +36,11 @@ MAIL = "mailto://user:pass@mail.example?from=rankscope@mail.example&to=team@mail
 TOKEN = SLACK.rpartition("/")[2]
 
 
-def make_channel(url: str, *, allows_private: bool = False) -> Channel:
+def make_channel(url, *, allows_private=False):
     return Channel(name="team", url=Secret(url), allows_private=allows_private)
 
 
-def ask(url: str, message: Message) -> dict[str, Any]:
+def ask(url, message):
     """What the process is asked for."""
     said = {
         name: getattr(message, name) for name in ("title", "text", "markdown", "html", "urgency")
@@ -57,10 +57,10 @@ def ask(url: str, message: Message) -> dict[str, Any]:
 class Posted:
     """What would have been posted by the library of Apprise."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, status: int = 200) -> None:
+    def __init__(self, monkeypatch, status=200):
         self.bodies: list[Any] = []
 
-        def take(*_args: object, **said: Any) -> SimpleNamespace:  # noqa: ANN401 - of requests
+        def take(*_args, **said):
             self.bodies.append(said.get("data") or said.get("json"))
             assert said.get("allow_redirects") is False
             return SimpleNamespace(
@@ -77,14 +77,14 @@ class Posted:
 
 
 @pytest.mark.parametrize("address", PRIVATE)
-def test_the_guard_refuses_what_is_not_public(address: str) -> None:
+def test_the_guard_refuses_what_is_not_public(address):
     guard = Guard(allows_private=False)
     with pytest.raises(PermissionError):
         guard.judge("socket.connect", (None, (address, 443)))
     assert guard.has_refused
 
 
-def test_the_guard_lets_public_addresses_pass() -> None:
+def test_the_guard_lets_public_addresses_pass():
     guard = Guard(allows_private=False)
     for address in PUBLIC:
         guard.judge("socket.connect", (None, (address, 443)))
@@ -107,15 +107,13 @@ def test_the_guard_lets_public_addresses_pass() -> None:
         ("os.system", (b"sh",)),
     ],
 )
-def test_the_guard_refuses_other_ways_even_where_private_addresses_are_allowed(
-    event: str, args: tuple[Any, ...]
-) -> None:
+def test_the_guard_refuses_other_ways_even_where_private_addresses_are_allowed(event, args):
     guard = Guard(allows_private=True)
     with pytest.raises(PermissionError):
         guard.judge(event, args)
 
 
-def test_a_message_arrives_at_a_private_address_where_that_is_allowed() -> None:
+def test_a_message_arrives_at_a_private_address_where_that_is_allowed():
     message = write_test("team", "https://rankscope.example.com")
     with listening() as listener:
         url = f"json://127.0.0.1:{listener.port}/in"
@@ -128,7 +126,7 @@ def test_a_message_arrives_at_a_private_address_where_that_is_allowed() -> None:
     assert (said["title"], said["message"]) == (message.title, message.text)
 
 
-def test_a_redirect_is_not_followed() -> None:
+def test_a_redirect_is_not_followed():
     message = write_test("team")
     with listening() as other:
         answer = f"HTTP/1.1 307 x\r\nLocation: http://127.0.0.1:{other.port}/\r\n\r\n".encode()
@@ -144,12 +142,12 @@ def test_a_redirect_is_not_followed() -> None:
 @pytest.mark.parametrize(
     "url", ["json://169.254.169.254/latest", "json://metadata.google.internal/"]
 )
-def test_metadata_services_are_not_called_by_any_service(url: str) -> None:
+def test_metadata_services_are_not_called_by_any_service(url):
     sent = AppriseSender().send(make_channel(url, allows_private=True), write_test("team"))
     assert sent.problem == ALLOWED
 
 
-def test_what_hangs_is_given_up() -> None:
+def test_what_hangs_is_given_up():
     with listening(lambda connection: connection.recv(1)) as listener:
         url = f"json://127.0.0.1:{listener.port}/"
         sender = AppriseSender(seconds=0.5)
@@ -157,10 +155,10 @@ def test_what_hangs_is_given_up() -> None:
     assert sent.problem
 
 
-def test_the_process_gets_no_secrets_of_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_process_gets_no_secrets_of_the_service(monkeypatch):
     seen: dict[str, Any] = {}
 
-    def run(command: list[str], **said: Any) -> SimpleNamespace:  # noqa: ANN401 - of subprocess
+    def run(command, **said):
         seen.update(said, command=command)
         return SimpleNamespace(stdout=b'{"problem": ""}')
 
@@ -174,7 +172,7 @@ def test_the_process_gets_no_secrets_of_the_service(monkeypatch: pytest.MonkeyPa
     assert seen["env"]["HTTPS_PROXY"] == "http://proxy.internal:3128"
 
 
-def test_services_have_names_and_addresses_of_none_are_refused() -> None:
+def test_services_have_names_and_addresses_of_none_are_refused():
     channels = Channels(channels=(make_channel(SLACK),))
     assert check_services(channels, AppriseSender()) == {"team": "Slack"}
     urls = [MAIL, MATTERMOST, "nothing://hush", "syslog://hush", "dbus://hush"]
@@ -182,19 +180,15 @@ def test_services_have_names_and_addresses_of_none_are_refused() -> None:
 
 
 @pytest.mark.parametrize("status", [401, 429, 500])
-def test_the_status_of_a_refusal_is_told_and_nothing_else(
-    monkeypatch: pytest.MonkeyPatch, status: int
-) -> None:
+def test_the_status_of_a_refusal_is_told_and_nothing_else(monkeypatch, status):
     Posted(monkeypatch, status)
     guard = Guard(allows_private=False)
     said = send(ask(SLACK, write_test("team")), guard)
     assert said == {"problem": f"status {status}"}
 
 
-def test_a_plugin_that_fails_tells_no_token(
-    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    def fail(_asked: object) -> dict[str, str]:
+def test_a_plugin_that_fails_tells_no_token(monkeypatch, capfdbinary):
+    def fail(_asked):
         raise RuntimeError(TOKEN)
 
     monkeypatch.setattr(apprise_process, "send", fail)
@@ -210,7 +204,7 @@ def test_a_plugin_that_fails_tells_no_token(
     assert TOKEN.encode() not in out + err
 
 
-def make_hostile(name: str) -> Message:
+def make_hostile(name):
     incident = make_incident(
         rule=name, model=name, slice=(("device", name),), reason=f"{name} fell.", cause={}
     )
@@ -218,7 +212,7 @@ def make_hostile(name: str) -> Message:
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=ascii)
-def test_a_hostile_name_calls_nobody_on_slack(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_a_hostile_name_calls_nobody_on_slack(monkeypatch, name):
     posted = Posted(monkeypatch)
     assert send(ask(SLACK, make_hostile(name)), Guard(allows_private=False)) == {"problem": ""}
     text = "\n".join(str(body) for body in posted.bodies)
@@ -234,9 +228,7 @@ def test_a_hostile_name_calls_nobody_on_slack(monkeypatch: pytest.MonkeyPatch, n
 
 @pytest.mark.parametrize("name", HOSTILE, ids=ascii)
 @pytest.mark.parametrize("url", [DISCORD, MATTERMOST])
-def test_a_hostile_name_calls_nobody_in_other_chats(
-    monkeypatch: pytest.MonkeyPatch, url: str, name: str
-) -> None:
+def test_a_hostile_name_calls_nobody_in_other_chats(monkeypatch, url, name):
     posted = Posted(monkeypatch)
     assert send(ask(url, make_hostile(name)), Guard(allows_private=False)) == {"problem": ""}
     for body in posted.bodies:
@@ -247,19 +239,17 @@ def test_a_hostile_name_calls_nobody_in_other_chats(
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=ascii)
-def test_a_hostile_name_adds_no_header_to_a_mail(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_hostile_name_adds_no_header_to_a_mail(monkeypatch, name):
     sent: list[str] = []
 
     class Server:
-        def __init__(self, *_args: object, **_said: object) -> None:
+        def __init__(self, *_args, **_said):
             pass
 
-        def __getattr__(self, _name: str) -> Any:  # noqa: ANN401 - of smtplib
+        def __getattr__(self, _name):
             return lambda *_args, **_said: (250, b"ok")
 
-        def sendmail(self, _sender: str, _to: list[str], text: str | bytes) -> dict[str, object]:
+        def sendmail(self, _sender, _to, text):
             sent.append(text.decode() if isinstance(text, bytes) else text)
             return {}
 
@@ -276,10 +266,10 @@ def test_a_hostile_name_adds_no_header_to_a_mail(
     assert "\n" not in subject
 
 
-def test_a_process_that_sends_ends_after_30_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_sends_ends_after_30_seconds(monkeypatch):
     asked: dict[str, Any] = {}
 
-    def run(*_: object, **said: Any) -> SimpleNamespace:  # noqa: ANN401 - what it is called with
+    def run(*_, **said):
         asked.update(said)
         return SimpleNamespace(stdout=b"{}")
 
@@ -290,12 +280,10 @@ def test_a_process_that_sends_ends_after_30_seconds(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("scheme", ["opsgenie", "jira"])
-def test_a_tool_with_aliases_opens_an_alert_for_each_message(
-    monkeypatch: pytest.MonkeyPatch, scheme: str
-) -> None:
+def test_a_tool_with_aliases_opens_an_alert_for_each_message(monkeypatch, scheme):
     bodies: list[dict[str, Any]] = []
 
-    def post(*_args: object, **said: Any) -> SimpleNamespace:  # noqa: ANN401 - of requests
+    def post(*_args, **said):
         bodies.append(json.loads(said["data"]))
         return SimpleNamespace(status_code=202, content=b'{"requestId": "1"}')
 

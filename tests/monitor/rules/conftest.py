@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
@@ -12,18 +9,18 @@ from tests.monitor.rules.world import PROJECT, VALIDATION, World
 
 
 @pytest.fixture
-def empty(tmp_path: Path) -> Iterator[SQLiteStore]:
+def empty(tmp_path):
     with SQLiteStore(tmp_path / "events.db", group_seconds=0) as opened:
         yield opened
 
 
 @pytest.fixture
-def store(empty: SQLiteStore) -> SQLiteStore:
+def store(empty):
     """A store with a validation set."""
     empty.append(PROJECT, VALIDATION)
     return empty
 
 
 @pytest.fixture
-def world(store: SQLiteStore) -> World:
+def world(store):
     return World(store)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import MISSING, Slicing
 from rankscope.monitor.evaluate.stored_windows import AGES
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.mismatch import Mismatch, NameCounts
+from rankscope.monitor.events.mismatch import NameCounts
 from rankscope.monitor.rules.data.counts import TOTAL, Counts, DayCounts, Segment
 from rankscope.monitor.rules.state import StreamKey
 from rankscope.monitor.store.records import Version
@@ -65,7 +65,7 @@ class Fault:
 
 
 @cache
-def show_hour(hour: int) -> list[Shown]:
+def show_hour(hour):
     """What is shown in an hour while all is well: one like the other."""
     return [
         Shown(
@@ -82,31 +82,31 @@ def show_hour(hour: int) -> list[Shown]:
 class FaultyCounts(Counts):
     """The counts of what comes with faults that begin and end at some hours, without a store."""
 
-    def __init__(self, faults: Sequence[tuple[Fault, int, int]] = ()) -> None:
+    def __init__(self, faults=()):
         values = {each.device for each in show_hour(0) if each.device}
         super().__init__(CONFIGURATION, Slicing((("device", (*sorted(values), "television")),)))
         self.faults = faults
 
     @property
-    def versions(self) -> tuple[Version, ...]:
+    def versions(self):
         """The versions that are shown while all is well."""
         return VERSIONS
 
-    def _lasting(self, time: int) -> tuple[int, tuple[Fault, ...]]:
+    def _lasting(self, time):
         hour = (time - START) // HOUR
         lasting = tuple(one for one, at, end in self.faults if at <= hour < end)
         return hour % REPEATED, lasting
 
-    def _count(self, time: int) -> Counted:
+    def _count(self, time):
         return Counted({}, {}, {}, {}, {}) if time < START else count(*self._lasting(time))
 
-    def _show(self, time: int) -> tuple[Shown, ...]:
+    def _show(self, time):
         return () if time < START else show(*self._lasting(time))
 
-    def count_days(self, since: int, until: int) -> Mapping[int, DayCounts]:
+    def count_days(self, since, until):
         return {day: self._count_day(day) for day in range(since, until, DAY)}
 
-    def _count_day(self, day: int) -> DayCounts:
+    def _count_day(self, day):
         counts = DayCounts({TOTAL: [0] * 24}, {}, {}, {}, [*(1 for _ in AGES), 0])
         for hour in range(24):
             found = self._count(day + hour * HOUR)
@@ -117,13 +117,13 @@ class FaultyCounts(Counts):
                     summed[model] = summed.get(model, 0) + number
         return counts
 
-    def count_labels(self, day: int) -> dict[str, dict[str, int]]:
+    def count_labels(self, day):
         found: Counter[str] = Counter()
         for hour in range(24):
             found.update(self._count(day + hour * HOUR).clicks)
         return {model: {"click": number} for model, number in found.items()}
 
-    def find_mismatches(self, since: int, until: int) -> tuple[Mismatch, ...]:
+    def find_mismatches(self, since, until):
         names = NameCounts()
         for time in range(since, until, HOUR):
             for each in self._show(time):
@@ -131,7 +131,7 @@ class FaultyCounts(Counts):
                 names.add_labels([each.label], each.clicks)
         return names.compare(CONFIGURATION.expected)
 
-    def has_labels(self, since: int, until: int, before: int) -> bool:
+    def has_labels(self, since, until, before):
         return since < min(until, before) and any(each.clicks for each in self._show(since))
 
 
@@ -146,7 +146,7 @@ class Counted(NamedTuple):
 
 
 @cache
-def count(hour: int, faults: tuple[Fault, ...]) -> Counted:
+def count(hour, faults):
     shown = show(hour, faults)
     segments = Counter(
         segment
@@ -167,7 +167,7 @@ def count(hour: int, faults: tuple[Fault, ...]) -> Counted:
     )
 
 
-def find_ratio(faults: Sequence[Fault]) -> float:
+def find_ratio(faults):
     """Return which part of the usual number comes of the segment that the last fault is about."""
     _, model, version, where = faults[-1].key
     segment = Segment(model, version, where)
@@ -179,14 +179,14 @@ def find_ratio(faults: Sequence[Fault]) -> float:
 
 
 @cache
-def show(hour: int, faults: tuple[Fault, ...]) -> tuple[Shown, ...]:
+def show(hour, faults):
     shown = show_hour(hour)
     for fault in faults:
         shown = [*chain.from_iterable(fault.change(hour, each) for each in shown)]
     return tuple(shown)
 
 
-def hides(fault: Fault, other: Fault) -> bool:
+def hides(fault, other):
     """Return whether a fault leaves nothing that another one could change."""
     hours = range(REPEATED)
     if other.key[0] in {"labels", "relevance"}:
@@ -194,19 +194,19 @@ def hides(fault: Fault, other: Fault) -> bool:
     return all(show(hour, (fault,)) == show(hour, (fault, other)) for hour in hours)
 
 
-def _keep(is_kept: Callable[[int, Shown], bool]) -> Change:
+def _keep(is_kept):
     return lambda hour, each: [each] if is_kept(hour, each) else []
 
 
-def _set(is_changed: Callable[[int, Shown], bool], **said: Any) -> Change:  # noqa: ANN401
+def _set(is_changed, **said):
     return lambda hour, each: [each._replace(**said) if is_changed(hour, each) else each]
 
 
-def _move_clicks(_hour: int, each: Shown) -> list[Shown]:
+def _move_clicks(_hour, each):
     return [each._replace(clicks=2 * each.clicks if each.number % 4 < 2 else 0)]
 
 
-def _is_some(hour: int, each: Shown, of: int) -> bool:
+def _is_some(hour, each, of):
     """Return whether a ranking is one of so many, spread over all that there are."""
     return (each.number // 2 * 7 + hour) % of == 0
 

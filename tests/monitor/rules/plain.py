@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from statistics import fmean
 from typing import NamedTuple, TypeAlias
 
@@ -27,7 +27,7 @@ class PlainUsual(NamedTuple):
     share_error: float
     """That of the baseline's own mix."""
 
-    def find_margin(self, users: Sequence[Seen]) -> float:
+    def find_margin(self, users):
         """How far the mean of some users may be below: more if they are of little known devices."""
         if not self.share_error:
             return max(self.half_width, self.tolerance)
@@ -45,13 +45,13 @@ class PlainUsual(NamedTuple):
 class PlainRecovery:
     """The evidence that a drop has ended, from the sum of the gaps since it and their number."""
 
-    def __init__(self, total: float, size: int) -> None:
+    def __init__(self, total, size):
         self.total, self.size = total, size
         self.later_total, self.later_size = 0.0, 0
         self.evidence = [1.0] * len(BETS)
         self.margin = 0.0
 
-    def look(self, gaps: Sequence[float], mean: float, margin: float) -> None:
+    def look(self, gaps, mean, margin):
         halfway = max((self.total / self.size + margin) / 2, margin)
         if fmean(self.evidence) <= 1:
             self.total, self.size = self.total + self.later_total, self.size + self.later_size
@@ -66,7 +66,7 @@ class PlainRecovery:
             self.evidence[place] = max(self.evidence[place], 1.0) * gain
 
     @property
-    def is_over(self) -> bool:
+    def is_over(self):
         if not self.later_size or fmean(self.evidence) < NEEDED:
             return False
         return self.later_total / self.later_size <= self.margin
@@ -75,12 +75,12 @@ class PlainRecovery:
 class PlainStream:
     """The evidence of one version and device, bet by bet."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.absent = 0
         self.is_watched = False
         self.restart()
 
-    def restart(self) -> None:
+    def restart(self):
         self.since_any = [0.0] * len(BETS)
         self.since_best = [0.0] * len(BETS)
         self.falls = [0.0] * len(BETS)
@@ -89,7 +89,7 @@ class PlainStream:
         self.is_named = False
         self.recovery: PlainRecovery | None = None
 
-    def look(self, users: Sequence[Seen], usual: PlainUsual) -> None:
+    def look(self, users, usual):
         """Look at the users of a day."""
         if not users:
             return
@@ -109,7 +109,7 @@ class PlainStream:
         if self.recovery is not None:
             self.recovery.look(gaps, usual.mean, margin)
 
-    def name(self) -> None:
+    def name(self):
         """Name it, from the beginning that the best bet sees."""
         best = self.since_best.index(max(self.since_best))
         self.is_named = True
@@ -119,14 +119,12 @@ class PlainStream:
 class PlainRule:
     """A rule about drops by device."""
 
-    def __init__(self, run_length: float) -> None:
+    def __init__(self, run_length):
         self.run_length = run_length
         self.streams: dict[Key, PlainStream] = {}
         self.shares: list[tuple[int, int]] = []
 
-    def look(
-        self, day: Sequence[tuple[str, str, str, int]], usual: Mapping[Key, PlainUsual]
-    ) -> None:
+    def look(self, day, usual):
         """Look at a day: version, device, user, and the rank of the click or 0."""
         before = [sum(column) for column in zip(*self.shares, strict=True)] or [0, 0]
         labelled = sum(rank > 0 for *_, rank in day)
@@ -148,7 +146,7 @@ class PlainRule:
                 stream.look([seen for seen in users[key].values() if seen], usual[key])
         self._name()
 
-    def _name(self) -> None:
+    def _name(self):
         """Name as many as there can be whose evidence is enough for so many."""
         told = {key: one for key, one in self.streams.items() if one.is_watched}
         most = 0

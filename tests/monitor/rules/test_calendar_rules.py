@@ -32,7 +32,6 @@ from tests.monitor.rules.world import (
     PROJECT,
     SLICING,
     START,
-    World,
     known_at,
     make_day,
     make_rule,
@@ -41,12 +40,12 @@ from tests.monitor.rules.world import (
 )
 
 
-def name(day: int) -> str:
+def name(day):
     """A day after the start, as text."""
     return f"{to_datetime(START) + timedelta(days=day):%Y-%m-%d}"
 
 
-def leave_out(*days: tuple[int, int], baseline: str = "none") -> object:
+def leave_out(*days, baseline="none"):
     """The configuration with periods of one name."""
     periods = [
         Period(name="Fair", first=name(first), last=name(last), baseline=baseline)
@@ -55,7 +54,7 @@ def leave_out(*days: tuple[int, int], baseline: str = "none") -> object:
     return replace(CONFIGURATION, calendar=Calendar(tuple(periods)))
 
 
-def test_days_that_are_left_out_are_no_evidence(world: World) -> None:
+def test_days_that_are_left_out_are_no_evidence(world):
     configuration = leave_out((2, 4))
     world.put(make_rule())
     for day in range(6):
@@ -72,7 +71,7 @@ def test_days_that_are_left_out_are_no_evidence(world: World) -> None:
     assert world.state_of("other").state == "ALERT"
 
 
-def test_a_fall_that_lasts_is_found_after_the_period(world: World) -> None:
+def test_a_fall_that_lasts_is_found_after_the_period(world):
     configuration = leave_out((1, 2))
     world.put(make_rule())
     for day in range(6):
@@ -82,7 +81,7 @@ def test_a_fall_that_lasts_is_found_after_the_period(world: World) -> None:
     assert state.streams[0].since == to_datetime(START + 3 * DAY)
 
 
-def test_early_values_of_such_days_are_no_evidence(world: World) -> None:
+def test_early_values_of_such_days_are_no_evidence(world):
     chosen = BaselineChoice(kind="version")
     configuration = replace(
         leave_out((3, 3)), baseline=chosen, definition=replace(CLICKS, window=7200)
@@ -98,7 +97,7 @@ def test_early_values_of_such_days_are_no_evidence(world: World) -> None:
     assert world.state_of("other").state == "ALERT"
 
 
-def test_baselines_have_no_such_days(world: World) -> None:
+def test_baselines_have_no_such_days(world):
     chosen = BaselineChoice(
         kind="period", since=to_datetime(START), until=to_datetime(START + 3 * DAY)
     )
@@ -120,7 +119,7 @@ def test_baselines_have_no_such_days(world: World) -> None:
 
 
 @pytest.mark.parametrize("before", [GOOD, BAD])
-def test_last_year_is_what_a_period_is_compared_with(world: World, before: tuple[int, ...]) -> None:
+def test_last_year_is_what_a_period_is_compared_with(world, before):
     configuration = leave_out((-360, -358), (1, 3), baseline="last-year")
     for day in (-360, -359, -358):
         world.log(make_day(day, before))
@@ -135,7 +134,7 @@ def test_last_year_is_what_a_period_is_compared_with(world: World, before: tuple
     assert state.streams[0].baseline.value == 0.875
 
 
-def test_without_one_last_year_a_period_is_left_out(world: World) -> None:
+def test_without_one_last_year_a_period_is_left_out(world):
     configuration = leave_out((-360, -358), (1, 3), baseline="last-year")
     world.put(make_rule())
     for day in range(4):
@@ -145,7 +144,7 @@ def test_without_one_last_year_a_period_is_left_out(world: World) -> None:
     assert any("left out, because no earlier one" in one for one in state.warnings)
 
 
-def make_traffic(world: World, moment: int, configuration: object) -> Traffic:
+def make_traffic(world, moment, configuration):
     scene = make_scene(
         world.store,
         configuration=configuration,
@@ -156,7 +155,7 @@ def make_traffic(world: World, moment: int, configuration: object) -> Traffic:
     return Traffic(DataReader(scene), DEFAULTS["data"], DataProgress.begin("", START, 0), moment)
 
 
-def test_lower_traffic_in_a_period_is_no_incident_but_silence_is(world: World) -> None:
+def test_lower_traffic_in_a_period_is_no_incident_but_silence_is(world):
     quiet = {27, 28}
     for day in range(32):
         users = 240 if day not in quiet else 40
@@ -184,12 +183,7 @@ MIDNIGHT = datetime(2026, 6, 1, tzinfo=UTC)
 BROKEN = 9
 
 
-def make_asked(
-    queries: list[int],
-    values: list[float],
-    hours: list[int] | None = None,
-    shares: list[float] | None = None,
-) -> Asked:
+def make_asked(queries, values, hours=None, shares=None):
     """Return rankings whose signals all have the same values."""
     times = np.array(hours or [0] * len(queries))
     usual = np.array(shares or [0.0] * len(queries))
@@ -197,7 +191,7 @@ def make_asked(
 
 
 @given(size=st.integers(1, 9), values=st.lists(st.floats(0, 1), min_size=2, max_size=9))
-def test_lists_that_are_the_same_for_a_query_count_as_one(size: int, values: list[float]) -> None:
+def test_lists_that_are_the_same_for_a_query_count_as_one(size, values):
     values = [round(each, 3) for each in values]
     queries = np.repeat(np.arange(len(values)), size).tolist()
     asked = make_asked(queries, np.repeat(values, size).tolist())
@@ -207,12 +201,12 @@ def test_lists_that_are_the_same_for_a_query_count_as_one(size: int, values: lis
 
 
 @given(values=st.lists(st.floats(0, 1), min_size=1, max_size=9))
-def test_queries_that_are_asked_once_count_each(values: list[float]) -> None:
+def test_queries_that_are_asked_once_count_each(values):
     asked = make_asked([*range(len(values))], values)
     assert asked.find_design_effect("overlap", 0) == pytest.approx(1)
 
 
-def test_one_query_among_many_is_worked_out_by_hand() -> None:
+def test_one_query_among_many_is_worked_out_by_hand():
     # 3 rankings of one query at 1, and 6 of others at 0: the mean is 1 / 3.
     asked = make_asked([0, 0, 0, 1, 2, 3, 4, 5, 6], [1.0] * 3 + [0.0] * 6)
     together, alone = (3 * 2 / 3) ** 2 + 6 / 9, 3 * 4 / 9 + 6 / 9
@@ -222,7 +216,7 @@ def test_one_query_among_many_is_worked_out_by_hand() -> None:
 @pytest.mark.parametrize(
     ("usual", "beyond"), [(0.0, 1.0), (0.25, 0.5), (0.49, 0.02), (0.5, 0.0), (0.9, 0.0)]
 )
-def test_what_a_query_has_usually_is_not_drawn_together(usual: float, beyond: float) -> None:
+def test_what_a_query_has_usually_is_not_drawn_together(usual, beyond):
     # Half of the 8 rankings are of one query, at 1; the others are at 0.
     asked = make_asked(
         [0] * 4 + [1, 2, 3, 4], [1.0] * 4 + [0.0] * 4, shares=[usual] * 4 + [0.0] * 4
@@ -232,7 +226,7 @@ def test_what_a_query_has_usually_is_not_drawn_together(usual: float, beyond: fl
     assert asked.find_design_effect("tied", 0) == pytest.approx(expected)
 
 
-def test_only_known_values_since_the_time_count() -> None:
+def test_only_known_values_since_the_time_count():
     values = [0.0, 0.0, 0.0, np.nan, 1.0]
     asked = make_asked([0, 0, 0, 0, 1], values, [0, 0, HOUR, HOUR, HOUR])
     assert asked.find_design_effect("tied", HOUR) == 1.0
@@ -240,15 +234,7 @@ def test_only_known_values_since_the_time_count() -> None:
     assert asked.find_design_effect("tied", 0) == pytest.approx(1.5)
 
 
-def show_asked(
-    monitor: Monitor,
-    day: int,
-    bots: int = 0,
-    *,
-    is_one_query: bool = True,
-    home: int = 0,
-    is_broken: bool = False,
-) -> None:
+def show_asked(monitor, day, bots=0, *, is_one_query=True, home=0, is_broken=False):
     """Log 96 lists of a day, and those of bots, whose scores are all the same.
 
     Of five lists, `home` are of one query, and may be broken, too.
@@ -280,12 +266,12 @@ def show_asked(
 
 
 @pytest.fixture
-def clock() -> list[datetime]:
+def clock():
     return [MIDNIGHT]
 
 
 @pytest.fixture
-def monitor(tmp_path: object, clock: list[datetime], request: pytest.FixtureRequest) -> Monitor:
+def monitor(tmp_path, clock, request):
     opened = Monitor.open(f"{tmp_path}/a.db", now=lambda: clock[-1])
     definition = define(measures=["nDCG@4"], positive="click", window="24h")
     opened.configure(Configuration(definition=definition, attributes=("device",), baseline=None))
@@ -297,16 +283,14 @@ def monitor(tmp_path: object, clock: list[datetime], request: pytest.FixtureRequ
     return opened
 
 
-def make_reader(monitor: Monitor) -> QueryReader:
+def make_reader(monitor):
     slicing = Slicing(values=(("device", ("phone", "tv")),))
     return QueryReader(monitor.store, monitor.project, monitor.configuration, slicing)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_one_query", [True, False])
-def test_bots_that_ask_one_query_all_day_are_no_warning(
-    monitor: Monitor, is_one_query: bool
-) -> None:
+def test_bots_that_ask_one_query_all_day_are_no_warning(monitor, is_one_query):
     show_asked(monitor, BROKEN, 32, is_one_query=is_one_query)
     opened = [each for event, each in monitor.evaluate().events if each.rule == "early"]
     # The same lists for many queries are one: scores may be broken.
@@ -314,7 +298,7 @@ def test_bots_that_ask_one_query_all_day_are_no_warning(
 
 
 @pytest.mark.parametrize("monitor", [4], indirect=True)
-def test_one_query_that_most_rankings_always_have_is_a_warning(monitor: Monitor) -> None:
+def test_one_query_that_most_rankings_always_have_is_a_warning(monitor):
     show_asked(monitor, BROKEN, home=4, is_broken=True)
     [opened] = [each for event, each in monitor.evaluate().events if each.rule == "early"]
     assert {"constant", "tied"} <= {fact["signal"] for fact in opened.evidence["facts"]}
@@ -325,7 +309,7 @@ def test_one_query_that_most_rankings_always_have_is_a_warning(monitor: Monitor)
     assert unusual.find_design_effect("constant", day) > 10
 
 
-def test_rankings_of_a_stream_are_read_with_their_queries(monitor: Monitor) -> None:
+def test_rankings_of_a_stream_are_read_with_their_queries(monitor):
     show_asked(monitor, BROKEN, 32)
     reader = make_reader(monitor)
     until = to_micros(MIDNIGHT + timedelta(days=BROKEN + 1))

@@ -27,7 +27,7 @@ from rankscope.monitor.signals.kinds import SIGNALS
 START = datetime(2026, 6, 1, tzinfo=UTC)
 
 
-def of_days(means: list[float], per_hour: float = 10.0) -> Sums:
+def of_days(means, per_hour=10.0):
     """Return the cumulative sums of days of 24 equal hours, in which every user comes once."""
     value = np.repeat(means, 24)[None, :]
     count = np.full_like(value, per_hour)
@@ -39,9 +39,7 @@ def of_days(means: list[float], per_hour: float = 10.0) -> Sums:
     share=st.floats(0.01, 0.5),
     hits=st.integers(1, 60),
 )
-def test_the_bound_is_never_below_the_probability_of_a_share(
-    count: int, share: float, hits: int
-) -> None:
+def test_the_bound_is_never_below_the_probability_of_a_share(count, share, hits):
     hits = min(hits, count)
     change = hits / count - share
     if change <= 0:
@@ -54,13 +52,13 @@ def test_the_bound_is_never_below_the_probability_of_a_share(
     assert tail <= math.exp(-evidence[0]) * (1 + 1e-9)
 
 
-def test_many_small_values_are_judged_as_normal() -> None:
+def test_many_small_values_are_judged_as_normal():
     change, variance = np.array([0.3, 0.05]), np.array([0.01, 0.0001])
     assert np.allclose(bound(change, variance, np.zeros(2)), change**2 / (2 * variance))
     assert (bound(change, variance, np.full(2, 0.01)) < change**2 / (2 * variance)).all()
 
 
-def test_what_is_usual_is_the_mean_of_the_same_hours_of_28_days() -> None:
+def test_what_is_usual_is_the_mean_of_the_same_hours_of_28_days():
     means = [0.2 + 0.01 * (day % 3) for day in range(40)]
     judged = judge(of_days(means), np.array([40 * 24]))
     assert judged.value[0, 0, SPANS.index(24)] == pytest.approx(means[39])
@@ -71,13 +69,13 @@ def test_what_is_usual_is_the_mean_of_the_same_hours_of_28_days() -> None:
 
 
 @pytest.mark.parametrize(("days", "is_judged"), [(6, False), (7, True), (8, True)])
-def test_seven_days_are_needed(days: int, is_judged: bool) -> None:
+def test_seven_days_are_needed(days, is_judged):
     judged = judge(of_days([0.1] * days + [0.9]), np.array([24 * (days + 1)]))
     assert bool(judged.evidence[0, 0, 0] > 0) == is_judged
 
 
-def test_with_few_days_a_change_has_to_be_larger() -> None:
-    def weigh(days: int) -> float:
+def test_with_few_days_a_change_has_to_be_larger():
+    def weigh(days):
         means = [0.3 + 0.02 * (-1) ** day for day in range(days)]
         judged = judge(of_days([*means, 0.45], 1000.0), np.array([24 * (days + 1)]))
         return float(judged.evidence[0, 0, 0])
@@ -85,7 +83,7 @@ def test_with_few_days_a_change_has_to_be_larger() -> None:
     assert weigh(7) < weigh(14) < weigh(28)
 
 
-def test_days_that_differ_are_no_change_and_rankings_of_one_user_are_one() -> None:
+def test_days_that_differ_are_no_change_and_rankings_of_one_user_are_one():
     steady, wavering = ([0.3 + part * (-1) ** day for day in range(28)] for part in (0, 0.1))
     end = np.array([29 * 24])
     of_steady, of_wavering = (
@@ -100,7 +98,7 @@ def test_days_that_differ_are_no_change_and_rankings_of_one_user_are_one() -> No
     assert judge(add_up(one), end).evidence.max() < 3
 
 
-def test_weekdays_are_known_after_two_weeks() -> None:
+def test_weekdays_are_known_after_two_weeks():
     week = [0.2] * 5 + [0.5] * 2
     judged = judge(of_days(week * 4 + [0.2], 200.0), np.array([29 * 24]))
     assert judged.usual[0, 0, 0] == pytest.approx(0.2, abs=1e-6)
@@ -108,7 +106,7 @@ def test_weekdays_are_known_after_two_weeks() -> None:
     assert saturday.evidence[0, 0, 0] > 20
 
 
-def test_hours_that_are_left_out_are_made_up_for_by_days_before() -> None:
+def test_hours_that_are_left_out_are_made_up_for_by_days_before():
     sums = of_days([0.2] * 30 + [0.9] * 10 + [0.2])
     skipped = np.zeros((1, 41 * 24))
     skipped[:, 30 * 24 : 40 * 24] = 1.0
@@ -121,10 +119,10 @@ def test_hours_that_are_left_out_are_made_up_for_by_days_before() -> None:
     assert judge(sums, end).usual[0, 0, 0] > 0.4
 
 
-def test_more_evidence_is_needed_where_days_are_more_surprising() -> None:
+def test_more_evidence_is_needed_where_days_are_more_surprising():
     rule = DEFAULTS["early"]
 
-    def need(peak: float, days: int = 28, rows: int = 1000) -> float:
+    def need(peak, days=28, rows=1000):
         peaks = tuple((day * DAY, peak) for day in range(days))
         known = EarlyProgress(basis="", first=0, following=0, peaks=peaks, rows=rows)
         return find_needed(rule, known, days * DAY + HOUR)
@@ -140,12 +138,12 @@ def test_more_evidence_is_needed_where_days_are_more_surprising() -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, 10.1, math.inf, math.nan])
-def test_a_promise_is_a_number_of_warnings(value: float) -> None:
+def test_a_promise_is_a_number_of_warnings(value):
     with pytest.raises(UsageError, match="false_warnings: expected more than 0 and at most 10"):
         Rule(name="e", kind="early", false_warnings=value)
 
 
-def make_warning(began: int = 0, **more: object) -> EarlyWarning:
+def make_warning(began=0, **more):
     segment = Segment("gbdt", "4", (("device", "tv"),))
     fact = Fact(
         signal="overlap",
@@ -162,7 +160,7 @@ def make_warning(began: int = 0, **more: object) -> EarlyWarning:
     return EarlyWarning(**said)
 
 
-def test_what_a_rule_remembers_is_read_back_and_resolving_accepts_it() -> None:
+def test_what_a_rule_remembers_is_read_back_and_resolving_accepts_it():
     warning = make_warning(5 * DAY)
     known = EarlyProgress(basis="", first=0, following=6 * DAY, warnings=(warning,))
     known = known.restart([warning.key], 6 * DAY + 1, is_all=False)
@@ -176,7 +174,7 @@ def test_what_a_rule_remembers_is_read_back_and_resolving_accepts_it() -> None:
     assert ended.forget(200 * DAY).over == ()
 
 
-def test_a_fact_is_told_with_what_was_usual() -> None:
+def test_a_fact_is_told_with_what_was_usual():
     told = describe_fact(make_warning().facts[0])
     assert told == (
         "Lists of version 4 with device=tv overlap 40% with those of the same queries before; 90% "
@@ -187,7 +185,7 @@ def test_a_fact_is_told_with_what_was_usual() -> None:
 class Story:
     """A service that shows 96 lists a day, of which those of televisions may be broken."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path):
         self.now = START
         self.monitor = Monitor.open(path, now=lambda: self.now)
         definition = define(measures=["nDCG@4"], positive="click", window="24h")
@@ -196,9 +194,7 @@ class Story:
         )
         self.random = np.random.default_rng(5)
 
-    def show(
-        self, days: range, broken: str = "", *, has_clicks: bool = True, version: str = "4"
-    ) -> None:
+    def show(self, days, broken="", *, has_clicks=True, version="4"):
         rankings, labels = [], []
         self.now = START + timedelta(days=days.stop)
         for day in days:
@@ -238,7 +234,7 @@ class Story:
         self.monitor.log_rankings(rankings)
         self.monitor.log_labels(labels)
 
-    def evaluate(self, day: float) -> list[tuple[str, str]]:
+    def evaluate(self, day):
         self.now = START + timedelta(days=day, hours=1)
         return [
             (event, incident.name)
@@ -248,7 +244,7 @@ class Story:
 
 
 @pytest.fixture
-def story(tmp_path: object) -> Story:
+def story(tmp_path):
     return Story(f"{tmp_path}/a.db")
 
 
@@ -256,7 +252,7 @@ TV = "device=tv, model=gbdt, version=4"
 
 
 @pytest.mark.slow
-def test_a_fault_is_one_warning_before_labels_and_labels_confirm_it(story: Story) -> None:
+def test_a_fault_is_one_warning_before_labels_and_labels_confirm_it(story):
     story.show(range(10))
     assert story.evaluate(10) == []
     story.show(range(10, 11), "order")
@@ -284,7 +280,7 @@ def test_a_fault_is_one_warning_before_labels_and_labels_confirm_it(story: Story
 
 
 @pytest.mark.slow
-def test_what_a_new_version_changes_began_with_it(story: Story) -> None:
+def test_what_a_new_version_changes_began_with_it(story):
     story.show(range(10))
     story.evaluate(10)
     story.show(range(10, 11), "scores", version="5")
@@ -295,7 +291,7 @@ def test_what_a_new_version_changes_began_with_it(story: Story) -> None:
 
 
 @pytest.mark.slow
-def test_scores_that_stay_constant_warn_until_they_are_back(story: Story) -> None:
+def test_scores_that_stay_constant_warn_until_they_are_back(story):
     story.show(range(10))
     story.evaluate(10)
     story.show(range(10, 12), "scores")
@@ -313,7 +309,7 @@ def test_scores_that_stay_constant_warn_until_they_are_back(story: Story) -> Non
 
 
 @pytest.mark.slow
-def test_a_change_that_a_person_accepts_is_usual_from_then_on(story: Story) -> None:
+def test_a_change_that_a_person_accepts_is_usual_from_then_on(story):
     story.show(range(10))
     story.evaluate(10)
     story.show(range(10, 11), "scores", has_clicks=False)
@@ -326,7 +322,7 @@ def test_a_change_that_a_person_accepts_is_usual_from_then_on(story: Story) -> N
 
 
 @pytest.mark.slow
-def test_a_replay_finds_the_same_warnings(story: Story) -> None:
+def test_a_replay_finds_the_same_warnings(story):
     for day in range(11):
         story.show(range(day, day + 1), "order" if day == 10 else "")
         story.evaluate(day + 1)
@@ -340,7 +336,7 @@ def test_a_replay_finds_the_same_warnings(story: Story) -> None:
     assert (replayed.began, replayed.name) == (live.began, live.name)
 
 
-def test_without_warnings_there_is_no_precision() -> None:
+def test_without_warnings_there_is_no_precision():
     assert WarningRecord().precision is None
     assert WarningRecord(warnings=3, confirmed=1, not_confirmed=3).precision == 0.25
 
@@ -354,21 +350,19 @@ SHOWN = 20.0
 class Days:
     """The cells of a stream, whose signals have one value on all hours of a day."""
 
-    def __init__(self, signals: int, usual: float, others: dict[int, float]) -> None:
+    def __init__(self, signals, usual, others):
         value = np.repeat([others.get(day, usual) for day in range(DAYS)], 24)
         parts = (np.ones_like(value), value, np.ones_like(value), value, value)
         sums = SHOWN * np.array(parts).T[None, :, :, None]
         self._sums = np.repeat(sums, signals, axis=-1)
 
-    def add_up(self, since: int, until: int, *_: object) -> Hours:
+    def add_up(self, since, until, *_):
         first, last = ((each - MONDAY) // HOUR for each in (since, until))
         pad = ((0, 0), (max(-first, 0), max(last - DAYS * 24, 0)), (0, 0), (0, 0))
         return Hours((Segment(""),), np.pad(self._sums[:, max(first, 0) : last], pad))
 
 
-def open_table(
-    signal: str, others: dict[int, float], *periods: tuple[int, int], baseline: str = "none"
-) -> Table:
+def open_table(signal, others, *periods, baseline="none"):
     """A signal whose usual value is 0.2, and periods of the calendar: their first and last day."""
     signals = [each for each in SIGNALS if each.name == signal]
     first = to_datetime(MONDAY).date()
@@ -386,14 +380,14 @@ def open_table(
     return Table(signals, Days(len(signals), 0.2, others), calendar=calendar)
 
 
-def weigh(table: Table, hours: int) -> np.ndarray:
+def weigh(table, hours):
     """The evidence of spans, so many hours after the start."""
     known = EarlyProgress(basis="", first=MONDAY, following=MONDAY + (hours - 1) * HOUR)
     return look(table, DEFAULTS["early"], known, [MONDAY + hours * HOUR]).evidence[0, 0]
 
 
 @pytest.mark.parametrize("baseline", ["none", "last-year", "same-weekday"])
-def test_hours_of_a_period_are_not_judged_and_those_beside_it_are(baseline: str) -> None:
+def test_hours_of_a_period_are_not_judged_and_those_beside_it_are(baseline):
     table = open_table("constant", dict.fromkeys(range(39, 43), 0.8), (40, 41), baseline=baseline)
     assert weigh(table, 40 * 24).max() > 20
     for hours in (40 * 24 + 1, 41 * 24, 42 * 24):
@@ -403,7 +397,7 @@ def test_hours_of_a_period_are_not_judged_and_those_beside_it_are(baseline: str)
     assert weigh(table, 43 * 24)[0] > 5
 
 
-def test_a_period_is_no_part_of_what_is_usual() -> None:
+def test_a_period_is_no_part_of_what_is_usual():
     holidays = dict.fromkeys(range(30, 35), 0.8)
     known = EarlyProgress(basis="", first=MONDAY, following=MONDAY)
     rule, moment = DEFAULTS["early"], MONDAY + 45 * DAY
@@ -417,17 +411,15 @@ def test_a_period_is_no_part_of_what_is_usual() -> None:
 
 
 @pytest.mark.parametrize(("length", "more"), [(1, 1), (3, 3), (7, 7), (9, 7)])
-def test_lists_are_compared_with_a_period_as_long_as_it_was_and_at_most_a_week(
-    length: int, more: int
-) -> None:
+def test_lists_are_compared_with_a_period_as_long_as_it_was_and_at_most_a_week(length, more):
     table = open_table("unseen", dict.fromkeys(range(30, 50), 0.8), (30, 29 + length))
     end = (30 + length + more) * 24
     assert weigh(table, end).max() == 0
     assert weigh(table, end + 1).max() > 5
 
 
-def test_holidays_warn_unless_they_are_in_the_calendar() -> None:
-    def warn(*periods: tuple[int, int]) -> list[int]:
+def test_holidays_warn_unless_they_are_in_the_calendar():
+    def warn(*periods):
         table = open_table("constant", dict.fromkeys((40, 41), 0.8), *periods)
         progress = EarlyProgress(basis="", first=MONDAY, following=MONDAY + 30 * DAY)
         opened = []

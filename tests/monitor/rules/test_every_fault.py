@@ -10,14 +10,12 @@ import pytest
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.conclusion import conclude
-from rankscope.monitor.incidents.incident import Incident
 from rankscope.monitor.rules.data.check import DAILY, HOURLY, check_data
 from rankscope.monitor.rules.data.progress import DataProgress
 from rankscope.monitor.rules.data.rule import Watch
 from rankscope.monitor.rules.data.usual import FALLEN, RISEN
 from rankscope.monitor.rules.kinds import DEFAULTS, Rule
 from rankscope.monitor.rules.run import Check
-from rankscope.monitor.rules.state import StreamKey
 from rankscope.records import replace
 
 from tests.monitor.notify.notices import make_incident
@@ -25,7 +23,6 @@ from tests.monitor.rules.faults import (
     FAULTS,
     HISTORY,
     START,
-    Fault,
     FaultyCounts,
     find_ratio,
     hides,
@@ -44,17 +41,12 @@ WORSE = make_incident(measure="RR@3", model="", version="", slice=(), **TIMES)
 class World:
     """What the rule about data finds, and what people are notified of."""
 
-    def __init__(
-        self,
-        told: list[tuple[str, StreamKey]],
-        lasting: tuple[Incident, ...] = (),
-        progress: DataProgress = BEGIN,
-    ) -> None:
+    def __init__(self, told, lasting=(), progress=BEGIN):
         self.told = [*told]
         self.lasting = lasting
         self.progress = progress
 
-    def watch(self, counts: FaultyCounts, since: int, until: int) -> None:
+    def watch(self, counts, since, until):
         """Check some hours."""
         for hour in range(since, until, STEP):
             moment = START + (hour + STEP) * HOUR
@@ -70,12 +62,12 @@ class World:
             self.told += [(event, one.key) for event, one in concluded.events]
 
     @property
-    def active(self) -> set[StreamKey]:
+    def active(self):
         return {one.key for one in self.lasting if one.is_active}
 
 
 @cache
-def begin(fault: Fault | None) -> World:
+def begin(fault):
     """Watch the days before the second fault, with the first or beside a fall of quality."""
     if fault is None:
         world = World([], (WORSE,))
@@ -86,7 +78,7 @@ def begin(fault: Fault | None) -> World:
     return world
 
 
-def check_second(first: Fault | None, second: Fault) -> None:
+def check_second(first, second):
     """Check that people are told of the second fault, and that its end isn't that of the first."""
     before = begin(first)
     world = World(before.told, before.lasting, before.progress)
@@ -111,14 +103,14 @@ def check_second(first: Fault | None, second: Fault) -> None:
     assert lasting <= world.active, world.active
 
 
-def test_each_watch_has_a_fault() -> None:
+def test_each_watch_has_a_fault():
     hourly = {watch.__name__.removeprefix("_watch_") for watch in HOURLY}
     assert {fault.watch for fault in FAULTS} == hourly | {"names", *DAILY}
     assert {fault.key[0] for fault in FAULTS} == {*get_args(Watch)}
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_a_fault_alone_is_one_incident_that_lasts(fault: Fault) -> None:
+def test_a_fault_alone_is_one_incident_that_lasts(fault):
     world = begin(fault)
     assert world.told[0] == ("opened", fault.key)
     assert fault.key in world.active
@@ -129,7 +121,7 @@ def test_a_fault_alone_is_one_incident_that_lasts(fault: Fault) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_a_fault_beside_a_fall_of_quality_is_told_of(fault: Fault) -> None:
+def test_a_fault_beside_a_fall_of_quality_is_told_of(fault):
     check_second(None, fault)
 
 
@@ -137,11 +129,11 @@ PAIRS = [*permutations(FAULTS, 2)]
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS[::5], ids=lambda fault: fault.name)
-def test_a_fault_is_told_of_while_another_one_lasts(first: Fault, second: Fault) -> None:
+def test_a_fault_is_told_of_while_another_one_lasts(first, second):
     check_second(first, second)
 
 
 @pytest.mark.thorough(reason="a fifth of the pairs has each fault as the first and the second")
-def test_every_fault_is_told_of_while_any_other_lasts() -> None:
+def test_every_fault_is_told_of_while_any_other_lasts():
     for first, second in PAIRS:
         check_second(first, second)

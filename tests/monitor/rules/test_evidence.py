@@ -34,12 +34,7 @@ from tests.monitor.rules.world import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-    from typing import Any
-
     from rankscope.monitor.events.event import Event
-    from rankscope.monitor.rules.stream import Stream
 
 SLOW = define(measures=["RR@3"], positive="click", window=DAY // 1_000_000)
 RELEASE = START + 14 * DAY
@@ -49,18 +44,18 @@ BY_VERSION = Configuration(
 
 
 def make_searches(
-    since: int,
-    until: int,
+    since,
+    until,
     *,
-    seed: int,
-    version: str,
-    quality: float = 0.7,
-    every: int = 10 * MINUTE,
-    delay: float = 1.0,
-    lost: float = 0.0,
-    device: str | None = None,
-    per_device: Mapping[str, float] | None = None,
-) -> list[Event]:
+    seed,
+    version,
+    quality=0.7,
+    every=10 * MINUTE,
+    delay=1.0,
+    lost=0.0,
+    device=None,
+    per_device=None,
+):
     """Searches one after another, each with a click, at the first rank with some probability.
 
     Clicks come within the first hours: half an hour late on average, times the delay.
@@ -80,20 +75,12 @@ def make_searches(
     return events
 
 
-def serve(
-    world: World,
-    since: int = START,
-    until: int = RELEASE,
-    version: str = "1",
-    **said: Any,  # noqa: ANN401 - as searches have it
-) -> None:
+def serve(world, since=START, until=RELEASE, version="1", **said):
     seed = {"seed": 2 if version == "2" else 1}
     world.log(make_searches(since, until, version=version, **seed | said))
 
 
-def check(
-    world: World, now: int, configuration: Configuration = BY_VERSION
-) -> dict[tuple[str, str], Stream]:
+def check(world, now, configuration=BY_VERSION):
     """Check the rules, and return the streams by version and device."""
     world.advance(now, configuration)
     return {
@@ -102,13 +89,13 @@ def check(
     }
 
 
-def place(world: World, now: int = START, **said: object) -> None:
+def place(world, now=START, **said):
     """Make a rule of a project whose baseline is the previous version."""
     world.put(make_rule(false_alarms=0.05, **said), now, BY_VERSION)
 
 
 @pytest.fixture
-def _final_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def _final_only(monkeypatch):
     """Check final values alone, although the window is long enough for early ones."""
     monkeypatch.setattr("rankscope.monitor.rules.drop.rule.AGES", ())
 
@@ -116,7 +103,7 @@ def _final_only(monkeypatch: pytest.MonkeyPatch) -> None:
 final_only = pytest.mark.usefixtures("_final_only")
 
 
-def test_early_values_find_a_bad_release_before_final_ones_are_there(world: World) -> None:
+def test_early_values_find_a_bad_release_before_final_ones_are_there(world):
     place(world, slices=("device",))
     serve(world)
     serve(world, RELEASE, RELEASE + 20 * HOUR, "2", quality=0.1)
@@ -136,9 +123,7 @@ def test_early_values_find_a_bad_release_before_final_ones_are_there(world: Worl
     assert found.began == whole.since
 
 
-def test_a_release_found_by_early_values_lasts_while_days_before_it_become_final(
-    world: World,
-) -> None:
+def test_a_release_found_by_early_values_lasts_while_days_before_it_become_final(world):
     slow = replace(BY_VERSION, definition=replace(SLOW, window=3 * DAY // 1_000_000))
     rule = make_rule(false_alarms=0.05)
     world.put(rule, configuration=slow)
@@ -154,7 +139,7 @@ def test_a_release_found_by_early_values_lasts_while_days_before_it_become_final
     assert found[0] is not None
 
 
-def test_labels_that_come_more_slowly_are_no_drop_of_early_values(world: World) -> None:
+def test_labels_that_come_more_slowly_are_no_drop_of_early_values(world):
     place(world)
     serve(world)
     serve(world, RELEASE, RELEASE + 3 * DAY, "2", seed=10, delay=4.0)
@@ -165,7 +150,7 @@ def test_labels_that_come_more_slowly_are_no_drop_of_early_values(world: World) 
 
 
 @pytest.mark.slow
-def test_all_at_once_is_as_hour_by_hour(tmp_path: Path) -> None:
+def test_all_at_once_is_as_hour_by_hour(tmp_path):
     since = RELEASE - 5 * DAY
     events = make_searches(since, RELEASE, seed=1, version="1", every=HOUR)
     end = RELEASE + 2 * DAY
@@ -184,7 +169,7 @@ def test_all_at_once_is_as_hour_by_hour(tmp_path: Path) -> None:
 
 
 @final_only
-def test_a_rollout_from_one_device_to_another_is_no_drop(world: World) -> None:
+def test_a_rollout_from_one_device_to_another_is_no_drop(world):
     place(world, slices=("device",))
     usual = {"phone": 0.9, "tv": 0.3}
     serve(world, per_device=usual)
@@ -199,7 +184,7 @@ def test_a_rollout_from_one_device_to_another_is_no_drop(world: World) -> None:
 
 
 @final_only
-def test_releases_that_are_each_a_little_worse_are_found_over_all_versions(world: World) -> None:
+def test_releases_that_are_each_a_little_worse_are_found_over_all_versions(world):
     place(world)
     serve(world, version="0", quality=0.8)
     streams = {}
@@ -217,7 +202,7 @@ def test_releases_that_are_each_a_little_worse_are_found_over_all_versions(world
 
 
 @final_only
-def test_a_model_is_compared_with_its_past_once_there_are_two_weeks(world: World) -> None:
+def test_a_model_is_compared_with_its_past_once_there_are_two_weeks(world):
     place(world)
     serve(world, until=START + 3 * DAY)
     anchor = check(world, START + 4 * DAY)[ALL, ""]
@@ -226,7 +211,7 @@ def test_a_model_is_compared_with_its_past_once_there_are_two_weeks(world: World
 
 
 @final_only
-def test_what_a_person_resolves_is_the_new_past(world: World) -> None:
+def test_what_a_person_resolves_is_the_new_past(world):
     place(world)
     serve(world, until=RELEASE + 2 * DAY)
     check(world, RELEASE + 3 * DAY + 2 * HOUR)
@@ -240,7 +225,7 @@ def test_what_a_person_resolves_is_the_new_past(world: World) -> None:
 
 
 @final_only
-def test_labels_that_are_lost_at_random_are_no_drop(world: World) -> None:
+def test_labels_that_are_lost_at_random_are_no_drop(world):
     place(world)
     serve(world)
     serve(world, RELEASE, RELEASE + 8 * DAY, "2", lost=0.4)
@@ -251,7 +236,7 @@ def test_labels_that_are_lost_at_random_are_no_drop(world: World) -> None:
 
 
 @final_only
-def test_a_drop_is_found_although_labels_are_lost_too(world: World) -> None:
+def test_a_drop_is_found_although_labels_are_lost_too(world):
     place(world)
     serve(world)
     serve(world, RELEASE, RELEASE + 8 * DAY, "2", lost=0.4, quality=0.3)
@@ -266,9 +251,7 @@ def test_a_drop_is_found_although_labels_are_lost_too(world: World) -> None:
 
 @final_only
 @pytest.mark.parametrize(("phones", "is_loss"), [(0.4, True), (0.0, False)])
-def test_labels_are_lost_too_only_if_they_are_where_the_order_is_as_usual(
-    world: World, phones: float, is_loss: bool
-) -> None:
+def test_labels_are_lost_too_only_if_they_are_where_the_order_is_as_usual(world, phones, is_loss):
     place(world, slices=("device",))
     for device, quality, lost in (("phone", 0.7, phones), ("tv", 0.3, 0.4)):
         serve(world, device=device)
@@ -288,7 +271,7 @@ def test_labels_are_lost_too_only_if_they_are_where_the_order_is_as_usual(
     assert ("worse rankings alone" in tv.reason) != is_loss
 
 
-def test_a_slice_without_new_rankings_is_stale(world: World) -> None:
+def test_a_slice_without_new_rankings_is_stale(world):
     world.put(make_rule(slices=("device",)))
     for day in range(8):
         world.log(make_day(day))
@@ -305,7 +288,7 @@ def test_a_slice_without_new_rankings_is_stale(world: World) -> None:
     assert world.state_of().state == "OK"
 
 
-def test_a_renamed_value_is_stale_and_the_new_one_says_why_it_is_not_judged(world: World) -> None:
+def test_a_renamed_value_is_stale_and_the_new_one_says_why_it_is_not_judged(world):
     world.put(make_rule(slices=("device",)))
     slicing = Slicing(values=(("device", ("phone", "television", "tv")),))
     for day in range(6):
@@ -318,7 +301,7 @@ def test_a_renamed_value_is_stale_and_the_new_one_says_why_it_is_not_judged(worl
     assert streams["television"].reason == "the baseline has 0 users or queries with a value"
 
 
-def test_a_drop_of_a_slice_that_stops_is_not_over(world: World) -> None:
+def test_a_drop_of_a_slice_that_stops_is_not_over(world):
     world.put(make_rule(slices=("device",)))
     for day in range(9):
         world.log(make_day(day))
@@ -329,7 +312,7 @@ def test_a_drop_of_a_slice_that_stops_is_not_over(world: World) -> None:
 
 
 @pytest.mark.slow
-def test_evidence_comes_back_from_its_text(world: World) -> None:
+def test_evidence_comes_back_from_its_text(world):
     place(world, slices=("device",))
     serve(world, every=HOUR)
     serve(world, RELEASE, RELEASE + 3 * DAY, "2", every=HOUR)
@@ -342,7 +325,7 @@ def test_evidence_comes_back_from_its_text(world: World) -> None:
     assert {len(one.lanes) for one in progress.streams} == {1, 3}
 
 
-def test_a_set_with_other_grades_than_production_is_a_warning(world: World) -> None:
+def test_a_set_with_other_grades_than_production_is_a_warning(world):
     events: list[Event] = []
     for number in range(200):
         name = f"judged {number}"
@@ -363,7 +346,7 @@ def test_a_set_with_other_grades_than_production_is_a_warning(world: World) -> N
 
 
 @final_only
-def test_a_tolerance_below_the_differences_between_days_is_a_warning(world: World) -> None:
+def test_a_tolerance_below_the_differences_between_days_is_a_warning(world):
     place(world, tolerance=0.01)
     for day in range(20):
         at = START + day * DAY
@@ -379,7 +362,7 @@ def test_a_tolerance_below_the_differences_between_days_is_a_warning(world: Worl
     ("days", "told"),
     [(28, "calibrated"), (14, "anytime: the baseline has 14 of 28 days")],
 )
-def test_a_stream_says_how_a_drop_is_told_from_chance(world: World, days: int, told: str) -> None:
+def test_a_stream_says_how_a_drop_is_told_from_chance(world, days, told):
     place(world)
     release = START + days * DAY
     serve(world, until=release, every=20 * MINUTE)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
@@ -31,7 +29,7 @@ from tests.monitor.rules.world import (
 )
 
 
-def test_a_period_is_looked_at_when_it_is_known_for_good(world: World) -> None:
+def test_a_period_is_looked_at_when_it_is_known_for_good(world):
     world.put(make_rule())
     world.log(make_day(0))
     assert world.advance(known_at(0) - 1).periods == 0
@@ -40,9 +38,7 @@ def test_a_period_is_looked_at_when_it_is_known_for_good(world: World) -> None:
     assert world.advance(known_at(1)).periods == 1
 
 
-def test_the_floor_is_the_baseline_of_the_same_slice_less_the_larger_of_two_margins(
-    world: World,
-) -> None:
+def test_the_floor_is_the_baseline_of_the_same_slice_less_the_larger_of_two_margins(world):
     day = make_day(0, device="phone") + make_day(0, device="tv")
     world.watch(day, slices=("device",), tolerance=0.05)
     whole, _, tv = sorted(world.state_of().streams, key=lambda one: one.slice)
@@ -54,7 +50,7 @@ def test_the_floor_is_the_baseline_of_the_same_slice_less_the_larger_of_two_marg
     assert (whole.slice, tv.slice) == ((), (("device", "tv"),))
 
 
-def test_the_error_of_floors_is_shared_by_the_streams_of_a_rule(world: World) -> None:
+def test_the_error_of_floors_is_shared_by_the_streams_of_a_rule(world):
     world.put(make_rule(name="alone"))
     day = make_day(0, device="tv") + make_day(0, device="phone")
     world.watch(day, name="three", slices=("device",))
@@ -66,13 +62,13 @@ def test_the_error_of_floors_is_shared_by_the_streams_of_a_rule(world: World) ->
     assert alone.value.half_width < three.value.half_width
 
 
-def test_a_stream_says_which_falls_it_finds(world: World) -> None:
+def test_a_stream_says_which_falls_it_finds(world):
     (stream,) = world.watch(make_day(0)).streams
     assert stream.smallest_fall > stream.final.usual.value.margin
     assert (stream.users_needed > 80) is (stream.smallest_fall > 0.1)
 
 
-def test_a_relative_tolerance_is_a_share_of_the_baseline(world: World) -> None:
+def test_a_relative_tolerance_is_a_share_of_the_baseline(world):
     (stream,) = world.watch(make_day(0), tolerance=0.1, is_relative=True).streams
     assert stream.final.usual.value.tolerance == 0.1 * 0.875
 
@@ -80,7 +76,7 @@ def test_a_relative_tolerance_is_a_share_of_the_baseline(world: World) -> None:
 CARS = Slicing(values=(("device", ("car", "phone", "tv")),))
 
 
-def test_a_baseline_of_few_users_is_not_refused(world: World) -> None:
+def test_a_baseline_of_few_users_is_not_refused(world):
     world.log(make_day(-30, environment="validation", device="car", users=3))
     world.put(make_rule(slices=("device",)))
     world.log(make_day(0, device="car"))
@@ -91,7 +87,7 @@ def test_a_baseline_of_few_users_is_not_refused(world: World) -> None:
     assert car.users_needed > 3
 
 
-def test_without_any_baseline_nothing_can_be_said(world: World) -> None:
+def test_without_any_baseline_nothing_can_be_said(world):
     configuration = replace(CONFIGURATION, baseline=None)
     world.put(make_rule())
     world.pass_day(0, make_day(0), configuration)
@@ -99,12 +95,12 @@ def test_without_any_baseline_nothing_can_be_said(world: World) -> None:
     assert (state.state, state.reason) == ("INSUFFICIENT", "the project has no baseline")
 
 
-def test_a_tolerance_that_leaves_nothing_to_find_is_told(world: World) -> None:
+def test_a_tolerance_that_leaves_nothing_to_find_is_told(world):
     (stream,) = world.watch(make_day(0), tolerance=0.95).streams
     assert (stream.floor, stream.smallest_fall) == (0.0, None)
 
 
-def test_the_version_before_is_a_baseline(world: World) -> None:
+def test_the_version_before_is_a_baseline(world):
     configuration = replace(CONFIGURATION, baseline=BaselineChoice(kind="version"))
     world.put(make_rule())
     for day in range(3):
@@ -116,7 +112,7 @@ def test_the_version_before_is_a_baseline(world: World) -> None:
     assert (streams["2"].baseline.clusters, streams["2"].baseline.rankings) == (40, 3 * 40)
 
 
-def test_a_period_is_a_baseline(world: World) -> None:
+def test_a_period_is_a_baseline(world):
     chosen = BaselineChoice(kind="period", since=to_datetime(START), until=to_datetime(START + DAY))
     configuration = replace(CONFIGURATION, baseline=chosen)
     world.put(make_rule())
@@ -125,7 +121,7 @@ def test_a_period_is_a_baseline(world: World) -> None:
     assert stream.baseline.value == pytest.approx(0.375)
 
 
-def test_hours_are_looked_at_one_by_one(world: World) -> None:
+def test_hours_are_looked_at_one_by_one(world):
     world.put(make_rule(period="hour"))
     for hour in range(3):
         at = START + hour * HOUR
@@ -136,7 +132,7 @@ def test_hours_are_looked_at_one_by_one(world: World) -> None:
     assert stream.periods == 3
 
 
-def test_late_rankings_are_counted_and_change_nothing(world: World) -> None:
+def test_late_rankings_are_counted_and_change_nothing(world):
     world.watch(make_day(0))
     before = world.state_of()
     world.log(make_day(0, BAD, version="late", users=7))
@@ -148,7 +144,7 @@ def test_late_rankings_are_counted_and_change_nothing(world: World) -> None:
     assert world.state_of().late_rankings == 7
 
 
-def test_a_clock_that_jumps_makes_no_period_come_twice_or_never(world: World) -> None:
+def test_a_clock_that_jumps_makes_no_period_come_twice_or_never(world):
     world.put(make_rule())
     for day in range(6):
         world.log(make_day(day))
@@ -158,7 +154,7 @@ def test_a_clock_that_jumps_makes_no_period_come_twice_or_never(world: World) ->
     assert (stream.periods, stream.at) == (5, to_datetime(START + 4 * DAY))
 
 
-def test_a_rule_begins_with_the_newest_period_when_it_is_made(world: World) -> None:
+def test_a_rule_begins_with_the_newest_period_when_it_is_made(world):
     for day in range(4):
         world.log(make_day(day))
     world.put(make_rule(), now=START + 3 * DAY + HOUR)
@@ -167,16 +163,14 @@ def test_a_rule_begins_with_the_newest_period_when_it_is_made(world: World) -> N
     assert world.advance(known_at(3)).periods == 4
 
 
-def test_periods_before_the_first_ranking_are_not_looked_at(world: World) -> None:
+def test_periods_before_the_first_ranking_are_not_looked_at(world):
     world.put(make_rule(), now=0)
     world.log(make_day(0))
     since_validation = 30
     assert world.advance(known_at(0)).periods == since_validation + 1
 
 
-def test_silence_is_looked_at_at_once(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_silence_is_looked_at_at_once(world, tmp_path, monkeypatch):
     with SQLiteStore(tmp_path / "other.db", group_seconds=0) as opened:
         other = World(opened)
         other.log(VALIDATION)
@@ -199,12 +193,12 @@ def test_silence_is_looked_at_at_once(
         assert state.late_rankings == expected.late_rankings == 40
 
 
-def test_a_rule_of_one_model_sees_no_other(world: World) -> None:
+def test_a_rule_of_one_model_sees_no_other(world):
     world.watch(make_day(0) + make_day(0, BAD, model="other"), model="m")
     assert {stream.model for stream in world.state_of().streams} == {"m"}
 
 
-def test_another_definition_starts_the_streams_anew(world: World) -> None:
+def test_another_definition_starts_the_streams_anew(world):
     world.watch(*(make_day(day) for day in range(2)))
     other = Configuration(
         definition=replace(CLICKS, window=3000), attributes=("device",), grace="1h"
@@ -216,7 +210,7 @@ def test_another_definition_starts_the_streams_anew(world: World) -> None:
     assert world.advance(known_at(2), other).periods == 1
 
 
-def test_a_measure_that_is_measured_no_more_is_told(world: World) -> None:
+def test_a_measure_that_is_measured_no_more_is_told(world):
     world.put(make_rule())
     other = replace(CONFIGURATION, definition=CLICKS.only("nDCG@3"))
     world.pass_day(0, make_day(0), other)
@@ -228,9 +222,7 @@ def test_a_measure_that_is_measured_no_more_is_told(world: World) -> None:
 DAYS = 3
 
 
-def test_a_round_reads_each_day_once_for_all_rules_and_ages(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_round_reads_each_day_once_for_all_rules_and_ages(world, monkeypatch):
     for day in range(DAYS):
         world.log(make_day(day, users=8))
     world.put(make_rule())
@@ -250,7 +242,7 @@ def test_a_round_reads_each_day_once_for_all_rules_and_ages(
     assert advanced.periods >= DAYS * (2 + 2 * 2 * 24)
 
 
-def test_values_of_several_ages_are_those_that_are_read_one_by_one(world: World) -> None:
+def test_values_of_several_ages_are_those_that_are_read_one_by_one(world):
     world.log(make_day(0, users=40))
     later = [
         Label(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,8 +23,6 @@ from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.notify.message import write_message
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.rules.limit import RANKINGS, SHARES, LimitRule, bound_mean, read_values
-from rankscope.monitor.rules.state import RuleState
-from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
 from tests.monitor.rules.world import CLICKS, PROJECT, SLICING, START, World, show
@@ -36,23 +33,23 @@ FINAL = 2 * HOUR
 
 
 @pytest.fixture
-def store(empty: SQLiteStore) -> SQLiteStore:
+def store(empty):
     """Without a validation set."""
     return empty
 
 
-def make_rule(**said: Any) -> LimitRule:  # noqa: ANN401 - whatever a rule has
+def make_rule(**said):
     """A rule about rankings without a relevant document in the last hour."""
     given: dict[str, Any] = {"name": "limit", "kind": "limit", "measure": "empty", "hours": 1}
     given |= {"remind": 0.0}
     return LimitRule(**given | ({} if "below" in said else {"above": 0.25}) | said)
 
 
-def put(store: SQLiteStore, rule: LimitRule) -> None:
+def put(store, rule):
     set_rule(store, PROJECT, CONFIGURATION, rule, now=START, actor="ada")
 
 
-def fill(store: SQLiteStore, hour: int, good: int, empty: int = 0, nothing: int = 0) -> None:
+def fill(store, hour, good, empty=0, nothing=0):
     """An hour of rankings, each of another user: with a click, without one, and without a list."""
     time = START + hour * HOUR
     events = []
@@ -65,7 +62,7 @@ def fill(store: SQLiteStore, hour: int, good: int, empty: int = 0, nothing: int 
     store.append(PROJECT, events)
 
 
-def check(store: SQLiteStore, hour: int, delay: int = FINAL) -> RuleState:
+def check(store, hour, delay=FINAL):
     """The state of the rule once an hour is final."""
     now = START + (hour + 1) * HOUR + delay
     advance_rules(store, PROJECT, CONFIGURATION, SLICING, now=now, threads=1)
@@ -73,9 +70,7 @@ def check(store: SQLiteStore, hour: int, delay: int = FINAL) -> RuleState:
 
 
 @pytest.mark.parametrize(("users", "state"), [((), "OK"), (("u0 3",), "ALERT")])
-def test_a_count_is_of_the_users_who_count(
-    store: SQLiteStore, users: tuple[str, ...], state: str
-) -> None:
+def test_a_count_is_of_the_users_who_count(store, users, state):
     put(store, make_rule(measure=RANKINGS, below=4))
     fill(store, 0, good=4)
     definition = replace(CLICKS, left_out=users)
@@ -97,17 +92,13 @@ def test_a_count_is_of_the_users_who_count(
         ((0.2, 0.24), "within", "beyond"),
     ],
 )
-def test_a_limit_is_crossed_by_a_whole_interval_and_not_by_what_is_at_it(
-    ends: tuple[float, float], above: str, below: str
-) -> None:
+def test_a_limit_is_crossed_by_a_whole_interval_and_not_by_what_is_at_it(ends, above, below):
     mean = Mean(sum(ends) / 2, *ends, 0.95, 10, 10)
     assert make_rule(above=0.25).judge(mean) == above
     assert make_rule(below=0.25).judge(mean) == below
 
 
-def test_a_share_alerts_when_its_interval_is_above_and_recovers_when_it_is_back(
-    store: SQLiteStore,
-) -> None:
+def test_a_share_alerts_when_its_interval_is_above_and_recovers_when_it_is_back(store):
     put(store, make_rule())
     # Of 40 users, 10 are a share at the limit; the interval of 20 is above it, and that of 2 below.
     states = []
@@ -132,7 +123,7 @@ def test_a_share_alerts_when_its_interval_is_above_and_recovers_when_it_is_back(
     ) in opened.text
 
 
-def test_few_rankings_are_no_evidence(store: SQLiteStore) -> None:
+def test_few_rankings_are_no_evidence(store):
     put(store, make_rule())
     fill(store, 0, good=0, empty=2)  # the interval of 2 of 2 begins at 0.158 = sqrt(0.025)
     assert check(store, 0).state == "OK"
@@ -140,7 +131,7 @@ def test_few_rankings_are_no_evidence(store: SQLiteStore) -> None:
 
 
 @pytest.mark.parametrize(("count", "state"), [(9, "ALERT"), (10, "OK"), (11, "OK")])
-def test_a_count_below_its_limit_alerts_at_once(store: SQLiteStore, count: int, state: str) -> None:
+def test_a_count_below_its_limit_alerts_at_once(store, count, state):
     put(store, make_rule(measure=RANKINGS, below=10))
     fill(store, 0, count)
     # A count needs no labels, so that it doesn't wait for the attribution window.
@@ -149,7 +140,7 @@ def test_a_count_below_its_limit_alerts_at_once(store: SQLiteStore, count: int, 
     assert f"the number of rankings per hour is {count} over the last hour" in found.reason
 
 
-def test_a_count_is_of_all_hours_and_of_one_model(store: SQLiteStore) -> None:
+def test_a_count_is_of_all_hours_and_of_one_model(store):
     put(store, make_rule(measure=RANKINGS, below=10, hours=3, model="m"))
     for hour, count in enumerate((3, 9, 18)):
         fill(store, hour, count)
@@ -158,9 +149,7 @@ def test_a_count_is_of_all_hours_and_of_one_model(store: SQLiteStore) -> None:
 
 
 @pytest.mark.parametrize(("nothing", "state"), [(10, "OK"), (30, "ALERT")])
-def test_rankings_that_show_nothing_have_a_share(
-    store: SQLiteStore, nothing: int, state: str
-) -> None:
+def test_rankings_that_show_nothing_have_a_share(store, nothing, state):
     put(store, make_rule(measure="no_results"))
     fill(store, 0, good=5, empty=35 - nothing, nothing=nothing)
     found = check(store, 0, delay=HOUR)
@@ -171,7 +160,7 @@ def test_rankings_that_show_nothing_have_a_share(
 @pytest.mark.parametrize(
     ("measure", "limit", "state"), [("RR@3", 0.4, "OK"), ("RR@3", 0.8, "ALERT")]
 )
-def test_a_measure_has_a_limit(store: SQLiteStore, measure: str, limit: float, state: str) -> None:
+def test_a_measure_has_a_limit(store, measure, limit, state):
     put(store, make_rule(measure=measure, below=limit))
     store.append(
         PROJECT,
@@ -184,7 +173,7 @@ def test_a_measure_has_a_limit(store: SQLiteStore, measure: str, limit: float, s
     assert check(store, 0).state == state
 
 
-def test_the_newest_rankings_count_whatever_hour_they_are_from(store: SQLiteStore) -> None:
+def test_the_newest_rankings_count_whatever_hour_they_are_from(store):
     put(store, make_rule(rankings=40))
     fill(store, 0, good=0, empty=60)
     assert check(store, 0).state == "ALERT"
@@ -196,13 +185,13 @@ def test_the_newest_rankings_count_whatever_hour_they_are_from(store: SQLiteStor
     assert check(store, 6).state == "OK"
 
 
-def test_the_share_of_documents_without_a_grade_is_of_what_was_shown() -> None:
+def test_the_share_of_documents_without_a_grade_is_of_what_was_shown():
     counts = {"unjudged": np.array([1, 0, 0]), "documents": np.array([4, 2, 0])}
     evaluated: Any = SimpleNamespace(values=SimpleNamespace(**counts))
     assert np.array_equal(read_values(evaluated, "unjudged"), [0.25, 0.0, np.nan], equal_nan=True)
 
 
-def test_an_hour_without_rankings_has_no_value_and_ends_no_alert(store: SQLiteStore) -> None:
+def test_an_hour_without_rankings_has_no_value_and_ends_no_alert(store):
     put(store, make_rule())
     fill(store, 0, good=40)
     assert check(store, 0).state == "OK"
@@ -215,7 +204,7 @@ def test_an_hour_without_rankings_has_no_value_and_ends_no_alert(store: SQLiteSt
     assert (row.state, "is 100%" in row.reason) == ("ALERT", True)
 
 
-def test_what_was_resolved_is_looked_at_no_more(store: SQLiteStore) -> None:
+def test_what_was_resolved_is_looked_at_no_more(store):
     put(store, make_rule(hours=24))
     fill(store, 0, good=0, empty=60)
     assert check(store, 0).state == "ALERT"
@@ -241,14 +230,14 @@ def test_what_was_resolved_is_looked_at_no_more(store: SQLiteStore) -> None:
         ({"tolerance": 0.1}, "tolerance"),
     ],
 )
-def test_what_is_no_limit_is_refused_by_its_field(said: dict[str, Any], field: str) -> None:
+def test_what_is_no_limit_is_refused_by_its_field(said, field):
     with pytest.raises(UsageError) as refused:
         make_rule(**said)
     assert refused.value.code == "bad_rule"
     assert refused.value.message.startswith(f"{field}: ")
 
 
-def test_a_measure_that_the_project_has_not_is_refused() -> None:
+def test_a_measure_that_the_project_has_not_is_refused():
     with pytest.raises(UsageError, match="rankings, which are measured"):
         make_rule(measure="nDCG@7", below=0.5).check(CONFIGURATION)
     for measure in (*SHARES, RANKINGS):
@@ -260,7 +249,7 @@ FIRST = datetime(2026, 11, 1, tzinfo=UTC)
 WITH_SIGNALS = Configuration(definition=define(positive="click", window="30d"), baseline=None)
 
 
-def show_docs(hours: int, number: int, docs: str = "abcd", model: str = "m") -> dict[str, Any]:
+def show_docs(hours, number, docs="abcd", model="m"):
     """A ranking in an hour, of a user of its own."""
     time = FIRST + timedelta(hours=hours, seconds=number)
     return {
@@ -272,9 +261,7 @@ def show_docs(hours: int, number: int, docs: str = "abcd", model: str = "m") -> 
     }
 
 
-def watch(
-    path: Path, rankings: list[dict[str, Any]], now: datetime, **said: object
-) -> tuple[str, str, list[str]]:
+def watch(path, rankings, now, **said):
     """What a rule says of some rankings: its state, why, and the reasons of its incidents."""
     clock = [FIRST + timedelta(hours=1)]
     with Monitor.open(str(path / "x.db"), now=lambda: clock[-1]) as monitor:
@@ -293,7 +280,7 @@ YESTERDAY = [show_docs(hour, number) for hour in range(1, 24) for number in rang
 LATE = FIRST + timedelta(days=1, hours=2)
 
 
-def test_lists_that_are_cut_alert_as_soon_as_their_hour_is_stored(tmp_path: Path) -> None:
+def test_lists_that_are_cut_alert_as_soon_as_their_hour_is_stored(tmp_path):
     cut = [show_docs(24, number, "ab") for number in range(200)]
     # The attribution window lasts for weeks: no label is waited for.
     state, reason, found = watch(tmp_path, YESTERDAY + cut, LATE)
@@ -310,9 +297,7 @@ def test_lists_that_are_cut_alert_as_soon_as_their_hour_is_stored(tmp_path: Path
         ("abc", 2000, "OK", "within the limit of 75%"),
     ],
 )
-def test_a_few_lists_and_a_value_at_the_limit_are_no_alert(
-    tmp_path: Path, docs: str, count: int, state: str, said: str
-) -> None:
+def test_a_few_lists_and_a_value_at_the_limit_are_no_alert(tmp_path, docs, count, state, said):
     known = [show_docs(24, number, docs) for number in range(count)]
     told, reason, found = watch(tmp_path, YESTERDAY + known, LATE)
     if docs == "abc":  # the interval has the limit in its middle
@@ -321,7 +306,7 @@ def test_a_few_lists_and_a_value_at_the_limit_are_no_alert(
     assert reason.endswith(said)
 
 
-def test_only_the_model_of_the_rule_counts(tmp_path: Path) -> None:
+def test_only_the_model_of_the_rule_counts(tmp_path):
     theirs = [show_docs(hour, number, model="n") for hour in range(1, 24) for number in range(5)]
     cut = [show_docs(24, number, "ab", model="n") for number in range(200)]
     good = [show_docs(24, number) for number in range(200)]
@@ -329,13 +314,13 @@ def test_only_the_model_of_the_rule_counts(tmp_path: Path) -> None:
     assert (state, reason.partition(" over ")[2][:3]) == ("OK", "200")
 
 
-def test_what_is_not_known_is_no_verdict(tmp_path: Path) -> None:
+def test_what_is_not_known_is_no_verdict(tmp_path):
     state, reason, found = watch(tmp_path, YESTERDAY, LATE, measure="tied", above=0.5, below=None)
     assert (state, found) == ("NO_DATA", [])
     assert "no value" in reason
 
 
-def test_fields_that_do_not_fit_a_signal_are_refused() -> None:
+def test_fields_that_do_not_fit_a_signal_are_refused():
     for said in ({"below": 1.5}, {"below": -0.1}, {"below": 0.5, "rankings": 100}):
         with pytest.raises(UsageError):
             Rule(name="short", kind="limit", measure="length", **said)
@@ -343,7 +328,7 @@ def test_fields_that_do_not_fit_a_signal_are_refused() -> None:
         Rule(name="x", kind="limit", measure="lenght", below=0.5).check(WITH_SIGNALS)
 
 
-def test_the_interval_is_wide_for_few_users_and_covers_what_it_should() -> None:
+def test_the_interval_is_wide_for_few_users_and_covers_what_it_should():
     # Equal values say nothing of how much they vary: of 3 users the interval is everything.
     three = bound_mean((3.0, 3.0, 0.9, 0.27), 0.3, 3)
     assert (three.lower, three.upper) == (0.0, 1.0)

@@ -37,7 +37,7 @@ MICROSECOND = timedelta(microseconds=1)
 RULE = DropRule(name="quality", measure="RR@3", slices=("device",))
 
 
-def make_sample(contexts: int, *, times: int = START) -> Sample:
+def make_sample(contexts, *, times=START):
     """A ranking of each context, with the value 1."""
     count = np.arange(contexts)
     ones = np.ones(contexts)
@@ -54,7 +54,7 @@ def make_sample(contexts: int, *, times: int = START) -> Sample:
     )
 
 
-def make_cells(count: int) -> Cells:
+def make_cells(count):
     """Contexts that differ by a device, each of which has a slice of its own."""
     values = [f"{number:03}" for number in range(count)]
     contexts = {
@@ -65,7 +65,7 @@ def make_cells(count: int) -> Cells:
 
 
 @pytest.mark.parametrize("known", [398, 399, 400])
-def test_a_rule_watches_400_streams(known: int) -> None:
+def test_a_rule_watches_400_streams(known):
     streams = tuple(
         Stream(model="m", version=ALL, slice=(("device", f"{number:03}"),))
         for number in range(known)
@@ -86,14 +86,14 @@ def test_a_rule_watches_400_streams(known: int) -> None:
     assert after.unwatched == max(known + 2 - 400, 0)
 
 
-def test_the_values_of_an_attribute_make_60_cells() -> None:
+def test_the_values_of_an_attribute_make_60_cells():
     for count in (59, 60, 61):
         found = make_cells(count).choose_mix(RULE, (), make_sample(count), np.arange(count))
         assert found == (("device",) if count <= 60 else ())
 
 
 @pytest.mark.parametrize("count", [99, 100, 101])
-def test_100_grades_are_counted(count: int) -> None:
+def test_100_grades_are_counted(count):
     grades = np.arange(1.0, count + 1)
     each: Any = SimpleNamespace(
         chunk=SimpleNamespace(
@@ -107,7 +107,7 @@ def test_100_grades_are_counted(count: int) -> None:
     assert found == dict.fromkeys(grades[:100].tolist(), 1)
 
 
-def test_the_gains_of_an_hour_are_those_of_the_day_before() -> None:
+def test_the_gains_of_an_hour_are_those_of_the_day_before():
     step = Step(due=START, start=START, until=START + HOUR)
     new = START // HOUR, 2, 2.0
     for back in (23, 24, 25):
@@ -116,7 +116,7 @@ def test_the_gains_of_an_hour_are_those_of_the_day_before() -> None:
         assert found == ((old, new) if back < 24 else (new,))
 
 
-def test_a_baseline_of_production_has_about_600_000_rankings() -> None:
+def test_a_baseline_of_production_has_about_600_000_rankings():
     # One ranking a microsecond.
     span = 600_000
     for rankings in (599_999, 600_000, 600_001):
@@ -124,14 +124,14 @@ def test_a_baseline_of_production_has_about_600_000_rankings() -> None:
         assert length == span * 600_000 // rankings
 
 
-def make_floors() -> Floors:
+def make_floors():
     """Floors without a store."""
     versions = [Version("m", "1", "production", START - 30 * WEEK, START, 100)]
     store: Any = SimpleNamespace(contexts=lambda _: {0: Context("m", "1", "production", ())})
     return Floors(PeriodReader(make_scene(store, versions=versions, now=START), ()))
 
 
-def test_baselines_of_600_000_rankings_are_held() -> None:
+def test_baselines_of_600_000_rankings_are_held():
     for more in (-1, 0, 1):
         floors: Any = make_floors()
         floors._samples = {
@@ -142,7 +142,7 @@ def test_baselines_of_600_000_rankings_are_held() -> None:
         assert len(floors._samples) == (2 if more <= 0 else 1)
 
 
-def test_a_long_term_baseline_is_made_anew_every_week() -> None:
+def test_a_long_term_baseline_is_made_anew_every_week():
     names = []
     for start in (START, START + DAY, START + WEEK - DAY, START + WEEK):
         wanted = make_floors()._want_history("m", start, HOUR)
@@ -150,7 +150,7 @@ def test_a_long_term_baseline_is_made_anew_every_week() -> None:
     assert names[0] == names[1] == names[2] != names[3]
 
 
-def test_periods_of_600_000_rankings_are_held_for_later_ages() -> None:
+def test_periods_of_600_000_rankings_are_held_for_later_ages():
     reader: Any = PeriodReader(make_scene(), ())
     for sizes in ([299_999, 1], [300_000, 0], [300_000, 1]):
         samples = [SimpleNamespace(times=range(size)) for size in sizes]
@@ -160,7 +160,7 @@ def test_periods_of_600_000_rankings_are_held_for_later_ages() -> None:
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])
-def test_three_streams_are_named(count: int) -> None:
+def test_three_streams_are_named(count):
     streams = [
         Stream(
             model="m",
@@ -183,8 +183,8 @@ def test_three_streams_are_named(count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [999, 1000, 1001])
-def test_a_project_has_at_most_1_000_rules(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    def write(*said: Any, **_: Any) -> None:  # noqa: ANN401 - what it is called with
+def test_a_project_has_at_most_1_000_rules(count, monkeypatch):
+    def write(*said, **_):
         said[3](None)
 
     monkeypatch.setattr(management, "_write", write)
@@ -196,9 +196,7 @@ def test_a_project_has_at_most_1_000_rules(count: int, monkeypatch: pytest.Monke
         management.set_rule(store, "music", CONFIGURATION, RULE, now=START, actor="ada")
 
 
-def test_the_value_of_a_period_has_the_interval_of_95_in_100(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_value_of_a_period_has_the_interval_of_95_in_100(monkeypatch):
     gaps = SimpleNamespace(gap=[0.1], value=0.5, error=0.1, floor=0.4, expected=0.6)
     monkeypatch.setattr(check, "judge_lane", lambda *_, **__: SimpleNamespace(gaps=gaps, judged=""))
     detector = SimpleNamespace(periods=1, starts=(1,))
@@ -216,14 +214,7 @@ def test_the_value_of_a_period_has_the_interval_of_95_in_100(
     assert (found.lower, found.upper) == pytest.approx((0.5 - half, 0.5 + half), rel=1e-12)
 
 
-def follow(
-    *,
-    silent: timedelta,
-    absent: timedelta,
-    is_served: bool,
-    longest: timedelta = timedelta(),
-    length: int = DAY,
-) -> Stream | None:
+def follow(*, silent, absent, is_served, longest=timedelta(), length=DAY):
     """A stream after a final period without rankings of its own."""
     until = to_datetime(START + length)
     stream = Stream(
@@ -233,7 +224,7 @@ def follow(
     return _follow(stream, step, shown={("m", "1")} if is_served else {("m", "2")}, has=False)
 
 
-def test_a_version_that_is_absent_for_less_than_two_days_by_a_moment_is_watched() -> None:
+def test_a_version_that_is_absent_for_less_than_two_days_by_a_moment_is_watched():
     day = timedelta(days=1)
     assert follow(silent=day, absent=day - MICROSECOND, is_served=False) is not None
     assert follow(silent=day, absent=day, is_served=False) is None
@@ -248,28 +239,26 @@ def test_a_version_that_is_absent_for_less_than_two_days_by_a_moment_is_watched(
         (timedelta(days=28), None),
     ],
 )
-def test_a_silent_slice_is_stale_after_two_days_and_forgotten_after_four_weeks(
-    silent: timedelta, state: str | None
-) -> None:
+def test_a_silent_slice_is_stale_after_two_days_and_forgotten_after_four_weeks(silent, state):
     for length in (HOUR, DAY):
         found = follow(silent=silent, absent=timedelta(), is_served=True, length=length)
         assert (found and found.state) == state
 
 
-def test_a_slice_that_paused_before_is_stale_after_twice_as_long() -> None:
+def test_a_slice_that_paused_before_is_stale_after_twice_as_long():
     pause = timedelta(days=2)
     for silent, state in ((2 * pause - MICROSECOND, "OK"), (2 * pause, "STALE")):
         found = follow(silent=silent, absent=timedelta(), is_served=True, longest=pause)
         assert found.state == state
 
 
-def test_grades_are_compared_from_100_documents_on() -> None:
+def test_grades_are_compared_from_100_documents_on():
     for count in (99, 100, 101):
         assert bool(compare_grades({1.0: count}, 1000, {2.0: 100}, 1000)) == (count >= 100)
         assert bool(compare_grades({1.0: 100}, 1000, {2.0: count}, 1000)) == (count >= 100)
 
 
-def test_grades_differ_if_a_fifth_of_them_does_beyond_chance() -> None:
+def test_grades_differ_if_a_fifth_of_them_does_beyond_chance():
     # Chance is sqrt(2 * 2 / count) for two grades and as many documents on each side.
     count = 2_000_000
     limit = count * (0.2 + math.sqrt(2 * 2 / count))
@@ -278,14 +267,14 @@ def test_grades_differ_if_a_fifth_of_them_does_beyond_chance() -> None:
         assert bool(compare_grades({1.0: count}, 2000, other, 2000)) == (moved > limit)
 
 
-def test_twice_as_many_relevant_documents_a_list_are_too_many() -> None:
+def test_twice_as_many_relevant_documents_a_list_are_too_many():
     count = 1_000_000
     for lists in (499_999, 500_000, 500_001):
         found = compare_grades({1.0: count}, lists, {1.0: count}, count)
         assert bool(found) == (count / lists > 2)
 
 
-def test_labels_are_known_after_a_week() -> None:
+def test_labels_are_known_after_a_week():
     for days in (6, 7, 8):
         known = tuple((day, 100, 100, True) for day in range(days))
         assert Stream(model="m", version="1", label_days=known).knows_labels == (days >= 7)
@@ -293,7 +282,7 @@ def test_labels_are_known_after_a_week() -> None:
         assert (found.state == "lost") == (days >= 7)
 
 
-def test_what_lasts_two_weeks_is_usual() -> None:
+def test_what_lasts_two_weeks_is_usual():
     for unusual in (12, 13, 14):
         days = tuple((day, 100, 100 if day < 28 else 50, day < 28) for day in range(28 + unusual))
         found = check_labels(days[-28:], day=28 + unusual, rankings=100, labels=50)
@@ -301,7 +290,7 @@ def test_what_lasts_two_weeks_is_usual() -> None:
         assert all(one[3] for one in found.days) == (unusual + 1 >= 14)
 
 
-def test_usual_labels_are_those_of_four_weeks() -> None:
+def test_usual_labels_are_those_of_four_weeks():
     days = tuple((day, 100, 100, True) for day in range(40))
     found = check_labels(days, day=40, rankings=100, labels=100)
     assert [one[0] for one in found.days] == [*range(13, 41)]
@@ -309,7 +298,7 @@ def test_usual_labels_are_those_of_four_weeks() -> None:
     assert [one[0] for one in lost.days] == [*range(13, 41)]
 
 
-def test_no_data_is_two_whole_periods_without_a_ranking() -> None:
+def test_no_data_is_two_whole_periods_without_a_ranking():
     rule, now = Rule(name="quality", measure="nDCG@5"), START + 5 * HOUR
     for last, state in ((-1, "NO_DATA"), (0, "INSUFFICIENT"), (1, "INSUFFICIENT")):
         time = START - 2 * DAY + last
@@ -317,7 +306,7 @@ def test_no_data_is_two_whole_periods_without_a_ranking() -> None:
         assert decide(rule, RuleProgress.begin("", START, 0), [version], now).state == state
 
 
-def test_a_fall_is_inherited_for_a_week() -> None:
+def test_a_fall_is_inherited_for_a_week():
     came = to_datetime(START)
     stream = Stream(model="m", version="2", inherited=Inherited("1", came, came))
     week = timedelta(days=7)
@@ -326,7 +315,7 @@ def test_a_fall_is_inherited_for_a_week() -> None:
     assert not _may_inherit(replace(stream, inherited=None))
 
 
-def test_a_fall_is_that_of_the_version_before_if_it_began_on_the_first_day() -> None:
+def test_a_fall_is_that_of_the_version_before_if_it_began_on_the_first_day():
     came = to_datetime(START)
     fall = Inherited("1", came - timedelta(days=3), came)
     stream = Stream(model="m", version="2", inherited=fall)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +14,7 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.mismatch import Mismatch
 from rankscope.monitor.rules.data import labels, watches
 from rankscope.monitor.rules.data.check import HourCheck, check_data
-from rankscope.monitor.rules.data.counts import HOURS, TOTAL, DayCounts, Segment
+from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Segment
 from rankscope.monitor.rules.data.progress import (
     Anomaly,
     DataProgress,
@@ -32,7 +31,6 @@ from rankscope.monitor.rules.data.watches import (
 )
 from rankscope.monitor.rules.data.words import code, name
 from rankscope.monitor.rules.kinds import DEFAULTS
-from rankscope.monitor.rules.state import Finding
 from rankscope.records import replace
 
 from dev.simulate.volumes import START, DrawnCounts
@@ -45,9 +43,7 @@ PHONE, NEW, MISSING = (
 )
 
 
-def look(
-    counted: DrawnCounts, since: int, until: int, progress: DataProgress = BEGIN
-) -> list[list[Finding]]:
+def look(counted, since, until, progress=BEGIN):
     """What is found at the end of each of some hours."""
     found = []
     for hour in range(since, until):
@@ -58,7 +54,7 @@ def look(
     return found
 
 
-def watch(segment: Segment, counts: Sequence[int], *, total: int) -> list[Finding]:
+def watch(segment, counts, *, total):
     """What is found if a value has these counts, among so many rankings an hour."""
     hours = {
         each: np.full(FAULT + HOURS, total, dtype=np.int64) for each in (TOTAL, Segment("a"), PHONE)
@@ -78,21 +74,21 @@ def watch(segment: Segment, counts: Sequence[int], *, total: int) -> list[Findin
     [(NEW, 200, 6, 10_000), (NEW, 20, 1, 100), (MISSING, 500, 6, 10_000), (MISSING, 20, 1, 100)],
 )
 def test_values_are_new_and_attributes_missing_from_a_share_and_a_number_on(
-    segment: Segment, count: int, hours: int, total: int
-) -> None:
+    segment, count, hours, total
+):
     # New in 2 of 100 rankings; missing in 5 of 100 more than usual; 20 rankings for either.
     found = [bool(watch(segment, [count + by] * hours, total=total)) for by in (-1, 0, 1)]
     assert found == [False, True, True]
 
 
-def watch_total(hours: Sequence[int]) -> list[list[Finding]]:
+def watch_total(hours):
     """What each hour from the fault on finds, if all rankings of a model have these counts."""
     counts = np.asarray(hours, dtype=np.int64)
     counted = DrawnCounts({TOTAL: counts, Segment("a"): counts})
     return look(counted, FAULT - 1, len(counts))[1:]
 
 
-def test_the_silence_of_a_stream_is_found_at_five_rankings_a_day() -> None:
+def test_the_silence_of_a_stream_is_found_at_five_rankings_a_day():
     for daily in (4, 5, 6):
         usual = ([daily] + [0] * (HOURS - 1)) * 29
         found = watch_total([*usual, *[0] * 10 * HOURS])
@@ -100,7 +96,7 @@ def test_the_silence_of_a_stream_is_found_at_five_rankings_a_day() -> None:
         assert is_found == (daily >= 5)
 
 
-def test_a_fall_counts_as_usual_after_21_days() -> None:
+def test_a_fall_counts_as_usual_after_21_days():
     verdicts = [
         {one.verdict for one in findings}
         for findings in watch_total([1000] * FAULT + [300] * (21 * HOURS + 1))
@@ -108,7 +104,7 @@ def test_a_fall_counts_as_usual_after_21_days() -> None:
     assert verdicts == [{"bad"}] * (21 * HOURS - 1) + [{"good"}, set()]
 
 
-def test_a_near_miss_matters_from_two_in_100_labels_on() -> None:
+def test_a_near_miss_matters_from_two_in_100_labels_on():
     reader: Any = DrawnCounts({})
     for count in (199, 200, 201):
         near = Mismatch(kind="unknown_label", name="Click", count=count, of=10_000, like="click")
@@ -119,21 +115,16 @@ def test_a_near_miss_matters_from_two_in_100_labels_on() -> None:
 class Unlabelled(DrawnCounts):
     """Counts of rankings of which only those of some hours have labels, counted from `START`."""
 
-    def __init__(
-        self,
-        hours: Mapping[Segment, np.ndarray],
-        labelled: Collection[int],
-        labels: np.ndarray | None = None,
-    ) -> None:
+    def __init__(self, hours, labelled, labels=None):
         super().__init__(hours, labels=labels)
         self._labelled = labelled
 
-    def has_labels(self, since: int, until: int, before: int) -> bool:
+    def has_labels(self, since, until, before):
         spans = range((since - START) // HOUR, (until - START) // HOUR)
         return since < before and any(hour in self._labelled for hour in spans)
 
 
-def test_the_silence_of_labels_is_found_once_17_days_are_known() -> None:
+def test_the_silence_of_labels_is_found_once_17_days_are_known():
     counts = np.full(18 * HOURS, 100, dtype=np.int64)
     number = np.full(18, 100 * HOURS, dtype=np.int64)
     counted = Unlabelled({TOTAL: counts, Segment("a"): counts}, range(12 * HOURS), number)
@@ -145,7 +136,7 @@ def test_the_silence_of_labels_is_found_once_17_days_are_known() -> None:
     assert found.index(True) == 17 * HOURS + 1
 
 
-def test_what_was_found_is_over_two_hours_later_at_the_earliest() -> None:
+def test_what_was_found_is_over_two_hours_later_at_the_earliest():
     silent = watch_total([1000] * FAULT + [0] * 10)
     found = next(at for at, findings in enumerate(silent) if findings)
     after = watch_total([1000] * FAULT + [0] * (found + 1) + [1000] * 3)[found:]
@@ -157,12 +148,7 @@ def test_what_was_found_is_over_two_hours_later_at_the_earliest() -> None:
     ]
 
 
-def make_traffic(
-    hours: Mapping[Segment, Sequence[int] | np.ndarray],
-    *,
-    hour: int,
-    progress: DataProgress = BEGIN,
-) -> Traffic:
+def make_traffic(hours, *, hour, progress=BEGIN):
     """The traffic at the end of an hour, counted from `START`."""
     counted = DrawnCounts(
         # A model has all of them, unless models are given.
@@ -175,14 +161,14 @@ def make_traffic(
     return Traffic(counted, DEFAULTS["data"], progress, START + hour * HOUR)
 
 
-def fill(count: int, *, since: int = 0, until: int = 40 * HOURS) -> np.ndarray:
+def fill(count, *, since=0, until=40 * HOURS):
     """The same number in some hours, and none in the others."""
     counts = np.zeros(40 * HOURS, dtype=np.int64)
     counts[since:until] = count
     return counts
 
 
-def surprise(count: float, expected: float, variance: float) -> float:
+def surprise(count, expected, variance):
     """The bound of a count of a Poisson distribution whose mean has a gamma distribution."""
     shape = 1 / variance
     return count * math.log(count / expected) - (count + shape) * math.log(
@@ -194,16 +180,14 @@ END = 40 * HOURS
 
 
 @pytest.mark.parametrize("count", [49, 50, 51])
-def test_50_values_are_watched_those_with_the_most_rankings(count: int) -> None:
+def test_50_values_are_watched_those_with_the_most_rankings(count):
     values = [Segment(slice=(("device", f"{number:02}"),)) for number in range(count)]
     hours = {segment: fill(1 + number) for number, segment in enumerate(values)}
     traffic = make_traffic({TOTAL: fill(10_000), **hours}, hour=END)
     assert find_values(traffic) == values[max(count - 50, 0) :]
 
 
-def test_a_model_or_a_value_is_watched_from_five_rankings_a_day_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_model_or_a_value_is_watched_from_five_rankings_a_day_on(monkeypatch):
     hours = {TOTAL: fill(2), NEW: fill(1), Segment("a"): fill(1), Segment("b"): fill(1)}
     for daily in (4.99, 5.0, 5.01):
         usual = SimpleNamespace(daily=daily)
@@ -213,13 +197,13 @@ def test_a_model_or_a_value_is_watched_from_five_rankings_a_day_on(
         assert watches.find_models(traffic) == [Segment("a"), Segment("b")] * (daily >= 5)
 
 
-def rename(age: int, gone: int) -> Traffic:
+def rename(age, gone):
     """Traffic with a value that is new for some hours, and one that is gone for some."""
     new, old = fill(50, since=END - age), fill(50, until=END - gone)
     return make_traffic({TOTAL: fill(100), NEW: new, PHONE: old}, hour=END)
 
 
-def test_a_value_is_new_for_a_week_and_known_then() -> None:
+def test_a_value_is_new_for_a_week_and_known_then():
     for age in (167, 168, 169):
         traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - age)}, hour=END)
         assert watches._find_age(traffic, NEW) == (age if age <= 168 else None)
@@ -229,14 +213,14 @@ def test_a_value_is_new_for_a_week_and_known_then() -> None:
         assert is_new_over(traffic, anomaly) == (age >= 168)
 
 
-def test_values_that_became_new_within_a_week_are_named_with_one_that_vanished() -> None:
+def test_values_that_became_new_within_a_week_are_named_with_one_that_vanished():
     traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - 100)}, hour=END)
     for apart in (167, 168, 169):
         began = traffic.moment - (100 + apart) * HOUR
         assert watches.find_heirs(traffic, "device", began) == [NEW] * (apart <= 168)
 
 
-def test_a_value_is_renamed_at_an_evidence_of_five(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_value_is_renamed_at_an_evidence_of_five(monkeypatch):
     for evidence in (4.999, 5.0, 5.001):
         renamed = PHONE, evidence
         monkeypatch.setattr(watches, "_find_renamed", lambda *_, renamed=renamed: renamed)
@@ -244,29 +228,27 @@ def test_a_value_is_renamed_at_an_evidence_of_five(monkeypatch: pytest.MonkeyPat
         assert found.segment == (PHONE if evidence >= 5 else NEW)
 
 
-def test_a_new_value_waits_a_day_for_the_one_that_it_may_replace(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_new_value_waits_a_day_for_the_one_that_it_may_replace(monkeypatch):
     monkeypatch.setattr(watches, "_find_renamed", lambda *_: (PHONE, 1.0))
     found = [bool(watches.watch_new_values(rename(age, age), ())) for age in (23, 24, 25)]
     assert found == [False, True, True]
 
 
-def test_a_new_value_is_told_apart_from_one_that_vanished_more_than_a_day_before_or_after() -> None:
+def test_a_new_value_is_told_apart_from_one_that_vanished_more_than_a_day_before_or_after():
     for apart in (23, 24, 25):
         for traffic in (rename(30, 30 + apart), rename(30 + apart, 30)):
             assert bool(watches.watch_new_values(traffic, [PHONE])) == (apart > 24)
 
 
 @pytest.mark.parametrize(("hours", "span"), [(1, 1), (3, 3), (6, 6), (12, 12), (24, 24), (30, 24)])
-def test_a_missing_attribute_is_looked_for_in_spans_of_up_to_a_day(hours: int, span: int) -> None:
+def test_a_missing_attribute_is_looked_for_in_spans_of_up_to_a_day(hours, span):
     traffic = make_traffic({TOTAL: fill(100), MISSING: fill(90, since=END - hours)}, hour=END)
     found = watches.watch_missing(traffic, "device")
     # A share of 1 % is never surprising, and shares vary by 15 %.
     assert found.evidence["log_evidence"] == round(surprise(90 * span, 1.0 * span, 0.15**2), 3)
 
 
-def test_an_attribute_that_one_ranking_in_100_lacks_is_usual() -> None:
+def test_an_attribute_that_one_ranking_in_100_lacks_is_usual():
     for usual in (9, 10, 11):
         counts = fill(usual)
         counts[-6:] = 500
@@ -275,7 +257,7 @@ def test_an_attribute_that_one_ranking_in_100_lacks_is_usual() -> None:
         assert found.ratio == 500 / 1000 / max(usual / 1000, 0.01)
 
 
-def test_something_is_as_usual_again_at_an_evidence_of_seven() -> None:
+def test_something_is_as_usual_again_at_an_evidence_of_seven():
     # An hour in which nothing usually comes tells nothing.
     day = np.tile([100, *[0] * (HOURS - 1)], 40)
     traffic = make_traffic({TOTAL: day, MISSING: 0 * day}, hour=END - 1)
@@ -290,7 +272,7 @@ def test_something_is_as_usual_again_at_an_evidence_of_seven() -> None:
             assert (advance(anomaly) is None) == (back >= 7)
 
 
-def test_a_model_has_replaced_another_one_if_it_came_within_a_week_before() -> None:
+def test_a_model_has_replaced_another_one_if_it_came_within_a_week_before():
     stopped = END - 30
     for before in (167, 168, 169):
         old, new = fill(100, until=stopped), fill(100, since=stopped - before)
@@ -298,11 +280,11 @@ def test_a_model_has_replaced_another_one_if_it_came_within_a_week_before() -> N
         assert watches._has_heir(make_traffic(hours, hour=END), Segment("a")) == (before < 168)
 
 
-def test_what_is_usual_is_learned_from_28_days() -> None:
+def test_what_is_usual_is_learned_from_28_days():
     assert make_traffic({TOTAL: fill(100)}, hour=END).usual().days == 28.0
 
 
-def test_the_week_begins_on_monday() -> None:
+def test_the_week_begins_on_monday():
     # 1970-01-01 was a Thursday: the first of four days before the next Monday.
     week = np.repeat([100, 200, 300, 400, 500, 600, 700], HOURS)
     start = START // DAY % 7 - 4
@@ -315,14 +297,14 @@ def test_the_week_begins_on_monday() -> None:
         assert round(float(traffic.expected(TOTAL, 1)[0]), -2) == counts[hour]
 
 
-def test_one_false_alarm_in_the_run_length_is_one_of_its_hours_and_streams() -> None:
+def test_one_false_alarm_in_the_run_length_is_one_of_its_hours_and_streams():
     traffic = make_traffic({TOTAL: fill(100)}, hour=END)
     traffic.streams = 3
     # Hours overlap, which costs e².
     assert traffic.needed == math.log(HOURS * DEFAULTS["data"].run_length * 3) + 2
 
 
-def test_nothing_is_missed_after_60_days_without_a_ranking() -> None:
+def test_nothing_is_missed_after_60_days_without_a_ranking():
     progress = replace(BEGIN, since=START, day=START + 57 * DAY)
     counted = DrawnCounts({TOTAL: np.array([5])})
     for after in (-1, 0, 1):
@@ -333,7 +315,7 @@ def test_nothing_is_missed_after_60_days_without_a_ranking() -> None:
         assert bool(check.progress.rates) == (after <= 0)
 
 
-def test_what_is_over_is_remembered_for_40_days() -> None:
+def test_what_is_over_is_remembered_for_40_days():
     for at in (-1, 0, 1):
         progress = replace(
             BEGIN,
@@ -345,19 +327,19 @@ def test_what_is_over_is_remembered_for_40_days() -> None:
         assert (bool(kept.spans), bool(kept.restarts), bool(kept.rates)) == (at >= 0,) * 3
 
 
-def test_a_name_in_a_reason_has_at_most_80_characters() -> None:
+def test_a_name_in_a_reason_has_at_most_80_characters():
     whole, cut = "x" * 80, "x" * 81
     assert (name(whole), code(whole)) == (whole, whole)
     assert (name(cut), code(cut)) == (f"{whole}…", f'"{whole}…"')
 
 
-def make_rate_day(at: int, size: int, *, empty: int = 0, clicks: int | None = None) -> RateDay:
+def make_rate_day(at, size, *, empty=0, clicks=None):
     """A day of a model with so many rankings, all of which have labels, and a click each."""
     labels = {"a": {"click": size if clicks is None else clicks}}
     return RateDay(at, {"a": size}, {"a": size}, {"a": empty}, labels)
 
 
-def make_rates(count: int = 28, size: int = 100, *, empty: int = 0) -> DataProgress:
+def make_rates(count=28, size=100, *, empty=0):
     """Days of a model."""
     rates = tuple(make_rate_day(START + day * DAY, size, empty=empty) for day in range(count))
     end = START + count * DAY
@@ -365,8 +347,8 @@ def make_rates(count: int = 28, size: int = 100, *, empty: int = 0) -> DataProgr
 
 
 def test_days_of_labels_are_reported_from_an_evidence_that_follows_from_the_run_length_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     progress, rule = make_rates(), DEFAULTS["data"]
     day = make_rate_day(progress.day, 100, empty=90, clicks=10)
     # One kind of labels of all models together, and e for what is not counted.
@@ -377,7 +359,7 @@ def test_days_of_labels_are_reported_from_an_evidence_that_follows_from_the_run_
             assert bool(watch(rule, progress, TOTAL, day)) == (evidence >= needed)
 
 
-def test_labels_arrive_again_if_those_of_two_hours_in_three_days_do() -> None:
+def test_labels_arrive_again_if_those_of_two_hours_in_three_days_do():
     began = START + 30 * DAY
     anomaly = Anomaly(kind="label_freshness", segment=TOTAL, began=began, found=began, ratio=0.0)
     for back in (71, 72, 73):
@@ -389,12 +371,12 @@ def test_labels_arrive_again_if_those_of_two_hours_in_three_days_do() -> None:
 class Prompt(Unlabelled):
     """Rankings whose labels all come within a minute."""
 
-    def count_days(self, since: int, until: int) -> Mapping[int, DayCounts]:
+    def count_days(self, since, until):
         found = super().count_days(since, until)
         return {day: one._replace(ages=[1] + [0] * len(AGES)) for day, one in found.items()}
 
 
-def expect_unlabelled(counts: np.ndarray) -> tuple[float, int]:
+def expect_unlabelled(counts):
     """How many of the newest rankings should have labels by now, and since when."""
     traffic = Traffic(
         Prompt({TOTAL: counts}, ()), DEFAULTS["data"], make_rates(), START + END * HOUR
@@ -402,14 +384,14 @@ def expect_unlabelled(counts: np.ndarray) -> tuple[float, int]:
     return labels._expect_unlabelled(traffic, make_rates())
 
 
-def test_labels_of_the_last_three_days_are_missed() -> None:
+def test_labels_of_the_last_three_days_are_missed():
     for back in (71, 72, 73):
         counts = fill(100, until=END - 10 * HOURS)
         counts[END - back] = 7
         assert expect_unlabelled(counts) == ((7.0, back) if back <= 72 else (0.0, 0))
 
 
-def test_more_than_200_missing_labels_are_enough() -> None:
+def test_more_than_200_missing_labels_are_enough():
     for count, hours in ((199, 4), (200, 3), (201, 2)):
         counts = fill(1)
         # Those of the newest hour come later.
@@ -417,16 +399,14 @@ def test_more_than_200_missing_labels_are_enough() -> None:
         assert expect_unlabelled(counts) == (201.0, hours)
 
 
-def test_the_evidence_of_missing_labels_takes_their_share_to_vary_by_a_fifth(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_evidence_of_missing_labels_takes_their_share_to_vary_by_a_fifth(monkeypatch):
     monkeypatch.setattr(labels, "_expect_unlabelled", lambda *_: (1000.0, 5))
     found = labels.watch_silence(make_traffic({TOTAL: fill(100)}, hour=END), make_rates())
     # No label at all has the probability (1 + 1000 v) ^ (-1 / v).
     assert found.evidence["log_evidence"] == round(math.log(1 + 1000 * 0.2**2) / 0.2**2, 3)
 
 
-def test_rankings_without_relevant_document_are_more_from_two_in_100_on() -> None:
+def test_rankings_without_relevant_document_are_more_from_two_in_100_on():
     progress = make_rates(28, 100_000)
     for empty in (1999, 2000, 2001):
         today = make_rate_day(progress.day, 100_000, empty=empty)
@@ -435,7 +415,7 @@ def test_rankings_without_relevant_document_are_more_from_two_in_100_on() -> Non
         assert bool(found) == (empty >= 2000)
 
 
-def test_labels_are_watched_after_17_days() -> None:
+def test_labels_are_watched_after_17_days():
     for days in (16, 17, 18):
         progress = make_rates(days, 100_000)
         today = make_rate_day(progress.day, 100_000, empty=90_000, clicks=10)
@@ -443,7 +423,7 @@ def test_labels_are_watched_after_17_days() -> None:
             assert bool(watch(DEFAULTS["data"], progress, TOTAL, today)) == (days >= 17)
 
 
-def test_what_is_usual_is_learned_from_four_weeks() -> None:
+def test_what_is_usual_is_learned_from_four_weeks():
     progress = make_rates(40, 100_000)
     today = make_rate_day(progress.day, 100_000, empty=2000)
     for old in (11, 12):

@@ -34,7 +34,7 @@ RULES = [
 
 
 @pytest.mark.parametrize("rule", RULES, ids=str)
-def test_a_rule_comes_back_from_its_json(rule: Rule) -> None:
+def test_a_rule_comes_back_from_its_json(rule):
     assert Rule.from_json(rule.to_json()) == rule
     assert Rule.from_dict(json.loads(json.dumps(rule.to_dict()))) == rule
 
@@ -61,7 +61,7 @@ REFUSED: dict[str, list[object]] = {
 @pytest.mark.parametrize(
     ("field", "value"), [(field, value) for field, values in REFUSED.items() for value in values]
 )
-def test_what_is_no_rule_is_refused_by_its_field(field: str, value: object) -> None:
+def test_what_is_no_rule_is_refused_by_its_field(field, value):
     given: dict[str, Any] = {"name": "quality", "measure": "RR@3", field: value}
     with pytest.raises(UsageError) as refused:
         Rule.from_dict(given)
@@ -70,12 +70,12 @@ def test_what_is_no_rule_is_refused_by_its_field(field: str, value: object) -> N
 
 
 @pytest.mark.parametrize("given", [None, [], "x", {}, {"name": "a"}, {"measure": "RR@3"}])
-def test_what_lacks_a_name_or_a_measure_is_refused(given: object) -> None:
+def test_what_lacks_a_name_or_a_measure_is_refused(given):
     with refuses(UsageError, "bad_rule"):
         Rule.from_dict(given)  # type: ignore[arg-type]  # what is no object is refused, too
 
 
-def test_a_share_is_below_1() -> None:
+def test_a_share_is_below_1():
     with pytest.raises(UsageError):
         make_rule(is_relative=True, tolerance=1.0)
 
@@ -90,7 +90,7 @@ def test_a_share_is_below_1() -> None:
         ({"slices": ("device:device",)}, "slices"),
     ],
 )
-def test_what_is_not_measured_is_refused(changes: dict[str, Any], field: str) -> None:
+def test_what_is_not_measured_is_refused(changes, field):
     with pytest.raises(UsageError) as refused:
         make_rule(**changes).check(CONFIGURATION)
     assert refused.value.message.startswith(field)
@@ -100,12 +100,12 @@ PAIRED = replace(CONFIGURATION, attributes=("device", "country", "plan"))
 
 
 @pytest.mark.parametrize("name", ["device:country", "country:device"])
-def test_a_pair_has_one_name(name: str) -> None:
+def test_a_pair_has_one_name(name):
     checked = make_rule(slices=("plan", name)).check(PAIRED)
     assert checked.slices == ("plan", "device:country")
 
 
-def test_a_pair_that_is_not_sliced_together_is_refused_with_those_that_are() -> None:
+def test_a_pair_that_is_not_sliced_together_is_refused_with_those_that_are():
     configuration = replace(PAIRED, pairs=(("plan", "device"),))
     with pytest.raises(UsageError) as refused:
         make_rule(slices=("device:country",)).check(configuration)
@@ -113,23 +113,23 @@ def test_a_pair_that_is_not_sliced_together_is_refused_with_those_that_are() -> 
     assert "pair" in str(refused.value.hint)
 
 
-def test_an_attribute_may_have_a_colon_in_its_name() -> None:
+def test_an_attribute_may_have_a_colon_in_its_name():
     configuration = replace(CONFIGURATION, attributes=("client:app", "os"))
     assert find_dimension("client:app", configuration.attributes) == ("client:app",)
     checked = make_rule(slices=("client:app:os", "client:app")).check(configuration)
     assert checked.slices == ("client:app:os", "client:app")
 
 
-def test_the_share_of_rankings_without_relevant_documents_is_a_measure() -> None:
+def test_the_share_of_rankings_without_relevant_documents_is_a_measure():
     assert make_rule(measure="empty").check(CONFIGURATION).is_rise_bad
     assert not make_rule().check(CONFIGURATION).is_rise_bad
 
 
-def test_a_measure_has_one_name() -> None:
+def test_a_measure_has_one_name():
     assert make_rule(measure="mrr@3").check(CONFIGURATION).measure == "RR@3"
 
 
-def test_a_drop_is_of_values_from_0_to_1() -> None:
+def test_a_drop_is_of_values_from_0_to_1():
     gains = define(measures="DCG@3", positive="click", window=CLICKS.window)
     configuration = replace(CONFIGURATION, definition=gains)
     with refuses(UsageError, "bad_rule"):
@@ -150,11 +150,11 @@ def test_a_drop_is_of_values_from_0_to_1() -> None:
         ({"false_alarms": 0.25}, True),
     ],
 )
-def test_what_is_measured_is_told_from_what_is_not(change: dict[str, Any], is_other: bool) -> None:
+def test_what_is_measured_is_told_from_what_is_not(change, is_other):
     assert (make_rule().replace(**change).digest != make_rule().digest) is is_other
 
 
-def is_rule(**said: object) -> bool:
+def is_rule(**said):
     """Whether a rule can be made."""
     try:
         Rule.from_dict({"name": "quality", "measure": "nDCG@5"} | said)
@@ -176,16 +176,16 @@ def is_rule(**said: object) -> bool:
         ("false_alarms", math.nextafter(1.0, 0.0), 1.0),
     ],
 )
-def test_what_a_rule_takes_has_limits(field: str, at: object, above: object) -> None:
+def test_what_a_rule_takes_has_limits(field, at, above):
     assert is_rule(**{field: at})
     assert not is_rule(**{field: above})
 
 
-def test_a_chance_of_5_percent_in_90_days_is_one_false_alarm_in_1_800_days() -> None:
+def test_a_chance_of_5_percent_in_90_days_is_one_false_alarm_in_1_800_days():
     assert make_rule(false_alarms=0.05).run_length == 90 / 0.05
 
 
-def test_early_values_are_those_of_the_last_two_ages_in_a_quarter_of_the_window() -> None:
+def test_early_values_are_those_of_the_last_two_ages_in_a_quarter_of_the_window():
     ages = (15 * MINUTE, HOUR, 4 * HOUR)
     for at, age in enumerate(ages):
         assert choose_ages(4 * age - 1) == ages[max(at - 2, 0) : at]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
@@ -12,7 +11,6 @@ from rankscope.monitor.definition.configuration import BASELINES
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
-from rankscope.monitor.incidents.incident import Incident
 from rankscope.monitor.incidents.response import find_incident, list_incidents
 from rankscope.monitor.rules.drop.confirm import Confirmation
 from rankscope.monitor.rules.drop.feed import INHERIT
@@ -27,7 +25,6 @@ from tests.monitor.rules.world import (
     GOOD,
     PROJECT,
     START,
-    World,
     known_at,
     make_day,
     make_rule,
@@ -36,16 +33,13 @@ from tests.monitor.rules.world import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rankscope.monitor.events.event import Environment, Event
-    from rankscope.monitor.rules.stream import Stream
+    from rankscope.monitor.events.event import Event
 
 
 NONE = (0,)
 
 
-def test_an_alert_lasts_until_there_is_evidence_that_the_drop_has_ended(world: World) -> None:
+def test_an_alert_lasts_until_there_is_evidence_that_the_drop_has_ended(world):
     world.put(make_rule())
     states = []
     for day, ranks in enumerate([GOOD, BAD, *[GOOD] * 4]):
@@ -58,7 +52,7 @@ def test_an_alert_lasts_until_there_is_evidence_that_the_drop_has_ended(world: W
     assert states == ["OK", "ALERT", "OK", "OK", "OK", "OK"]
 
 
-def test_two_whole_periods_without_rankings_are_no_data(world: World) -> None:
+def test_two_whole_periods_without_rankings_are_no_data(world):
     world.watch(*(make_day(day, ranks) for day, ranks in enumerate([GOOD, GOOD])))
     world.advance(START + 4 * DAY - 1)
     assert world.state_of().state == "OK"
@@ -73,20 +67,20 @@ def test_two_whole_periods_without_rankings_are_no_data(world: World) -> None:
     assert world.list_told() == []
 
 
-def test_before_anything_came_nothing_is_missing(world: World) -> None:
+def test_before_anything_came_nothing_is_missing(world):
     world.put(make_rule())
     world.advance(known_at(9))
     assert world.state_of().state == "INSUFFICIENT"
     assert world.list_turns() == []
 
 
-def test_no_data_ends_no_alert(world: World) -> None:
+def test_no_data_ends_no_alert(world):
     world.watch(*(make_day(day, ranks) for day, ranks in enumerate([GOOD, BAD, BAD, BAD])))
     world.advance(known_at(9))
     assert world.state_of().state == "ALERT"
 
 
-def test_rankings_without_labels_are_told_and_are_no_drop(world: World) -> None:
+def test_rankings_without_labels_are_told_and_are_no_drop(world):
     world.watch(*(make_day(day, ranks) for day, ranks in enumerate([GOOD, GOOD, GOOD])))
     evidence = [stream.detector for stream in world.state_of().streams]
     world.pass_day(3, make_day(3, (3, *NONE * 7)))
@@ -98,7 +92,7 @@ def test_rankings_without_labels_are_told_and_are_no_drop(world: World) -> None:
     assert world.state_of().state == "OK"
 
 
-def test_a_period_in_which_nothing_has_a_value_says_nothing(world: World) -> None:
+def test_a_period_in_which_nothing_has_a_value_says_nothing(world):
     state = world.watch(make_day(0, NONE))
     assert (state.state, state.reason) == ("INSUFFICIENT", "no ranking has a value yet")
     assert [stream.periods for stream in state.streams] == [0]
@@ -106,7 +100,7 @@ def test_a_period_in_which_nothing_has_a_value_says_nothing(world: World) -> Non
     assert world.state_of().state == "OK"
 
 
-def test_one_event_is_not_enough_for_an_alert(world: World) -> None:
+def test_one_event_is_not_enough_for_an_alert(world):
     world.watch(show("only", START, 3, user="u"))
     assert world.state_of().state == "OK"
 
@@ -116,7 +110,7 @@ DAYS = 7
 FALSE_ALARMS = 0.9
 
 
-def draw_day(drawn: random.Random, day: int) -> list[tuple[str, str, str, int]]:
+def draw_day(drawn, day):
     """Version, device, user, and the rank of the click or 0, of some rankings; of none at times."""
     rows = []
     versions = drawn.choice([["1"], ["1", "2"], ["2"], []]) if day else ["1"]
@@ -130,7 +124,7 @@ def draw_day(drawn: random.Random, day: int) -> list[tuple[str, str, str, int]]:
     return rows
 
 
-def read_usual(stream: Stream) -> PlainUsual:
+def read_usual(stream):
     """Read what is expected of a stream: all rankings of the validation set are alike."""
     usual = stream.final.usual.value
     return PlainUsual(
@@ -143,9 +137,7 @@ def read_usual(stream: Stream) -> PlainUsual:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_rule_concludes_what_the_plain_one_does(
-    world: World, seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rule_concludes_what_the_plain_one_does(world, seed, monkeypatch):
     # The plain rule doesn't ask users for confirmation, for which these are too few.
     monkeypatch.setattr(Confirmation, "judge", lambda *_: None)
     drawn = random.Random(seed)
@@ -206,9 +198,7 @@ ALL = (1, 1, 2, 1, 1, 2, 1, 1, 2, 1)
 """Of ten rankings, all have a click."""
 
 
-def make_countries(
-    day: int, fallen: Sequence[int] = GOOD, environment: Environment = "production"
-) -> list[Event]:
+def make_countries(day, fallen=GOOD, environment="production"):
     """A day on each device in each country; the clicks of televisions in Japan have fallen."""
     events: list[Event] = []
     for device in ("phone", "tv"):
@@ -228,7 +218,7 @@ def make_countries(
     return events
 
 
-def test_the_values_of_a_pair_are_watched_together(world: World) -> None:
+def test_the_values_of_a_pair_are_watched_together(world):
     world.log(make_countries(-30, environment="validation"))
     world.put(make_rule(slices=("country:device",)), configuration=PAIRED)
     for day in range(4):
@@ -240,7 +230,7 @@ def test_the_values_of_a_pair_are_watched_together(world: World) -> None:
     assert fallen == {(("device", "tv"), ("country", "jp"))}
 
 
-def test_more_rankings_without_a_relevant_document_are_worse(world: World) -> None:
+def test_more_rankings_without_a_relevant_document_are_worse(world):
     state = world.watch(make_day(0, ALL), measure="empty", tolerance=0.1)
     assert state.state == "OK"
     (stream,) = state.streams
@@ -256,7 +246,7 @@ def test_more_rankings_without_a_relevant_document_are_worse(world: World) -> No
     assert "documents rose from 0.0000 to 0.4000" in (state.reason)
 
 
-def test_fewer_rankings_without_a_relevant_document_are_no_alert(world: World) -> None:
+def test_fewer_rankings_without_a_relevant_document_are_no_alert(world):
     world.log(make_day(-29, (1, 0), environment="validation"))
     world.watch(*(make_day(day) for day in range(4)), measure="empty")
     assert world.state_of().state == "OK"
@@ -267,9 +257,7 @@ WORSE = (2, 1, 2, 2)
 """Reciprocal ranks of 0.625: a smaller fall, which takes days to be found."""
 
 
-def play(
-    world: World, days: Sequence[tuple[str, tuple[int, ...]]], *, baseline: str = "validation"
-) -> dict[str, Incident]:
+def play(world, days, *, baseline="validation"):
     """Serve a version a day, check the rule for all days, and return the newest incidents."""
     configuration = BY_VERSION if baseline == "version" else CONFIGURATION
     world.put(make_rule(false_alarms=0.05), configuration=configuration)
@@ -280,7 +268,7 @@ def play(
 
 
 @pytest.mark.parametrize("baseline", ["validation", "version"])
-def test_the_version_that_follows_goes_on_with_a_fall(world: World, baseline: str) -> None:
+def test_the_version_that_follows_goes_on_with_a_fall(world, baseline):
     days = [("1", GOOD)] * 4 + [("2", BAD)] * 4 + [("3", BAD)] * 4
     found = play(world, days, baseline=baseline)
     assert (found["2"].state, found["3"].state) == ("superseded", "open")
@@ -290,7 +278,7 @@ def test_the_version_that_follows_goes_on_with_a_fall(world: World, baseline: st
     assert found["3"].reason.endswith("version 2 had fallen before")
 
 
-def test_a_fall_that_goes_on_needs_less_evidence_than_a_new_one(world: World) -> None:
+def test_a_fall_that_goes_on_needs_less_evidence_than_a_new_one(world):
     found = play(world, [("2", WORSE)] * 12 + [("3", WORSE)] * 12)
     first, second = found["2"], found["3"]
     assert first.opened - to_datetime(START) > second.opened - to_datetime(START + 12 * DAY)
@@ -300,7 +288,7 @@ def test_a_fall_that_goes_on_needs_less_evidence_than_a_new_one(world: World) ->
     assert NEEDED * INHERIT.days < 1800
 
 
-def test_a_version_that_is_good_again_inherits_nothing(world: World) -> None:
+def test_a_version_that_is_good_again_inherits_nothing(world):
     found = play(world, [("2", BAD)] * 4 + [("3", GOOD)] * 9 + [("3", BAD)] * 4)
     assert found["3"].began == to_datetime(START + 13 * DAY)
     assert found["3"].group != found["2"].group

@@ -23,12 +23,12 @@ from rankscope.monitor.rules.data.usual import (
 HOURS, WEEK = 24, 168
 
 
-def fill(daily: float = 2400.0, days: int = 28) -> np.ndarray:
+def fill(daily=2400.0, days=28):
     """The same number every hour."""
     return np.full(days * HOURS, daily / HOURS)
 
 
-def test_hours_that_are_left_out_change_nothing() -> None:
+def test_hours_that_are_left_out_change_nothing():
     counts = fill()
     counts[100:200] = np.nan
     counts[: 6 * HOURS] = np.nan
@@ -38,7 +38,7 @@ def test_hours_that_are_left_out_change_nothing() -> None:
     assert usual.variance == pytest.approx(LEAST_VARIANCE + 7 / (usual.days * 2400), rel=1e-12)
 
 
-def test_an_odd_day_hardly_changes_what_is_usual() -> None:
+def test_an_odd_day_hardly_changes_what_is_usual():
     counts = fill()
     counts[8 * HOURS : 9 * HOURS] = 0
     counts[15 * HOURS : 16 * HOURS] *= 10
@@ -46,14 +46,14 @@ def test_an_odd_day_hardly_changes_what_is_usual() -> None:
     assert usual.daily == pytest.approx(2400, rel=0.05)
 
 
-def test_weekends_and_nights_are_learned() -> None:
+def test_weekends_and_nights_are_learned():
     week = np.tile(np.where(np.arange(HOURS) < 7, 10.0, 1000.0), 7)
     week[5 * HOURS :] /= 4
     usual = learn_usual(np.tile(week, 4), 0)
     assert usual.hours == pytest.approx(week, rel=0.05)
 
 
-def test_days_that_vary_more_have_a_larger_variance() -> None:
+def test_days_that_vary_more_have_a_larger_variance():
     chance = np.random.default_rng(1)
     variances = []
     for deviation in (0.0, 0.2, 0.4):
@@ -63,13 +63,13 @@ def test_days_that_vary_more_have_a_larger_variance() -> None:
     assert variances[0] < 0.2**2 < variances[1] < variances[2] < 1
 
 
-def learn_week(days: list[list[float]]) -> np.ndarray:
+def learn_week(days):
     """What is usual after four weeks of the same days, Monday first, by day and hour."""
     usual = learn_usual(np.array(days * 4).ravel(), 0)
     return usual.hours.reshape(7, HOURS)
 
 
-def test_hours_of_a_weekday_count_as_much_as_those_of_all_days_at_500_rankings() -> None:
+def test_hours_of_a_weekday_count_as_much_as_those_of_all_days_at_500_rankings():
     early, late = [7.0] * 12 + [3.0] * 12, [3.0] * 12 + [7.0] * 12
     monday, other = (np.array(day) * 125 / 120 for day in (early, late))
     found = learn_week([monday.tolist(), *([other.tolist()] * 6)])
@@ -77,14 +77,14 @@ def test_hours_of_a_weekday_count_as_much_as_those_of_all_days_at_500_rankings()
     assert found[0] == pytest.approx((monday + (monday + 6 * other) / 7) / 2, rel=1e-12)
 
 
-def test_the_size_of_a_weekday_counts_as_much_as_that_of_all_days_at_30_rankings() -> None:
+def test_the_size_of_a_weekday_counts_as_much_as_that_of_all_days_at_30_rankings():
     # Four usual days of 7.5 rankings have 30.
     monday, other = np.full(HOURS, 3.75 / HOURS), np.full(HOURS, 7.5 / HOURS)
     found = learn_week([monday.tolist(), *([other.tolist()] * 6)])
     assert found[0].sum() == pytest.approx((3.75 + 7.5) / 2, rel=1e-12)
 
 
-def vary(deviation: float, expected: float) -> float:
+def vary(deviation, expected):
     """The variance of blocks that all are so many parts away from what is expected.
 
     Of a normal distribution, 80 % are within 1.28 standard deviations. Seven weekdays are fitted to
@@ -95,7 +95,7 @@ def vary(deviation: float, expected: float) -> float:
 
 
 @pytest.mark.parametrize("length", [3, 6, 24])
-def test_counts_may_vary_by_3_6_or_24_hours(length: int) -> None:
+def test_counts_may_vary_by_3_6_or_24_hours(length):
     expected = np.full(28 * HOURS, 10.0)
     sign = np.where(np.arange(28 * HOURS) // length % 2, 1, -1)
     # NORMAL has five digits.
@@ -104,7 +104,7 @@ def test_counts_may_vary_by_3_6_or_24_hours(length: int) -> None:
     )
 
 
-def test_a_fifth_of_days_may_be_odd() -> None:
+def test_a_fifth_of_days_may_be_odd():
     sums = np.where(np.arange(28) < 22, 14.0, 20.0)
     expected = np.zeros((28, HOURS))
     expected[:, 0] = 8.0
@@ -116,7 +116,7 @@ def test_a_fifth_of_days_may_be_odd() -> None:
     )
 
 
-def test_days_of_five_rankings_tell_how_much_they_vary() -> None:
+def test_days_of_five_rankings_tell_how_much_they_vary():
     for daily in (4.99, 5.0, 5.01):
         expected = np.zeros((28, HOURS))
         expected[:, 0] = daily
@@ -125,7 +125,7 @@ def test_days_of_five_rankings_tell_how_much_they_vary() -> None:
         assert found == pytest.approx(variance, rel=1e-4)
 
 
-def test_the_evidence_is_a_bound_of_the_probability() -> None:
+def test_the_evidence_is_a_bound_of_the_probability():
     # For no event at all, the bound is the probability itself: (s / (s + E))^s with s = 1 / v.
     assert float(measure_surprise(np.array(0.0), np.array(20.0), 0.1)) == pytest.approx(
         10 * np.log(30 / 10), rel=1e-12
@@ -139,7 +139,7 @@ def test_the_evidence_is_a_bound_of_the_probability() -> None:
         )
 
 
-def test_the_evidence_of_a_fall_is_a_bound_where_means_vary_by_a_lognormal() -> None:
+def test_the_evidence_of_a_fall_is_a_bound_where_means_vary_by_a_lognormal():
     chance = np.random.default_rng(3)
     drawn = chance.poisson(200 * np.exp(chance.normal(0, 0.3, 200_000)))
     for count in (60, 80, 100, 120):
@@ -148,7 +148,7 @@ def test_the_evidence_of_a_fall_is_a_bound_where_means_vary_by_a_lognormal() -> 
         assert share <= np.exp(-float(bound[0]))
 
 
-def test_falls_and_rises_are_found_in_the_span_that_says_most() -> None:
+def test_falls_and_rises_are_found_in_the_span_that_says_most():
     _, lowest, highest = expect_windows(np.full(WEEK, 50.0))[:, 0]
     counts = np.full(WEEK, 50.0)
     assert find_fall(counts, lowest, 0.01) is None
@@ -164,14 +164,14 @@ def test_falls_and_rises_are_found_in_the_span_that_says_most() -> None:
 
 
 @pytest.mark.parametrize("hours", [1, 2, 3, 4, 6, 8, 12, 18, 24, 36, 48, 72, 96, 120, 168])
-def test_a_silence_is_seen_in_the_span_that_is_as_long(hours: int) -> None:
+def test_a_silence_is_seen_in_the_span_that_is_as_long(hours):
     counts = np.full(WEEK, 50.0)
     counts[-hours:] = 0
     found = find_fall(counts, expect_windows(np.full(WEEK, 50.0))[1, 0], 0.01)
     assert (found.hours, found.expected) == (hours, 50.0 * hours)
 
 
-def test_people_may_come_an_hour_earlier_or_later() -> None:
+def test_people_may_come_an_hour_earlier_or_later():
     hours = np.tile(np.where(np.arange(HOURS) < 7, 1.0, 1000.0), 7)
     expected, lowest, highest = expect_windows(hours)[:, 8]
     assert (expected[0], lowest[0], highest[0]) == (1000, 1, 1000)
@@ -179,13 +179,13 @@ def test_people_may_come_an_hour_earlier_or_later() -> None:
     assert expected[-1] == hours.sum()
 
 
-def test_an_hour_as_usual_is_evidence_for_the_return_and_a_bad_one_against_it() -> None:
+def test_an_hour_as_usual_is_evidence_for_the_return_and_a_bad_one_against_it():
     assert weigh_return(50, 50, 0.1, 0.01) > 0 > weigh_return(5, 50, 0.1, 0.01)
     assert weigh_return(50, 50, 4.0, 0.01) > 0 > weigh_return(200, 50, 4.0, 0.01)
     assert weigh_return(0, 0, 0.1, 0.01) == 0
 
 
-def test_traffic_has_fallen_at_half_and_risen_at_twice_of_what_is_usual() -> None:
+def test_traffic_has_fallen_at_half_and_risen_at_twice_of_what_is_usual():
     usual = np.full(len(WINDOWS), 1000.0)
     for count in (499.0, 500.0, 501.0):
         assert (find_fall(np.array([count]), usual, 1e-6) is not None) == (count <= 500)
@@ -194,7 +194,7 @@ def test_traffic_has_fallen_at_half_and_risen_at_twice_of_what_is_usual() -> Non
         assert (find_rise(np.array([0.0, 0.0, count]), usual, 1e-6) is not None) == (count >= 2000)
 
 
-def test_a_rise_is_seen_in_three_hours_at_least() -> None:
+def test_a_rise_is_seen_in_three_hours_at_least():
     highest = np.full(len(WINDOWS), 1000.0)
     for hours in (2, 3):
         counts = np.zeros(hours)
@@ -203,7 +203,7 @@ def test_a_rise_is_seen_in_three_hours_at_least() -> None:
         assert (found is not None and found.evidence > 0) == (hours >= 3)
 
 
-def test_traffic_is_known_after_a_week() -> None:
+def test_traffic_is_known_after_a_week():
     for hours in (167, 168, 169):
         counts = np.full(10 * 24, np.nan)
         counts[-hours:] = 100.0
@@ -211,7 +211,7 @@ def test_traffic_is_known_after_a_week() -> None:
 
 
 @pytest.mark.parametrize(("days", "least"), [(13, 0.15**2), (14, 0.07**2), (15, 0.07**2)])
-def test_two_weeks_tell_how_much_traffic_varies(days: int, least: float) -> None:
+def test_two_weeks_tell_how_much_traffic_varies(days, least):
     usual = learn_usual(np.full(days * 24, 1e6), 0)
     unknown = usual.variance - least
     # What is expected isn't known exactly, which adds a little.

@@ -13,7 +13,6 @@ from rankscope.monitor.rules.data.check import check_data, summarize
 from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Segment
 from rankscope.monitor.rules.data.progress import DataProgress
 from rankscope.monitor.rules.kinds import DEFAULTS, Rule
-from rankscope.monitor.rules.state import Finding
 
 from dev.simulate.volumes import START, DrawnCounts, Traffic, draw_hours
 
@@ -29,7 +28,7 @@ USUAL = Traffic("2,000 a day", 2_000, share=0.5)
 
 
 @cache
-def draw() -> Hours:
+def draw():
     """Draw two models and two devices, a fifth of them tv."""
     chance = np.random.default_rng(3)
     hours = draw_hours(chance, USUAL, DAYS)
@@ -37,7 +36,7 @@ def draw() -> Hours:
     return {**hours, TV: tv, PHONE: hours[TOTAL] - tv}
 
 
-def change(**factors: float) -> Hours:
+def change(**factors):
     """Change the parts of all rankings that the models have, from the fault on for two days."""
     hours = {segment: counts.copy() for segment, counts in draw().items()}
     fault = slice(FAULT * HOURS, (FAULT + 2) * HOURS)
@@ -53,12 +52,7 @@ def change(**factors: float) -> Hours:
     return hours
 
 
-def watch(
-    hours: Hours,
-    since: int = FAULT * HOURS - 2,
-    until: int = (FAULT + 1) * HOURS,
-    rule: Rule | None = None,
-) -> list[tuple[int, Finding]]:
+def watch(hours, since=FAULT * HOURS - 2, until=(FAULT + 1) * HOURS, rule=None):
     """Return what changed: the hour after the fault began, and the finding."""
     counts = DrawnCounts(hours, attributes=("device",))
     known: dict[object, str] = {}
@@ -75,20 +69,20 @@ def watch(
     return found
 
 
-def names(found: list[tuple[int, Finding]]) -> list[tuple[str, str, str]]:
+def names(found):
     """Return what kinds of things are found about which model."""
     return [(one.kind, one.model, one.verdict) for _, one in found]
 
 
-def test_what_is_as_usual_is_not_reported() -> None:
+def test_what_is_as_usual_is_not_reported():
     assert watch(draw(), FAULT * HOURS, DAYS * HOURS) == []
 
 
-def test_a_model_that_stops_is_reported_although_the_other_takes_its_segment() -> None:
+def test_a_model_that_stops_is_reported_although_the_other_takes_its_segment():
     assert names(watch(change(a=0, b=2))) == [("versions", "a", "bad")]
 
 
-def test_a_model_that_hands_over_gradually_is_not_reported() -> None:
+def test_a_model_that_hands_over_gradually_is_not_reported():
     hours = change(a=0, b=2)
     for day, left in ((FAULT - 2, 0.7), (FAULT - 1, 0.2)):
         span = slice(day * HOURS, (day + 1) * HOURS)
@@ -98,7 +92,7 @@ def test_a_model_that_hands_over_gradually_is_not_reported() -> None:
     assert watch(hours, (FAULT - 2) * HOURS, (FAULT + 2) * HOURS) == []
 
 
-def test_a_model_that_is_replaced_by_a_new_one_is_not_reported() -> None:
+def test_a_model_that_is_replaced_by_a_new_one_is_not_reported():
     hours = change(a=0)
     lost = draw()[Segment("a")] - hours[Segment("a")]
     new = {
@@ -109,7 +103,7 @@ def test_a_model_that_is_replaced_by_a_new_one_is_not_reported() -> None:
     assert watch(new) == []
 
 
-def test_a_new_value_is_reported_until_it_is_known() -> None:
+def test_a_new_value_is_reported_until_it_is_known():
     hours = {segment: counts.copy() for segment, counts in draw().items()}
     hours[NEW] = np.zeros_like(hours[TV])
     hours[NEW][(FAULT - 1) * HOURS :] = hours[PHONE][(FAULT - 1) * HOURS :] // 5
@@ -122,12 +116,12 @@ def test_a_new_value_is_reported_until_it_is_known() -> None:
     assert "television is new since" in found[0][1].reason
 
 
-def test_a_rule_reports_only_what_it_watches() -> None:
+def test_a_rule_reports_only_what_it_watches():
     rule = Rule(name="data", kind="data", watches=("attributes",))
     assert watch(change(a=0.1, b=0.1), rule=rule) == []
 
 
-def test_what_a_person_has_resolved_counts_as_usual() -> None:
+def test_what_a_person_has_resolved_counts_as_usual():
     counts = DrawnCounts(change(a=0, b=2), attributes=("device",))
     moment = START + FAULT * DAY + 6 * HOUR
     findings, progress = check_data(counts, DEFAULTS["data"], BEGIN, moment)
@@ -137,7 +131,7 @@ def test_what_a_person_has_resolved_counts_as_usual() -> None:
     assert check_data(counts, DEFAULTS["data"], resolved, moment + HOUR)[0] == []
 
 
-def test_too_short_a_history_says_from_when_on_it_is_watched() -> None:
+def test_too_short_a_history_says_from_when_on_it_is_watched():
     counts = DrawnCounts(draw())
     ((finding,), progress) = check_data(counts, DEFAULTS["data"], BEGIN, START + 3 * DAY)
     assert finding.verdict == "unknown"
@@ -148,14 +142,14 @@ def test_too_short_a_history_says_from_when_on_it_is_watched() -> None:
     assert summarize(BEGIN)[0] == "INSUFFICIENT"
 
 
-def test_a_project_without_rankings_says_so() -> None:
+def test_a_project_without_rankings_says_so():
     findings, progress = check_data(DrawnCounts({}), DEFAULTS["data"], BEGIN, START + 40 * DAY)
     assert findings == []
     assert summarize(progress) == ("NO_DATA", "no rankings in the last 60 days")
 
 
 @pytest.mark.parametrize("a_day", [5, 40])
-def test_few_rankings_with_quiet_nights_and_a_holiday_are_not_reported(a_day: int) -> None:
+def test_few_rankings_with_quiet_nights_and_a_holiday_are_not_reported(a_day):
     hours = draw_hours(np.random.default_rng(5), Traffic("few", a_day), DAYS)
     holiday = slice((FAULT + 1) * HOURS, (FAULT + 2) * HOURS)
     for segment in (Segment("a"), Segment("b")):
@@ -164,7 +158,7 @@ def test_few_rankings_with_quiet_nights_and_a_holiday_are_not_reported(a_day: in
     assert watch(hours, FAULT * HOURS, DAYS * HOURS) == []
 
 
-def test_the_same_hours_give_the_same_findings_however_they_are_read() -> None:
+def test_the_same_hours_give_the_same_findings_however_they_are_read():
     hours = change(a=0)
     one, other = DrawnCounts(hours), DrawnCounts(hours)
     moment = START + FAULT * DAY + 5 * HOUR
@@ -174,7 +168,7 @@ def test_the_same_hours_give_the_same_findings_however_they_are_read() -> None:
 
 
 @pytest.mark.parametrize(("left", "state"), [(0.6, "fewer"), (1.5, "more")])
-def test_a_label_rate_that_changes_is_reported_after_a_final_day(left: float, state: str) -> None:
+def test_a_label_rate_that_changes_is_reported_after_a_final_day(left, state):
     chance = np.random.default_rng(7)
     hours = draw_hours(chance, USUAL, DAYS)
     sizes = hours[TOTAL].reshape(-1, HOURS).sum(axis=1)
@@ -194,13 +188,13 @@ def test_a_label_rate_that_changes_is_reported_after_a_final_day(left: float, st
     assert found[0][1].reason.startswith(f"Rankings have {state} labels than usual since 5 Nov")
 
 
-def test_a_rule_about_one_model_reports_nothing_else() -> None:
+def test_a_rule_about_one_model_reports_nothing_else():
     rule = Rule(name="data", kind="data", model="a")
     assert names(watch(change(a=0), rule=rule)) == [("versions", "a", "bad")]
     assert watch(change(b=0), rule=rule) == []
 
 
-def test_a_version_that_falls_back_to_an_older_one_is_reported_and_a_release_is_not() -> None:
+def test_a_version_that_falls_back_to_an_older_one_is_reported_and_a_release_is_not():
     one = draw()[TOTAL]
     old, new = (np.zeros_like(one) for _ in range(2))
     half = 7 * HOURS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
@@ -11,7 +10,6 @@ from rankscope.monitor.evaluate.stored_windows import AGES
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.counts import TOTAL, DataReader, Segment
-from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.rules.world import PROJECT, START, make_day, make_scene, show
 
@@ -22,13 +20,11 @@ CONFIGURATION = Configuration(
 SLICING = Slicing((("device", ("phone", "tv")),), (), (("device", 0),))
 
 
-def open_reader(store: SQLiteStore) -> DataReader:
+def open_reader(store):
     return DataReader(make_scene(store, configuration=CONFIGURATION, slicing=SLICING))
 
 
-def test_four_weeks_are_counted_by_one_read(
-    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_four_weeks_are_counted_by_one_read(store, monkeypatch):
     store.append(PROJECT, [*make_day(0, users=30), *make_day(27, users=20)])
     refresh(store, PROJECT, CONFIGURATION, now=START + 30 * DAY, threads=1)
     asked = []
@@ -45,9 +41,7 @@ def test_four_weeks_are_counted_by_one_read(
     assert asked[1:] == [(START + 28 * DAY, START + 29 * DAY)]
 
 
-def test_counts_are_those_of_the_events_whether_windows_are_stored_or_not(
-    store: SQLiteStore,
-) -> None:
+def test_counts_are_those_of_the_events_whether_windows_are_stored_or_not(store):
     store.append(
         PROJECT,
         [
@@ -78,7 +72,7 @@ def test_counts_are_those_of_the_events_whether_windows_are_stored_or_not(
     assert after.ages == [40] + [0] * len(AGES)
 
 
-def test_labels_are_counted_by_model_and_kind_while_they_count(empty: SQLiteStore) -> None:
+def test_labels_are_counted_by_model_and_kind_while_they_count(empty):
     empty.append(
         PROJECT,
         [
@@ -105,7 +99,7 @@ def test_labels_are_counted_by_model_and_kind_while_they_count(empty: SQLiteStor
     assert not empty.has_labels(PROJECT, DAY - 9, DAY, before=2 * DAY)
 
 
-def test_cells_of_some_slices_are_those_among_all(store: SQLiteStore) -> None:
+def test_cells_of_some_slices_are_those_among_all(store):
     store.append(PROJECT, make_day(0, users=3))
     refresh(store, PROJECT, CONFIGURATION, now=START + 3 * DAY, threads=1)
     digest = CONFIGURATION.digest

@@ -7,7 +7,7 @@ from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.incidents.advance import Advanced, advance_rules
+from rankscope.monitor.incidents.advance import advance_rules
 from rankscope.monitor.incidents.incident import Notice
 from rankscope.monitor.incidents.management import list_notifications, list_states, set_rule
 from rankscope.monitor.incidents.response import find_incident, list_incidents
@@ -16,12 +16,7 @@ from rankscope.monitor.rules.run import Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from rankscope.monitor.events.event import Environment, Event
-    from rankscope.monitor.rules.state import RuleState
-    from rankscope.monitor.store.sqlite.store import SQLiteStore
+    from rankscope.monitor.events.event import Event
 
 PROJECT = "music"
 CLICKS = define(measures=["RR@3", "nDCG@3"], positive="click", window=3599)
@@ -34,22 +29,14 @@ GOOD, BAD = (1, 1, 2, 1), (3, 2, 3, 3)
 """The rank of the click of one user after another: reciprocal ranks of 0.875 and 0.375."""
 
 
-def known_at(day: int) -> int:
+def known_at(day):
     """When a day is known for good: its last window is closed, and the grace is over."""
     return START + (day + 1) * DAY + 2 * HOUR
 
 
 def show(
-    name: str,
-    time: int,
-    rank: int,
-    *,
-    user: str = "",
-    version: str = "1",
-    model: str = "m",
-    environment: Environment = "production",
-    **attributes: str,
-) -> list[Event]:
+    name, time, rank, *, user="", version="1", model="m", environment="production", **attributes
+):
     """A ranking, and a click at a rank; none for rank 0."""
     shown = Ranking(
         name,
@@ -67,15 +54,8 @@ def show(
 
 
 def make_day(
-    day: int,
-    ranks: Sequence[int] = GOOD,
-    *,
-    users: int = 40,
-    device: str = "phone",
-    version: str = "1",
-    environment: Environment = "production",
-    model: str = "m",
-) -> list[Event]:
+    day, ranks=GOOD, *, users=40, device="phone", version="1", environment="production", model="m"
+):
     """One ranking a user on a day, with clicks at some ranks, one after another."""
     events: list[Event] = []
     for number in range(users):
@@ -98,14 +78,14 @@ VALIDATION = [
 ]
 
 
-def make_rule(**said: Any) -> DropRule:  # noqa: ANN401 - whatever a rule has
+def make_rule(**said):
     """A rule about the reciprocal rank, one final day after another, without reminders."""
     return DropRule(
         **{"name": "quality", "measure": "RR@3", "false_alarms": 0.9, "remind": 0.0} | said
     )
 
 
-def make_scene(store: Any = None, **said: Any) -> Scene:  # noqa: ANN401 - whatever is needed
+def make_scene(store=None, **said):
     """What rules are checked on."""
     return Scene(
         **{
@@ -128,47 +108,41 @@ def make_scene(store: Any = None, **said: Any) -> Scene:  # noqa: ANN401 - whate
 class World:
     """A store, the rules of its project, and what they find."""
 
-    def __init__(self, store: SQLiteStore) -> None:
+    def __init__(self, store):
         self.store = store
 
-    def log(self, events: Sequence[Event]) -> None:
+    def log(self, events):
         self.store.append(PROJECT, events)
 
-    def put(
-        self, rule: DropRule, now: int = START, configuration: Configuration = CONFIGURATION
-    ) -> None:
+    def put(self, rule, now=START, configuration=CONFIGURATION):
         set_rule(self.store, PROJECT, configuration, rule, now=now, actor="ada")
 
-    def advance(
-        self, now: int, configuration: Configuration = CONFIGURATION, slicing: Slicing = SLICING
-    ) -> Advanced:
+    def advance(self, now, configuration=CONFIGURATION, slicing=SLICING):
         return advance_rules(self.store, PROJECT, configuration, slicing, now=now, threads=1)
 
-    def pass_day(
-        self, day: int, events: Sequence[Event] | None = None, *configuration: Configuration
-    ) -> None:
+    def pass_day(self, day, events=None, *configuration):
         """Let a day pass with some rankings, usual ones unless others are given."""
         self.log(make_day(day) if events is None else events)
         self.advance(known_at(day), *configuration)
 
-    def watch(self, *days: Sequence[Event], **said: Any) -> RuleState:  # noqa: ANN401 - of a rule
+    def watch(self, *days, **said):
         """Make a rule, let days pass one after another, and return how the rule stands."""
         self.put(make_rule(**said))
         for day, events in enumerate(days):
             self.pass_day(day, events)
         return self.state_of(said.get("name", "quality"))
 
-    def list_turns(self) -> list[str]:
+    def list_turns(self):
         ids = [one.incident_id for one in list_incidents(self.store, PROJECT, "all")]
         found = [find_incident(self.store, PROJECT, name)[1] for name in ids]
         turns = sorted((one.time, one.action) for history in found for one in history)
         return [action for _, action in turns]
 
-    def list_told(self) -> list[Notice]:
+    def list_told(self):
         """What people were notified of, the first notice first."""
         rows = [row for row in list_notifications(self.store, PROJECT) if row.channel == "log"]
         return [Notice.from_json(row.body) for row in reversed(rows)]
 
-    def state_of(self, name: str = "quality") -> RuleState:
+    def state_of(self, name="quality"):
         states = list_states(self.store, PROJECT)
         return next(state for state in states if state.rule.name == name)

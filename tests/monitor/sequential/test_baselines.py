@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.sequential.baseline import Baseline, find_gaps, fit_baseline
 from rankscope.monitor.sequential.detector import Detector, advance
@@ -30,9 +28,7 @@ DEVICES = (("desktop",), ("phone",), ("tv",))
 MEANS = np.array([0.8, 0.6, 0.4])
 
 
-def observe(
-    value: NDArray[Any], day: NDArray[Any], cell: NDArray[Any] | None = None, **given: object
-) -> Observations:
+def observe(value, day, cell=None, **given):
     count = len(value)
     fields: dict[str, Any] = {
         "cluster": np.arange(count),
@@ -42,12 +38,12 @@ def observe(
     return Observations(value=np.asarray(value, dtype=float), **(fields | given))
 
 
-def draw(random: np.random.Generator, mean: NDArray[Any]) -> NDArray[Any]:
+def draw(random, mean):
     """Return values with these means."""
     return (random.random(len(mean)) < mean).astype(float)
 
 
-def test_the_floor_is_the_mean_less_the_larger_of_half_width_and_tolerance() -> None:
+def test_the_floor_is_the_mean_less_the_larger_of_half_width_and_tolerance():
     random = np.random.default_rng(1)
     seen = observe(random.random(600), np.arange(600) % 5)
     bound = bound_mean(seen.value, np.ones(600), LEVEL)
@@ -59,7 +55,7 @@ def test_the_floor_is_the_mean_less_the_larger_of_half_width_and_tolerance() -> 
     assert wide.floor == wide.mean - 0.1
 
 
-def test_a_user_counts_once_a_day() -> None:
+def test_a_user_counts_once_a_day():
     value, day = np.array([0.0, 0.0, 0.0, 1.0, 0.5, 0.5]), np.array([0, 0, 0, 0, 1, 1])
     users = np.array(["a", "a", "a", "b", "a", "b"])
     baseline = fit_baseline(observe(value, day, cluster=users), tolerance=0.0)
@@ -71,8 +67,8 @@ def test_a_user_counts_once_a_day() -> None:
     ("days", "comes", "is_lasting"), [(28, 7, True), (28, 6, False), (7, 2, True), (6, 2, False)]
 )
 def test_each_day_of_users_who_come_on_a_quarter_of_a_week_or_more_is_a_draw(
-    days: int, comes: int, *, is_lasting: bool
-) -> None:
+    days, comes, *, is_lasting
+):
     random = np.random.default_rng(7)
     users = 40
     day = np.tile(np.arange(days), users)
@@ -89,7 +85,7 @@ def test_each_day_of_users_who_come_on_a_quarter_of_a_week_or_more_is_a_draw(
     assert baseline.half_width == pytest.approx(math.hypot(value.mean() - bound, drift), abs=1e-6)
 
 
-def test_a_shift_of_the_mix_is_no_gap() -> None:
+def test_a_shift_of_the_mix_is_no_gap():
     random = np.random.default_rng(2)
     cell = random.integers(0, 3, 30_000)
     baseline = fit_baseline(
@@ -107,7 +103,7 @@ def test_a_shift_of_the_mix_is_no_gap() -> None:
     assert gaps.margin >= baseline.half_width * 1.5
 
 
-def test_a_cell_that_the_baseline_lacks_follows_its_parents_with_a_wide_margin() -> None:
+def test_a_cell_that_the_baseline_lacks_follows_its_parents_with_a_wide_margin():
     random = np.random.default_rng(3)
     cells = (("tv", "de"), ("tv", "fr"), ("phone", "de"), ("phone", "fr"))
     means = np.array([0.3, 0.4, 0.6, 0.7])
@@ -122,7 +118,7 @@ def test_a_cell_that_the_baseline_lacks_follows_its_parents_with_a_wide_margin()
     assert gaps.margin > 5 * baseline.half_width
 
 
-def test_a_small_cell_is_drawn_towards_the_others() -> None:
+def test_a_small_cell_is_drawn_towards_the_others():
     random = np.random.default_rng(4)
     cell = np.where(np.arange(5000) % 500 == 0, 2, random.integers(0, 2, 5000))
     value = draw(random, np.array([0.62, 0.58, 0.6])[cell])
@@ -133,7 +129,7 @@ def test_a_small_cell_is_drawn_towards_the_others() -> None:
     assert 0.55 < baseline.cells.expect([("tv",)])[0] < 0.97
 
 
-def test_weekdays_are_expected_to_differ_where_they_do() -> None:
+def test_weekdays_are_expected_to_differ_where_they_do():
     random = np.random.default_rng(5)
     day = np.repeat(np.arange(28), 1000)
     level = np.where(day % 7 >= 5, 0.6, 0.8)
@@ -147,7 +143,7 @@ def test_weekdays_are_expected_to_differ_where_they_do() -> None:
     assert baseline.day_deviation < 0.01
 
 
-def test_day_effects_make_evidence_smaller_and_the_absence_of_them_does_not() -> None:
+def test_day_effects_make_evidence_smaller_and_the_absence_of_them_does_not():
     random = np.random.default_rng(6)
     day = np.repeat(np.arange(28), 2000)
     shared = random.normal(0, 0.03, 28)[day]
@@ -166,7 +162,7 @@ def test_day_effects_make_evidence_smaller_and_the_absence_of_them_does_not() ->
     assert find_gaps(noisy, part, shared=2000).gamma == pytest.approx(expected, rel=1e-9)
 
 
-def test_gamma_multiplies_the_logarithm_of_the_evidence() -> None:
+def test_gamma_multiplies_the_logarithm_of_the_evidence():
     random = np.random.default_rng(7)
     seen = observe(random.random(300), np.arange(300) % 10)
     gaps = find_gaps(fit_baseline(seen, tolerance=0.02), observe(np.zeros(40), np.full(40, 12)))
@@ -178,7 +174,7 @@ def test_gamma_multiplies_the_logarithm_of_the_evidence() -> None:
 
 @examples(25)
 @given(st.randoms(use_true_random=False))
-def test_the_order_of_rankings_changes_no_bit(shuffle: Random) -> None:
+def test_the_order_of_rankings_changes_no_bit(shuffle):
     random = np.random.default_rng(8)
     count = 400
     columns = {
@@ -202,7 +198,7 @@ def test_the_order_of_rankings_changes_no_bit(shuffle: Random) -> None:
     assert Baseline.from_dict(json.loads(stored)) == baselines[0]
 
 
-def test_a_baseline_without_values_or_beyond_0_and_1_is_refused() -> None:
+def test_a_baseline_without_values_or_beyond_0_and_1_is_refused():
     with pytest.raises(UsageError, match="no values"):
         fit_baseline(observe(np.array([math.nan]), np.array([0])), tolerance=0.02)
     with pytest.raises(InputError, match="from 0 to 1"):
@@ -211,7 +207,7 @@ def test_a_baseline_without_values_or_beyond_0_and_1_is_refused() -> None:
         fit_baseline(observe(np.array([0.5]), np.array([0])), tolerance=-0.1)
 
 
-def test_a_period_without_values_is_no_evidence() -> None:
+def test_a_period_without_values_is_no_evidence():
     random = np.random.default_rng(9)
     baseline = fit_baseline(observe(random.random(100), np.arange(100) % 10), tolerance=0.02)
     gaps = find_gaps(baseline, observe(np.array([math.nan]), np.array([12])))
@@ -219,7 +215,7 @@ def test_a_period_without_values_is_no_evidence() -> None:
     assert advance(detector, gaps) == detector
 
 
-def test_an_hour_adds_its_share_and_the_first_one_that_of_a_day() -> None:
+def test_an_hour_adds_its_share_and_the_first_one_that_of_a_day():
     random = np.random.default_rng(10)
     baseline = fit_baseline(observe(random.random(100), np.arange(100) % 10), tolerance=0.02)
     # A bet that neither wins nor loses: the evidence is the sum of what was staked.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -38,9 +37,7 @@ LEVEL = 0.025
     st.lists(st.tuples(st.floats(0, 1), st.integers(1, 9)), min_size=1, max_size=25),
     st.sampled_from([0.2, 0.025, 0.001]),
 )
-def test_the_bound_is_from_0_to_the_mean_with_one_unseen_user(
-    users: list[tuple[float, int]], level: float
-) -> None:
+def test_the_bound_is_from_0_to_the_mean_with_one_unseen_user(users, level):
     sums, counts = [value * count for value, count in users], [float(count) for _, count in users]
     bound = bound_mean(np.array(sums), np.array(counts), level)
     # The unseen user is as large as that of a random value.
@@ -52,7 +49,7 @@ def test_the_bound_is_from_0_to_the_mean_with_one_unseen_user(
     st.lists(st.tuples(st.floats(0, 1), st.integers(1, 5)), min_size=1, max_size=60),
     st.randoms(use_true_random=False),
 )
-def test_the_order_of_users_changes_no_bit(users: list[tuple[float, int]], random: Random) -> None:
+def test_the_order_of_users_changes_no_bit(users, random):
     mixed = users.copy()
     random.shuffle(mixed)
     one, other = (
@@ -68,7 +65,7 @@ def test_the_order_of_users_changes_no_bit(users: list[tuple[float, int]], rando
 
 @pytest.mark.parametrize("size", [5, 30, 300])
 @pytest.mark.parametrize("ones", [0.03, 0.5, 0.97])
-def test_the_bound_is_rarely_above_the_mean(size: int, ones: float) -> None:
+def test_the_bound_is_rarely_above_the_mean(size, ones):
     draw = np.random.default_rng(3)
     runs = 400
     values = (draw.random((runs, size)) < ones).astype(float)
@@ -76,7 +73,7 @@ def test_the_bound_is_rarely_above_the_mean(size: int, ones: float) -> None:
     assert above / runs <= LEVEL + 3 * math.sqrt(LEVEL * (1 - LEVEL) / runs)
 
 
-def test_users_with_many_values_are_single_units() -> None:
+def test_users_with_many_values_are_single_units():
     # The mean of each user is 0 or 1: what counts is the number of users.
     users = np.array([0.0, 1.0] * 20)
     alone = bound_mean(users, np.ones(40), LEVEL)
@@ -84,7 +81,7 @@ def test_users_with_many_values_are_single_units() -> None:
     assert bound_mean(np.tile(users, 28), np.ones(28 * 40), LEVEL) > alone + 0.1
 
 
-def test_more_users_or_a_larger_level_give_a_higher_bound() -> None:
+def test_more_users_or_a_larger_level_give_a_higher_bound():
     bounds = [bound_mean(np.full(n, 0.8), np.ones(n), LEVEL) for n in (10, 100, 1000, 10_000)]
     assert bounds == sorted(bounds)
     assert bounds[-1] > 0.78
@@ -93,12 +90,12 @@ def test_more_users_or_a_larger_level_give_a_higher_bound() -> None:
     assert levels == sorted(levels)
 
 
-def test_nobody_or_nothing_is_bounded_by_0() -> None:
+def test_nobody_or_nothing_is_bounded_by_0():
     assert bound_mean(np.array([]), np.array([]), LEVEL) == 0.0
     assert bound_mean(np.zeros(50), np.ones(50), LEVEL) == 0.0
 
 
-def test_a_day_that_is_worse_for_both_versions_is_no_difference_as_the_share_grows() -> None:
+def test_a_day_that_is_worse_for_both_versions_is_no_difference_as_the_share_grows():
     draw = np.random.default_rng(1)
     day = np.repeat(np.arange(20), 300)
     is_new = draw.random(6000) < 0.05 + 0.03 * day
@@ -111,7 +108,7 @@ def test_a_day_that_is_worse_for_both_versions_is_no_difference_as_the_share_gro
     assert plain.is_worse
 
 
-def test_the_difference_is_the_mean_of_the_days_weighted_by_their_pairs() -> None:
+def test_the_difference_is_the_mean_of_the_days_weighted_by_their_pairs():
     value = np.array([0.9, 0.7, 0.5, 0.2, 0.4, 0.6, 0.1])
     is_new = np.array([True, False, False, True, True, False, True])
     day = np.array([0, 0, 0, 1, 1, 1, 2])
@@ -125,7 +122,7 @@ def test_the_difference_is_the_mean_of_the_days_weighted_by_their_pairs() -> Non
     assert last.rankings == (3, 3)
 
 
-def test_the_error_is_that_of_a_regression_with_clusters() -> None:
+def test_the_error_is_that_of_a_regression_with_clusters():
     draw = np.random.default_rng(2)
     user = np.append(np.arange(80), draw.integers(0, 80, 320))
     is_new = user % 3 == 0
@@ -140,7 +137,7 @@ def test_the_error_is_that_of_a_regression_with_clusters() -> None:
     assert found.error == pytest.approx(math.sqrt((sums**2).sum() * factor) / (x @ x))
 
 
-def test_what_a_user_has_in_both_versions_cancels_out() -> None:
+def test_what_a_user_has_in_both_versions_cancels_out():
     draw = np.random.default_rng(3)
     user = np.tile(np.arange(200), 10)
     quality = draw.normal(0, 0.3, 200)[user]
@@ -150,7 +147,7 @@ def test_what_a_user_has_in_both_versions_cancels_out() -> None:
     assert mixed.error < 0.4 * apart.error
 
 
-def test_users_without_a_bad_ranking_do_not_make_the_interval_narrow() -> None:
+def test_users_without_a_bad_ranking_do_not_make_the_interval_narrow():
     draw = np.random.default_rng(4)
     value = (draw.random(2000) < 0.97).astype(float)
     is_new = np.arange(2000) < 40
@@ -163,7 +160,7 @@ def test_users_without_a_bad_ranking_do_not_make_the_interval_narrow() -> None:
     assert ones.lower < 0 < ones.upper
 
 
-def test_a_user_with_most_of_the_rankings_counts_as_one() -> None:
+def test_a_user_with_most_of_the_rankings_counts_as_one():
     draw = np.random.default_rng(5)
     is_new = np.arange(1000) < 500
     user = np.arange(1000)
@@ -175,7 +172,7 @@ def test_a_user_with_most_of_the_rankings_counts_as_one() -> None:
 
 
 @given(st.lists(st.floats(-3, 9), max_size=12), st.sampled_from([0.01, 0.05, 0.3]))
-def test_the_largest_set_that_bears_itself_out_is_named(logs: list[float], error: float) -> None:
+def test_the_largest_set_that_bears_itself_out_is_named(logs, error):
     evidence = {f"monitor {at}": value for at, value in enumerate(logs)}
     found = discover(evidence, error)
     # A set of k is borne out where each of its members has K / (k error) or more.
@@ -191,7 +188,7 @@ def test_the_largest_set_that_bears_itself_out_is_named(logs: list[float], error
     assert found.monitors == len(logs)
 
 
-def test_one_monitor_is_named_where_its_own_alarm_is() -> None:
+def test_one_monitor_is_named_where_its_own_alarm_is():
     detector = Detector(run_length=20)
     for _ in range(30):
         before, detector = detector, advance(detector, below(np.array([0.3]), 0.5))
@@ -203,7 +200,7 @@ def test_one_monitor_is_named_where_its_own_alarm_is() -> None:
     pytest.fail("the drop was not found")
 
 
-def test_of_many_monitors_few_are_named_by_chance() -> None:
+def test_of_many_monitors_few_are_named_by_chance():
     # e-values of expectation 1 for nine of ten, and much evidence for the tenth. All but that one
     # depend on each other as much as can be.
     draw = np.random.default_rng(5)
@@ -218,19 +215,19 @@ def test_of_many_monitors_few_are_named_by_chance() -> None:
     assert 0 < np.mean(false_shares) <= error + 3 * math.sqrt(error * (1 - error) / times)
 
 
-def test_monitors_that_have_seen_nothing_are_not_named() -> None:
+def test_monitors_that_have_seen_nothing_are_not_named():
     found = discover({"new": Detector(run_length=5).log_evidence, "old": 100.0}, 0.2)
     assert found.names == ("old",)
     assert discover({}, 0.2).names == ()
 
 
 @pytest.mark.parametrize("error", [0, 1, -0.1, math.nan])
-def test_a_level_beyond_0_and_1_is_refused(error: float) -> None:
+def test_a_level_beyond_0_and_1_is_refused(error):
     with refuses(UsageError, "bad_level"):
         discover({"all": 1.0}, error)
 
 
-def test_evidence_that_is_no_number_is_refused() -> None:
+def test_evidence_that_is_no_number_is_refused():
     with refuses(UsageError, "bad_evidence", match="tv"):
         discover({"tv": math.nan}, 0.1)
 
@@ -238,7 +235,7 @@ def test_evidence_that_is_no_number_is_refused() -> None:
 RANDOM = 20261122
 
 
-def test_a_fall_lowers_the_mean_as_far_as_it_says() -> None:
+def test_a_fall_lowers_the_mean_as_far_as_it_says():
     draw = np.random.default_rng(RANDOM)
     seen = Traffic(World(per_day=2000), draw).draw_baseline()
     mean = float(seen.value.mean())
@@ -246,10 +243,10 @@ def test_a_fall_lowers_the_mean_as_far_as_it_says() -> None:
     assert falls.mean() == pytest.approx(0.05, abs=4 * falls.std() / np.sqrt(falls.size))
 
 
-def test_lost_labels_leave_the_discount_per_label_and_reversed_lists_do_not() -> None:
+def test_lost_labels_leave_the_discount_per_label_and_reversed_lists_do_not():
     hours = np.zeros(100_000, dtype=np.int64)
 
-    def average(**change: float) -> tuple[float, float, float]:
+    def average(**change):
         lists = draw_lists(np.random.default_rng(RANDOM), hours, **change)
         by_label = np.nansum(lists.discount * lists.gain) / lists.gain.sum()
         return float(lists.gain.mean()), float(by_label), float(np.nanmean(lists.seen.value))
@@ -262,12 +259,12 @@ def test_lost_labels_leave_the_discount_per_label_and_reversed_lists_do_not() ->
     assert worse[1] < whole[1] - 0.02
 
 
-def test_labels_that_are_four_times_as_slow_arrive_after_four_times_the_time() -> None:
+def test_labels_that_are_four_times_as_slow_arrive_after_four_times_the_time():
     assert arrived(4.0, slower=4.0) == arrived(1.0)
     assert 0 < arrived(1.0) < arrived(4.0) < 1
 
 
-def observe(count: int, **given: Any) -> Observations:  # noqa: ANN401 - columns of any type
+def observe(count, **given):
     """So many rankings, each of a user of its own, a hundred a day."""
     draw = np.random.default_rng(1)
     columns: dict[str, Any] = {
@@ -279,7 +276,7 @@ def observe(count: int, **given: Any) -> Observations:  # noqa: ANN401 - columns
     return Observations(**columns | given)
 
 
-def test_a_version_needs_30_users_for_an_interval_and_30_rankings_explain_values() -> None:
+def test_a_version_needs_30_users_for_an_interval_and_30_rankings_explain_values():
     value, user = np.random.default_rng(1).random(200), np.arange(200)
     for count in (29, 30, 31):
         found = compare_versions(value, user, user < count)
@@ -290,7 +287,7 @@ def test_a_version_needs_30_users_for_an_interval_and_30_rankings_explain_values
         assert (found.explained > 0) == (count >= 30)
 
 
-def test_the_interval_of_a_difference_is_tuned_for_500_users() -> None:
+def test_the_interval_of_a_difference_is_tuned_for_500_users():
     # The mixture of normal distributions whose variance suits so many users (Waudby-Smith et al.).
     tuned = -2 * math.log(0.05) + math.log(-2 * math.log(0.05)) + 1
     expected = math.sqrt((tuned + 1) / tuned * math.log((tuned + 1) / 0.05**2))
@@ -299,7 +296,7 @@ def test_the_interval_of_a_difference_is_tuned_for_500_users() -> None:
     assert find_factor(500, 0.05) < min(find_factor(400, 0.05), find_factor(600, 0.05))
 
 
-def test_a_user_counts_as_much_as_two_of_the_mean_at_most() -> None:
+def test_a_user_counts_as_much_as_two_of_the_mean_at_most():
     weight = np.array([1.0, 1.0, 1.0, 1.0, 6.0])
     units = group_units(observe(5, time=np.zeros(5, dtype=np.int64), weight=weight), DAY)
     assert units.most == 4.0
@@ -307,7 +304,7 @@ def test_a_user_counts_as_much_as_two_of_the_mean_at_most() -> None:
 
 
 @pytest.mark.parametrize("count", [199, 200, 201])
-def test_the_200_largest_cells_have_a_value_of_their_own(count: int) -> None:
+def test_the_200_largest_cells_have_a_value_of_their_own(count):
     names = tuple((f"c{at:03}",) for at in range(count))
     # The last cell has one ranking, the others two.
     cell = np.array([*range(count), *range(count - 1)])
@@ -317,12 +314,12 @@ def test_the_200_largest_cells_have_a_value_of_their_own(count: int) -> None:
 
 
 @pytest.mark.parametrize("free", [30, 100])
-def test_the_variance_between_days_is_bounded_one_standard_deviation_down(free: int) -> None:
+def test_the_variance_between_days_is_bounded_one_standard_deviation_down(free):
     expected = stats.chi2.ppf(stats.norm.cdf(1), free)
     assert _chi_square(free) == pytest.approx(expected, rel=5e-4)
 
 
-def make_baseline(**given: Any) -> Baseline:  # noqa: ANN401 - fields of any type
+def make_baseline(**given):
     fields: dict[str, Any] = {
         "mean": 0.5,
         "half_width": 0.0,
@@ -340,7 +337,7 @@ def make_baseline(**given: Any) -> Baseline:  # noqa: ANN401 - fields of any typ
 NEEDED = math.log(1800 * 4) + math.log(6)
 
 
-def test_the_smallest_fall_is_found_within_30_days() -> None:
+def test_the_smallest_fall_is_found_within_30_days():
     found = find_reach(make_baseline(), run_length=1800, streams=4)
     expected = 0.02 + math.sqrt(2 * 0.04 / 100 * NEEDED / 30)
     assert found.smallest_fall == pytest.approx(expected, rel=1e-12)
@@ -349,7 +346,7 @@ def test_the_smallest_fall_is_found_within_30_days() -> None:
         assert (fall is not None) == (mean > expected)
 
 
-def test_users_are_needed_for_a_fall_of_a_tenth() -> None:
+def test_users_are_needed_for_a_fall_of_a_tenth():
     found = find_reach(make_baseline(), run_length=1800, streams=4)
     times = 2 * 0.04 / 100 * NEEDED / 30 / (0.10 - 0.02) ** 2
     assert found.users_needed == math.ceil(1_000_000 * times)
@@ -358,7 +355,7 @@ def test_users_are_needed_for_a_fall_of_a_tenth() -> None:
         assert (needed is not None) == (mean >= 0.1)
 
 
-def test_no_more_than_a_million_times_the_users_are_needed() -> None:
+def test_no_more_than_a_million_times_the_users_are_needed():
     for times, expected in ((0.995e6, pytest.approx(0.995e7, rel=1e-6)), (1.005e6, None)):
         variance = times * 0.08**2 * 30 / (2 * NEEDED) * 1e-3
         baseline = make_baseline(variance=variance, per_day=1e-3, users=10)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
-from random import Random
-from typing import TypeAlias
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.sequential.baseline import Anchor, choose_anchor, find_gaps, fit_baseline
 from rankscope.monitor.sequential.comparison import compare_versions, follow_difference
@@ -40,13 +36,13 @@ STARTING = (0.92, 1.0, 0.96, 1.08, 1.3392, 1.767744, 2.262712, 3.167797, 3.67464
 PERIODS = st.lists(st.lists(st.floats(0, 1), max_size=5), max_size=12)
 
 
-def watch(detector: Detector, periods: Iterable[list[float]], floor: float = 0.6) -> Detector:
+def watch(detector, periods, floor=0.6):
     for values in periods:
         detector = advance(detector, below(np.array(values), floor))
     return detector
 
 
-def test_periods_of_one_observation_are_those_of_the_paper() -> None:
+def test_periods_of_one_observation_are_those_of_the_paper():
     detector = Detector(run_length=30, bets=(0.8 * (1 - 0.7),))
     for x, adding, starting in zip(OBSERVED, ADDING, STARTING, strict=True):
         detector = advance(detector, below(np.array([x]), floor=0.7))
@@ -56,9 +52,7 @@ def test_periods_of_one_observation_are_those_of_the_paper() -> None:
 
 
 @given(PERIODS, st.floats(0.05, 0.95))
-def test_the_evidence_is_the_sum_over_every_first_period_of_a_drop(
-    periods: list[list[float]], floor: float
-) -> None:
+def test_the_evidence_is_the_sum_over_every_first_period_of_a_drop(periods, floor):
     # Without the recursion: for each bet and each first period, the product of all L since then.
     held = [values for values in periods if values]
     expected = 0.0
@@ -72,7 +66,7 @@ def test_the_evidence_is_the_sum_over_every_first_period_of_a_drop(
     assert math.exp(found.log_evidence) == pytest.approx(expected, rel=1e-9)
 
 
-def test_each_period_may_have_a_floor_of_its_own() -> None:
+def test_each_period_may_have_a_floor_of_its_own():
     bet = 0.25
     detector = Detector(run_length=10, bets=(bet,))
     for floor, x in ((0.5, 0.25), (0.75, 1.0)):
@@ -82,33 +76,33 @@ def test_each_period_may_have_a_floor_of_its_own() -> None:
 
 
 @given(PERIODS, st.integers(0, 12))
-def test_a_detector_goes_on_where_it_was_put_away(periods: list[list[float]], at: int) -> None:
+def test_a_detector_goes_on_where_it_was_put_away(periods, at):
     whole = watch(Detector(run_length=5), periods)
     stored = json.dumps(watch(Detector(run_length=5), periods[:at]).to_dict(), allow_nan=False)
     assert watch(Detector.from_dict(json.loads(stored)), periods[at:]) == whole
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=300), st.randoms(use_true_random=False))
-def test_the_order_within_a_period_changes_no_bit(values: list[float], random: Random) -> None:
+def test_the_order_within_a_period_changes_no_bit(values, random):
     mixed = values.copy()
     random.shuffle(mixed)
     assert watch(Detector(run_length=9), [mixed]) == watch(Detector(run_length=9), [values])
 
 
-def test_the_order_of_periods_matters() -> None:
+def test_the_order_of_periods_matters():
     low, high = [0.1] * 5, [0.9] * 5
     one, other = (watch(Detector(run_length=9), order) for order in ([low, high], [high, low]))
     assert one.log_evidence < other.log_evidence
 
 
-def test_a_period_without_observations_is_none() -> None:
+def test_a_period_without_observations_is_none():
     detector = watch(Detector(run_length=9), [[0.5]])
     assert watch(detector, [[], []]) == detector
     assert Detector(run_length=9).log_evidence == -math.inf
     assert Detector(run_length=9).since is None
 
 
-def test_evidence_without_end_does_not_overflow() -> None:
+def test_evidence_without_end_does_not_overflow():
     detector = watch(Detector(run_length=9), [[0.0] * 10_000] * 5, floor=0.99)
     largest = math.log1p(BETS[-1] * 0.99 / 0.01)
     assert detector.log_evidence == pytest.approx(50_000 * largest - math.log(len(BETS)))
@@ -118,7 +112,7 @@ def test_evidence_without_end_does_not_overflow() -> None:
     assert not fallen.is_alarm
 
 
-def test_an_alarm_stays_until_the_detector_is_restarted() -> None:
+def test_an_alarm_stays_until_the_detector_is_restarted():
     well, ill = [0.8] * 50, [0.2] * 50
     detector = watch(Detector(run_length=1000), [well, well, ill, *[well] * 30])
     assert (detector.alarm, detector.is_alarm) == (3, True)
@@ -126,7 +120,7 @@ def test_an_alarm_stays_until_the_detector_is_restarted() -> None:
     assert detector.restart() == Detector(run_length=1000)
 
 
-def test_a_drop_is_dated() -> None:
+def test_a_drop_is_dated():
     draw = np.random.default_rng(20261121)
     detector = Detector(run_length=1000)
     for day in range(60):
@@ -136,7 +130,7 @@ def test_a_drop_is_dated() -> None:
 
 
 @pytest.mark.parametrize("shape", ["all or nothing", "mostly one", "spread"])
-def test_false_alarms_are_as_rare_as_promised(shape: str) -> None:
+def test_false_alarms_are_as_rare_as_promised(shape):
     # The mean is the floor itself, where false alarms are the most frequent.
     draw = np.random.default_rng(7)
     runs, periods, size, floor, run_length = 80, 40, 8, 0.6, 100
@@ -152,7 +146,7 @@ def test_false_alarms_are_as_rare_as_promised(shape: str) -> None:
     assert alarms / runs <= bound + 3 * math.sqrt(bound * (1 - bound) / runs)
 
 
-def test_the_promise_holds_where_means_follow_from_the_past() -> None:
+def test_the_promise_holds_where_means_follow_from_the_past():
     # Nothing need be alike from period to period: the mean is at the floor or above, as a player
     # who knows the evidence chooses.
     draw = np.random.default_rng(11)
@@ -172,13 +166,13 @@ def test_the_promise_holds_where_means_follow_from_the_past() -> None:
 
 
 @pytest.mark.parametrize("floor", [0.0, 1.0, -0.1, 1.5, math.nan])
-def test_a_floor_that_nothing_can_fall_below_is_refused(floor: float) -> None:
+def test_a_floor_that_nothing_can_fall_below_is_refused(floor):
     with refuses(UsageError, "bad_floor", match="between 0 and 1"):
         below(np.array([0.5]), floor)
 
 
 @pytest.mark.parametrize("value", [-0.001, 1.001, math.nan, math.inf])
-def test_a_value_beyond_0_and_1_is_refused(value: float) -> None:
+def test_a_value_beyond_0_and_1_is_refused(value):
     with refuses(InputError, "bad_observation", match="from 0 to 1"):
         below(np.array([0.5, value]), 0.5)
 
@@ -207,19 +201,16 @@ def test_a_value_beyond_0_and_1_is_refused(value: float) -> None:
         {"wealth": 3},
     ],
 )
-def test_what_is_no_detector_is_refused(change: dict[str, object]) -> None:
+def test_what_is_no_detector_is_refused(change):
     stored = watch(Detector(run_length=9), [[0.5]]).to_dict()
     with refuses(UsageError, "bad_detector"):
         Detector.from_dict(stored | change)
 
 
-Numbers: TypeAlias = NDArray[np.float64]
-Lists: TypeAlias = tuple[Observations, Numbers, Numbers]
-
 FLOOR = 0.68
 
 
-def watch_recovery(recovery: Recovery, days: list[float], size: int = 100) -> list[bool]:
+def watch_recovery(recovery, days, size=100):
     draw = np.random.default_rng(1)
     found = []
     for mean in days:
@@ -229,22 +220,22 @@ def watch_recovery(recovery: Recovery, days: list[float], size: int = 100) -> li
     return found
 
 
-def test_a_large_fall_recovers_within_two_days_of_the_fix() -> None:
+def test_a_large_fall_recovers_within_two_days_of_the_fix():
     found = watch_recovery(begin_recovery(fall=0.25, size=300), [0.43] * 20 + [0.7, 0.7])
     assert not any(found[:20])
     assert found[21]
 
 
-def test_a_fall_that_lasts_does_not_recover() -> None:
+def test_a_fall_that_lasts_does_not_recover():
     assert not any(watch_recovery(begin_recovery(fall=0.1, size=300), [FLOOR - 0.1] * 60))
 
 
-def test_a_recovery_that_only_gets_halfway_is_none() -> None:
+def test_a_recovery_that_only_gets_halfway_is_none():
     # The evidence grows, but the mean is still below the floor.
     assert not any(watch_recovery(begin_recovery(fall=0.4, size=300), [FLOOR - 0.12] * 20))
 
 
-def test_a_recovery_goes_on_where_it_was_put_away() -> None:
+def test_a_recovery_goes_on_where_it_was_put_away():
     recovery = begin_recovery(fall=0.25, size=300)
     for mean in (0.4, 0.5, 0.7):
         recovery = follow(recovery, below(np.full(50, mean), FLOOR))
@@ -258,7 +249,7 @@ def test_a_recovery_goes_on_where_it_was_put_away() -> None:
         begin_recovery(fall=math.nan, size=1)
 
 
-def test_a_detector_knows_how_far_the_mean_fell() -> None:
+def test_a_detector_knows_how_far_the_mean_fell():
     detector = Detector(run_length=1000)
     for mean in (0.9, 0.9, 0.4, 0.4):
         detector = advance(detector, below(np.full(50, mean), FLOOR))
@@ -267,7 +258,7 @@ def test_a_detector_knows_how_far_the_mean_fell() -> None:
     assert detector.size == 100
 
 
-def test_labels_that_vary_much_are_lost_beyond_so_many_deviations() -> None:
+def test_labels_that_vary_much_are_lost_beyond_so_many_deviations():
     days, rankings = np.arange(28), np.full(28, 1000)
     noise = np.random.default_rng(1).normal(0, 150, 28)
     loud = fit_label_rate((1500 + noise).astype(np.int64), rankings, days)
@@ -276,7 +267,7 @@ def test_labels_that_vary_much_are_lost_beyond_so_many_deviations() -> None:
     assert LabelRate.from_dict(json.loads(json.dumps(loud.to_dict()))) == loud
 
 
-def test_weekends_with_half_the_labels_are_usual() -> None:
+def test_weekends_with_half_the_labels_are_usual():
     # Day 0 was a Thursday.
     days = np.arange(28)
     labels = np.where((days + 3) % 7 >= 5, 500, 1000)
@@ -286,7 +277,7 @@ def test_weekends_with_half_the_labels_are_usual() -> None:
     assert fit_label_rate(labels[:6], np.full(6, 10), days[:6]) is None
 
 
-def lists(count: int, day: int, *, kept: float = 1.0, worse: bool = False) -> Lists:
+def lists(count, day, *, kept=1.0, worse=False):
     """Return lists of ten with clicks, their gains and discounts per gain."""
     draw = np.random.default_rng(day)
     clicks = draw.random((count, 10)) < np.linspace(0.5, 0.05, 10)
@@ -304,7 +295,7 @@ def lists(count: int, day: int, *, kept: float = 1.0, worse: bool = False) -> Li
     return seen, gain, reached / np.where(gain > 0, gain, math.nan)
 
 
-def test_a_lane_judges_the_discount_while_the_gain_per_list_is_unusual() -> None:
+def test_a_lane_judges_the_discount_while_the_gain_per_list_is_unusual():
     lists(10, 1)
     lane = fit_lane(*lists(14_000, 13), tolerance=0.02)
     assert Lane.from_dict(json.loads(json.dumps(lane.to_dict()))) == lane
@@ -319,7 +310,7 @@ def test_a_lane_judges_the_discount_while_the_gain_per_list_is_unusual() -> None
     assert worse.judged == "discount"
 
 
-def test_the_gain_of_the_last_day_counts_where_a_period_is_short() -> None:
+def test_the_gain_of_the_last_day_counts_where_a_period_is_short():
     lane = fit_lane(*lists(14_000, 13), tolerance=0.02)
     few = lists(20, 20, kept=0.4)
     assert judge_lane(lane, *few, recent_gain=lane.gain).judged == "value"
@@ -329,7 +320,7 @@ def test_the_gain_of_the_last_day_counts_where_a_period_is_short() -> None:
     )
 
 
-def test_the_anchor_is_up_to_84_days_before_it_is_first_compared_with() -> None:
+def test_the_anchor_is_up_to_84_days_before_it_is_first_compared_with():
     assert choose_anchor(100 * DAY, 200 * DAY) == Anchor(116 * DAY, 200 * DAY)
     assert choose_anchor(180 * DAY, 200 * DAY) == Anchor(180 * DAY, 200 * DAY)
     assert choose_anchor(100 * DAY, 200 * DAY, longest=3 * DAY) == Anchor(197 * DAY, 200 * DAY)
@@ -338,7 +329,7 @@ def test_the_anchor_is_up_to_84_days_before_it_is_first_compared_with() -> None:
     assert choose_anchor(116 * DAY - 1, 200 * DAY) == Anchor(116 * DAY, 200 * DAY)
 
 
-def test_versions_are_compared_within_the_cells_that_have_both() -> None:
+def test_versions_are_compared_within_the_cells_that_have_both():
     value = np.array([0.9, 0.7, 0.5, 0.1, 0.3])
     is_new = np.array([False, True, False, True, True])
     cell = np.array([0, 0, 0, 1, 1])
@@ -349,7 +340,7 @@ def test_versions_are_compared_within_the_cells_that_have_both() -> None:
     assert compare_versions(value, np.arange(5), np.full(5, fill_value=True)) is None
 
 
-def test_a_rollout_to_the_worst_device_first_is_no_difference() -> None:
+def test_a_rollout_to_the_worst_device_first_is_no_difference():
     draw = np.random.default_rng(2)
     cell = draw.integers(0, 2, 8000)
     is_new = draw.random(8000) < np.where(cell == 1, 0.8, 0.05)
@@ -360,7 +351,7 @@ def test_a_rollout_to_the_worst_device_first_is_no_difference() -> None:
     assert plain.is_worse
 
 
-def test_a_covariate_makes_the_interval_narrower_and_leaves_the_difference() -> None:
+def test_a_covariate_makes_the_interval_narrower_and_leaves_the_difference():
     draw = np.random.default_rng(3)
     query = draw.random(6000)
     is_new = draw.random(6000) < 0.5
@@ -372,7 +363,7 @@ def test_a_covariate_makes_the_interval_narrower_and_leaves_the_difference() -> 
     assert adjusted.lower < 0.05 < adjusted.upper
 
 
-def test_the_interval_of_a_difference_holds_at_all_times_in_95_percent_of_the_runs() -> None:
+def test_the_interval_of_a_difference_holds_at_all_times_in_95_percent_of_the_runs():
     draw = np.random.default_rng(4)
     runs, missed = 80, 0
     for _ in range(runs):
@@ -386,7 +377,7 @@ def test_the_interval_of_a_difference_holds_at_all_times_in_95_percent_of_the_ru
     assert missed / runs <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs)
 
 
-def test_a_fall_within_reach_is_found_in_30_days_and_a_smaller_one_takes_longer() -> None:
+def test_a_fall_within_reach_is_found_in_30_days_and_a_smaller_one_takes_longer():
     draw = np.random.default_rng(5)
     count = 28 * 60
     seen = Observations(

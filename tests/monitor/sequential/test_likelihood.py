@@ -27,7 +27,7 @@ RANDOM = 20261201
 LEVELS = (0.5, 1.0, 2.0, 4.0, 1.25)
 
 
-def make_gaps(mean: float, *, day: int, variance: float = 1e-4, effects: float = 2e-4) -> Gaps:
+def make_gaps(mean, *, day, variance=1e-4, effects=2e-4):
     """A period with a mean gap, of days with a correlation of 0.8."""
     likelihood = Likelihood(
         least=0.04,
@@ -49,7 +49,7 @@ def make_gaps(mean: float, *, day: int, variance: float = 1e-4, effects: float =
     )
 
 
-def watch(gaps: list[Gaps], detector: Detector | None = None) -> Detector:
+def watch(gaps, detector=None):
     detector = detector or Detector(run_length=1800)
     for each in gaps:
         detector = advance(detector, each)
@@ -57,7 +57,7 @@ def watch(gaps: list[Gaps], detector: Detector | None = None) -> Detector:
 
 
 @pytest.mark.parametrize("days", [[0, 1, 2, 3, 4, 5], [0, 1, 1, 1, 4, 6]])
-def test_the_ratio_is_that_of_normal_days_that_are_alike(days: list[int]) -> None:
+def test_the_ratio_is_that_of_normal_days_that_are_alike(days):
     draw = np.random.default_rng(RANDOM)
     means, noise = 0.05 + draw.normal(0, 0.01, len(days)), draw.uniform(1e-4, 4e-4, len(days))
     found = watch(
@@ -80,7 +80,7 @@ def test_the_ratio_is_that_of_normal_days_that_are_alike(days: list[int]) -> Non
     assert len(found.starts) > 1
 
 
-def test_the_hours_of_a_day_say_what_the_day_does() -> None:
+def test_the_hours_of_a_day_say_what_the_day_does():
     days = watch([make_gaps(0.01, day=0), make_gaps(0.06, day=1)])
     hours = [make_gaps(0.06, day=1, variance=24e-4)] * 24
     whole = watch(hours, watch([make_gaps(0.01, day=0)]))
@@ -90,26 +90,26 @@ def test_the_hours_of_a_day_say_what_the_day_does() -> None:
 
 
 @given(st.lists(st.floats(-0.1, 0.2), max_size=40), st.integers(0, 40))
-def test_a_detector_goes_on_where_it_was_put_away(means: list[float], at: int) -> None:
+def test_a_detector_goes_on_where_it_was_put_away(means, at):
     gaps = [make_gaps(mean, day=day) for day, mean in enumerate(means)]
     stored = json.dumps(watch(gaps[:at]).to_dict(), allow_nan=False)
     assert watch(gaps[at:], Detector.from_dict(json.loads(stored))) == watch(gaps)
 
 
-def test_a_fall_is_the_mean_gap_since_its_start() -> None:
+def test_a_fall_is_the_mean_gap_since_its_start():
     found = watch([make_gaps(0.08 if day >= 20 else 0.0, day=day) for day in range(24)])
     assert (found.since, found.size) == (21, 400)
     assert found.fall == pytest.approx(0.08, abs=1e-15)
     assert found.is_alarm
 
 
-def test_at_most_30_starts_are_kept() -> None:
+def test_at_most_30_starts_are_kept():
     found = watch([make_gaps(0.2, day=day) for day in range(60)])
     assert len(found.starts) <= 31
     assert found.since == 1
 
 
-def test_evidence_that_is_capped_is_the_cap_and_grows_again() -> None:
+def test_evidence_that_is_capped_is_the_cap_and_grows_again():
     found = watch([make_gaps(0.2, day=day) for day in range(10)])
     most = math.log(5000)
     capped = cap(found, most)
@@ -121,13 +121,13 @@ def test_evidence_that_is_capped_is_the_cap_and_grows_again() -> None:
 
 
 @given(st.floats(0, 100), st.floats(0, 100))
-def test_evidence_rises_with_the_ratio(one: float, other: float) -> None:
+def test_evidence_rises_with_the_ratio(one, other):
     low, high = sorted((one, other))
     assert read_evidence(LEVELS, low) <= read_evidence(LEVELS, high)
     assert find_ratio(LEVELS, read_evidence(LEVELS, low)) == pytest.approx(low, abs=1e-12)
 
 
-def test_evidence_is_the_days_between_what_chance_makes() -> None:
+def test_evidence_is_the_days_between_what_chance_makes():
     for level, chance in zip(LEVELS, CHANCES, strict=False):
         assert math.exp(read_evidence(LEVELS, level)) == pytest.approx(90 / -math.log(1 - chance))
     # Beyond the last level, a part of the chance is left for each step of the scale.
@@ -135,7 +135,7 @@ def test_evidence_is_the_days_between_what_chance_makes() -> None:
     assert rarer == pytest.approx(read_evidence(LEVELS, LEVELS[3]) + 1, rel=1e-12)
 
 
-def test_a_skewed_mean_is_as_rare_as_the_normal_one_that_it_counts_as() -> None:
+def test_a_skewed_mean_is_as_rare_as_the_normal_one_that_it_counts_as():
     for skew in (0.1, 0.4, 1.0):
         shape = 4 / skew**2
         for deviation in (0.0, 1.5, 3.0, 4.5):
@@ -147,9 +147,7 @@ def test_a_skewed_mean_is_as_rare_as_the_normal_one_that_it_counts_as() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("is_hourly", "least"), [(False, 1.9), (True, 1.9), (True, 8.0)])
-def test_a_quarter_of_independent_days_has_as_much_evidence_as_was_simulated(
-    is_hourly: bool, least: float
-) -> None:
+def test_a_quarter_of_independent_days_has_as_much_evidence_as_was_simulated(is_hourly, least):
     levels = simulate(
         least=least,
         days=84,
@@ -175,7 +173,7 @@ def test_a_quarter_of_independent_days_has_as_much_evidence_as_was_simulated(
     assert abs(share - 0.2) < 4 * math.sqrt(0.2 * 0.8 / 200)
 
 
-def test_an_hour_needs_more_than_a_day_and_hardly_any_noise_needs_the_least() -> None:
+def test_an_hour_needs_more_than_a_day_and_hardly_any_noise_needs_the_least():
     settings = {"ratio": 0.5, "correlation": 0.8, "days": 84, "has_weekdays": True}
     days = simulate(least=2.0, is_hourly=False, **settings)
     hours = simulate(least=2.0, is_hourly=True, **settings)
@@ -185,9 +183,7 @@ def test_an_hour_needs_more_than_a_day_and_hardly_any_noise_needs_the_least() ->
 
 
 @pytest.mark.parametrize(("ratio", "correlation"), [(0.0, 0.0), (1.0, 0.8), (20.0, 0.4)])
-def test_days_vary_by_no_more_than_the_bound_in_most_cases(
-    ratio: float, correlation: float
-) -> None:
+def test_days_vary_by_no_more_than_the_bound_in_most_cases(ratio, correlation):
     draw = np.random.default_rng(RANDOM)
     day = np.arange(84)
     apart = np.abs(np.subtract.outer(day, day))
@@ -203,7 +199,7 @@ def test_days_vary_by_no_more_than_the_bound_in_most_cases(
     assert above >= 45
 
 
-def observe(days: int, users: int, *, ones: float = 0.0) -> Observations:
+def observe(days, users, *, ones=0.0):
     """Forty rankings a day, of users who come again and again."""
     draw = np.random.default_rng(RANDOM)
     count = 40 * days
@@ -227,14 +223,12 @@ def observe(days: int, users: int, *, ones: float = 0.0) -> Observations:
         (600, 400, 0.99, "too few users in a period, of whom nearly all have the same value"),
     ],
 )
-def test_a_baseline_says_why_it_is_not_calibrated(
-    days: int, users: int, ones: float, reason: str
-) -> None:
+def test_a_baseline_says_why_it_is_not_calibrated(days, users, ones, reason):
     found = fit_baseline(observe(days, users, ones=ones), tolerance=0.02, is_calibrated=True)
     assert (found.noise is None, found.uncalibrated) == (bool(reason), reason)
 
 
-def test_a_calibrated_baseline_finds_a_fall_sooner_and_comes_back_from_its_text() -> None:
+def test_a_calibrated_baseline_finds_a_fall_sooner_and_comes_back_from_its_text():
     seen = observe(84, 400)
     found = {}
     for is_calibrated in (True, False):

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 from rankscope.monitor.server.http.settings import Settings
 
-from tests.monitor.server.service import MakeService, Service
+from tests.monitor.server.service import Service
 
 
 @pytest.fixture
-def make_service(tmp_path: Path) -> Iterator[MakeService]:
+def make_service(tmp_path):
     """Makes services with what `Service` takes besides a folder."""
     with ExitStack() as opened:
 
-        def make(*given: object, **named: object) -> Service:
+        def make(*given, **named):
             made = Service(tmp_path, *given, **named)  # type: ignore[arg-type]  # as it takes them
             opened.callback(made.store.close)
             return made
@@ -26,12 +24,12 @@ def make_service(tmp_path: Path) -> Iterator[MakeService]:
 
 
 @pytest.fixture
-def service(make_service: MakeService) -> Service:
+def service(make_service):
     return make_service()
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def shared(tmp_path_factory):
     """One for all tests of a file that ask often and store no events."""
     often = Settings(failure_burst=10**6, open_burst=10**6, key_burst=10**6)
     made = Service(tmp_path_factory.mktemp("shared"), often)

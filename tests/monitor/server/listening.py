@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from rankscope.monitor.server.app import make_app
@@ -23,7 +22,7 @@ HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 class Listening:
     """A service."""
 
-    def __init__(self, store: SQLiteStore, settings: Settings) -> None:
+    def __init__(self, store, settings):
         self.store = store
         key, shown = make_key("music", ["ingest", "read", "admin"], name="test", now=NOW)
         store.add_key(key, "test")
@@ -44,26 +43,24 @@ class Listening:
         self.port = 0
 
     @property
-    def connections(self) -> set[Any]:
+    def connections(self):
         return self.server.server_state.connections
 
-    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def connect(self):
         return await asyncio.open_connection("127.0.0.1", self.port)
 
-    def get(self, path: str) -> bytes:
+    def get(self, path):
         lines = [f"GET {path} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {self.key}"]
         return "\r\n".join([*lines, "", ""]).encode()
 
-    def _run(self, work: Callable[[SQLiteStore], Any]) -> Any:  # noqa: ANN401 - as it returns
+    def _run(self, work):
         return self.late[0](work) if self.late else work(self.store)
 
 
-def serve(
-    folder: Path, ask: Callable[[Listening], Awaitable[T]], settings: Settings | None = None
-) -> T:
+def serve(folder, ask, settings=None):
     """Serve a new store while something is asked, and return what that returned."""
 
-    async def run(service: Listening) -> T:
+    async def run(service):
         with socket.create_server(("127.0.0.1", 0)) as listening:
             service.port = listening.getsockname()[1]
             serving = asyncio.ensure_future(service.server.serve([listening]))
@@ -78,14 +75,14 @@ def serve(
         return asyncio.run(run(Listening(store, settings or Settings())))
 
 
-def post_head(key: str, *more: str) -> bytes:
+def post_head(key, *more):
     lines = ["POST /v1/rankings HTTP/1.1", "Host: localhost", "Content-Type: application/json"]
     if key:
         lines.append(f"Authorization: Bearer {key}")
     return "\r\n".join([*lines, *more, "", ""]).encode()
 
 
-async def read_answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+async def read_answer(reader):
     head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
     size = next(
         (int(line.partition(":")[2]) for line in head.split("\r\n") if "content-length" in line), 0

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.monitor import Monitor
 
-from tests.monitor.server.service import NOW, Service
+from tests.monitor.server.service import NOW
 
 START = NOW - 48 * HOUR
 MUSIC = Configuration(
@@ -18,11 +16,11 @@ MUSIC = Configuration(
 )
 
 
-def open_monitor(service: Service, project: str = "music") -> Monitor:
+def open_monitor(service, project="music"):
     return Monitor(service.store, project, clock=lambda: NOW)
 
 
-def log_music(service: Service, project: str = "music") -> Monitor:
+def log_music(service, project="music"):
     """Log 24 hours of rankings and a validation set, and evaluate them."""
     monitor = open_monitor(service, project)
     monitor.configure(MUSIC, actor="test")
@@ -40,7 +38,7 @@ def log_music(service: Service, project: str = "music") -> Monitor:
     return monitor
 
 
-def make_search(number: int, **fields: Any) -> dict[str, Any]:  # noqa: ANN401 - as events are
+def make_search(number, **fields):
     """A search: four an hour, on three devices, of version 3 and then of version 4."""
     made = {
         "event_id": f"e{number}",
@@ -56,7 +54,7 @@ def make_search(number: int, **fields: Any) -> dict[str, Any]:  # noqa: ANN401 -
     return made | {"time": format_time(int(made["time"]))}
 
 
-def make_click(ranking: dict[str, Any], number: int) -> dict[str, Any]:
+def make_click(ranking, number):
     """A click on one of the documents of a search."""
     return {
         "event_id": f"l{number}",

@@ -8,7 +8,7 @@ from rankscope.monitor.server.run.service import serve_store
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 
-def tell(address: str) -> None:
+def tell(address):
     print(address, flush=True)  # noqa: T201 - the parent process reads it
 
 

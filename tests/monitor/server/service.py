@@ -6,15 +6,13 @@ import asyncio
 import json
 import re
 import secrets
-from collections.abc import AsyncIterable, Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 import httpx
 from rankscope.monitor.server.app import make_app
-from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.keys import AuditEntry, make_key
 from rankscope.monitor.store.people import BrowserSession, Person, hash_secret
 from rankscope.monitor.store.sqlite.store import SQLiteStore
@@ -30,15 +28,7 @@ TIME = "2026-11-21T17:00:00Z"
 class Service:
     """An application on a store of its own, and a key for ingest."""
 
-    def __init__(
-        self,
-        folder: Path,
-        settings: Settings | None = None,
-        store: object = None,
-        *,
-        has_key: bool = True,
-        **said: Any,  # noqa: ANN401 - as `make_app` takes it
-    ) -> None:
+    def __init__(self, folder, settings=None, store=None, *, has_key=True, **said):
         self.store: Any = store or SQLiteStore(folder / "events.db")
         self.log: list[str] = []
         self.seconds = 0.0
@@ -53,13 +43,13 @@ class Service:
         )
         self.key = self.make_key("music", "ingest") if has_key else ""
 
-    def make_key(self, project: str, *scopes: str) -> str:
+    def make_key(self, project, *scopes):
         """Store a key, and give what is shown of it."""
         key, shown = make_key(project, scopes, name="test", now=NOW)
         self.store.add_key(key, "test")
         return shown.reveal()
 
-    def make_person(self, **roles: str) -> Person:
+    def make_person(self, **roles):
         """Store a person with roles by project; an operator with `operator=...`."""
         self._people += 1
         email = f"person{self._people}@example.com"
@@ -71,36 +61,24 @@ class Service:
         return replace(person, person_id=number)
 
     @property
-    def now(self) -> int:
+    def now(self):
         """What its calendar says."""
         return NOW + round(self.seconds * 1_000_000)
 
-    def ask(
-        self,
-        method: str,
-        path: str,
-        body: bytes | AsyncIterable[bytes] = b"",
-        *,
-        key: str | None = "",
-        headers: Mapping[str, str] | None = None,
-    ) -> httpx.Response:
+    def ask(self, method, path, body=b"", *, key="", headers=None):
         return self.ask_all([(method, path, body, self.headers(key, headers))])[0]
 
-    def headers(self, key: str | None, headers: Mapping[str, str] | None = None) -> dict[str, str]:
+    def headers(self, key, headers=None):
         """Return the headers of a request; of an empty key, those with the key of the service."""
         made = {"content-type": "application/json"}
         if key is not None:
             made["authorization"] = f"Bearer {key or self.key}"
         return made | dict(headers or {})
 
-    def ask_all(
-        self,
-        requests: Sequence[tuple[str, str, Any, dict[str, str]]],
-        client: str = "10.1.2.3",
-    ) -> list[Any]:
+    def ask_all(self, requests, client="10.1.2.3"):
         """Send requests at the same time, from one address."""
 
-        async def ask() -> list[Any]:
+        async def ask():
             transport = httpx.ASGITransport(self.app, client=(client, 5))
             async with httpx.AsyncClient(
                 transport=transport, base_url="http://localhost:8000"
@@ -116,7 +94,7 @@ class Service:
         with ThreadPoolExecutor(1) as pool:
             return pool.submit(asyncio.run, ask()).result()
 
-    def abandon(self, method: str, path: str, *messages: dict[str, Any]) -> list[Any]:
+    def abandon(self, method, path, *messages):
         """Send a request, or a part of it, and disconnect; return what was answered."""
         headers = {"host": "localhost:8000"} | self.headers("")
         scope = {
@@ -131,29 +109,29 @@ class Service:
         }
         received, sent = iter([*messages, {"type": "http.disconnect"}]), []
 
-        async def receive() -> dict[str, Any]:
+        async def receive():
             return next(received)
 
-        async def send(message: dict[str, Any]) -> None:
+        async def send(message):
             sent.append(message)
 
         asyncio.run(self.app(scope, receive, send))
         return sent
 
-    def post(self, path: str, events: object, **said: Any) -> httpx.Response:  # noqa: ANN401 - as `ask` takes it
+    def post(self, path, events, **said):
         return self.ask("POST", path, json.dumps(events).encode(), **said)
 
-    def counters(self, project: str = "music") -> dict[str, int]:
+    def counters(self, project="music"):
         """Return the counters of a project, once all that was submitted is stored."""
         self.store.transact(lambda _: None).result()
         counted = self.store.counters(project)
         assert isinstance(counted, dict)
         return counted
 
-    def browser(self, client: str = "127.0.0.1") -> Browser:
+    def browser(self, client="127.0.0.1"):
         return Browser(self, client)
 
-    def last_line(self) -> dict[str, Any]:
+    def last_line(self):
         line = json.loads(self.log[-1])
         assert isinstance(line, dict)
         return line
@@ -162,18 +140,16 @@ class Service:
 class Browser:
     """What a browser says and keeps."""
 
-    def __init__(self, service: Service, client: str) -> None:
+    def __init__(self, service, client):
         self._service = service
         self._client = client
         self.cookies: dict[str, str] = {}
 
-    def get(self, path: str, **headers: str) -> httpx.Response:
+    def get(self, path, **headers):
         """Load a page that somebody typed the address of."""
         return self._ask("GET", path, b"", {"sec-fetch-site": "none"} | headers)
 
-    def send(
-        self, path: str, fields: Mapping[str, str | tuple[str, ...]], **headers: str
-    ) -> httpx.Response:
+    def send(self, path, fields, **headers):
         said = {
             "content-type": "application/x-www-form-urlencoded",
             "sec-fetch-site": "same-origin",
@@ -181,7 +157,7 @@ class Browser:
         }
         return self._ask("POST", path, urlencode(fields, doseq=True).encode(), said | headers)
 
-    def sign_in(self, key: str, wanted: str = "/") -> httpx.Response:
+    def sign_in(self, key, wanted="/"):
         """Sign in as a person who may do what a key may do, and go on."""
         known = self._service.store.find_key(key.split("_")[1])
         role = next((each for each in ("admin", "edit", "read") if each in known.scopes), "")
@@ -189,11 +165,11 @@ class Browser:
         self.enter(self._service.make_person(**roles))
         return self.get(f"/sign-in?{urlencode({'next': wanted})}")
 
-    def is_in(self) -> bool:
+    def is_in(self):
         """Whether it is signed in: it is sent on from where one signs in."""
         return self.get("/sign-in").status_code == 303
 
-    def enter(self, person: Person) -> None:
+    def enter(self, person):
         """Sign in as a person, without a password."""
         now, cookie = self._service.now, secrets.token_hex(32)
         session = BrowserSession(
@@ -208,7 +184,7 @@ class Browser:
         near = self._client in {"127.0.0.1", "::1"}
         self.cookies = {f"{'' if near else '__Host-'}rankscope-session": cookie}
 
-    def _ask(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> httpx.Response:
+    def _ask(self, method, path, body, headers):
         said = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.cookies:
             said["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
@@ -220,7 +196,7 @@ class Browser:
         return answer
 
 
-def find_token(page: str) -> str:
+def find_token(page):
     token = re.search(r'name="csrf" value="([0-9a-f]{64})"', page)
     assert token is not None
     return token[1]
@@ -231,28 +207,28 @@ class Refusing:
 
     failure: Exception | None = None
 
-    def __init__(self, inner: object, error: Exception | None = None) -> None:
+    def __init__(self, inner, error=None):
         self._inner: Any = inner
         self.error = error
         self.probes = 0
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as the store has it
+    def __getattr__(self, name):
         return getattr(self._inner, name)
 
-    def probe(self) -> Any:  # noqa: ANN401 - a future
+    def probe(self):
         self.probes += 1
         return self._write(self._inner.probe)
 
-    def submit(self, *given: object) -> Any:  # noqa: ANN401 - a future
+    def submit(self, *given):
         return self._write(self._inner.submit, *given)
 
-    def _write(self, write: Callable[..., Any], *given: object) -> Any:  # noqa: ANN401 - a future
+    def _write(self, write, *given):
         if self.error is not None:
             raise self.error
         return write(*given)
 
 
-def make_ranking(number: int, **fields: object) -> dict[str, Any]:
+def make_ranking(number, **fields):
     """A ranking of three documents."""
     made = {
         "event_id": f"e{number}",
@@ -263,7 +239,7 @@ def make_ranking(number: int, **fields: object) -> dict[str, Any]:
     return made | fields
 
 
-def make_label(number: int, **fields: object) -> dict[str, Any]:
+def make_label(number, **fields):
     """A click on the first document of a ranking."""
     made = {
         "event_id": f"l{number}",

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 from itertools import cycle
-from typing import Any
 from urllib.parse import quote, urlencode
 
-import httpx
 import pytest
 from jsonschema import Draft202012Validator
 from rankscope.monitor.ask.trace import Span
@@ -55,7 +52,7 @@ ATTRIBUTED = DEFINED["attribution"]
 class Reader:
     """Reads the project `music`, and another that is there too."""
 
-    def __init__(self, service: Service, *, has_events: bool = True) -> None:
+    def __init__(self, service, *, has_events=True):
         self.service = service
         self.monitor = log_music(service) if has_events else open_monitor(service)
         self.monitor.configure(MUSIC, actor="test")
@@ -63,11 +60,11 @@ class Reader:
         self.key = service.make_key("music", "read")
         self.admin = service.make_key("music", "admin")
 
-    def get(self, path: str, **query: Any) -> httpx.Response:  # noqa: ANN401 - as addresses have them
+    def get(self, path, **query):
         asked = urlencode(query, doseq=True)
         return self.service.ask("GET", f"{path}?{asked}" if asked else path, key=self.key)
 
-    def read(self, path: str, **query: Any) -> Any:  # noqa: ANN401 - JSON
+    def read(self, path, **query):
         answer = self.get(path, **query)
         assert answer.status_code == 200, answer.text
         for endpoint in list_endpoints():
@@ -80,20 +77,20 @@ class Reader:
 
 
 @pytest.fixture
-def own(service: Service) -> Reader:
+def own(service):
     """A reader of a service that may be changed, and has no events yet."""
     return Reader(service, has_events=False)
 
 
 @pytest.fixture(scope="module")
-def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+def reader(tmp_path_factory):
     """A reader of a service that stays as it is."""
     service = Service(tmp_path_factory.mktemp("api"))
     yield Reader(service)
     service.store.close()
 
 
-def test_series_are_those_of_python(reader: Reader) -> None:
+def test_series_are_those_of_python(reader):
     for every in ("hour", "day"):
         told = reader.read("/v1/series", measure="nDCG@5", every=every)
         assert told == reader.monitor.series("nDCG@5", every=every).to_dict()  # type: ignore[arg-type]
@@ -109,7 +106,7 @@ def test_series_are_those_of_python(reader: Reader) -> None:
     assert len(told["starts"]) == 6
 
 
-def test_slices_versions_quality_and_the_baseline_are_those_of_python(reader: Reader) -> None:
+def test_slices_versions_quality_and_the_baseline_are_those_of_python(reader):
     slices = reader.monitor.slices("nDCG@5")
     told = reader.read("/v1/slices", measure="nDCG@5")["slices"]
     assert [tuple(row.values()) for row in told] == list(slices.rows())
@@ -127,7 +124,7 @@ def test_slices_versions_quality_and_the_baseline_are_those_of_python(reader: Re
     }
 
 
-def test_a_project_that_is_not_configured_says_so(service: Service) -> None:
+def test_a_project_that_is_not_configured_says_so(service):
     key = service.make_key("new", "read")
     others = {
         "/metrics": 200,
@@ -182,9 +179,7 @@ def test_a_project_that_is_not_configured_says_so(service: Service) -> None:
         ({"measure": "nDCG@5", "model": "a\x00b"}, "nul_byte"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(
-    reader: Reader, query: dict[str, Any], code: str | None
-) -> None:
+def test_what_cannot_be_asked_is_refused(reader, query, code):
     answer = reader.get("/v1/series", **query)
     assert answer.status_code == 422
     if code in {"time_format", "bad_span", "span_limit", "unknown_slice"}:
@@ -193,7 +188,7 @@ def test_what_cannot_be_asked_is_refused(
         assert answer.json()["error"]["code"] == code
 
 
-def test_a_signal_is_the_one_of_python(reader: Reader) -> None:
+def test_a_signal_is_the_one_of_python(reader):
     monitor = open_monitor(reader.service)
     for every in ("hour", "day"):
         said = reader.read("/v1/signals", signal="no_results", every=every, slice="device=tv")
@@ -204,32 +199,32 @@ def test_a_signal_is_the_one_of_python(reader: Reader) -> None:
         assert reader.get("/v1/signals", **query).status_code == 422
 
 
-def test_other_bytes_in_a_query_are_refused(reader: Reader) -> None:
+def test_other_bytes_in_a_query_are_refused(reader):
     for query in ("measure=%ff", "measure=%ed%a0%80", "a=1&" * 600):
         answer = reader.service.ask("GET", f"/v1/series?{query}", key=reader.key)
         assert answer.status_code == 400
 
 
-def test_ten_years_of_days_may_be_asked_for(reader: Reader) -> None:
+def test_ten_years_of_days_may_be_asked_for(reader):
     since = format_time(NOW - 3653 * DAY)
     assert reader.read("/v1/series", measure="nDCG@5", every="day", since=since)["values"]
 
 
 @pytest.mark.parametrize("query", ["key=", "token=a", "ACCESS_TOKEN=a", "api_key=a", "measure="])
-def test_a_key_in_the_query_is_refused_and_not_logged(reader: Reader, query: str) -> None:
+def test_a_key_in_the_query_is_refused_and_not_logged(reader, query):
     answer = reader.service.ask("GET", f"/v1/series?{query}{reader.key}", key=reader.key)
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "query_string")
     assert not any(reader.key in line for line in reader.service.log)
 
 
-def test_a_slice_that_nobody_has_is_empty(reader: Reader) -> None:
+def test_a_slice_that_nobody_has_is_empty(reader):
     for text in HOSTILE[:-2]:
         if "\x00" not in text:
             told = reader.read("/v1/series", measure="nDCG@5", slice=f"device={text}")
             assert told["starts"] == []
 
 
-def test_hostile_text_is_answered_everywhere(reader: Reader) -> None:
+def test_hostile_text_is_answered_everywhere(reader):
     """No route fails within, whatever stands in its address."""
     before = len(reader.service.log)
     texts = cycle(HOSTILE)
@@ -253,7 +248,7 @@ def test_hostile_text_is_answered_everywhere(reader: Reader) -> None:
         assert "script" not in line
 
 
-def test_a_configuration_is_read_and_changed(own: Reader) -> None:
+def test_a_configuration_is_read_and_changed(own):
     told = own.read("/v1/configuration")
     assert told == CONFIGURED
     changed = told | {"attributes": ["device", "country"], "grace": "0s"}
@@ -264,9 +259,7 @@ def test_a_configuration_is_read_and_changed(own: Reader) -> None:
     assert entry.actor == own.admin.split("_")[1]
 
 
-def change(
-    reader: Reader, method: str, path: str, body: object = None, key: str | None = None
-) -> httpx.Response:
+def change(reader, method, path, body=None, key=None):
     sent = b"" if body is None else json.dumps(body).encode()
     return reader.service.ask(method, path, sent, key=key or reader.admin)
 
@@ -291,9 +284,7 @@ def change(
         ),
     ],
 )
-def test_what_is_left_out_of_a_configuration_has_its_default(
-    own: Reader, given: dict[str, Any], expected: dict[str, Any]
-) -> None:
+def test_what_is_left_out_of_a_configuration_has_its_default(own, given, expected):
     least = {"attribution": {"positive": {"click": 1}}, "window": "24h"}
     said = given | {"definition": least | given.get("definition", {})}
     answer = change(own, "PUT", "/v1/configuration", said)
@@ -367,9 +358,7 @@ def test_what_is_left_out_of_a_configuration_has_its_default(
         {"project_id": 1},
     ],
 )
-def test_a_configuration_that_cannot_be_changes_nothing(
-    reader: Reader, changes: dict[str, Any]
-) -> None:
+def test_a_configuration_that_cannot_be_changes_nothing(reader, changes):
     answer = change(reader, "PUT", "/v1/configuration", CONFIGURED | changes)
     assert answer.status_code == 422
     assert reader.read("/v1/configuration") == CONFIGURED
@@ -388,13 +377,13 @@ def test_a_configuration_that_cannot_be_changes_nothing(
         (b'{"name": "' + b"a" * (1 << 19) + b'"}', 413),
     ],
 )
-def test_a_body_that_is_no_object_is_refused(reader: Reader, body: bytes, status: int) -> None:
+def test_a_body_that_is_no_object_is_refused(reader, body, status):
     answer = reader.service.ask("POST", "/v1/keys", body, key=reader.admin)
     assert answer.status_code == status
     assert len(reader.service.store.keys("music")) == 4
 
 
-def test_a_body_for_a_change_is_json_as_it_is(reader: Reader) -> None:
+def test_a_body_for_a_change_is_json_as_it_is(reader):
     for headers in (
         {"content-type": "text/plain"},
         {"content-type": "application/x-ndjson"},
@@ -404,7 +393,7 @@ def test_a_body_for_a_change_is_json_as_it_is(reader: Reader) -> None:
         assert answer.status_code == 415
 
 
-def test_keys_are_made_shown_once_and_revoked(own: Reader) -> None:
+def test_keys_are_made_shown_once_and_revoked(own):
     made = change(own, "POST", "/v1/keys", {"name": "job", "scopes": ["read"]})
     assert made.status_code == 201
     shown, key_id = made.json()["key"], made.json()["key_id"]
@@ -440,13 +429,13 @@ def test_keys_are_made_shown_once_and_revoked(own: Reader) -> None:
         {"name": "a", "scopes": ["read"], "key_id": "0"},
     ],
 )
-def test_a_key_that_cannot_be_is_not_made(reader: Reader, body: dict[str, Any]) -> None:
+def test_a_key_that_cannot_be_is_not_made(reader, body):
     answer = change(reader, "POST", "/v1/keys", body)
     assert answer.status_code == 422
     assert len(reader.service.store.keys("music")) == 4
 
 
-def test_a_trace_is_that_of_python(reader: Reader) -> None:
+def test_a_trace_is_that_of_python(reader):
     before = Span(to_datetime(START), to_datetime(START + 12 * HOUR), version="3")
     after = Span(to_datetime(START + 12 * HOUR), to_datetime(START + 24 * HOUR), version="4")
     given: dict[str, str] = {}
@@ -462,7 +451,7 @@ def test_a_trace_is_that_of_python(reader: Reader) -> None:
     assert told == json.loads(json.dumps(trace.to_dict()))
 
 
-def test_a_trace_without_spans_is_of_those_that_are_suggested(reader: Reader) -> None:
+def test_a_trace_without_spans_is_of_those_that_are_suggested(reader):
     spans = reader.monitor.suggest_spans()
     assert spans is not None
     assert reader.read("/v1/trace")["between"] == [span.to_dict() for span in spans]
@@ -471,7 +460,7 @@ def test_a_trace_without_spans_is_of_those_that_are_suggested(reader: Reader) ->
     assert told == [before.to_dict(), spans[1].to_dict()]
 
 
-def test_a_trace_of_nothing_is_refused(reader: Reader) -> None:
+def test_a_trace_of_nothing_is_refused(reader):
     for query in (
         {"before_version": "9", "after_version": "4"},
         {"before_since": format_time(NOW), "before_until": format_time(START)},
@@ -481,19 +470,19 @@ def test_a_trace_of_nothing_is_refused(reader: Reader) -> None:
         assert answer.json()["error"]["hint"]
 
 
-def test_a_ranking_is_explained(reader: Reader) -> None:
+def test_a_ranking_is_explained(reader):
     told = reader.get("/v1/rankings/r7", measure="nDCG@5").json()
     assert told == json.loads(json.dumps(reader.monitor.explain("r7", "nDCG@5").to_dict()))
     assert told["ranking_id"] == "r7"
 
 
-def test_a_ranking_that_is_not_there_is_not_found(reader: Reader) -> None:
+def test_a_ranking_that_is_not_there_is_not_found(reader):
     for name in ("r9999", "", "r7/", "a/b", "%00", "..%2f"):
         answer = reader.get(f"/v1/rankings/{name}")
         assert answer.status_code == 404
 
 
-def test_ids_are_explained_and_shown_whatever_they_are(own: Reader) -> None:
+def test_ids_are_explained_and_shown_whatever_they_are(own):
     key = own.service.make_key("music", "ingest")
     for number, text in enumerate(HOSTILE):
         if "\x00" in text or len(text) > 500 or len(text.encode()) > 500 or text == "..":
@@ -517,7 +506,7 @@ def test_ids_are_explained_and_shown_whatever_they_are(own: Reader) -> None:
 RULE = {"measure": "nDCG@5", "slices": ["device"], "period": "hour", "tolerance": 0.05}
 
 
-def test_rules_are_made_changed_silenced_resolved_and_removed(own: Reader) -> None:
+def test_rules_are_made_changed_silenced_resolved_and_removed(own):
     assert [one["rule"]["name"] for one in own.read("/v1/rules")["rules"]] == ["data", "early"]
     made = change(own, "PUT", "/v1/rules/quality", RULE)
     assert made.status_code == 200
@@ -559,12 +548,12 @@ def test_rules_are_made_changed_silenced_resolved_and_removed(own: Reader) -> No
         ("a" * 300, RULE),
     ],
 )
-def test_a_rule_that_cannot_be_is_not_made(reader: Reader, name: str, body: dict[str, Any]) -> None:
+def test_a_rule_that_cannot_be_is_not_made(reader, name, body):
     assert change(reader, "PUT", f"/v1/rules/{name}", body).status_code == 422
     assert [one["rule"]["name"] for one in reader.read("/v1/rules")["rules"]] == ["data", "early"]
 
 
-def test_rules_that_are_not_there_are_not_found(reader: Reader) -> None:
+def test_rules_that_are_not_there_are_not_found(reader):
     for method, path, body in (
         ("GET", "", None),
         ("DELETE", "", None),
@@ -578,14 +567,14 @@ def test_rules_that_are_not_there_are_not_found(reader: Reader) -> None:
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "1001", "1e9", "", "\u0665", "9" * 400, "1.5"])
-def test_a_limit_is_a_number_from_1_to_1_000(reader: Reader, limit: str) -> None:
+def test_a_limit_is_a_number_from_1_to_1_000(reader, limit):
     assert reader.get("/v1/incidents", limit=limit).status_code == 422
     for good in ("1", "1000"):
         assert reader.get("/v1/incidents", limit=good).status_code == 200
 
 
 @pytest.mark.parametrize("length", [511, 512, 513])
-def test_a_parameter_has_at_most_512_characters(reader: Reader, length: int) -> None:
+def test_a_parameter_has_at_most_512_characters(reader, length):
     answer = reader.get("/v1/incidents", rule="x" * length)
     assert answer.status_code == (422 if length > 512 else 200)
 
@@ -593,6 +582,6 @@ def test_a_parameter_has_at_most_512_characters(reader: Reader, length: int) -> 
 @pytest.mark.parametrize(
     "body", [{}, {"until": 5}, {"until": "tomorrow"}, {"until": None, "name": "a"}]
 )
-def test_a_silence_has_an_end(reader: Reader, body: dict[str, Any]) -> None:
+def test_a_silence_has_an_end(reader, body):
     answer = change(reader, "POST", "/v1/rules/quality/silence", body)
     assert answer.status_code == 422

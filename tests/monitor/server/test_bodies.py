@@ -8,8 +8,6 @@ import io
 import json
 import random
 import zlib
-from collections.abc import AsyncIterator, Callable
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -19,12 +17,12 @@ from rankscope.monitor.server.http.body import gunzip
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.settings import Settings
 
-from tests.monitor.server.service import MakeService, Service, make_label, make_ranking
+from tests.monitor.server.service import make_label, make_ranking
 
 PACKED = {"content-encoding": "gzip"}
 
 
-def refuse(service: Service, body: object, **headers: str) -> tuple[int, str]:
+def refuse(service, body, **headers):
     """The status and code of a request that is refused, after which nothing is stored."""
     said = {name.replace("_", "-"): value for name, value in headers.items()}
     answer = service.ask("POST", "/v1/rankings", body, headers=said)  # type: ignore[arg-type]
@@ -52,7 +50,7 @@ def refuse(service: Service, body: object, **headers: str) -> tuple[int, str]:
         (b"\0", "json_syntax"),
     ],
 )
-def test_a_body_that_is_no_json(shared: Service, body: bytes, code: str) -> None:
+def test_a_body_that_is_no_json(shared, body, code):
     assert refuse(shared, body) == (400, code)
 
 
@@ -68,21 +66,19 @@ def test_a_body_that_is_no_json(shared: Service, body: bytes, code: str) -> None
         "application/vnd.apache.parquet",
     ],
 )
-def test_a_body_of_another_type(shared: Service, form: str) -> None:
+def test_a_body_of_another_type(shared, form):
     assert refuse(shared, b"{}", content_type=form) == (415, "content_type")
 
 
 @pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, gzip", "zstd", "gzip;q=1"])
-def test_a_body_packed_otherwise(shared: Service, encoding: str) -> None:
+def test_a_body_packed_otherwise(shared, encoding):
     assert refuse(shared, b"{}", content_encoding=encoding) == (415, "content_encoding")
 
 
-def test_a_length_beyond_the_limit_is_refused_before_the_body_is_read(
-    make_service: MakeService,
-) -> None:
+def test_a_length_beyond_the_limit_is_refused_before_the_body_is_read(make_service):
     service = make_service(Settings(body_bytes=100))
 
-    async def send() -> AsyncIterator[bytes]:
+    async def send():
         raise AssertionError("it was read")
         yield b""
 
@@ -92,11 +88,11 @@ def test_a_length_beyond_the_limit_is_refused_before_the_body_is_read(
         assert refuse(service, b"{}", content_length=length) == (400, "content_length")
 
 
-def test_a_body_without_length_is_read_up_to_the_limit(make_service: MakeService) -> None:
+def test_a_body_without_length_is_read_up_to_the_limit(make_service):
     service = make_service(Settings(body_bytes=100))
     sent = 0
 
-    async def send() -> AsyncIterator[bytes]:
+    async def send():
         nonlocal sent
         while True:
             sent += 1
@@ -106,17 +102,17 @@ def test_a_body_without_length_is_read_up_to_the_limit(make_service: MakeService
     assert sent == 4
 
 
-def test_a_body_that_never_ends_is_given_up(make_service: MakeService) -> None:
+def test_a_body_that_never_ends_is_given_up(make_service):
     service = make_service(Settings(body_seconds=0.01))
 
-    async def send() -> AsyncIterator[bytes]:
+    async def send():
         yield b"{"
         await asyncio.Event().wait()
 
     assert refuse(service, send()) == (408, "body_timeout")
 
 
-def test_bodies_that_are_too_many_at_a_time_come_back_later(make_service: MakeService) -> None:
+def test_bodies_that_are_too_many_at_a_time_come_back_later(make_service):
     body = json.dumps([make_ranking(number) for number in range(20)]).encode()
     service = make_service(Settings(held_bytes=len(body)))
     requests = [("POST", "/v1/rankings", body, service.headers(""))] * 5
@@ -128,7 +124,7 @@ def test_bodies_that_are_too_many_at_a_time_come_back_later(make_service: MakeSe
     assert service.ask(*requests[0][:3]).json()["duplicate"] == 20
 
 
-def test_a_batch_has_a_limit(make_service: MakeService) -> None:
+def test_a_batch_has_a_limit(make_service):
     service = make_service(Settings(batch=3))
     events = [make_ranking(number) for number in range(4)]
     assert refuse(service, json.dumps(events).encode()) == (413, "batch_too_large")
@@ -158,14 +154,12 @@ EMPTY = gzip.compress(b"", mtime=0)
         (EMPTY, 400, "empty_body"),
     ],
 )
-def test_gzip_that_is_not_to_be_unpacked(
-    shared: Service, packed: bytes, status: int, code: str
-) -> None:
+def test_gzip_that_is_not_to_be_unpacked(shared, packed, status, code):
     assert refuse(shared, packed, **PACKED) == (status, code)
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_535, 65_536, 65_537, 1_000_000])
-def test_gzip_gives_what_was_packed(size: int) -> None:
+def test_gzip_gives_what_was_packed(size):
     plain = zlib.compress(bytes(range(256)) * 4000)[:size] + bytes(range(256)) * (size // 256)
     half = len(plain) // 2
     packed = gzip.compress(plain[:half]) + gzip.compress(plain[half:])
@@ -176,7 +170,7 @@ def test_gzip_gives_what_was_packed(size: int) -> None:
             gunzip(packed, Settings(plain_bytes=len(plain) - 1))
 
 
-def test_nothing_is_stored_of_a_body_whose_client_disconnects(shared: Service) -> None:
+def test_nothing_is_stored_of_a_body_whose_client_disconnects(shared):
     before = shared.counters()
     half = {"type": "http.request", "body": b'{"ranking_id":', "more_body": True}
     told = shared.abandon("POST", "/v1/rankings", half)
@@ -188,7 +182,7 @@ ARROW = "application/vnd.apache.arrow.stream"
 EVENTS = [make_ranking(number) for number in range(3)]
 
 
-def write_stream(table: pa.Table, **options: Any) -> bytes:  # noqa: ANN401 - options of Arrow's writer
+def write_stream(table, **options):
     stream = io.BytesIO()
     made = pa.ipc.IpcWriteOptions(**options)
     with pa.ipc.new_stream(stream, table.schema, options=made) as writer:
@@ -196,11 +190,11 @@ def write_stream(table: pa.Table, **options: Any) -> bytes:  # noqa: ANN401 - op
     return stream.getvalue()
 
 
-def post_stream(service: Service, path: str, body: bytes) -> Any:  # noqa: ANN401 - an answer
+def post_stream(service, path, body):
     return service.ask("POST", path, body, headers={"content-type": ARROW})
 
 
-def list_of(events: list[dict[str, Any]]) -> pa.Table:
+def list_of(events):
     """A ranking a row."""
     heads = [{name: value for name, value in one.items() if name != "items"} for one in events]
     rows = [
@@ -210,7 +204,7 @@ def list_of(events: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
-def documents_of(events: list[dict[str, Any]]) -> pa.Table:
+def documents_of(events):
     """A document a row."""
     rows = [
         {name: value for name, value in one.items() if name not in {"items", "attributes"}} | item
@@ -228,15 +222,13 @@ def documents_of(events: list[dict[str, Any]]) -> pa.Table:
         ("/v1/labels", [make_label(number) for number in range(3)], pa.Table.from_pylist),
     ],
 )
-def test_events_of_a_stream_are_those_of_json(
-    service: Service, path: str, events: list[dict[str, Any]], make: Callable[..., pa.Table]
-) -> None:
+def test_events_of_a_stream_are_those_of_json(service, path, events, make):
     answer = post_stream(service, path, write_stream(make(events)))
     assert (answer.status_code, answer.json()["accepted"]) == (200, 3)
     assert service.post(path, events).json()["duplicate"] == 3
 
 
-def test_what_is_rejected_says_which_and_why(service: Service) -> None:
+def test_what_is_rejected_says_which_and_why(service):
     events = [EVENTS[0], EVENTS[1] | {"time": 0}, EVENTS[2]]
     table = list_of([one | {"time": 1} for one in events])
     answer = post_stream(service, "/v1/rankings", write_stream(table)).json()
@@ -266,13 +258,13 @@ TABLE = pa.table({"ranking_id": ["a", "b"], "doc_id": [["x"], ["y", "z"]], "time
         ),
     ],
 )
-def test_a_stream_that_is_refused(service: Service, body: bytes, status: int, code: str) -> None:
+def test_a_stream_that_is_refused(service, body, status, code):
     answer = post_stream(service, "/v1/rankings", body)
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
     assert service.store.last_seq == 0
 
 
-def count_rows(body: bytes) -> int | str:
+def count_rows(body):
     """The rows of a stream, or the code of the error with which it is refused."""
     try:
         return sum(len(part.places) for part in read_stream(body, 100))
@@ -280,7 +272,7 @@ def count_rows(body: bytes) -> int | str:
         return error.code
 
 
-def test_a_damaged_stream_is_refused_or_read() -> None:
+def test_a_damaged_stream_is_refused_or_read():
     chance, whole = random.Random(7), write_stream(TABLE)
     assert count_rows(whole) == 2
     for _ in range(500):
@@ -291,7 +283,7 @@ def test_a_damaged_stream_is_refused_or_read() -> None:
 
 
 @pytest.mark.parametrize("is_map", [False, True], ids=["struct", "map"])
-def test_attributes_are_a_column_of_structs_or_maps(service: Service, *, is_map: bool) -> None:
+def test_attributes_are_a_column_of_structs_or_maps(service, *, is_map):
     kind = pa.map_(pa.string(), pa.string()) if is_map else pa.struct([("device", pa.string())])
     told = [("device", "tv")] if is_map else {"device": "tv"}
     table = pa.table(

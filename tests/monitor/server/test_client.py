@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 from datetime import UTC, datetime
-from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -24,7 +23,7 @@ from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.server.service import NOW as NOW_MICROS
-from tests.monitor.server.service import Service, make_label, make_ranking
+from tests.monitor.server.service import make_label, make_ranking
 from tests.monitor.server.test_listening import Listener
 from tests.monitor.test_read_events import DIALECTS, LABEL, REFUSED, REFUSED_LABELS, SHOWN
 from tests.refusals import refuses
@@ -36,21 +35,21 @@ NOW = Sizes(linger_seconds=0.0)
 class Taking:
     """Takes everything, once it is let to."""
 
-    def __init__(self, *, is_open: bool = True) -> None:
+    def __init__(self, *, is_open=True):
         self.events: list[dict[str, object]] = []
         self.asked = threading.Event()
         self.open = threading.Event()
         if is_open:
             self.open.set()
 
-    def post(self, _path: str, body: bytes) -> Answer:
+    def post(self, _path, body):
         self.asked.set()
         self.open.wait()
         self.events += map(json.loads, gzip.decompress(body).split(b"\n"))
         return Answer(200, {})
 
 
-def test_what_is_logged_is_sent() -> None:
+def test_what_is_logged_is_sent():
     taking = Taking()
     with Client(URL, "rk_x", transport=taking) as client:
         assert client.log_ranking(make_ranking(1))
@@ -60,7 +59,7 @@ def test_what_is_logged_is_sent() -> None:
     assert taking.events == [make_ranking(1), make_label(1)]
 
 
-def test_what_comes_alone_is_sent_too() -> None:
+def test_what_comes_alone_is_sent_too():
     taking = Taking()
     client = Client(URL, "rk_x", sizes=NOW, transport=taking)
     for number in range(3):
@@ -70,7 +69,7 @@ def test_what_comes_alone_is_sent_too() -> None:
     client.close()
 
 
-def test_an_event_has_a_time_and_numbers_of_numpy() -> None:
+def test_an_event_has_a_time_and_numbers_of_numpy():
     taking = Taking()
     now = datetime(2026, 11, 21, 18, tzinfo=UTC)
     moment = round(now.timestamp() * 1000)
@@ -87,14 +86,14 @@ def test_an_event_has_a_time_and_numbers_of_numpy() -> None:
 
 
 class Hostile:
-    def keys(self) -> object:
+    def keys(self):
         raise RuntimeError("no")
 
 
 @pytest.mark.parametrize(
     "fields", [None, 5, {"a": float("nan")}, {"a": object()}, {"a": {1, 2}}, Hostile()]
 )
-def test_what_is_no_event_is_counted_and_raises_nothing(fields: object) -> None:
+def test_what_is_no_event_is_counted_and_raises_nothing(fields):
     with Client(URL, "rk_x", transport=Taking()) as client:
         assert client.log_ranking(fields) is False  # type: ignore[arg-type]
         assert client.counts().invalid == 1
@@ -112,7 +111,7 @@ CATALOGUE: list[tuple[str, object]] = [
 ]
 
 
-def test_the_client_refuses_what_the_service_rejects_and_nothing_else(service: Service) -> None:
+def test_the_client_refuses_what_the_service_rejects_and_nothing_else(service):
     clock = lambda: to_datetime(NOW_MICROS)  # noqa: E731 - of the service of tests, too
     client = Client(URL, "rk_x", transport=Taking(), is_strict=True, now=clock)
     seen = {"accepted": 0, "rejected": 0}
@@ -146,9 +145,7 @@ def test_the_client_refuses_what_the_service_rejects_and_nothing_else(service: S
     client.close(0.0)
 
 
-def test_an_invalid_event_is_counted_and_its_field_is_logged_once(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_an_invalid_event_is_counted_and_its_field_is_logged_once(caplog):
     taking = Taking()
     wrong = make_ranking(1, items=[{"doc_id": "a", "rank": 1}, {"doc_id": "b", "rank": 1}])
     with (
@@ -167,7 +164,7 @@ def test_an_invalid_event_is_counted_and_its_field_is_logged_once(
     assert taking.events == [make_ranking(2)]
 
 
-def test_nobody_waits_for_a_service_that_hangs(caplog: pytest.LogCaptureFixture) -> None:
+def test_nobody_waits_for_a_service_that_hangs(caplog):
     taking = Taking(is_open=False)
     sizes = Sizes(linger_seconds=0.0, spool_bytes=5000)
     client = Client(URL, "rk_x", sizes=sizes, transport=taking)
@@ -185,7 +182,7 @@ def test_nobody_waits_for_a_service_that_hangs(caplog: pytest.LogCaptureFixture)
     taking.open.set()
 
 
-def test_a_service_that_is_not_there_raises_nothing() -> None:
+def test_a_service_that_is_not_there_raises_nothing():
     client = Client("http://127.0.0.1:1", "rk_x", sizes=NOW)
     assert client.log_ranking(make_ranking(1))
     assert not client.flush(0.05)
@@ -194,11 +191,11 @@ def test_a_service_that_is_not_there_raises_nothing() -> None:
     assert client.counts().retries >= 1
 
 
-def test_many_threads_log_at_a_time() -> None:
+def test_many_threads_log_at_a_time():
     taking = Taking()
     client = Client(URL, "rk_x", sizes=Sizes(batch_events=7), transport=taking)
 
-    def log(thread: int) -> None:
+    def log(thread):
         for number in range(200):
             client.log_label(make_label(1000 * thread + number))
 
@@ -213,7 +210,7 @@ def test_many_threads_log_at_a_time() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # a fork beside threads: as it happens
-def test_a_child_has_a_client_of_its_own() -> None:
+def test_a_child_has_a_client_of_its_own():
     taking = Taking(is_open=False)
     client = Client(URL, "rk_x", sizes=NOW, transport=taking)
     client.log_ranking(make_ranking(1))
@@ -242,7 +239,7 @@ for number in range(1000):
 """
 
 
-def test_a_process_that_ends_sends_what_waits(tmp_path: Path) -> None:
+def test_a_process_that_ends_sends_what_waits(tmp_path):
     listener = Listener(tmp_path / "events.db")
     try:
         url = f"http://127.0.0.1:{listener.port}"
@@ -267,7 +264,7 @@ def test_a_process_that_ends_sends_what_waits(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_process_ends_though_the_service_is_gone() -> None:
+def test_a_process_ends_though_the_service_is_gone():
     program = [sys.executable, "-c", PROGRAM, "http://127.0.0.1:1", "rk_x", "2"]
     ended = subprocess.run(program, check=True, timeout=300, capture_output=True, text=True)
     assert ended.stderr == "1000 events were not sent\n"
@@ -277,12 +274,12 @@ def test_a_process_ends_though_the_service_is_gone() -> None:
     "url",
     ["", "localhost:8000", "ftp://a", "http://", "http://u:p@a", "http://a:b", "http://a?k=1"],
 )
-def test_an_address_is_one(url: str) -> None:
+def test_an_address_is_one(url):
     with refuses(UsageError, "service_address"):
         Client(url, "rk_x")
 
 
 @pytest.mark.parametrize("key", ["rk_\r\nX: 1", "rk_é"])
-def test_a_key_is_one(key: str) -> None:
+def test_a_key_is_one(key):
     with refuses(UsageError, "service_key"):
         Client(URL, key)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,28 +13,25 @@ from rankscope.monitor import Configuration, define
 from rankscope.monitor.server.api import ingest
 from rankscope.monitor.server.api.ingest import LARGE_BYTES, SMALL_BYTES
 from rankscope.monitor.server.http.settings import Settings
-from rankscope.monitor.store.store import Store
 from rankscope.monitor.store.tables.schema import bodies
 from sqlalchemy import update
 
 from tests.monitor.server.service import (
     NOW,
-    MakeService,
     Refusing,
-    Service,
     make_label,
     make_ranking,
 )
 from tests.monitor.test_read_events import LINES
 
 
-def statuses(service: Service, path: str, events: object) -> list[str]:
+def statuses(service, path, events):
     answer = service.post(path, events)
     assert answer.status_code == 200
     return [item["status"] for item in answer.json()["items"]]
 
 
-def test_what_is_accepted_is_in_the_store(service: Service) -> None:
+def test_what_is_accepted_is_in_the_store(service):
     answer = service.post("/v1/rankings", [make_ranking(1), make_ranking(2)])
     assert answer.status_code == 200
     told = answer.json()
@@ -48,7 +44,7 @@ def test_what_is_accepted_is_in_the_store(service: Service) -> None:
     assert [one.labels for one in service.store.find_labels("music", "r1")] == [("click",)]
 
 
-def test_lines_and_gzip_say_the_same(service: Service) -> None:
+def test_lines_and_gzip_say_the_same(service):
     events = [make_ranking(number) for number in range(3)]
     lines = "\r\n\n".join(map(json.dumps, events)).encode()
     said = {"content-type": "Application/X-NDJSON; charset=UTF-8", "content-encoding": "gzip"}
@@ -58,7 +54,7 @@ def test_lines_and_gzip_say_the_same(service: Service) -> None:
     assert statuses(service, "/v1/rankings", events) == ["duplicate"] * 3
 
 
-def test_a_batch_again_changes_nothing(service: Service) -> None:
+def test_a_batch_again_changes_nothing(service):
     events = [make_ranking(number) for number in range(100)]
     assert statuses(service, "/v1/rankings", events) == ["accepted"] * 100
     seq = service.store.last_seq
@@ -67,7 +63,7 @@ def test_a_batch_again_changes_nothing(service: Service) -> None:
     assert service.store.counters("music") == {"accepted": 100, "duplicate": 100}
 
 
-def test_an_id_with_other_content_is_a_conflict_and_the_first_stays(service: Service) -> None:
+def test_an_id_with_other_content_is_a_conflict_and_the_first_stays(service):
     other = make_ranking(1, user_id="u")
     answer = service.post("/v1/rankings", [make_ranking(1), other, make_ranking(2)]).json()
     assert [item["status"] for item in answer["items"]] == ["accepted", "conflict", "accepted"]
@@ -76,7 +72,7 @@ def test_an_id_with_other_content_is_a_conflict_and_the_first_stays(service: Ser
     assert service.store.counters("music")["conflict"] == 1
 
 
-def test_a_bad_one_keeps_none_from_the_others(service: Service) -> None:
+def test_a_bad_one_keeps_none_from_the_others(service):
     events = [make_ranking(number) for number in range(100)]
     events[57]["items"][1]["rank"] = 1
     answer = service.post("/v1/rankings", events).json()
@@ -88,19 +84,17 @@ def test_a_bad_one_keeps_none_from_the_others(service: Service) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/rankings", "/v1/labels"])
-def test_a_plain_body_is_decoded_in_this_process_and_any_other_elsewhere(
-    make_service: MakeService, path: str
-) -> None:
+def test_a_plain_body_is_decoded_in_this_process_and_any_other_elsewhere(make_service, path):
     works: list[Any] = []
 
-    def run(work: Callable[[Store], Any]) -> Any:  # noqa: ANN401 - what the work returns
+    def run(work):
         works.append(work)
         return work(service.store)
 
     service = make_service(run=run)
     make = make_ranking if path == "/v1/rankings" else make_label
 
-    def count_works(body: bytes, accepted: int, encoding: str = "identity") -> int:
+    def count_works(body, accepted, encoding="identity"):
         works.clear()
         said = {"content-encoding": encoding}
         answer = service.ask("POST", path, body, headers=said)
@@ -121,20 +115,20 @@ def test_a_plain_body_is_decoded_in_this_process_and_any_other_elsewhere(
     assert service.store.counters("music") == counted
 
 
-def test_rejections_alone_are_counted(service: Service) -> None:
+def test_rejections_alone_are_counted(service):
     answer = service.post("/v1/labels", [make_label(1, time="yesterday"), 5, None, []]).json()
     assert [item["code"] for item in answer["items"]] == ["time_format", *["json_type"] * 3]
     assert service.store.counters("music") == {"time_format": 1, "json_type": 3}
 
 
-def test_unknown_fields_are_counted_and_named(service: Service) -> None:
+def test_unknown_fields_are_counted_and_named(service):
     answer = service.post("/v1/rankings", make_ranking(1, project="films", color="red"))
     assert answer.json()["unknown_fields"] == {"project": 1, "color": 1}
     assert service.store.counters("music") == {"accepted": 1, "unknown_field": 2}
     assert service.store.projects() == ["music"]
 
 
-def test_labels_logged_with_a_ranking_are_of_its_answer(service: Service) -> None:
+def test_labels_logged_with_a_ranking_are_of_its_answer(service):
     events = [make_ranking(number) for number in range(3)]
     events[1]["items"][0]["labels"] = ["click"]
     assert statuses(service, "/v1/rankings", events) == ["accepted"] * 3
@@ -144,7 +138,7 @@ def test_labels_logged_with_a_ranking_are_of_its_answer(service: Service) -> Non
     assert statuses(service, "/v1/rankings", events[1]) == ["conflict"]
 
 
-def test_a_line_that_is_no_event_is_refused_alone(service: Service) -> None:
+def test_a_line_that_is_no_event_is_refused_alone(service):
     good = [json.dumps(make_ranking(number)).encode() for number in range(len(LINES))]
     body = b"\n".join(b"\n".join((line, one)) for (line, _), one in zip(LINES, good, strict=True))
     said = {"content-type": "application/x-ndjson"}
@@ -157,7 +151,7 @@ def test_a_line_that_is_no_event_is_refused_alone(service: Service) -> None:
     assert service.store.counters("music") == {"accepted": len(LINES), **counted}
 
 
-def test_many_at_the_same_time_are_stored_once(service: Service) -> None:
+def test_many_at_the_same_time_are_stored_once(service):
     body = json.dumps([make_ranking(number) for number in range(50)]).encode()
     requests = [("POST", "/v1/rankings", body, service.headers(""))] * 8
     answers = [answer.json() for answer in service.ask_all(requests)]
@@ -176,9 +170,7 @@ def test_many_at_the_same_time_are_stored_once(service: Service) -> None:
         ("io", 500),
     ],
 )
-def test_what_the_store_does_not_take_is_not_accepted(
-    service: Service, make_service: MakeService, code: str, status: int
-) -> None:
+def test_what_the_store_does_not_take_is_not_accepted(service, make_service, code, status):
     full = FileError("expected room in /var/lib/x.db", code=code, file="/var/lib/x.db")
     refusing = make_service(store=Refusing(service.store, full))
     answer = refusing.post("/v1/rankings", make_ranking(1))
@@ -190,7 +182,7 @@ def test_what_the_store_does_not_take_is_not_accepted(
     assert refusing.last_line()["status"] == status
 
 
-def test_requests_that_are_refused_are_counted_by_reason(make_service: MakeService) -> None:
+def test_requests_that_are_refused_are_counted_by_reason(make_service):
     service = make_service(Settings(key_burst=6, batch=2))
     for body, headers in [
         (b"{", {}),
@@ -216,9 +208,7 @@ def test_requests_that_are_refused_are_counted_by_reason(make_service: MakeServi
     }
 
 
-def test_what_the_store_cannot_count_now_it_counts_later(
-    service: Service, make_service: MakeService
-) -> None:
+def test_what_the_store_cannot_count_now_it_counts_later(service, make_service):
     store = Refusing(service.store, FileError("too much", code="store_overloaded"))
     refusing = make_service(store=store)
     for number in (1, 2):
@@ -233,7 +223,7 @@ CONFIGURATION = Configuration(
 )
 
 
-def test_the_answer_names_what_does_not_match(service: Service) -> None:
+def test_the_answer_names_what_does_not_match(service):
     service.store.configure("music", CONFIGURATION.to_json(), NOW, "test")
     rankings = [make_ranking(number, attributes={"Device": "tv"}) for number in range(3)]
     (told,) = service.post("/v1/rankings", rankings).json()["mismatches"]
@@ -248,7 +238,7 @@ def test_the_answer_names_what_does_not_match(service: Service) -> None:
 
 
 @pytest.mark.parametrize("count", [2, 1000])
-def test_an_attribute_that_has_bins_is_a_number(service: Service, count: int) -> None:
+def test_an_attribute_that_has_bins_is_a_number(service, count):
     configuration = {
         "definition": {"attribution": {"positive": {"click": 1}}, "window": "1h"},
         "attributes": ["price"],
@@ -273,11 +263,11 @@ def test_an_attribute_that_has_bins_is_a_number(service: Service, count: int) ->
     assert prices == (known if count > 250 else {"below 10"})
 
 
-def test_before_a_project_is_configured_nothing_is_said(service: Service) -> None:
+def test_before_a_project_is_configured_nothing_is_said(service):
     assert service.post("/v1/labels", make_label(1, labels="Click")).json()["mismatches"] == []
 
 
-def find_unmatched(service: Service, docs: str, **headers: str) -> list[tuple[int, int]]:
+def find_unmatched(service, docs, **headers):
     """What the answer to labels of documents says about those that aren't in their rankings."""
     labels = [
         make_label(place, event_id=f"{docs} {place}", doc_id=doc) for place, doc in enumerate(docs)
@@ -288,9 +278,7 @@ def find_unmatched(service: Service, docs: str, **headers: str) -> list[tuple[in
     return [(one["count"], one["of"]) for one in found if one["kind"] == "unmatched_label"]
 
 
-def test_the_answer_says_that_labels_match_no_document(
-    service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_answer_says_that_labels_match_no_document(service, monkeypatch):
     monkeypatch.setattr(ingest, "REMEMBERED", 3600)
     service.store.configure("music", CONFIGURATION.to_json(), NOW, "test")
     assert find_unmatched(service, "xyz") == []  # their rankings aren't known yet
@@ -304,7 +292,7 @@ def test_the_answer_says_that_labels_match_no_document(
     assert find_unmatched(service, "zz", **{"content-encoding": "gzip"}) == [(2, 2)]
 
 
-def test_labels_of_a_damaged_ranking_are_accepted(service: Service) -> None:
+def test_labels_of_a_damaged_ranking_are_accepted(service):
     service.store.configure("music", CONFIGURATION.to_json(), NOW, "test")
     service.post("/v1/rankings", make_ranking(0))
     damage = update(bodies).values(body=b"damaged")

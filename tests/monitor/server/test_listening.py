@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.keys import make_key
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
-from tests.monitor.server.listening import HEALTH, Listening, post_head, read_answer, serve
+from tests.monitor.server.listening import HEALTH, post_head, read_answer, serve
 from tests.monitor.server.service import make_ranking
 
 SERVER = Path(__file__).with_name("server.py")
@@ -27,7 +26,7 @@ SERVER = Path(__file__).with_name("server.py")
 class Listener:
     """A service in a process of its own."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path):
         with SQLiteStore(path) as store:
             key, self.shown = make_key("music", ["ingest"], name="test", now=0)
             store.add_key(key, "test")
@@ -40,13 +39,13 @@ class Listener:
         assert self.process.stdout is not None
         self.port = int(self.process.stdout.readline().rstrip("/\n").rpartition(":")[2])
 
-    def connect(self) -> socket.socket:
+    def connect(self):
         return socket.create_connection(("127.0.0.1", self.port), timeout=300)
 
-    def head(self, *more: str) -> bytes:
+    def head(self, *more):
         return post_head(self.shown.reveal(), *more)
 
-    def ask(self, sent: bytes, *, ends: bool = True) -> str:
+    def ask(self, sent, *, ends=True):
         """Send bytes, and give all that comes until the connection is closed."""
         with self.connect() as connection:
             connection.sendall(sent)
@@ -56,19 +55,19 @@ class Listener:
 
 
 @pytest.fixture(scope="module")
-def listener(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listener]:
+def listener(tmp_path_factory):
     made = Listener(tmp_path_factory.mktemp("listener") / "events.db")
     yield made
     made.process.kill()
     made.process.communicate()
 
 
-def status_of(answer: str) -> str:
+def status_of(answer):
     return answer.partition("\r\n")[0].split(" ")[1]
 
 
-def test_an_offer_of_another_protocol_is_ignored(tmp_path: Path) -> None:
-    async def ask(service: Listening) -> list[tuple[int, int]]:
+def test_an_offer_of_another_protocol_is_ignored(tmp_path):
+    async def ask(service):
         reader, writer = await service.connect()
         told = []
         for number in range(2):
@@ -94,7 +93,7 @@ def test_an_offer_of_another_protocol_is_ignored(tmp_path: Path) -> None:
         ["Bad Name: x"],
     ],
 )
-def test_what_is_no_http_is_refused(listener: Listener, lines: list[str]) -> None:
+def test_what_is_no_http_is_refused(listener, lines):
     assert status_of(listener.ask(listener.head(*lines) + b"{}", ends=False)) == "400"
 
 
@@ -117,20 +116,18 @@ def test_what_is_no_http_is_refused(listener: Listener, lines: list[str]) -> Non
         (b"*", {"404"}),
     ],
 )
-def test_whatever_an_address_is_it_is_answered(
-    listener: Listener, target: bytes, statuses: set[str]
-) -> None:
+def test_whatever_an_address_is_it_is_answered(listener, target, statuses):
     head = b"GET " + target + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     assert status_of(listener.ask(head, ends=False)) in statuses
 
 
-def test_a_large_body_is_refused_before_it_is_sent(listener: Listener) -> None:
+def test_a_large_body_is_refused_before_it_is_sent(listener):
     answer = listener.ask(listener.head("Content-Length: 999999999"), ends=False)
     assert status_of(answer) == "413"
     assert "connection: close" in answer.lower()
 
 
-def test_a_body_without_end_is_refused_while_it_comes(listener: Listener) -> None:
+def test_a_body_without_end_is_refused_while_it_comes(listener):
     piece = b"100000\r\n" + b" " * (1 << 20) + b"\r\n"
     with listener.connect() as connection:
         connection.sendall(listener.head("Transfer-Encoding: chunked"))
@@ -142,7 +139,7 @@ def test_a_body_without_end_is_refused_while_it_comes(listener: Listener) -> Non
         assert status_of(connection.recv(65_536).decode()) == "413"
 
 
-def test_whoever_hangs_up_has_stored_nothing(listener: Listener) -> None:
+def test_whoever_hangs_up_has_stored_nothing(listener):
     answer = listener.ask(listener.head("Content-Length: 1000") + b'{"ranking_id": "half"')
     assert answer == ""
     body = json.dumps(make_ranking(2, ranking_id="half")).encode()
@@ -150,7 +147,7 @@ def test_whoever_hangs_up_has_stored_nothing(listener: Listener) -> None:
     assert '"accepted":1' in listener.ask(head + body, ends=False)
 
 
-def test_it_ends_when_it_is_asked_to(tmp_path: Path) -> None:
+def test_it_ends_when_it_is_asked_to(tmp_path):
     made = Listener(tmp_path / "events.db")
     body = json.dumps(make_ranking(1)).encode()
     head = made.head(f"Content-Length: {len(body)}", "Connection: close")
@@ -168,8 +165,8 @@ def test_it_ends_when_it_is_asked_to(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET /healthz HTTP/1.1\r\nHost: local", b"POST"])
-def test_a_head_that_does_not_come_is_not_waited_for(tmp_path: Path, sent: bytes) -> None:
-    async def ask(service: Listening) -> list[bytes]:
+def test_a_head_that_does_not_come_is_not_waited_for(tmp_path, sent):
+    async def ask(service):
         reader, writer = await service.connect()
         writer.write(HEALTH)
         head = await reader.readuntil(b"\r\n\r\n")
@@ -184,8 +181,8 @@ def test_a_head_that_does_not_come_is_not_waited_for(tmp_path: Path, sent: bytes
     assert serve(tmp_path, ask, settings) == [b"200", b'{"status":"ok"}']
 
 
-def test_the_connection_that_has_waited_longest_makes_room(tmp_path: Path) -> None:
-    async def ask(service: Listening) -> list[str]:
+def test_the_connection_that_has_waited_longest_makes_room(tmp_path):
+    async def ask(service):
         opened = []
         for _ in range(3):
             reader, writer = await service.connect()
@@ -207,8 +204,8 @@ def test_the_connection_that_has_waited_longest_makes_room(tmp_path: Path) -> No
     assert closed == ""
 
 
-def test_a_connection_too_many_is_told_when_to_come_back(tmp_path: Path) -> None:
-    async def ask(service: Listening) -> str:
+def test_a_connection_too_many_is_told_when_to_come_back(tmp_path):
+    async def ask(service):
         head = post_head(service.key, "Content-Length: 9", "Expect: 100-continue")
         busy = []
         for _ in range(2):
@@ -230,7 +227,7 @@ def test_a_connection_too_many_is_told_when_to_come_back(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_whoever_is_killed_has_kept_what_it_acknowledged(tmp_path: Path) -> None:
+def test_whoever_is_killed_has_kept_what_it_acknowledged(tmp_path):
     path = tmp_path / "events.db"
     acknowledged: list[int] = []
     sent = 0
@@ -238,7 +235,7 @@ def test_whoever_is_killed_has_kept_what_it_acknowledged(tmp_path: Path) -> None
         made = Listener(path)
         enough = threading.Event()
 
-        def send(made: Listener, first: int, enough: threading.Event) -> None:
+        def send(made, first, enough):
             for at in range(first, first + 500, 5):
                 body = json.dumps([make_ranking(one) for one in range(at, at + 5)]).encode()
                 head = made.head(f"Content-Length: {len(body)}", "Connection: close")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from types import SimpleNamespace
 
-import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from rankscope import FileError
@@ -27,10 +25,10 @@ from rankscope.records import replace
 
 from tests.monitor.server.music import MUSIC, START, log_music, make_click, make_search
 from tests.monitor.server.pages.incidents import BEGAN, make_incident, put_incidents
-from tests.monitor.server.service import NOW, MakeService, Refusing, Service, make_ranking
+from tests.monitor.server.service import NOW, Refusing, make_ranking
 
 
-def test_whatever_is_wrong_with_a_key_is_told_alike(service: Service) -> None:
+def test_whatever_is_wrong_with_a_key_is_told_alike(service):
     key_id = service.key.split("_")[1]
     revoked = service.make_key("music", "ingest")
     service.store.revoke_key("music", revoked.split("_")[1], NOW, "test")
@@ -58,16 +56,14 @@ def test_whatever_is_wrong_with_a_key_is_told_alike(service: Service) -> None:
     assert service.post("/v1/rankings", [make_ranking(1)], key=None, headers=good).is_success
 
 
-def test_two_keys_are_none(service: Service) -> None:
+def test_two_keys_are_none(service):
     value = f"Bearer {service.key}"
     headers = [("authorization", value), ("authorization", value)]
     made = ("POST", "/v1/rankings", b"{}", headers)
     assert service.ask_all([made])[0].status_code == 401  # type: ignore[list-item]
 
 
-def test_unknown_keys_cost_no_queries(
-    make_service: MakeService, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unknown_keys_cost_no_queries(make_service, monkeypatch):
     reads = []
     read = SQLiteStore.all_keys
     monkeypatch.setattr(SQLiteStore, "all_keys", lambda store: reads.append(1) or read(store))
@@ -87,18 +83,18 @@ def test_unknown_keys_cost_no_queries(
 
 
 def test_too_many_requests_with_a_key_are_slowed_down_and_come_back_later(
-    make_service: MakeService, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    make_service, monkeypatch
+):
     waited: list[float] = []
 
-    async def wait(seconds: float) -> None:
+    async def wait(seconds):
         waited.append(seconds)
 
     monkeypatch.setattr(door, "asyncio", SimpleNamespace(sleep=wait))
     service = make_service(Settings(key_rate=0.5, key_burst=2))
     other = service.make_key("music", "ingest")
 
-    def ask(key: str = "") -> tuple[int, str | None]:
+    def ask(key=""):
         answer = service.post("/v1/rankings", make_ranking(1), key=key)
         return answer.status_code, answer.headers.get("retry-after")
 
@@ -108,23 +104,21 @@ def test_too_many_requests_with_a_key_are_slowed_down_and_come_back_later(
     assert waited == [door.REFUSING_SECONDS] * 2
 
 
-def test_bad_keys_from_an_address_do_not_shut_out_good_ones(make_service: MakeService) -> None:
+def test_bad_keys_from_an_address_do_not_shut_out_good_ones(make_service):
     service = make_service(Settings(failure_rate=1, failure_burst=3))
     answers = [service.post("/v1/rankings", {}, key="rk_x") for _ in range(5)]
     assert [answer.status_code for answer in answers] == [401, 401, 401, 429, 429]
     assert service.post("/v1/rankings", make_ranking(1)).status_code == 200
 
 
-def test_too_many_requests_that_need_no_key_come_back_later(
-    make_service: MakeService,
-) -> None:
+def test_too_many_requests_that_need_no_key_come_back_later(make_service):
     service = make_service(Settings(open_rate=1, open_burst=2))
     statuses = [service.ask("GET", "/healthz", key=None).status_code for _ in range(4)]
     assert statuses == [200, 200, 429, 429]
     assert service.post("/v1/rankings", make_ranking(1)).status_code == 200
 
 
-def test_a_request_is_a_line_of_the_log(service: Service) -> None:
+def test_a_request_is_a_line_of_the_log(service):
     answer = service.post("/v1/rankings", [make_ranking(1), make_ranking(1), {}])
     line = service.last_line()
     assert line.pop("seconds") >= 0
@@ -145,7 +139,7 @@ def test_a_request_is_a_line_of_the_log(service: Service) -> None:
     }
 
 
-def test_the_log_is_lines_whatever_is_sent(service: Service) -> None:
+def test_the_log_is_lines_whatever_is_sent(service):
     forged = '\r\n{"event": "forged"}\x1b[31m\u2028\x85'
     key, shown = make_key("a", ["ingest"], name="test", now=0)
     service.store.add_key(replace(key, project=f"a{forged}"), "test")
@@ -166,9 +160,7 @@ def test_the_log_is_lines_whatever_is_sent(service: Service) -> None:
 @pytest.mark.parametrize(
     "error", [ValueError("SELECT secret"), KeyError("/etc/secret"), OSError(5, "secret")]
 )
-def test_what_goes_wrong_within_is_told_to_nobody(
-    service: Service, make_service: MakeService, error: Exception
-) -> None:
+def test_what_goes_wrong_within_is_told_to_nobody(service, make_service, error):
     broken = make_service(store=Refusing(service.store, error))
     answer = broken.post("/v1/rankings", make_ranking(1))
     assert answer.status_code == 500
@@ -187,9 +179,7 @@ def test_what_goes_wrong_within_is_told_to_nobody(
     assert not any("secret" in line for line in broken.log)
 
 
-def test_a_store_that_has_failed_is_not_healthy(
-    service: Service, make_service: MakeService
-) -> None:
+def test_a_store_that_has_failed_is_not_healthy(service, make_service):
     failed = make_service(store=Refusing(service.store))
     failed.store.failure = FileError("it has", code="store_failed")
     for path in ("/healthz", "/readyz"):
@@ -202,9 +192,7 @@ LABELS = {
 }
 
 
-def scrape(
-    service: Service, project: str = "music", key: str | None = None
-) -> dict[tuple[str, tuple[str, ...]], float]:
+def scrape(service, project="music", key=None):
     """The samples, by name and the values of their labels, in the order of their names."""
     answer = service.ask("GET", "/metrics", key=key or service.make_key(project, "read"))
     assert answer.status_code == 200
@@ -218,7 +206,7 @@ def scrape(
     }
 
 
-def test_values_are_those_of_the_newest_final_windows(service: Service) -> None:
+def test_values_are_those_of_the_newest_final_windows(service):
     monitor = log_music(service)
     samples = scrape(service)
     for measure, k in (("nDCG@1", "1"), ("nDCG@5", "5"), ("nDCG@10", "10")):
@@ -246,7 +234,7 @@ def test_values_are_those_of_the_newest_final_windows(service: Service) -> None:
     assert samples["rankscope_newest_ranking_timestamp_seconds", ()] == newest / SECOND
 
 
-def test_requests_are_timed_by_the_template_of_their_route(service: Service) -> None:
+def test_requests_are_timed_by_the_template_of_their_route(service):
     key = service.make_key("music", "read")
     paths = ["/v1/rankings/a", "/v1/rankings/a/b", "/v1/rules", "/v1/series?measure=x"]
     for path in [*paths, "/nothing/a", "/healthz"]:
@@ -269,20 +257,18 @@ def test_requests_are_timed_by_the_template_of_their_route(service: Service) -> 
     assert samples[name, ("+Inf", "GET", "/v1/rankings/{ranking_id:id}")] == 2
 
 
-def test_a_project_does_not_see_requests_of_others(service: Service) -> None:
+def test_a_project_does_not_see_requests_of_others(service):
     service.ask("GET", "/v1/rules", key=service.make_key("films", "read"))
     assert not any("http" in name for name, _ in scrape(service))
 
 
-def test_notifications_are_counted_by_status_also_those_of_which_there_are_none(
-    service: Service,
-) -> None:
+def test_notifications_are_counted_by_status_also_those_of_which_there_are_none(service):
     samples = scrape(service)
     for status in ("waiting", "delivered", "dead", "summed"):
         assert samples["rankscope_notifications", (status,)] == 0
 
 
-def test_metrics_follow_the_rules_of_prometheus(service: Service) -> None:
+def test_metrics_follow_the_rules_of_prometheus(service):
     log_music(service)
     key = service.make_key("music", "read")
     service.ask("GET", "/metrics", key=key)
@@ -302,7 +288,7 @@ def test_metrics_follow_the_rules_of_prometheus(service: Service) -> None:
     assert len(series) == len(set(series))
 
 
-def test_what_was_discarded_is_counted_by_reason(service: Service) -> None:
+def test_what_was_discarded_is_counted_by_reason(service):
     log_music(service)
     service.post("/v1/rankings", [{}, {"ranking_id": "r"}])
     service.ask("POST", "/v1/rankings", b"{")
@@ -315,7 +301,7 @@ def test_what_was_discarded_is_counted_by_reason(service: Service) -> None:
     assert samples["rankscope_requests_refused_total", ("json_syntax",)] == 1
 
 
-def test_what_was_deleted_was_not_rejected(service: Service) -> None:
+def test_what_was_deleted_was_not_rejected(service):
     monitor = log_music(service)
     gone = monitor.delete_before(to_datetime(NOW - DAY))
     samples = scrape(service)
@@ -324,14 +310,14 @@ def test_what_was_deleted_was_not_rejected(service: Service) -> None:
     assert "rankscope_events_rejected_total" not in {name for name, _ in samples}
 
 
-def test_a_project_that_is_not_configured_has_counters(service: Service) -> None:
+def test_a_project_that_is_not_configured_has_counters(service):
     service.post("/v1/rankings", [{}])
     samples = scrape(service)
     assert samples["rankscope_events_ingested_total", ()] == 0
     assert ("rankscope_events_not_evaluated", ()) not in samples
 
 
-def test_the_disk_and_the_store_are_looked_at(service: Service) -> None:
+def test_the_disk_and_the_store_are_looked_at(service):
     key = service.make_key("music", "read")
     scrape(service, key=key)
     service.store.probe().result(30)  # the first use of the key is stored by now
@@ -341,10 +327,10 @@ def test_the_disk_and_the_store_are_looked_at(service: Service) -> None:
     assert samples["rankscope_store_waiting", ()] == 0
 
 
-def test_the_last_backup_is_told_where_backups_are_made(service: Service, tmp_path: Path) -> None:
+def test_the_last_backup_is_told_where_backups_are_made(service, tmp_path):
     monitor, telemetry = log_music(service), Telemetry()
 
-    def read() -> dict[str, float]:
+    def read():
         families = text_string_to_metric_families(write_metrics(monitor, telemetry).decode())
         start = "rankscope_backup_"
         samples = [each for family in families for each in family.samples]
@@ -365,7 +351,7 @@ def test_the_last_backup_is_told_where_backups_are_made(service: Service, tmp_pa
     assert read() == {**told, "last_success_bytes": float(telemetry.backups.last.size)}
 
 
-def test_names_that_are_markup_are_written_as_labels(service: Service) -> None:
+def test_names_that_are_markup_are_written_as_labels(service):
     hostile = 'a"} 1\n<b>\\ \u202e'
     monitor = log_music(service)
     ranking = make_search(500, version=hostile, time=START)
@@ -380,13 +366,13 @@ RULE = Rule(name="quality", measure="nDCG@5")
 HOSTILE = "<script>alert(1)</script>"
 
 
-def post_to(service: Service, path: str, key: str, body: dict[str, str]) -> httpx.Response:
+def post_to(service, path, key, body):
     headers = {"content-type": "application/json"}
     return service.ask("POST", path, json.dumps(body).encode(), key=key, headers=headers)
 
 
 @pytest.fixture
-def incident_id(service: Service) -> str:
+def incident_id(service):
     """An open incident of the project music."""
     service.store.configure("music", MUSIC.to_json(), NOW, "ada")
     set_rule(service.store, "music", MUSIC, RULE, now=NOW, actor="ada")
@@ -395,9 +381,7 @@ def incident_id(service: Service) -> str:
     return incident.incident_id
 
 
-def test_incidents_are_listed_and_shown_with_their_history(
-    service: Service, incident_id: str
-) -> None:
+def test_incidents_are_listed_and_shown_with_their_history(service, incident_id):
     key = service.make_key("music", "read")
     (listed,) = service.ask("GET", "/v1/incidents", key=key).json()["incidents"]
     shown = service.ask("GET", f"/v1/incidents/{incident_id}", key=key).json()
@@ -417,11 +401,11 @@ def test_incidents_are_listed_and_shown_with_their_history(
     assert service.ask("GET", "/v1/incidents?state=odd", key=key).status_code == 422
 
 
-def test_people_acknowledge_snooze_and_resolve(service: Service, incident_id: str) -> None:
+def test_people_acknowledge_snooze_and_resolve(service, incident_id):
     key = service.make_key("music", "read", "admin")
     path = f"/v1/incidents/{incident_id}"
 
-    def post(action: str, **body: str) -> dict[str, object]:
+    def post(action, **body):
         answer = post_to(service, f"{path}/{action}", key, body)
         assert answer.status_code == 200, answer.text
         return answer.json()  # type: ignore[no-any-return]
@@ -452,9 +436,7 @@ def test_people_acknowledge_snooze_and_resolve(service: Service, incident_id: st
         ("resolve", {"evil": "1"}),
     ],
 )
-def test_what_cannot_be_done_is_refused(
-    service: Service, incident_id: str, action: str, body: dict[str, str]
-) -> None:
+def test_what_cannot_be_done_is_refused(service, incident_id, action, body):
     key = service.make_key("music", "read", "admin")
     answer = post_to(service, f"/v1/incidents/{incident_id}/{action}", key, body)
     assert answer.status_code == 422

@@ -8,28 +8,21 @@ import httpx
 import pytest
 from rankscope.monitor.server.http.settings import Settings
 
-from tests.monitor.server.service import NOW, MakeService, Service, make_ranking
+from tests.monitor.server.service import NOW, make_ranking
 
 
 @pytest.fixture(scope="module")
-def service(shared: Service) -> Service:
+def service(shared):
     """None of these tests stores events."""
     return shared
 
 
 @pytest.fixture
-def opened(make_service: MakeService) -> Service:
+def opened(make_service):
     return make_service(Settings(open_project="default"), has_key=False)
 
 
-def ask_openly(
-    service: Service,
-    method: str,
-    path: str,
-    said: object,
-    client: str = "127.0.0.1",
-    **headers: str,
-) -> httpx.Response:
+def ask_openly(service, method, path, said, client="127.0.0.1", **headers):
     """Ask from this machine, without a key unless there is one."""
     sent = {"content-type": "application/json"}
     sent |= {name.replace("_", "-"): value for name, value in headers.items()}
@@ -38,13 +31,13 @@ def ask_openly(
     return answer
 
 
-def log_openly(service: Service, client: str = "127.0.0.1", **headers: str) -> int:
+def log_openly(service, client="127.0.0.1", **headers):
     """Log a ranking without a key, and give the status."""
     ranking = make_ranking(1)
     return ask_openly(service, "POST", "/v1/rankings", ranking, client, **headers).status_code
 
 
-def test_this_machine_needs_no_key(opened: Service) -> None:
+def test_this_machine_needs_no_key(opened):
     assert log_openly(opened) == 200
     assert opened.store.counters("default") == {"accepted": 1}
     line = opened.last_line()
@@ -52,7 +45,7 @@ def test_this_machine_needs_no_key(opened: Service) -> None:
     assert opened.browser().get("/sign-in?next=/quality").headers["location"] == "/quality"
 
 
-def test_it_is_closed_unless_it_was_opened(make_service: MakeService) -> None:
+def test_it_is_closed_unless_it_was_opened(make_service):
     service = make_service(has_key=False)
     assert log_openly(service) == 401
 
@@ -69,11 +62,11 @@ def test_it_is_closed_unless_it_was_opened(make_service: MakeService) -> None:
         ("127.0.0.1", {"authorization": ""}),
     ],
 )
-def test_others_need_one(opened: Service, client: str, headers: dict[str, str]) -> None:
+def test_others_need_one(opened, client, headers):
     assert log_openly(opened, client, **headers) == 401
 
 
-def test_a_name_that_others_know_needs_one(make_service: MakeService) -> None:
+def test_a_name_that_others_know_needs_one(make_service):
     settings = Settings(open_project="default", hosts=("localhost", "rank.example"))
     service = make_service(settings, has_key=False)
     assert log_openly(service, host="rank.example") == 401
@@ -81,11 +74,11 @@ def test_a_name_that_others_know_needs_one(make_service: MakeService) -> None:
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
-def test_what_a_page_can_send_without_asking_is_not_taken(opened: Service, kind: str) -> None:
+def test_what_a_page_can_send_without_asking_is_not_taken(opened, kind):
     assert log_openly(opened, content_type=kind) == 415
 
 
-def test_the_first_key_closes_it_for_good(opened: Service) -> None:
+def test_the_first_key_closes_it_for_good(opened):
     assert log_openly(opened) == 200
     key = opened.make_key("music", "read")
     assert log_openly(opened) == 401
@@ -93,7 +86,7 @@ def test_the_first_key_closes_it_for_good(opened: Service) -> None:
     assert log_openly(opened) == 401
 
 
-def test_the_first_key_does_not_lock_its_maker_out(opened: Service) -> None:
+def test_the_first_key_does_not_lock_its_maker_out(opened):
     refused = ask_openly(opened, "POST", "/v1/keys", {"name": "log_openly", "scopes": ["ingest"]})
     assert refused.status_code == 409
     assert refused.json()["error"]["code"] == "no_administrator"
@@ -115,7 +108,7 @@ def test_the_first_key_does_not_lock_its_maker_out(opened: Service) -> None:
     assert ask_openly(opened, "GET", "/v1/keys", {}, **key).status_code == 401
 
 
-def test_a_key_that_was_revoked_before_keeps_it_closed(make_service: MakeService) -> None:
+def test_a_key_that_was_revoked_before_keeps_it_closed(make_service):
     service = make_service(Settings(open_project="default"))
     service.store.revoke_key("music", service.key.split("_")[1], NOW, "test")
     assert log_openly(service) == 401

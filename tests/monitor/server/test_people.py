@@ -19,7 +19,7 @@ from rankscope.monitor.store.people import LINK_LIFE, SESSION_IDLE, SESSION_LIFE
 
 from tests.monitor.server.music import MUSIC, open_monitor
 from tests.monitor.server.pages.test_rules import FIELDS
-from tests.monitor.server.service import NOW, Browser, MakeService, Service, find_token
+from tests.monitor.server.service import NOW, Service, find_token
 
 ANN, PASSWORD = "ann@example.com", "correct horse battery staple"
 COOKIE = "rankscope-session"
@@ -28,18 +28,18 @@ OFTEN = {"sign_in_burst": 10**6, "account_burst": 10**6, "open_burst": 10**6}
 
 
 @pytest.fixture(autouse=True)
-def _cheap_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+def _cheap_hashes(monkeypatch):
     """Only one test is about what a hash costs."""
     cheap = partial(argon2.PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
     monkeypatch.setattr(argon2, "PasswordHasher", cheap)
 
 
 @pytest.fixture
-def service(make_service: MakeService) -> Service:
+def service(make_service):
     return make_service(Settings(**OFTEN))
 
 
-def invite(service: Service, email: str = ANN, **roles: str) -> str:
+def invite(service, email=ANN, **roles):
     """Add a person, and return what the link has."""
     person, link = accounts.add_person(
         service.store, email, name="Ann", now=service.now, actor="test"
@@ -49,7 +49,7 @@ def invite(service: Service, email: str = ANN, **roles: str) -> str:
     return link
 
 
-def join(service: Service, email: str = ANN, **roles: str) -> Browser:
+def join(service, email=ANN, **roles):
     """Add a person who sets a password, and return the browser."""
     browser = service.browser()
     link = invite(service, email, **roles)
@@ -57,30 +57,28 @@ def join(service: Service, email: str = ANN, **roles: str) -> Browser:
     return browser
 
 
-def set_password(
-    browser: Browser, link: str, password: str = PASSWORD, path: str = "/set-password"
-) -> Any:  # noqa: ANN401 - as `send`
+def set_password(browser, link, password=PASSWORD, path="/set-password"):
     return browser.send(path, {"link": link, "password": password})
 
 
-def sign_in(browser: Browser, email: str = ANN, password: str = PASSWORD, **more: str) -> Any:  # noqa: ANN401 - as `send`
+def sign_in(browser, email=ANN, password=PASSWORD, **more):
     return browser.send("/sign-in", {"email": email, "password": password, **more})
 
 
-def token_of(browser: Browser) -> str:
+def token_of(browser):
     return find_token(browser.get("/account").text)
 
 
-def act(browser: Browser, path: str, **fields: str) -> Any:  # noqa: ANN401 - as `send`
+def act(browser, path, **fields):
     return browser.send(path, {"csrf": token_of(browser), **fields})
 
 
-def actions(service: Service) -> list[str]:
+def actions(service):
     """What the audit log says of sign-ins and accounts, the newest first."""
     return [each.entry.action for each in service.store.read_audit(None) if not each.project]
 
 
-def test_a_link_sets_a_password_once_and_signs_in(service: Service) -> None:
+def test_a_link_sets_a_password_once_and_signs_in(service):
     link, browser = invite(service), service.browser()
     page = browser.get(f"/set-password?link={link}")
     assert ANN in page.text
@@ -94,19 +92,19 @@ def test_a_link_sets_a_password_once_and_signs_in(service: Service) -> None:
     assert actions(service)[:2] == ["sign_in", "person.set_password"]
 
 
-def is_in_as(browser: Browser, password: str = PASSWORD) -> bool:
+def is_in_as(browser, password=PASSWORD):
     return sign_in(browser, password=password).status_code == 303 and browser.is_in()
 
 
 @pytest.mark.parametrize(("after", "status"), [(-1, 200), (0, 404), (1, 404)])
-def test_a_link_expires(service: Service, after: int, status: int) -> None:
+def test_a_link_expires(service, after, status):
     link = invite(service)
     service.seconds = (LINK_LIFE + after * SECOND) / SECOND
     assert service.browser().get(f"/set-password?link={link}").status_code == status
     assert set_password(service.browser(), link).status_code == {200: 303}.get(status, status)
 
 
-def test_a_new_link_ends_the_one_before_and_everything_else(service: Service) -> None:
+def test_a_new_link_ends_the_one_before_and_everything_else(service):
     browser = join(service)
     _, first = accounts.reset_password(service.store, ANN, now=NOW, actor="test")
     _, second = accounts.reset_password(service.store, ANN, now=NOW, actor="test")
@@ -128,20 +126,18 @@ def test_a_new_link_ends_the_one_before_and_everything_else(service: Service) ->
         ("pässwörter\u0000\U0001f600", True),
     ],
 )
-def test_a_password_has_a_length(service: Service, password: str, *, is_taken: bool) -> None:
+def test_a_password_has_a_length(service, password, *, is_taken):
     link = invite(service)
     assert set_password(service.browser(), link, password).status_code == (303 if is_taken else 422)
     assert is_in_as(service.browser(), password) == is_taken
 
 
-def test_letters_are_the_same_however_a_keyboard_writes_them(service: Service) -> None:
+def test_letters_are_the_same_however_a_keyboard_writes_them(service):
     assert set_password(service.browser(), invite(service), "Gr\u00f6\u00dfe 12345678")
     assert is_in_as(service.browser(), "Gro\u0308\u00dfe 12345678")
 
 
-def test_whatever_is_wrong_gets_one_answer_and_the_same_work(
-    service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_whatever_is_wrong_gets_one_answer_and_the_same_work(service, monkeypatch):
     join(service)
     join(service, "gone@example.com")
     accounts.disable_person(service.store, "gone@example.com", now=NOW, actor="test")
@@ -178,14 +174,14 @@ def test_whatever_is_wrong_gets_one_answer_and_the_same_work(
     assert len(told) == 1
 
 
-def test_an_address_is_read_in_lower_case_and_only_in_ascii(service: Service) -> None:
+def test_an_address_is_read_in_lower_case_and_only_in_ascii(service):
     join(service, "kim@example.com")
     assert sign_in(service.browser(), " Kim@Example.COM ").status_code == 303
     # The Kelvin sign is a small k in lower case.
     assert sign_in(service.browser(), "\u212aim@example.com").status_code == 401
 
 
-def test_a_session_begins_with_a_cookie_that_nobody_knew(service: Service) -> None:
+def test_a_session_begins_with_a_cookie_that_nobody_knew(service):
     browser = join(service)
     mine, theirs = service.browser(), "0" * 64
     mine.cookies[COOKIE] = theirs  # an attacker has put it there
@@ -210,8 +206,8 @@ def test_a_session_begins_with_a_cookie_that_nobody_knew(service: Service) -> No
     ],
 )
 def test_only_this_machine_gets_a_cookie_that_plain_http_carries(
-    service: Service, client: str, name: str, *, is_secure: bool
-) -> None:
+    service, client, name, *, is_secure
+):
     join(service)
     cookie = sign_in(service.browser(client)).headers.get_list("set-cookie")[0]
     kept, *said = cookie.split("; ")
@@ -220,14 +216,14 @@ def test_only_this_machine_gets_a_cookie_that_plain_http_carries(
     assert set(said) == expected | ({"Secure"} if is_secure else set())
 
 
-def test_a_proxy_on_this_machine_gets_the_secure_cookie(service: Service) -> None:
+def test_a_proxy_on_this_machine_gets_the_secure_cookie(service):
     join(service)
     fields = {"email": ANN, "password": PASSWORD}
     answer = service.browser().send("/sign-in", fields, x_forwarded_for="192.0.2.1")
     assert answer.headers["set-cookie"].startswith("__Host-")
 
 
-def test_cookies_that_are_no_sessions_open_nothing(service: Service) -> None:
+def test_cookies_that_are_no_sessions_open_nothing(service):
     cookie = join(service).cookies[COOKIE]
     for kept in ("", "0" * 64, cookie[:-1], cookie + "0", hash_secret(cookie), "\ufffd"):
         other = service.browser()
@@ -245,9 +241,7 @@ def test_cookies_that_are_no_sessions_open_nothing(service: Service) -> None:
         ([*(HOUR * at for at in range(6, 168, 6)), SESSION_LIFE], False),
     ],
 )
-def test_a_session_ends_unused_and_in_any_case(
-    service: Service, uses: list[int], *, is_open: bool
-) -> None:
+def test_a_session_ends_unused_and_in_any_case(service, uses, *, is_open):
     browser = join(service)
     for use in uses:
         service.seconds = use / SECOND
@@ -256,7 +250,7 @@ def test_a_session_ends_unused_and_in_any_case(
     assert found == is_open
 
 
-def test_the_last_use_is_written_once_a_minute(service: Service) -> None:
+def test_the_last_use_is_written_once_a_minute(service):
     browser, seen = join(service), []
     for use in (0, MINUTE - SECOND, MINUTE, 2 * MINUTE - SECOND, 3 * MINUTE):
         service.seconds = use / SECOND
@@ -266,7 +260,7 @@ def test_the_last_use_is_written_once_a_minute(service: Service) -> None:
     assert seen == [0, 0, MINUTE, MINUTE, 3 * MINUTE]
 
 
-def test_who_is_disabled_is_out_at_once(service: Service) -> None:
+def test_who_is_disabled_is_out_at_once(service):
     browser = join(service)
     accounts.disable_person(service.store, ANN, now=NOW, actor="test")
     assert not browser.is_in()
@@ -276,9 +270,7 @@ def test_who_is_disabled_is_out_at_once(service: Service) -> None:
     assert set_password(service.browser(), link).status_code == 303
 
 
-def test_a_role_that_is_taken_away_acts_at_once_and_a_new_one_changes_the_cookie(
-    service: Service,
-) -> None:
+def test_a_role_that_is_taken_away_acts_at_once_and_a_new_one_changes_the_cookie(service):
     browser = join(service, music="admin")
     before = browser.cookies[COOKIE]
     assert browser.get("/audit").status_code == 200
@@ -293,9 +285,7 @@ def test_a_role_that_is_taken_away_acts_at_once_and_a_new_one_changes_the_cookie
     assert browser.is_in()
 
 
-def test_wrong_passwords_of_an_account_are_slowed_down_and_do_not_lock_it_out(
-    make_service: MakeService,
-) -> None:
+def test_wrong_passwords_of_an_account_are_slowed_down_and_do_not_lock_it_out(make_service):
     service = make_service(Settings(sign_in_burst=10**6, account_burst=3, account_rate=0.1))
     mine = join(service)
     fresh = service.browser()
@@ -312,7 +302,7 @@ def test_wrong_passwords_of_an_account_are_slowed_down_and_do_not_lock_it_out(
     assert is_in_as(fresh)
 
 
-def test_the_cookie_of_a_browser_is_void_with_a_new_password(make_service: MakeService) -> None:
+def test_the_cookie_of_a_browser_is_void_with_a_new_password(make_service):
     service = make_service(Settings(sign_in_burst=10**6, account_burst=1, account_rate=0.01))
     browser = join(service)
     _, link = accounts.reset_password(service.store, ANN, now=NOW, actor="test")
@@ -321,7 +311,7 @@ def test_the_cookie_of_a_browser_is_void_with_a_new_password(make_service: MakeS
     assert sign_in(browser).status_code == 429
 
 
-def test_an_address_that_tries_many_accounts_is_slowed_down(make_service: MakeService) -> None:
+def test_an_address_that_tries_many_accounts_is_slowed_down(make_service):
     service = make_service(Settings(sign_in_burst=3, sign_in_rate=0.1))
     join(service)
     tries = [sign_in(service.browser("10.9.9.9"), f"a{at}@example.com") for at in range(4)]
@@ -333,7 +323,7 @@ def test_an_address_that_tries_many_accounts_is_slowed_down(make_service: MakeSe
     assert [answer.status_code for answer in right] == [303] * 5  # these cost nothing
 
 
-def add_app(service: Service, browser: Browser) -> tuple[Any, list[str]]:
+def add_app(service, browser):
     """Add an authenticator app, and return it and the recovery codes."""
     secret = re.search(r"<code>([A-Z2-7]{32})</code>", browser.get("/account").text)
     assert secret is not None
@@ -344,7 +334,7 @@ def add_app(service: Service, browser: Browser) -> tuple[Any, list[str]]:
     return app, re.findall(r"<code>([a-z2-7]{4}(?:-[a-z2-7]{4}){3})</code>", page.text)
 
 
-def test_a_code_of_the_app_is_needed_and_taken_once(service: Service) -> None:
+def test_a_code_of_the_app_is_needed_and_taken_once(service):
     browser = join(service)
     app, codes = add_app(service, browser)
     assert len(set(codes)) == 10
@@ -368,7 +358,7 @@ def test_a_code_of_the_app_is_needed_and_taken_once(service: Service) -> None:
     assert sign_in(service.browser(), code=app.at(service.now // SECOND)).status_code == 303
 
 
-def test_a_recovery_code_takes_the_place_of_the_app_once(service: Service) -> None:
+def test_a_recovery_code_takes_the_place_of_the_app_once(service):
     browser = join(service)
     _, codes = add_app(service, browser)
     assert sign_in(service.browser(), code=f" {codes[3].upper()} ").status_code == 303
@@ -378,7 +368,7 @@ def test_a_recovery_code_takes_the_place_of_the_app_once(service: Service) -> No
     assert len(service.store.people()[0].recovery) == 8
 
 
-def test_an_app_is_added_with_its_code_and_removed_with_the_password(service: Service) -> None:
+def test_an_app_is_added_with_its_code_and_removed_with_the_password(service):
     browser = join(service)
     secret = pyotp.random_base32()
     for bad, code in ((secret, "000000"), ("no base 32!", "000000"), ("", "")):
@@ -393,9 +383,7 @@ def test_an_app_is_added_with_its_code_and_removed_with_the_password(service: Se
     assert is_in_as(service.browser())
 
 
-def test_an_app_whose_secret_is_lost_lets_nobody_in_without_a_recovery_code(
-    service: Service,
-) -> None:
+def test_an_app_whose_secret_is_lost_lets_nobody_in_without_a_recovery_code(service):
     browser = join(service)
     app, codes = add_app(service, browser)
     person = service.store.people()[0]
@@ -408,7 +396,7 @@ def test_an_app_whose_secret_is_lost_lets_nobody_in_without_a_recovery_code(
 
 
 @pytest.mark.parametrize("last", [0, 99, 100, 101])
-def test_codes_up_to_the_last_one_taken_are_void(last: int) -> None:
+def test_codes_up_to_the_last_one_taken_are_void(last):
     secret = pyotp.random_base32()
     steps = {
         find_step(secret, pyotp.TOTP(secret).generate_otp(step), 100 * 30 * SECOND, last)
@@ -417,7 +405,7 @@ def test_codes_up_to_the_last_one_taken_are_void(last: int) -> None:
     assert steps == {step for step in (99, 100, 101) if step > last}
 
 
-def test_a_new_password_needs_the_old_one_and_ends_other_sessions(service: Service) -> None:
+def test_a_new_password_needs_the_old_one_and_ends_other_sessions(service):
     browser, other = join(service), service.browser()
     sign_in(other)
     before = browser.cookies[COOKIE]
@@ -432,7 +420,7 @@ def test_a_new_password_needs_the_old_one_and_ends_other_sessions(service: Servi
     assert is_in_as(service.browser(), new)
 
 
-def test_sessions_are_listed_and_end_one_by_one_or_all(service: Service) -> None:
+def test_sessions_are_listed_and_end_one_by_one_or_all(service):
     browsers = [join(service), service.browser(), service.browser()]
     for browser in browsers[1:]:
         sign_in(browser)
@@ -447,7 +435,7 @@ def test_sessions_are_listed_and_end_one_by_one_or_all(service: Service) -> None
     assert [browser.is_in() for browser in (*browsers, ben)] == [False, False, False, True]
 
 
-def test_a_form_needs_the_token_of_its_own_session(service: Service) -> None:
+def test_a_form_needs_the_token_of_its_own_session(service):
     browser, other = join(service), join(service, "ben@example.com")
     for fields in ({}, {"csrf": ""}, {"csrf": "0" * 64}, {"csrf": token_of(other)}):
         answer = browser.send("/sign-out", fields)
@@ -460,7 +448,7 @@ def test_a_form_needs_the_token_of_its_own_session(service: Service) -> None:
 
 @pytest.mark.parametrize("path", ["/sign-in", "/set-password", "/sign-out", "/account/password"])
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "none"])
-def test_a_form_of_another_page_is_refused(service: Service, path: str, site: str) -> None:
+def test_a_form_of_another_page_is_refused(service, path, site):
     browser = join(service)
     fields = {"email": ANN, "password": PASSWORD, "csrf": token_of(browser)}
     before = dict(browser.cookies)
@@ -482,7 +470,7 @@ def test_a_form_of_another_page_is_refused(service: Service, path: str, site: st
         "",
     ],
 )
-def test_nobody_is_sent_elsewhere(service: Service, wanted: str) -> None:
+def test_nobody_is_sent_elsewhere(service, wanted):
     join(service)
     browser = service.browser()
     assert sign_in(browser, next=wanted).headers["location"] == "/"
@@ -494,7 +482,7 @@ def test_nobody_is_sent_elsewhere(service: Service, wanted: str) -> None:
 @pytest.mark.parametrize(
     "wanted", ["/trace?measure=nDCG%405", "/slices?a=%C3%A4&b=//x", "/rules/a%20b"]
 )
-def test_who_signs_in_goes_on_where_they_wanted_to_go(service: Service, wanted: str) -> None:
+def test_who_signs_in_goes_on_where_they_wanted_to_go(service, wanted):
     join(service)
     sent = service.browser().get(wanted)
     assert sent.status_code == 303
@@ -504,7 +492,7 @@ def test_who_signs_in_goes_on_where_they_wanted_to_go(service: Service, wanted: 
     assert (unquote(found.path), found.query) == (unquote(asked.path), asked.query)
 
 
-def test_a_failed_sign_in_is_noted_without_its_password_and_boundedly(service: Service) -> None:
+def test_a_failed_sign_in_is_noted_without_its_password_and_boundedly(service):
     join(service)
     count = 104
     for at in range(count):
@@ -521,7 +509,7 @@ def test_a_failed_sign_in_is_noted_without_its_password_and_boundedly(service: S
     assert "hunter2" not in "".join(service.log)
 
 
-def test_operators_add_and_disable_people_and_admins_do_not(service: Service) -> None:
+def test_operators_add_and_disable_people_and_admins_do_not(service):
     boss = join(service, "boss@example.com")
     service.store.set_roles(None, {"boss@example.com": "operator"}, NOW, "test")
     page = act(boss, "/operator/people", email="New@example.com", name="New")
@@ -541,7 +529,7 @@ def test_operators_add_and_disable_people_and_admins_do_not(service: Service) ->
     assert boss.is_in()
 
 
-def test_the_audit_log_says_who_changed_a_rule_and_what_it_was(service: Service) -> None:
+def test_the_audit_log_says_who_changed_a_rule_and_what_it_was(service):
     open_monitor(service, "music").configure(MUSIC, actor="test")
     browser = join(service, music="editor")
     fields = {**FIELDS, "name": "quality"}
@@ -558,7 +546,7 @@ def test_the_audit_log_says_who_changed_a_rule_and_what_it_was(service: Service)
     assert len(lines) == len(service.store.read_audit("music"))
 
 
-def test_a_person_ends_the_open_mode_for_good(make_service: MakeService) -> None:
+def test_a_person_ends_the_open_mode_for_good(make_service):
     service = make_service(Settings(open_project="music"), has_key=False)
     assert service.browser().get("/rules").status_code == 200
     invite(service)
@@ -567,7 +555,7 @@ def test_a_person_ends_the_open_mode_for_good(make_service: MakeService) -> None
     assert service.browser().get("/rules").status_code == 303
 
 
-def test_a_hash_costs_what_the_standard_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hash_costs_what_the_standard_asks_for(monkeypatch):
     monkeypatch.undo()
     asked, used = argon2.profiles.RFC_9106_LOW_MEMORY, Passwords()._load()
     assert (used.type, used.time_cost, used.memory_cost) == (
@@ -578,9 +566,7 @@ def test_a_hash_costs_what_the_standard_asks_for(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("library", ["argon2", "pyotp", "segno"])
-def test_without_the_extra_it_is_said_what_to_install(
-    service: Service, monkeypatch: pytest.MonkeyPatch, library: str
-) -> None:
+def test_without_the_extra_it_is_said_what_to_install(service, monkeypatch, library):
     browser = join(service)
     monkeypatch.setitem(sys.modules, library, None)
     link, answers = invite(service, "ben@example.com"), []
@@ -594,5 +580,5 @@ def test_without_the_extra_it_is_said_what_to_install(
         assert library in answer.text
 
 
-def test_days_are_as_long_as_they_are() -> None:
+def test_days_are_as_long_as_they_are():
     assert (SESSION_LIFE, SESSION_IDLE, LINK_LIFE) == (7 * DAY, 12 * HOUR, 3 * DAY)

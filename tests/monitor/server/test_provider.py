@@ -7,10 +7,9 @@ import base64
 import hmac
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -27,7 +26,7 @@ from rankscope.monitor.server.pages.sign_in import DENIED
 from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.people import hash_secret
 
-from tests.monitor.server.service import NOW, Browser, MakeService, Service
+from tests.monitor.server.service import NOW
 from tests.monitor.store.processes import run_python
 
 CLIENT, SECRET = "rankscope", "the secret of the client"
@@ -40,7 +39,7 @@ OTHER = RSAKey.generate_key(2048, {"kid": "one", "use": "sig"})
 class Login:
     """A provider of sign-ins, which checks what it should, and says what a test wants."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.claims: dict[str, Any] = {}
         self.key: Any = KEY
         self.keys: list[Any] = [KEY]
@@ -54,14 +53,14 @@ class Login:
         login = self
 
         class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
+            def do_GET(self):
                 found = {
                     "/.well-known/openid-configuration": login.describe,
                     "/jwks": lambda: {"keys": [key.as_dict(private=False) for key in login.keys]},
                 }
                 self.answer(found[urlsplit(self.path).path]())
 
-            def do_POST(self) -> None:
+            def do_POST(self):
                 size = int(self.headers["content-length"])
                 said = {
                     name: each[0] for name, each in parse_qs(self.rfile.read(size).decode()).items()
@@ -73,7 +72,7 @@ class Login:
                     return
                 self.answer(login.issue(said, self.headers.get("authorization", "")))
 
-            def answer(self, said: object) -> None:
+            def answer(self, said):
                 body = json.dumps(said).encode()
                 self.send_response(login.status)
                 self.send_header("content-type", "application/json")
@@ -81,13 +80,13 @@ class Login:
                 self.end_headers()
                 self.wfile.write(body)
 
-            def log_message(self, *_said: object) -> None:
+            def log_message(self, *_said):
                 pass
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.issuer = f"http://127.0.0.1:{self.server.server_address[1]}"
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self):
         paths = {
             "authorization_endpoint": "/authorize",
             "token_endpoint": "/token",
@@ -96,7 +95,7 @@ class Login:
         said = {name: self.issuer + path for name, path in paths.items()}
         return {"issuer": self.issuer, **said, **self.described}
 
-    def authorize(self, address: str, code: str = "a code") -> str:
+    def authorize(self, address, code="a code"):
         """Do what the page of the provider does, and return where it sends the browser back to."""
         said = {name: each[0] for name, each in parse_qs(urlsplit(address).query).items()}
         assert said["response_type"] == "code"
@@ -106,7 +105,7 @@ class Login:
         self.asked[code] = said
         return f"/sign-in/callback?code={code.replace(' ', '+')}&state={said['state']}&prompt=x"
 
-    def issue(self, said: dict[str, str], authorization: str) -> dict[str, Any]:
+    def issue(self, said, authorization):
         """Issue a token for a code to the service that began the flow."""
         asked = self.asked.pop(said["code"])
         challenge = base64.urlsafe_b64encode(sha256(said["code_verifier"].encode()).digest())
@@ -133,7 +132,7 @@ class Login:
 
 
 @pytest.fixture
-def login() -> Iterator[Login]:
+def login():
     made = Login()
     thread = threading.Thread(target=made.server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
@@ -144,36 +143,36 @@ def login() -> Iterator[Login]:
 
 
 @pytest.fixture
-def service(make_service: MakeService, login: Login) -> Service:
+def service(make_service, login):
     made = make_service(make_settings(login))
     made.store.set_roles("music", {"group:search": "viewer"}, NOW, "test")
     return made
 
 
-def make_settings(login: Login) -> Settings:
+def make_settings(login):
     provider = Provider(issuer=login.issuer, client_id=CLIENT, secret=Secret(SECRET))
     return Settings(provider=provider, notifying=Channels(public_url=BASE))
 
 
-def begin(browser: Browser, wanted: str = "/") -> str:
+def begin(browser, wanted="/"):
     """Go to the provider, and return the address."""
     answer = browser.get(f"/sign-in/provider?next={wanted}")
     assert answer.status_code == 303
     return str(answer.headers["location"])
 
 
-def sign_in(browser: Browser, login: Login, wanted: str = "/") -> Any:  # noqa: ANN401 - as `get`
+def sign_in(browser, login, wanted="/"):
     return browser.get(login.authorize(begin(browser, wanted)), sec_fetch_site="cross-site")
 
 
-def reason(service: Service) -> str:
+def reason(service):
     """Why nobody was let in, as the audit log has it."""
     entry = service.store.read_audit(None, limit=1)[0].entry
     assert entry.action == "sign_in.fail"
     return str(json.loads(entry.after)["reason"])
 
 
-def test_who_has_a_role_is_let_in_and_gets_an_account(service: Service, login: Login) -> None:
+def test_who_has_a_role_is_let_in_and_gets_an_account(service, login):
     browser = service.browser()
     answer = sign_in(browser, login, "%2Frules%3Fa%3D1")
     assert (answer.status_code, answer.headers["location"]) == (303, "/rules?a=1")
@@ -189,9 +188,7 @@ def test_who_has_a_role_is_let_in_and_gets_an_account(service: Service, login: L
     )
 
 
-def test_two_services_share_the_flow_and_the_session(
-    make_service: MakeService, service: Service, login: Login
-) -> None:
+def test_two_services_share_the_flow_and_the_session(make_service, service, login):
     other = make_service(make_settings(login), service.store)
     browser, second = service.browser(), other.browser()
     address = begin(browser)
@@ -201,7 +198,7 @@ def test_two_services_share_the_flow_and_the_session(
     assert browser.is_in()
 
 
-def test_groups_are_those_of_the_last_sign_in(service: Service, login: Login) -> None:
+def test_groups_are_those_of_the_last_sign_in(service, login):
     browser = service.browser()
     sign_in(browser, login)
     login.claims = {"groups": ["other"]}
@@ -250,9 +247,7 @@ def test_groups_are_those_of_the_last_sign_in(service: Service, login: Login) ->
         ({"at_hash": "AAAA"}, "InvalidClaimError"),
     ],
 )
-def test_claims_that_are_not_right_let_nobody_in(
-    service: Service, login: Login, claims: dict[str, Any], said: str
-) -> None:
+def test_claims_that_are_not_right_let_nobody_in(service, login, claims, said):
     login.claims = claims
     browser = service.browser()
     answer = sign_in(browser, login)
@@ -263,17 +258,17 @@ def test_claims_that_are_not_right_let_nobody_in(
     assert service.store.people() == []
 
 
-def test_times_may_differ_by_a_minute(service: Service, login: Login) -> None:
+def test_times_may_differ_by_a_minute(service, login):
     login.claims = {"exp": SECONDS - 30, "iat": SECONDS + 30}
     assert sign_in(service.browser(), login).status_code == 303
 
 
-def forge_unsigned(token: str) -> str:
+def forge_unsigned(token):
     head = base64.urlsafe_b64encode(b'{"alg":"none"}').decode().rstrip("=")
     return f"{head}.{token.split('.')[1]}."
 
 
-def change_name(token: str) -> str:
+def change_name(token):
     head, body, signature = token.split(".")
     claims = json.loads(base64.urlsafe_b64decode(body + "=="))
     changed = json.dumps(claims | {"email": "boss@example.com"}).encode()
@@ -281,22 +276,20 @@ def change_name(token: str) -> str:
 
 
 @pytest.mark.parametrize("token", [forge_unsigned, change_name, lambda _: "", lambda _: "a.b.c"])
-def test_a_token_that_is_not_signed_lets_nobody_in(
-    service: Service, login: Login, token: Callable[[str], str]
-) -> None:
+def test_a_token_that_is_not_signed_lets_nobody_in(service, login, token):
     login.token = token
     browser = service.browser()
     assert sign_in(browser, login).status_code == 401
     assert not browser.is_in()
 
 
-def test_a_token_of_another_key_lets_nobody_in(service: Service, login: Login) -> None:
+def test_a_token_of_another_key_lets_nobody_in(service, login):
     login.key = OTHER
     assert sign_in(service.browser(), login).status_code == 401
 
 
-def test_a_public_key_is_no_password(service: Service, login: Login) -> None:
-    def forge(token: str) -> str:
+def test_a_public_key_is_no_password(service, login):
+    def forge(token):
         head = base64.urlsafe_b64encode(b'{"alg":"HS256","kid":"one"}').decode().rstrip("=")
         signed = f"{head}.{token.split('.')[1]}"
         mac = hmac.new(KEY.as_pem(private=False), signed.encode(), sha256).digest()
@@ -307,9 +300,7 @@ def test_a_public_key_is_no_password(service: Service, login: Login) -> None:
     assert sign_in(service.browser(), login).status_code == 401
 
 
-def test_a_new_key_of_the_provider_is_looked_up(
-    service: Service, login: Login, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_key_of_the_provider_is_looked_up(service, login, monkeypatch):
     sign_in(service.browser(), login)
     login.key = RSAKey.generate_key(2048, {"kid": "two"})
     login.header, login.keys = {"alg": "RS256", "kid": "two"}, [login.key]
@@ -330,9 +321,7 @@ def test_a_new_key_of_the_provider_is_looked_up(
         "",
     ],
 )
-def test_an_answer_to_another_question_lets_nobody_in(
-    service: Service, login: Login, answer: str
-) -> None:
+def test_an_answer_to_another_question_lets_nobody_in(service, login, answer):
     browser = service.browser()
     address = begin(browser)
     login.authorize(address)
@@ -343,7 +332,7 @@ def test_an_answer_to_another_question_lets_nobody_in(
     assert login.told == []
 
 
-def test_an_answer_is_for_the_browser_that_asked_and_once(service: Service, login: Login) -> None:
+def test_an_answer_is_for_the_browser_that_asked_and_once(service, login):
     victim, attacker = service.browser(), service.browser()
     back = login.authorize(begin(attacker))
     assert victim.get(back).status_code == 401  # who follows a link of somebody else
@@ -355,7 +344,7 @@ def test_an_answer_is_for_the_browser_that_asked_and_once(service: Service, logi
     assert attacker.get(back).status_code == 401
 
 
-def test_a_session_that_somebody_planted_is_not_continued(service: Service, login: Login) -> None:
+def test_a_session_that_somebody_planted_is_not_continued(service, login):
     browser = service.browser()
     browser.cookies["rankscope-session"] = "0" * 64
     sign_in(browser, login)
@@ -371,26 +360,20 @@ def test_a_session_that_somebody_planted_is_not_continued(service: Service, logi
         {"jwks_uri": None},
     ],
 )
-def test_a_provider_that_is_not_the_one_is_not_asked(
-    service: Service, login: Login, described: dict[str, Any]
-) -> None:
+def test_a_provider_that_is_not_the_one_is_not_asked(service, login, described):
     login.described = described
     assert service.browser().get("/sign-in/provider").status_code == 401
     assert "the provider" in reason(service)
 
 
-def test_a_provider_that_sends_elsewhere_gets_no_secret_there(
-    service: Service, login: Login
-) -> None:
+def test_a_provider_that_sends_elsewhere_gets_no_secret_there(service, login):
     login.location = f"{login.issuer}/elsewhere"
     assert sign_in(service.browser(), login).status_code == 401
     assert login.told == []
 
 
 @pytest.mark.parametrize("is_begun", [False, True])
-def test_a_provider_that_is_down_lets_nobody_in(
-    service: Service, login: Login, *, is_begun: bool
-) -> None:
+def test_a_provider_that_is_down_lets_nobody_in(service, login, *, is_begun):
     browser = service.browser()
     path = login.authorize(begin(browser)) if is_begun else "/sign-in/provider"
     login.server.server_close()
@@ -399,10 +382,10 @@ def test_a_provider_that_is_down_lets_nobody_in(
     assert reason(service) == "the provider can't be reached: ConnectionError"
 
 
-def test_a_provider_that_fails_is_asked_again_after_a_pause(service: Service, login: Login) -> None:
+def test_a_provider_that_fails_is_asked_again_after_a_pause(service, login):
     calls, describe = [], login.describe
 
-    def count() -> dict[str, Any]:
+    def count():
         calls.append(service.seconds)
         return describe()
 
@@ -419,9 +402,7 @@ def test_a_provider_that_fails_is_asked_again_after_a_pause(service: Service, lo
     assert sign_in(service.browser(), login).status_code == 303
 
 
-def test_a_code_that_the_provider_refuses_keeps_nobody_else_out(
-    service: Service, login: Login, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_code_that_the_provider_refuses_keeps_nobody_else_out(service, login, monkeypatch):
     for status in (400, 500):
         with monkeypatch.context() as patched:
             browser = service.browser()
@@ -433,11 +414,11 @@ def test_a_code_that_the_provider_refuses_keeps_nobody_else_out(
 
 
 @pytest.fixture
-def hang(login: Login, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+def hang(login, monkeypatch):
     """Makes the provider accept requests and not answer them until it is called again."""
     ended = threading.Event()
 
-    def change(method: str = "", seconds: float = 60.0) -> None:
+    def change(method="", seconds=60.0):
         monkeypatch.setattr(provider, "SECONDS", seconds)
         if method:
             inner = getattr(login, method)
@@ -450,9 +431,7 @@ def hang(login: Login, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[...
 
 
 @pytest.mark.parametrize("method", ["describe", "issue"])
-def test_a_provider_that_hangs_lets_nobody_in_until_it_answers(
-    service: Service, login: Login, hang: Callable[..., None], method: str
-) -> None:
+def test_a_provider_that_hangs_lets_nobody_in_until_it_answers(service, login, hang, method):
     browser, path = service.browser(), "/sign-in/provider"
     if method == "issue":
         path = login.authorize(begin(browser))
@@ -470,9 +449,7 @@ def test_a_provider_that_hangs_lets_nobody_in_until_it_answers(
     assert sign_in(service.browser(), login).status_code == 303
 
 
-def test_while_a_provider_hangs_few_ask_it_and_everybody_can_sign_out(
-    service: Service, hang: Callable[..., None]
-) -> None:
+def test_while_a_provider_hangs_few_ask_it_and_everybody_can_sign_out(service, hang):
     browser = service.browser()
     browser.enter(service.make_person(music="viewer"))
     [(name, cookie)] = browser.cookies.items()
@@ -480,7 +457,7 @@ def test_while_a_provider_hangs_few_ask_it_and_everybody_can_sign_out(
     headers = {"cookie": f"{name}={cookie}", "sec-fetch-site": "same-origin", "origin": "null"}
     hang("describe")
 
-    async def ask() -> tuple[list[httpx.Response], httpx.Response]:
+    async def ask():
         transport = httpx.ASGITransport(service.app, client=("127.0.0.1", 5))
         async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
             waiting = {asyncio.create_task(client.get("/sign-in/provider")) for _ in range(45)}
@@ -501,9 +478,7 @@ def test_while_a_provider_hangs_few_ask_it_and_everybody_can_sign_out(
     assert len(refused) == 45 - provider.MOST_ASKING
 
 
-def test_who_has_left_does_not_wait_for_a_provider_that_hangs(
-    service: Service, hang: Callable[..., None]
-) -> None:
+def test_who_has_left_does_not_wait_for_a_provider_that_hangs(service, hang):
     hang("describe")
     assert service.abandon("GET", "/sign-in/provider", {"type": "http.request"}) == []
     assert service.last_line()["status"] == 499
@@ -524,7 +499,7 @@ except provider.SignInError as error:
 """
 
 
-def test_a_provider_that_hangs_for_ever_does_not_keep_the_process_alive(tmp_path: Path) -> None:
+def test_a_provider_that_hangs_for_ever_does_not_keep_the_process_alive(tmp_path):
     script = tmp_path / "hanging.py"
     script.write_text(HANGING)
     done = run_python(script)
@@ -533,11 +508,11 @@ def test_a_provider_that_hangs_for_ever_does_not_keep_the_process_alive(tmp_path
 
 
 @pytest.mark.parametrize("wanted", ["https://evil.example/", "//evil.example", "/%5Cevil.example"])
-def test_nobody_is_sent_elsewhere(service: Service, login: Login, wanted: str) -> None:
+def test_nobody_is_sent_elsewhere(service, login, wanted):
     assert sign_in(service.browser(), login, wanted).headers["location"] == "/"
 
 
-def test_an_account_is_joined_by_a_verified_address_once(service: Service, login: Login) -> None:
+def test_an_account_is_joined_by_a_verified_address_once(service, login):
     accounts.add_person(service.store, "ann@example.com", name="", now=NOW, actor="test")
     sign_in(service.browser(), login)
     [person] = service.store.people()
@@ -550,7 +525,7 @@ def test_an_account_is_joined_by_a_verified_address_once(service: Service, login
     assert service.store.people()[0].email == "ann@example.com"
 
 
-def test_who_is_disabled_is_not_let_in(service: Service, login: Login) -> None:
+def test_who_is_disabled_is_not_let_in(service, login):
     browser = service.browser()
     sign_in(browser, login)
     accounts.disable_person(service.store, "ann@example.com", now=NOW, actor="test")
@@ -562,9 +537,7 @@ def test_who_is_disabled_is_not_let_in(service: Service, login: Login) -> None:
 GOOD = '[sign-in.oidc]\nissuer = "https://login.example.com"\nclient_id = "a"\n'
 
 
-def test_the_provider_is_read_from_the_file_and_its_secret_from_the_environment(
-    tmp_path: Path,
-) -> None:
+def test_the_provider_is_read_from_the_file_and_its_secret_from_the_environment(tmp_path):
     file = tmp_path / "rankscope.toml"
     file.write_text(GOOD + 'groups = "roles"\n')
     found = read_provider(str(file), {"RANKSCOPE_OIDC_SECRET": "hidden"})
@@ -593,7 +566,7 @@ def test_the_provider_is_read_from_the_file_and_its_secret_from_the_environment(
         (GOOD + "groups = 7", "groups"),
     ],
 )
-def test_a_provider_that_is_not_described_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_a_provider_that_is_not_described_is_refused(tmp_path, text, said):
     file = tmp_path / "rankscope.toml"
     file.write_text(text)
     with pytest.raises(FormatError) as refused:

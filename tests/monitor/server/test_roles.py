@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -13,7 +12,6 @@ from rankscope.monitor.notify.channels import Channels
 from rankscope.monitor.server.app import Service as Application
 from rankscope.monitor.server.http.provider import Provider
 from rankscope.monitor.server.http.settings import Settings
-from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.store.store import Store
 
 from tests.monitor.server.music import log_music
@@ -84,7 +82,7 @@ PATHS = {
 
 
 @cache
-def list_endpoints() -> tuple[Endpoint, ...]:
+def list_endpoints():
     """The table of routes, with those of a provider of sign-ins."""
     provider = Provider(issuer="http://localhost:1", client_id="a", secret=None)
     channels = Channels(public_url="http://localhost:8000")
@@ -92,7 +90,7 @@ def list_endpoints() -> tuple[Endpoint, ...]:
     return Application(cast("Store", None), settings).endpoints
 
 
-def path_of(endpoint: Endpoint, project: str) -> str:
+def path_of(endpoint, project):
     path = re.sub(r"{(\w+)(:id)?}", lambda found: PATHS.get(found[1], "x"), endpoint.path)
     return path if endpoint.is_global or endpoint.scope is None else f"/projects/{project}{path}"
 
@@ -100,7 +98,7 @@ def path_of(endpoint: Endpoint, project: str) -> str:
 class Caller:
     """Somebody who asks."""
 
-    def __init__(self, service: Service, who: str) -> None:
+    def __init__(self, service, who):
         self.who = who
         self._key = self._browser = None
         if who.startswith("key"):
@@ -111,7 +109,7 @@ class Caller:
             self._browser.enter(service.make_person(**({} if who.startswith("member") else roles)))
         self._service = service
 
-    def ask(self, endpoint: Endpoint, project: str) -> tuple[int, str]:
+    def ask(self, endpoint, project):
         """Ask at a route, and return the status and where one is sent on to."""
         path = path_of(endpoint, project)
         is_form = endpoint.kind == "form"
@@ -128,7 +126,7 @@ class Caller:
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def service(tmp_path_factory):
     many = 10**6
     settings = Settings(failure_burst=many, key_burst=many, open_burst=many)
     made = Service(tmp_path_factory.mktemp("roles"), settings, poster=Recording())
@@ -139,7 +137,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     made.store.close()
 
 
-def test_routes_ask_for_what_they_should() -> None:
+def test_routes_ask_for_what_they_should():
     table = {(each.method, each.path): each.scope for each in list_endpoints()}
     assert {route: table[route] for route in NEEDS} == NEEDS
     # Whatever changes something needs more than reading, and what is open reads nothing.
@@ -159,7 +157,7 @@ def test_routes_ask_for_what_they_should() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("who", MAY)
-def test_no_route_lets_in_who_may_not(service: Service, who: str) -> None:
+def test_no_route_lets_in_who_may_not(service, who):
     caller, before = Caller(service, who), len(service.store.read_audit(None))
     for endpoint in list_endpoints():
         if endpoint.scope is None:
@@ -195,7 +193,7 @@ def test_no_route_lets_in_who_may_not(service: Service, who: str) -> None:
     assert len(service.store.read_audit(None)) == before
 
 
-def test_a_session_and_a_key_in_one_request_are_the_key(service: Service) -> None:
+def test_a_session_and_a_key_in_one_request_are_the_key(service):
     browser: Browser = service.browser()
     browser.enter(service.make_person(music="admin"))
     key = service.make_key("music", "ingest")

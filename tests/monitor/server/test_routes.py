@@ -15,14 +15,13 @@ from rankscope.monitor.events.names import COLUMN_NAMES, ITEM_NAMES, LABEL_NAMES
 from rankscope.monitor.server.api.openapi import NAMED, describe
 from rankscope.monitor.server.app import Service as Application
 from rankscope.monitor.server.http.settings import Settings
-from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.server.routing.middleware import HEADERS, PAGE_POLICY
 from rankscope.monitor.server.routing.static import KEPT
 from rankscope.monitor.store.keys import SCOPES
 from rankscope.monitor.store.store import Store
 
 from tests.monitor.server.music import MUSIC, open_monitor
-from tests.monitor.server.service import MakeService, Service, make_label, make_ranking
+from tests.monitor.server.service import make_label, make_ranking
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "BREW")
 OPEN = {
@@ -37,23 +36,23 @@ FORM = {"content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "
 
 
 @cache
-def list_endpoints() -> tuple[Endpoint, ...]:
+def list_endpoints():
     """The table of routes; it is looked at, so that it needs no store."""
     return Application(cast("Store", None)).endpoints
 
 
-def path_of(endpoint: Endpoint) -> str:
+def path_of(endpoint):
     """An address of a route."""
     return re.sub(r"{\w+(:id)?}", "r1", endpoint.path)
 
 
-def ask(service: Service, endpoint: Endpoint, key: str | None, body: bytes = b"{}") -> Any:  # noqa: ANN401 - as `ask` gives it
+def ask(service, endpoint, key, body=b"{}"):
     """Ask at an endpoint, as what it is for would."""
     headers = FORM if endpoint.kind == "form" else {}
     return service.ask(endpoint.method, path_of(endpoint), body, key=key, headers=headers)
 
 
-def test_nothing_is_open_but_health_and_how_to_sign_in(make_service: MakeService) -> None:
+def test_nothing_is_open_but_health_and_how_to_sign_in(make_service):
     service = make_service(Settings(failure_burst=10_000))
     for endpoint in list_endpoints():
         if endpoint.scope is None:
@@ -70,7 +69,7 @@ def test_nothing_is_open_but_health_and_how_to_sign_in(make_service: MakeService
                 assert answer.headers["www-authenticate"] == "Bearer"
 
 
-def test_a_key_does_what_it_is_for_and_nothing_else(service: Service) -> None:
+def test_a_key_does_what_it_is_for_and_nothing_else(service):
     keys = {scope: service.make_key("music", scope) for scope in SCOPES}
     for endpoint in list_endpoints():
         for scope, key in keys.items():
@@ -84,7 +83,7 @@ def test_a_key_does_what_it_is_for_and_nothing_else(service: Service) -> None:
 
 
 @pytest.mark.slow
-def test_other_methods_are_refused(service: Service) -> None:
+def test_other_methods_are_refused(service):
     allowed: dict[str, set[str]] = {}
     for endpoint in list_endpoints():
         allowed.setdefault(path_of(endpoint), set()).add(endpoint.method)
@@ -101,7 +100,7 @@ def test_other_methods_are_refused(service: Service) -> None:
     assert service.store.last_seq == 0
 
 
-def test_events_are_of_the_project_of_the_key_whatever_is_asked(service: Service) -> None:
+def test_events_are_of_the_project_of_the_key_whatever_is_asked(service):
     films = service.make_key("films", "ingest")
     service.post("/v1/rankings", make_ranking(1), key=films)
     service.post("/v1/labels", make_label(1), key=films)
@@ -131,7 +130,7 @@ def test_events_are_of_the_project_of_the_key_whatever_is_asked(service: Service
         "/" + "a" * 8192,
     ],
 )
-def test_there_is_nothing_elsewhere(shared: Service, path: str) -> None:
+def test_there_is_nothing_elsewhere(shared, path):
     for method in ("GET", "POST"):
         answer = shared.ask(method, path, b"{}")
         assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
@@ -139,13 +138,13 @@ def test_there_is_nothing_elsewhere(shared: Service, path: str) -> None:
 
 
 @pytest.mark.parametrize("length", [(16 << 10) - 1, 16 << 10, (16 << 10) + 1])
-def test_an_address_has_at_most_16_kib(shared: Service, length: int) -> None:
+def test_an_address_has_at_most_16_kib(shared, length):
     path = "/" + "x" * 1022 + "?"
     answer = shared.ask("GET", path + "x" * (length + 1 - len(path)))
     assert answer.status_code == (414 if length > 16 << 10 else 404)
 
 
-def test_every_answer_has_the_headers(service: Service) -> None:
+def test_every_answer_has_the_headers(service):
     asked = [(one.method, path_of(one)) for one in list_endpoints()]
     for method, path in [*asked, ("GET", "/nothing"), ("PUT", "/v1/labels")]:
         for key in ("", None):
@@ -179,12 +178,12 @@ def test_every_answer_has_the_headers(service: Service) -> None:
         ("", 421),
     ],
 )
-def test_it_is_asked_under_its_own_names(shared: Service, host: str, status: int) -> None:
+def test_it_is_asked_under_its_own_names(shared, host, status):
     for method, path in (("GET", "/healthz"), ("GET", "/readyz")):
         assert shared.ask(method, path, headers={"host": host}).status_code == status
 
 
-def test_it_is_ready_while_the_store_can_be_read(service: Service) -> None:
+def test_it_is_ready_while_the_store_can_be_read(service):
     assert service.ask("GET", "/healthz", key=None).json() == {"status": "ok"}
     assert service.ask("GET", "/readyz", key=None).json() == {"status": "ready"}
     assert service.ask("HEAD", "/readyz", key=None).text == ""
@@ -194,11 +193,11 @@ def test_it_is_ready_while_the_store_can_be_read(service: Service) -> None:
     assert service.ask("GET", "/readyz", key=None).status_code == 503
 
 
-def inside(project: str, path: str) -> str:
+def inside(project, path):
     return f"/projects/{quote(project, safe='')}{path}"
 
 
-def test_a_key_gets_nothing_of_any_other_project_at_any_route(service: Service) -> None:
+def test_a_key_gets_nothing_of_any_other_project_at_any_route(service):
     keys = {name: service.make_key(name, *SCOPES) for name in ("music", "films")}
     for endpoint in list_endpoints():
         headers = FORM if endpoint.kind == "form" else {}
@@ -212,7 +211,7 @@ def test_a_key_gets_nothing_of_any_other_project_at_any_route(service: Service) 
     assert service.store.counters("films") == service.store.counters("music") == {}
 
 
-def test_routes_of_a_project_are_below_its_address(shared: Service) -> None:
+def test_routes_of_a_project_are_below_its_address(shared):
     key = shared.make_key("music", *SCOPES)
     for endpoint in list_endpoints():
         path = inside("music", path_of(endpoint))
@@ -229,7 +228,7 @@ def test_routes_of_a_project_are_below_its_address(shared: Service) -> None:
 
 
 @pytest.mark.parametrize("project", ["a/b", "..x", "Größe %2F", "projects", "a?b#c"])
-def test_events_go_to_the_project_of_the_address(make_service: MakeService, project: str) -> None:
+def test_events_go_to_the_project_of_the_address(make_service, project):
     service = make_service(Settings(open_project="default"), has_key=False)
     open_monitor(service, project).configure(MUSIC, actor="test")
     body = json.dumps(make_ranking(1)).encode()
@@ -247,13 +246,13 @@ def test_events_go_to_the_project_of_the_address(make_service: MakeService, proj
     assert "new" not in service.store.projects()
 
 
-def test_it_is_openapi(service: Service) -> None:
+def test_it_is_openapi(service):
     answer = service.ask("GET", "/openapi.json", key=service.make_key("music", "read"))
     assert answer.status_code == 200
     validate(answer.json())
 
 
-def test_it_has_every_route_but_files() -> None:
+def test_it_has_every_route_but_files():
     endpoints = list_endpoints()
     described = describe(endpoints)["paths"]
     assert {(path, method) for path, methods in described.items() for method in methods} == {
@@ -274,19 +273,19 @@ DESCRIBED = describe(list_endpoints())
 PATHS = ("/v1/rankings", "/v1/labels")
 
 
-def body_of(path: str, kind: str = "application/json") -> dict[str, Any]:
+def body_of(path, kind="application/json"):
     """The schema of a body."""
     body: dict[str, Any] = DESCRIBED["paths"][path]["post"]["requestBody"]["content"][kind]
     return body["schema"] | {"components": DESCRIBED["components"]}
 
 
-def fits(path: str, events: object) -> bool:
+def fits(path, events):
     """Whether a body is as it is described."""
     return bool(Draft202012Validator(body_of(path)).is_valid(events))
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_the_examples_are_accepted(path: str, service: Service) -> None:
+def test_the_examples_are_accepted(path, service):
     for example in body_of(path)["examples"]:
         assert fits(path, example)
     [lines] = body_of(path, "application/x-ndjson")["examples"]
@@ -298,7 +297,7 @@ def test_the_examples_are_accepted(path: str, service: Service) -> None:
     assert again.json()["duplicate"] == 2
 
 
-def test_every_name_that_is_read_is_described() -> None:
+def test_every_name_that_is_read_is_described():
     schemas = DESCRIBED["components"]["schemas"]
     for record, names in (
         ("Ranking", RANKING_NAMES | {f"list of {role}": COLUMN_NAMES[role] for role in ITEM_NAMES}),
@@ -309,7 +308,7 @@ def test_every_name_that_is_read_is_described() -> None:
         assert set(schemas[record]["properties"]) == read
 
 
-def test_a_ranking_is_accepted_under_each_name_of_a_field(service: Service) -> None:
+def test_a_ranking_is_accepted_under_each_name_of_a_field(service):
     rankings = []
     for role in ("event_id", "ranking_id", "time", "user_id", "model", "items"):
         for name in RANKING_NAMES[role]:
@@ -321,7 +320,7 @@ def test_a_ranking_is_accepted_under_each_name_of_a_field(service: Service) -> N
     assert (answer["accepted"], answer["unknown_fields"]) == (len(rankings), {})
 
 
-def test_what_is_accepted_fits(service: Service) -> None:
+def test_what_is_accepted_fits(service):
     changed: tuple[dict[str, object], ...] = (
         {"ranking_id": 7},
         {"time": 1795280000000},
@@ -360,9 +359,7 @@ def test_what_is_accepted_fits(service: Service) -> None:
         ("/v1/labels", make_label(1) | {"labels": [1]}),
     ],
 )
-def test_what_does_not_fit_is_rejected(
-    path: str, event: dict[str, object], shared: Service
-) -> None:
+def test_what_does_not_fit_is_rejected(path, event, shared):
     assert not fits(path, event)
     answer = shared.ask("POST", path, json.dumps(event).encode())
     assert (answer.status_code, answer.json()["rejected"]) == (200, 1)

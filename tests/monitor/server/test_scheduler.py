@@ -6,15 +6,12 @@ import asyncio
 import json
 import threading
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
 import pytest
 from rankscope import FileError, UsageError
 from rankscope.monitor.events.limits import HOUR, SECOND
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.links import Links
-from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.access.authenticator import Principal
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.settings import Settings
@@ -26,13 +23,13 @@ from rankscope.monitor.store.keys import SCOPES
 from starlette.requests import Request
 
 from tests.monitor.server.music import START, log_music
-from tests.monitor.server.service import NOW, Service
+from tests.monitor.server.service import NOW
 
 
 class World:
     """Projects, of which some fail, and a clock."""
 
-    def __init__(self, *projects: str, **failing: Exception) -> None:
+    def __init__(self, *projects, **failing):
         self.failing = failing
         self.counts: Counter[str] = Counter()
         self.order: list[str] = []
@@ -48,7 +45,7 @@ class World:
             telemetry=self.telemetry,
         )
 
-    def evaluate(self, project: str) -> None:
+    def evaluate(self, project):
         """Evaluate a project, or fail."""
         self.counts[project] += 1
         self.order.append(project)
@@ -56,19 +53,19 @@ class World:
         if project in self.failing:
             raise self.failing[project]
 
-    def report(self, event: str, fields: Mapping[str, object]) -> None:
+    def report(self, event, fields):
         """Note what is told."""
         self.told.append((event, dict(fields)))
 
 
-def test_each_project_has_its_turn() -> None:
+def test_each_project_has_its_turn():
     world = World("a", "b", "c")
     world.scheduler.run_round()
     world.scheduler.run_round()
     assert world.order == ["a", "b", "c"] * 2
 
 
-def test_a_project_that_fails_stops_no_other_and_is_told_of_once() -> None:
+def test_a_project_that_fails_stops_no_other_and_is_told_of_once():
     world = World("a", "b", "c", a=FileError("secret", code="store_busy"), b=KeyError("secret"))
     for _ in range(3):
         world.scheduler.run_round()
@@ -84,14 +81,14 @@ def test_a_project_that_fails_stops_no_other_and_is_told_of_once() -> None:
     assert world.scheduler.failing == {"b": "ValueError"}
 
 
-def test_what_is_not_configured_is_not_wrong() -> None:
+def test_what_is_not_configured_is_not_wrong():
     world = World("a", a=UsageError("none", code="not_configured"))
     world.scheduler.run_round()
     assert (world.told, world.scheduler.failing) == ([], {})
     assert world.telemetry.collect("a") == []
 
 
-def test_rounds_are_timed_and_failures_counted_by_project() -> None:
+def test_rounds_are_timed_and_failures_counted_by_project():
     world = World("a", "b", b=FileError("secret", code="store_busy"))
     world.seconds = 2
     for _ in range(3):
@@ -108,7 +105,7 @@ def test_rounds_are_timed_and_failures_counted_by_project() -> None:
         assert samples["rankscope_round_duration_seconds_bucket", "3.0"] == 3
 
 
-def test_a_round_that_takes_too_long_is_known() -> None:
+def test_a_round_that_takes_too_long_is_known():
     world = World("a")
     world.scheduler.run_round()
     world.now = 31 * SECOND
@@ -119,13 +116,13 @@ def test_a_round_that_takes_too_long_is_known() -> None:
     assert world.scheduler.lag == 0
 
 
-def test_threads_begin_and_end() -> None:
+def test_threads_begin_and_end():
     goes, ends = threading.Event(), threading.Event()
 
     class Slow:
         """A webhook that hangs."""
 
-        def step(self) -> int:
+        def step(self):
             """Hang."""
             ends.wait(300)
             return 0
@@ -149,11 +146,11 @@ def test_threads_begin_and_end() -> None:
     assert scheduler.stop()
 
 
-def test_what_is_raised_is_told_and_the_next_time_comes() -> None:
+def test_what_is_raised_is_told_and_the_next_time_comes():
     seen = threading.Semaphore(0)
     told: list[Exception] = []
 
-    def fail() -> None:
+    def fail():
         seen.release()
         raise OSError
 
@@ -164,16 +161,16 @@ def test_what_is_raised_is_told_and_the_next_time_comes() -> None:
     assert len(told) >= 3
 
 
-def test_the_cores_are_left_to_others_for_longer_than_a_round_took() -> None:
+def test_the_cores_are_left_to_others_for_longer_than_a_round_took():
     repeater = Repeater(int, seconds=10, name="test", complain=print, rest=3)
     assert [repeater.choose_rest(took) for took in (0, 2, 5)] == [10, 10, 15]
 
 
-def test_a_round_is_late_by_how_long_rounds_take() -> None:
+def test_a_round_is_late_by_how_long_rounds_take():
     world = World("a")
     assert not world.scheduler.is_late
 
-    def take_a_minute(_project: str) -> None:
+    def take_a_minute(_project):
         world.now += 60 * SECOND
 
     world.scheduler = Scheduler(
@@ -186,18 +183,16 @@ def test_a_round_is_late_by_how_long_rounds_take() -> None:
     assert world.scheduler.is_late
 
 
-def ask(service: Service, path: str, body: dict[str, Any], *scopes: str) -> Any:  # noqa: ANN401 - JSON
+def ask(service, path, body, *scopes):
     key = service.make_key("music", *(scopes or ("admin",)))
     return service.ask("POST", path, json.dumps(body).encode(), key=key)
 
 
-def count(monitor: Monitor) -> int:
+def count(monitor):
     return sum(one.rankings for one in monitor.store.versions("music"))
 
 
-def test_the_rankings_of_a_user_are_deleted_and_the_audit_log_does_not_name_them(
-    service: Service,
-) -> None:
+def test_the_rankings_of_a_user_are_deleted_and_the_audit_log_does_not_name_them(service):
     monitor = log_music(service)
     before = count(monitor)
     theirs = sum(number % 11 == 3 for number in [*range(96), *range(100, 140)])
@@ -211,7 +206,7 @@ def test_the_rankings_of_a_user_are_deleted_and_the_audit_log_does_not_name_them
     assert ask(service, "/v1/deletions", {"user": "u3"}).json() == {"rankings": 0, "labels": 0}
 
 
-def test_rankings_are_deleted_by_id_within_a_span(service: Service) -> None:
+def test_rankings_are_deleted_by_id_within_a_span(service):
     monitor = log_music(service)
     before = count(monitor)
     body = {"rankings": ["r0", "r95"], "until": format_time(START + HOUR)}
@@ -232,20 +227,20 @@ def test_rankings_are_deleted_by_id_within_a_span(service: Service) -> None:
         {"user": "u3", "since": format_time(NOW), "until": format_time(START)},
     ],
 )
-def test_nothing_is_deleted_by_a_request_that_is_wrong(service: Service, body: Any) -> None:  # noqa: ANN401 - JSON
+def test_nothing_is_deleted_by_a_request_that_is_wrong(service, body):
     monitor = log_music(service)
     before = count(monitor)
     assert ask(service, "/v1/deletions", body).status_code == 422
     assert count(monitor) == before
 
 
-def test_who_may_not_delete_is_refused(service: Service) -> None:
+def test_who_may_not_delete_is_refused(service):
     log_music(service)
     for scopes in (("read",), ("edit",), ("ingest",)):
         assert ask(service, "/v1/deletions", {"user": "u3"}, *scopes).status_code == 403
 
 
-def test_old_events_are_deleted_and_their_values_stay(service: Service) -> None:
+def test_old_events_are_deleted_and_their_values_stay(service):
     monitor = log_music(service)
     before = monitor.series("nDCG@5", every="hour").values
     answer = ask(service, "/v1/retention", {"before": format_time(START + 6 * HOUR)})
@@ -259,17 +254,17 @@ def test_old_events_are_deleted_and_their_values_stay(service: Service) -> None:
 PRINCIPAL = Principal({"music": SCOPES}, "test", project="music")
 
 
-def make_pool(service: Service, **settings: int) -> MonitorPool:
+def make_pool(service, **settings):
     return MonitorPool(service.store, Settings(**settings), lambda: NOW)  # type: ignore[arg-type]
 
 
-def test_more_than_may_wait_have_to_come_back(service: Service) -> None:
+def test_more_than_may_wait_have_to_come_back(service):
     pool = make_pool(service, readers=2, waiting_reads=5)
     running: list[int] = []
     most: list[int] = []
     lock, gate = threading.Lock(), threading.Event()
 
-    def work(_monitor: Monitor) -> None:
+    def work(_monitor):
         with lock:
             running.append(1)
             most.append(len(running))
@@ -277,7 +272,7 @@ def test_more_than_may_wait_have_to_come_back(service: Service) -> None:
         with lock:
             running.pop()
 
-    async def ask() -> list[object]:
+    async def ask():
         asked = [asyncio.ensure_future(pool.run(PRINCIPAL, work)) for _ in range(20)]
         await asyncio.sleep(0)
         refused = [one for one in asked if one.done()]
@@ -297,25 +292,25 @@ def test_more_than_may_wait_have_to_come_back(service: Service) -> None:
     assert asyncio.run(pool.run(PRINCIPAL, lambda _: 1)) == 1
 
 
-def make_call(path: str, project: str = "music", query: bytes = b"") -> Call:
+def make_call(path, project="music", query=b""):
     scope = {"type": "http", "path": path, "query_string": query, "headers": []}
     request = Request(scope | {"state": {"links": Links()}})
     principal = Principal({project: SCOPES}, "test", project=project)
     return Call(request, principal, {}, {}, {})
 
 
-def test_who_waits_for_the_same_gets_the_same_answer(service: Service) -> None:
+def test_who_waits_for_the_same_gets_the_same_answer(service):
     pool = make_pool(service, readers=1, waiting_reads=10)
     started, gate = threading.Event(), threading.Event()
     begun: list[str] = []
 
-    def work(monitor: Monitor) -> tuple[str, int]:
+    def work(monitor):
         begun.append(monitor.project)
         started.set()
         gate.wait(300)
         return monitor.project, len(begun)
 
-    async def ask() -> list[tuple[str, int]]:
+    async def ask():
         first = asyncio.ensure_future(pool.read(make_call("/first"), work))
         await asyncio.to_thread(started.wait, 30)
         asked = [make_call("/a")] * 30
@@ -333,14 +328,14 @@ def test_who_waits_for_the_same_gets_the_same_answer(service: Service) -> None:
     assert again == ("music", 6)
 
 
-def test_what_was_refused_may_be_asked_again(service: Service) -> None:
+def test_what_was_refused_may_be_asked_again(service):
     pool = make_pool(service, readers=1, waiting_reads=0)
     with pytest.raises(RefusedRequestError):
         asyncio.run(pool.read(make_call("/a"), lambda _: 1))
     pool._most = 1
     assert asyncio.run(pool.read(make_call("/a"), lambda _: 1)) == 1
 
-    def fail(_monitor: Monitor) -> None:
+    def fail(_monitor):
         raise UsageError("expected a, found b", hint="say a", code="bad_rule")
 
     for _ in range(2):

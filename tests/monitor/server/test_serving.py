@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
@@ -41,14 +40,14 @@ from rankscope.monitor.store.keys import make_key
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.server.music import MUSIC, make_click, make_search
-from tests.monitor.server.service import NOW, MakeService, Refusing, Service, make_ranking
+from tests.monitor.server.service import NOW, Refusing, make_ranking
 from tests.refusals import refuses
 
 SERVER = Path(__file__).with_name("server.py")
 
 
 @pytest.fixture
-def process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+def process(tmp_path):
     """A service whose project has had a rule for 30 hours."""
     with SQLiteStore(tmp_path / "events.db") as store:
         monitor = Monitor(store, clock=lambda: read_clock() - 30 * HOUR)
@@ -68,9 +67,7 @@ def process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.slow
-def test_it_evaluates_and_notifies_by_itself(
-    process: subprocess.Popen[str], tmp_path: Path
-) -> None:
+def test_it_evaluates_and_notifies_by_itself(process, tmp_path):
     assert process.stdout is not None
     start = read_clock() - 30 * HOUR
     searches = [
@@ -112,7 +109,7 @@ def test_it_evaluates_and_notifies_by_itself(
 
 
 @pytest.mark.slow
-def test_without_files_for_connections_it_waits_and_goes_on(tmp_path: Path) -> None:
+def test_without_files_for_connections_it_waits_and_goes_on(tmp_path):
     command = [sys.executable, str(SERVER), str(tmp_path / "events.db"), "0.01"]
     with subprocess.Popen(
         ["/bin/sh", "-c", 'ulimit -n 64; exec "$@"', "sh", *command],
@@ -140,7 +137,7 @@ def test_without_files_for_connections_it_waits_and_goes_on(tmp_path: Path) -> N
     assert waiting == ["EMFILE"]
 
 
-def test_readiness_says_whether_evaluation_lags(make_service: MakeService) -> None:
+def test_readiness_says_whether_evaluation_lags(make_service):
     now = NOW
     scheduler = Scheduler(list, lambda _: None, seconds=10, now=lambda: now, report=lambda *_: None)
     service = make_service(is_late=lambda: scheduler.is_late)
@@ -152,12 +149,12 @@ def test_readiness_says_whether_evaluation_lags(make_service: MakeService) -> No
 
 
 @pytest.fixture
-def refusing(service: Service, make_service: MakeService) -> Service:
+def refusing(service, make_service):
     """A service on a store that can refuse."""
     return make_service(store=Refusing(service.store))
 
 
-def is_ready(service: Service) -> bool:
+def is_ready(service):
     """Whether it says so, in both ways in which it says it."""
     answer = service.ask("GET", "/readyz", key=None)
     ready = answer.status_code == 200
@@ -168,7 +165,7 @@ def is_ready(service: Service) -> bool:
 
 
 @pytest.mark.parametrize("code", ["store_full", "store_failed", "store_closed", "io"])
-def test_it_is_not_ready_while_events_are_refused(refusing: Service, code: str) -> None:
+def test_it_is_not_ready_while_events_are_refused(refusing, code):
     assert is_ready(refusing)
     refusing.store.error = FileError("expected room, found none", code=code)
     assert refusing.post("/v1/rankings", make_ranking(1)).status_code >= 500
@@ -185,8 +182,8 @@ def test_it_is_not_ready_while_events_are_refused(refusing: Service, code: str) 
     ("code", "seconds"), [("", 5.0), ("store_busy", 1.0), ("file_disk_full", 1.0)]
 )
 def test_a_write_is_tried_every_five_seconds_and_every_second_while_events_are_refused(
-    refusing: Service, code: str, seconds: float
-) -> None:
+    refusing, code, seconds
+):
     refusing.store.error = FileError("busy", code=code) if code else None
     for refusing.seconds, probes in ((0.0, 1), (seconds - 0.001, 1), (seconds, 2)):
         refusing.ask("GET", "/readyz", key=None)
@@ -194,19 +191,17 @@ def test_a_write_is_tried_every_five_seconds_and_every_second_while_events_are_r
 
 
 @pytest.mark.parametrize(("seconds", "stays"), [(9.999, True), (10.0, False), (10.001, False)])
-def test_a_service_whose_store_is_busy_for_ten_seconds_is_not_ready(
-    refusing: Service, seconds: float, *, stays: bool
-) -> None:
+def test_a_service_whose_store_is_busy_for_ten_seconds_is_not_ready(refusing, seconds, *, stays):
     refusing.store.error = FileError("busy", code="store_busy")
     assert is_ready(refusing)
     refusing.seconds = seconds
     assert is_ready(refusing) == stays
 
 
-def test_it_listens_where_nobody_else_does(tmp_path: Path) -> None:
+def test_it_listens_where_nobody_else_does(tmp_path):
     told: list[str] = []
 
-    def serve_again(address: str) -> None:
+    def serve_again(address):
         told.append(address)
         port = int(address.rstrip("/").rpartition(":")[2])
         serve_store(store, port=port, announce=told.append)
@@ -219,11 +214,11 @@ def test_it_listens_where_nobody_else_does(tmp_path: Path) -> None:
     assert len(told) == 1
 
 
-def test_it_is_open_to_others_only_where_keys_are_needed(tmp_path: Path) -> None:
+def test_it_is_open_to_others_only_where_keys_are_needed(tmp_path):
     class AnnouncedError(Exception):
         pass
 
-    def stop(_address: str) -> None:
+    def stop(_address):
         raise AnnouncedError
 
     with SQLiteStore(tmp_path / "events.db") as store:
@@ -242,7 +237,7 @@ MIB = 1 << 20
 MOMENT = 20_000 * DAY
 
 
-def is_refused(call: Callable[..., object], *said: object, **named: object) -> bool:
+def is_refused(call, *said, **named):
     """Whether a request is refused."""
     try:
         call(*said, **named)
@@ -252,7 +247,7 @@ def is_refused(call: Callable[..., object], *said: object, **named: object) -> b
 
 
 @pytest.mark.parametrize("count", [99_999, 100_000, 100_001])
-def test_the_rates_of_100_000_names_are_known(count: int) -> None:
+def test_the_rates_of_100_000_names_are_known(count):
     rates = RateLimiter(1.0, 1, lambda: 0.0)
     assert rates.take("first") == 0
     rates._buckets |= {str(number): (0.0, 0.0) for number in range(count - 2)}
@@ -262,25 +257,25 @@ def test_the_rates_of_100_000_names_are_known(count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [499, 500, 501])
-def test_a_form_has_at_most_500_fields(count: int) -> None:
+def test_a_form_has_at_most_500_fields(count):
     assert is_refused(parse_pairs, "&".join(["a=1"] * count)) == (count > 500)
 
 
 @pytest.mark.parametrize("length", [(1 << 18) - 1, 1 << 18, (1 << 18) + 1])
-def test_a_text_in_a_body_has_at_most_256_kib(length: int) -> None:
+def test_a_text_in_a_body_has_at_most_256_kib(length):
     text = "x" * length
     for value in (text, [text], {"a": text}, {text: 1}):
         assert is_refused(_check_texts, value) == (length > 1 << 18)
 
 
 @pytest.mark.parametrize("size", [MIB - 1, MIB, MIB + 1])
-def test_a_body_may_be_packed_as_well_as_can_be_up_to_a_mebibyte(size: int) -> None:
+def test_a_body_may_be_packed_as_well_as_can_be_up_to_a_mebibyte(size):
     # 250 times its size is less than that.
     assert is_refused(gunzip, gzip.compress(bytes(size)), Settings()) == (size > MIB)
 
 
 @pytest.mark.parametrize("windows", [4999, 5000, 5001])
-def test_an_answer_has_at_most_5_000_windows(windows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_has_at_most_5_000_windows(windows, monkeypatch):
     for every, length in (("hour", HOUR), ("day", DAY)):
         query = {"since": MOMENT - windows * length}
         assert is_refused(check_span, query, MOMENT, every) == (windows > 5000)
@@ -292,7 +287,7 @@ def test_an_answer_has_at_most_5_000_windows(windows: int, monkeypatch: pytest.M
     class Series(list[int]):
         every = "hour"
 
-        def to_dict(self) -> dict[str, object]:
+        def to_dict(self):
             return {}
 
     monitor: Any = SimpleNamespace(
@@ -307,13 +302,13 @@ def test_an_answer_has_at_most_5_000_windows(windows: int, monkeypatch: pytest.M
     assert (len(found["slices"]), found["left_out"]) == (min(windows, 5000), max(windows - 5000, 0))
 
 
-def test_a_trace_and_a_comparison_read_a_million_rankings() -> None:
+def test_a_trace_and_a_comparison_read_a_million_rankings():
     asked = []
 
     class Asked(Exception):  # noqa: N818 - no error
         pass
 
-    def ask(*_: object, **said: Any) -> None:  # noqa: ANN401 - what it is called with
+    def ask(*_, **said):
         asked.append(said.get("sample") or said["most_rankings"])
         raise Asked
 
@@ -328,8 +323,8 @@ def test_a_trace_and_a_comparison_read_a_million_rankings() -> None:
 
 
 @pytest.mark.parametrize("depth", [19, 20, 21])
-def test_the_last_20_frames_of_an_error_are_logged(depth: int) -> None:
-    def fail(left: int) -> None:
+def test_the_last_20_frames_of_an_error_are_logged(depth):
+    def fail(left):
         if left == 1:
             raise ValueError("deep")
         fail(left - 1)
@@ -342,14 +337,10 @@ def test_the_last_20_frames_of_an_error_are_logged(depth: int) -> None:
 
 
 @pytest.mark.parametrize(("every", "days"), [("hour", 15), ("day", 28)])
-def test_metrics_are_of_versions_that_ranked_in_the_last_two_weeks(
-    every: Any,  # noqa: ANN401 - a length
-    days: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_metrics_are_of_versions_that_ranked_in_the_last_two_weeks(every, days, monkeypatch):
     asked: list[int] = []
 
-    def find(*said: Any) -> list[object]:  # noqa: ANN401 - what it is called with
+    def find(*said):
         asked.append(said[4])
         return []
 
@@ -366,12 +357,12 @@ def test_metrics_are_of_versions_that_ranked_in_the_last_two_weeks(
     assert asked == [MOMENT - days * DAY]
 
 
-def make_protocol() -> Any:  # noqa: ANN401 - a protocol that was not connected
+def make_protocol():
     """A connection without a socket, which notes whether it is cut off."""
     protocol: Any = object.__new__(BoundedProtocol)
     protocol.aborted = 0
 
-    def abort() -> None:
+    def abort():
         protocol.aborted += 1
 
     protocol.transport = SimpleNamespace(abort=abort)
@@ -390,8 +381,8 @@ def make_protocol() -> Any:  # noqa: ANN401 - a protocol that was not connected
     ],
 )
 def test_a_body_of_more_than_1_000_pieces_has_64_bytes_in_each(
-    chunks: int, size: int, monkeypatch: pytest.MonkeyPatch, *, is_small: bool
-) -> None:
+    chunks, size, monkeypatch, *, is_small
+):
     taken = []
     monkeypatch.setattr(BoundedProtocol.__base__, "on_body", lambda _, body: taken.append(body))
     protocol = make_protocol()
@@ -405,7 +396,7 @@ def test_a_body_of_more_than_1_000_pieces_has_64_bytes_in_each(
 
 
 @pytest.mark.parametrize("more", [-1, 0, 1])
-def test_a_mebibyte_is_read_after_a_request_was_refused(more: int) -> None:
+def test_a_mebibyte_is_read_after_a_request_was_refused(more):
     protocol = make_protocol()
     protocol._discarded = MIB - 1
     protocol.data_received(b"x" * (1 + more))
@@ -413,7 +404,7 @@ def test_a_mebibyte_is_read_after_a_request_was_refused(more: int) -> None:
 
 
 @pytest.mark.parametrize(("seconds", "reports"), [(59.999, 1), (60.0, 2), (60.001, 2)])
-def test_malformed_requests_are_reported_once_a_minute(seconds: float, reports: int) -> None:
+def test_malformed_requests_are_reported_once_a_minute(seconds, reports):
     told = []
     connections = Connections(Settings(), lambda event, fields: told.append((event, dict(fields))))
     for now in (0.0, seconds):

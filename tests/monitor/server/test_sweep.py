@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.server.http.settings import Settings
-from rankscope.monitor.server.routing.endpoint import Endpoint
 from rankscope.monitor.store.keys import make_key
 from rankscope.records import replace
 
 from tests.monitor.server.music import MUSIC, START, log_music, make_click, make_search
-from tests.monitor.server.service import NOW, MakeService, Service, find_token, make_ranking
+from tests.monitor.server.service import NOW, Service, find_token, make_ranking
 from tests.monitor.server.test_routes import FORM, list_endpoints, path_of
 from tests.monitor.server.test_webhook import SECRET, Recording
 
@@ -43,7 +40,7 @@ BODIES: dict[str, dict[str, Any]] = {
 class World:
     """A service with the project `music`, full of marks, and `films`, which has none."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         settings = Settings(failure_burst=10**6, key_burst=10**6)
         self.service = Service(folder, settings, poster=Recording())
         scopes = ("ingest", "read", "admin")
@@ -76,13 +73,13 @@ class World:
         self.ask("PUT", "/v1/webhook", {"url": f"https://example.com/{MARK}", "secret": SECRET})
         self.monitor.evaluate()
 
-    def ask(self, method: str, path: str, body: object, key: str = "") -> Any:  # noqa: ANN401 - as `Service.ask`
+    def ask(self, method, path, body, key=""):
         sent = json.dumps(body).encode()
         answer = self.service.ask(method, path, sent, key=key or self.own)
         assert answer.is_success, answer.text
         return answer
 
-    def read_all(self) -> dict[str, str]:
+    def read_all(self):
         """All that the owner of `music` can read, by address."""
         told = {}
         for endpoint in list_endpoints():
@@ -91,7 +88,7 @@ class World:
                 told[path] = self.service.ask("GET", path, key=self.own).text
         return told
 
-    def digest(self) -> list[str]:
+    def digest(self):
         """All that is stored of `music`, but for what says when and by whom it was read."""
         store = self.service.store
         return [
@@ -108,7 +105,7 @@ class World:
         ]
 
 
-def address_of(endpoint: Endpoint, key_id: str) -> str:
+def address_of(endpoint, key_id):
     """The address of a route with the ids of `music`."""
     names = {"key_id": key_id, "name": MARK, "environment": "training"}
     names |= {"member": f"{MARK}@example.com"}
@@ -119,21 +116,21 @@ def address_of(endpoint: Endpoint, key_id: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world(tmp_path_factory):
     made = World(tmp_path_factory.mktemp("sweep"))
     yield made
     made.service.store.close()
 
 
 @pytest.fixture(scope="module")
-def changing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def changing(tmp_path_factory):
     """One for tests that put something into the other project."""
     made = World(tmp_path_factory.mktemp("changing"))
     yield made
     made.service.store.close()
 
 
-def test_the_marks_are_to_be_seen_by_their_owner(world: World) -> None:
+def test_the_marks_are_to_be_seen_by_their_owner(world):
     told = world.read_all()
     for path in ("/v1/versions", "/v1/slices", "/v1/rules", "/v1/keys", "/v1/audit", "/"):
         assert any(MARK in text for address, text in told.items() if address.startswith(path))
@@ -143,7 +140,7 @@ def test_the_marks_are_to_be_seen_by_their_owner(world: World) -> None:
 
 
 @pytest.mark.slow
-def test_no_route_shows_anything_of_another_project(world: World) -> None:
+def test_no_route_shows_anything_of_another_project(world):
     for endpoint in list_endpoints():
         if endpoint.method != "GET" or endpoint.scope is None:
             continue
@@ -159,7 +156,7 @@ def test_no_route_shows_anything_of_another_project(world: World) -> None:
 
 
 @pytest.mark.slow
-def test_no_route_changes_anything_of_another_project(changing: World) -> None:
+def test_no_route_changes_anything_of_another_project(changing):
     before = changing.digest()
     endpoints = list_endpoints()
     # What is put is there then, under the same name, in the other project.
@@ -175,7 +172,7 @@ def test_no_route_changes_anything_of_another_project(changing: World) -> None:
     assert changing.digest() == before
 
 
-def test_forms_change_nothing_of_another_project(changing: World) -> None:
+def test_forms_change_nothing_of_another_project(changing):
     browser = changing.service.browser()
     assert browser.sign_in(changing.other).status_code == 303
     before = changing.digest()
@@ -189,7 +186,7 @@ def test_forms_change_nothing_of_another_project(changing: World) -> None:
 
 
 @pytest.mark.slow
-def test_a_session_reads_and_changes_nothing_but_by_forms(changing: World) -> None:
+def test_a_session_reads_and_changes_nothing_but_by_forms(changing):
     browser = changing.service.browser()
     browser.sign_in(changing.own)
     before = changing.digest()
@@ -206,7 +203,7 @@ def test_a_session_reads_and_changes_nothing_but_by_forms(changing: World) -> No
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_pages_of_others_read_nothing_with_a_session(world: World, site: str) -> None:
+def test_pages_of_others_read_nothing_with_a_session(world, site):
     browser = world.service.browser()
     browser.sign_in(world.own)
     for endpoint in list_endpoints():
@@ -218,7 +215,7 @@ def test_pages_of_others_read_nothing_with_a_session(world: World, site: str) ->
 
 
 @pytest.mark.slow
-def test_what_is_logged_has_no_secrets_and_no_control_characters(world: World) -> None:
+def test_what_is_logged_has_no_secrets_and_no_control_characters(world):
     browser = world.service.browser()
     browser.sign_in(world.own)
     world.read_all()
@@ -242,9 +239,7 @@ def test_what_is_logged_has_no_secrets_and_no_control_characters(world: World) -
         {"origin": "null"},
     ],
 )
-def test_in_open_mode_pages_of_others_change_and_read_nothing(
-    make_service: MakeService, said: dict[str, str]
-) -> None:
+def test_in_open_mode_pages_of_others_change_and_read_nothing(make_service, said):
     service = make_service(Settings(open_project="music"), has_key=False)
     for endpoint in list_endpoints():
         if endpoint.scope is None or (endpoint.method == "GET" and endpoint.kind != "api"):
@@ -258,7 +253,7 @@ def test_in_open_mode_pages_of_others_change_and_read_nothing(
     assert service.store.projects() == []
 
 
-def test_in_open_mode_forms_need_a_token(make_service: MakeService) -> None:
+def test_in_open_mode_forms_need_a_token(make_service):
     service = make_service(Settings(open_project="music"), has_key=False)
     for endpoint in list_endpoints():
         if endpoint.kind == "form" and endpoint.scope is not None:
@@ -268,7 +263,7 @@ def test_in_open_mode_forms_need_a_token(make_service: MakeService) -> None:
             assert service.last_line()["code"] == code
 
 
-def test_who_asks_for_a_page_that_is_not_there_gets_a_page(service: Service) -> None:
+def test_who_asks_for_a_page_that_is_not_there_gets_a_page(service):
     page = service.ask("GET", "/nothing", key=None, headers={"accept": "text/html,*/*"})
     assert page.status_code == 404
     assert page.headers["content-type"].startswith("text/html")

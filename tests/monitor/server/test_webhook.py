@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
-from pathlib import Path
 from unittest.mock import Mock
 
-import httpx
 import pytest
 from rankscope.monitor.notify.channels import Channel, Channels
-from rankscope.monitor.notify.http import Poster, PostError, Reply, Target
+from rankscope.monitor.notify.http import Poster, PostError, Reply
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.keys import Secret
 
@@ -25,12 +22,12 @@ URL = "https://example.com/hook/of/the/team?token=abc"
 class Recording(Poster):
     """Calls nobody; names that are not known stand for a private address."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         known = {"example.com": ["93.184.216.34"], "rebound.example": ["93.184.216.34", "::1"]}
         super().__init__(resolve=lambda host, _: known.get(host, ["192.168.1.1"]))
         self.posted: list[tuple[str, dict[str, str], bytes]] = []
 
-    def post(self, target: Target, headers: Mapping[str, str], body: bytes) -> Reply:
+    def post(self, target, headers, body):
         self.check(target)
         self.posted.append((target.authority + target.path, dict(headers), body))
         return Reply(204)
@@ -54,7 +51,7 @@ CHANNELS = Channels(
 class Operated:
     """A service with channels, and an administrator of the project `music`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.services = Services()
         self.poster = Recording()
         settings = Settings(notifying=CHANNELS)
@@ -62,27 +59,27 @@ class Operated:
         self.key = self.service.make_key("music", "read", "admin")
         self.reader = self.service.make_key("music", "read")
 
-    def ask(self, method: str, path: str, body: object = None, key: str = "") -> httpx.Response:
+    def ask(self, method, path, body=None, key=""):
         sent = b"" if body is None else json.dumps(body).encode()
         return self.service.ask(method, path, sent, key=key or self.key)
 
 
 @pytest.fixture
-def admin(tmp_path: Path) -> Iterator[Operated]:
+def admin(tmp_path):
     made = Operated(tmp_path)
     yield made
     made.service.store.close()
 
 
 @pytest.fixture(scope="module")
-def refused(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operated]:
+def refused(tmp_path_factory):
     """One that never has a webhook."""
     made = Operated(tmp_path_factory.mktemp("refused"))
     yield made
     made.service.store.close()
 
 
-def test_it_is_set_tested_shown_in_part_and_removed(admin: Operated) -> None:
+def test_it_is_set_tested_shown_in_part_and_removed(admin):
     assert admin.ask("GET", "/v1/webhook").json() == {"webhook": None}
     answer = admin.ask("PUT", "/v1/webhook", {"url": URL})
     assert answer.status_code == 200
@@ -118,7 +115,7 @@ def test_it_is_set_tested_shown_in_part_and_removed(admin: Operated) -> None:
     assert "token" not in told.text
 
 
-def test_a_secret_that_was_given_is_not_given_back(admin: Operated) -> None:
+def test_a_secret_that_was_given_is_not_given_back(admin):
     answer = admin.ask("PUT", "/v1/webhook", {"url": URL, "secret": SECRET})
     assert answer.json()["secret"] is None
     for path in ("/v1/webhook", "/v1/notifications", "/v1/audit", "/v1/configuration"):
@@ -141,7 +138,7 @@ def test_a_secret_that_was_given_is_not_given_back(admin: Operated) -> None:
         "a" * 5000,
     ],
 )
-def test_an_address_that_may_not_be_called_is_not_kept(refused: Operated, url: str) -> None:
+def test_an_address_that_may_not_be_called_is_not_kept(refused, url):
     answer = refused.ask("PUT", "/v1/webhook", {"url": url})
     assert answer.status_code == 422
     assert refused.ask("GET", "/v1/webhook").json() == {"webhook": None}
@@ -161,12 +158,12 @@ def test_an_address_that_may_not_be_called_is_not_kept(refused: Operated, url: s
         {"url": None},
     ],
 )
-def test_a_webhook_that_cannot_be_is_not_kept(refused: Operated, body: dict[str, object]) -> None:
+def test_a_webhook_that_cannot_be_is_not_kept(refused, body):
     assert refused.ask("PUT", "/v1/webhook", body).status_code == 422
     assert refused.ask("GET", "/v1/webhook").json() == {"webhook": None}
 
 
-def test_that_of_another_project_is_not_there(admin: Operated) -> None:
+def test_that_of_another_project_is_not_there(admin):
     admin.ask("PUT", "/v1/webhook", {"url": URL})
     other = admin.service.make_key("films", "read", "admin")
     assert admin.ask("GET", "/v1/webhook", key=other).json() == {"webhook": None}
@@ -183,16 +180,14 @@ def test_that_of_another_project_is_not_there(admin: Operated) -> None:
         (PostError("TLS failed", code="webhook_tls"), "TLS failed"),
     ],
 )
-def test_what_a_webhook_answers_is_told_to_nobody(
-    admin: Operated, answer: Reply | PostError, told: str
-) -> None:
+def test_what_a_webhook_answers_is_told_to_nobody(admin, answer, told):
     admin.ask("PUT", "/v1/webhook", {"url": URL})
     admin.poster.post = Mock(side_effect=[answer])  # type: ignore[method-assign]
     tried = admin.ask("POST", "/v1/webhook/test")
     assert tried.json() == {"is_delivered": False, "told": told}
 
 
-def test_channels_are_listed_without_their_addresses(admin: Operated) -> None:
+def test_channels_are_listed_without_their_addresses(admin):
     answer = admin.ask("GET", "/v1/channels", key=admin.reader)
     assert [
         (one["name"], one["kind"], one["service"], one["severity"])
@@ -207,7 +202,7 @@ def test_channels_are_listed_without_their_addresses(admin: Operated) -> None:
     assert "whsec" not in answer.text
 
 
-def test_a_test_message_is_sent_by_an_administrator(admin: Operated) -> None:
+def test_a_test_message_is_sent_by_an_administrator(admin):
     path = "/v1/channels/oncall/test"
     assert admin.ask("POST", path, key=admin.reader).status_code == 403
     answer = admin.ask("POST", path)
@@ -219,7 +214,7 @@ def test_a_test_message_is_sent_by_an_administrator(admin: Operated) -> None:
     assert answer.json() == {"is_delivered": False, "told": "status 403"}
 
 
-def test_a_webhook_of_the_operator_is_tested_by_the_rules_of_all(admin: Operated) -> None:
+def test_a_webhook_of_the_operator_is_tested_by_the_rules_of_all(admin):
     answer = admin.ask("POST", "/v1/channels/hook/test")
     assert answer.json() == {"is_delivered": True, "told": "delivered"}
     ((_, headers, _),) = admin.poster.posted
@@ -229,7 +224,7 @@ def test_a_webhook_of_the_operator_is_tested_by_the_rules_of_all(admin: Operated
     assert len(admin.poster.posted) == 1
 
 
-def test_a_channel_that_is_not_there_is_404(admin: Operated) -> None:
+def test_a_channel_that_is_not_there_is_404(admin):
     for name in ("none", "log", "webhook", "*", "%2e%2e", "a%0ab"):
         answer = admin.ask("POST", f"/v1/channels/{name}/test")
         assert answer.status_code in {404, 422}

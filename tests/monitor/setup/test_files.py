@@ -59,14 +59,14 @@ definition = { window = "1h", attribution = { positive = { read = 1 } } }
 """
 
 
-def read(folder: Path, text: str) -> dict[str, Project]:
+def read(folder, text):
     """Read a file, and give its projects by name."""
     path = folder / "rankscope.toml"
     path.write_text(text, encoding="utf-8")
     return {each.name: each for each in read_setup(str(path)).projects}
 
 
-def refuse(folder: Path, text: str) -> FormatError:
+def refuse(folder, text):
     """Read a file that isn't as it should be, and give the error."""
     with refuses(FormatError, "bad_setup") as refused:
         read(folder, text)
@@ -75,13 +75,13 @@ def refuse(folder: Path, text: str) -> FormatError:
     return refused.value
 
 
-def test_a_project_needs_its_labels_and_its_window_only(tmp_path: Path) -> None:
+def test_a_project_needs_its_labels_and_its_window_only(tmp_path):
     [project] = read(tmp_path, LEAST).values()
     music = define(positive={"click": 1, "buy": 5}, window="24h")
     assert project == Project("music", Configuration(definition=music), dict(DEFAULTS))
 
 
-def test_a_file_says_all_of_its_projects(tmp_path: Path) -> None:
+def test_a_file_says_all_of_its_projects(tmp_path):
     projects = read(tmp_path, FULL)
     music, books = projects["music"], projects["books"]
     assert music.configuration == Configuration(
@@ -107,7 +107,7 @@ def test_a_file_says_all_of_its_projects(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("word", BASELINES)
-def test_a_baseline_is_a_word(word: str, tmp_path: Path) -> None:
+def test_a_baseline_is_a_word(word, tmp_path):
     [project] = read(tmp_path, f'[projects.music]\nbaseline = "{word}"\n{LEAST}').values()
     assert project.configuration is not None
     assert project.configuration.baseline == BASELINES[word]
@@ -166,9 +166,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "line", "said", "hint"), WRONG)
-def test_what_is_wrong_is_named_with_its_line(
-    text: str, line: int | None, said: str, hint: str, tmp_path: Path
-) -> None:
+def test_what_is_wrong_is_named_with_its_line(text, line, said, hint, tmp_path):
     error = refuse(tmp_path, text)
     assert said in error.message
     assert hint in error.hint
@@ -198,11 +196,11 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_hostile_file_is_refused(text: str, tmp_path: Path) -> None:
+def test_a_hostile_file_is_refused(text, tmp_path):
     assert len(str(refuse(tmp_path, text))) < 2000
 
 
-def test_other_bytes_than_text_are_refused(tmp_path: Path) -> None:
+def test_other_bytes_than_text_are_refused(tmp_path):
     path = tmp_path / "x.toml"
     for raw in (b"\xff\xfe[\x00p", b"a = 1" * 100_000):
         path.write_bytes(raw)
@@ -210,13 +208,13 @@ def test_other_bytes_than_text_are_refused(tmp_path: Path) -> None:
             read_setup(str(path))
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_named(tmp_path):
     for path in (str(tmp_path / "x.toml"), "a\0b", str(tmp_path)):
         with pytest.raises(FileError):
             read_setup(path)
 
 
-def test_a_folder_has_a_file_for_each_team(tmp_path: Path) -> None:
+def test_a_folder_has_a_file_for_each_team(tmp_path):
     (tmp_path / "a.toml").write_text('[channels.oncall]\nurl = "${URL}"\n')
     (tmp_path / "music.toml").write_text(LEAST)
     (tmp_path / "books.toml").write_text(LEAST.replace("music", "books"))
@@ -230,7 +228,7 @@ def test_a_folder_has_a_file_for_each_team(tmp_path: Path) -> None:
     ("text", "said"),
     [(LEAST, "the project 'music' is in"), ("[channels.a]\nurl = '${B}'", "the channel 'a' is in")],
 )
-def test_two_files_say_nothing_twice(text: str, said: str, tmp_path: Path) -> None:
+def test_two_files_say_nothing_twice(text, said, tmp_path):
     for name in ("one.toml", "two.toml"):
         (tmp_path / name).write_text(text)
     with pytest.raises(FormatError) as refused:
@@ -239,7 +237,7 @@ def test_two_files_say_nothing_twice(text: str, said: str, tmp_path: Path) -> No
     assert refused.value.file == str(tmp_path / "two.toml")
 
 
-def test_a_rule_names_channels_that_the_files_define(tmp_path: Path) -> None:
+def test_a_rule_names_channels_that_the_files_define(tmp_path):
     error = refuse(tmp_path, FULL.replace('["oncall", "log"]', '["onccall"]'))
     assert "unknown channel 'onccall'" in error.message
     assert error.hint.startswith("did you mean oncall?")
@@ -263,9 +261,7 @@ PLAIN = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         (f'{MUSIC}webhook = "https://user:{PLAIN}@a.example.com"', 6, "music.webhook: "),
     ],
 )
-def test_a_secret_in_plain_text_is_refused_and_not_shown(
-    tmp_path: Path, text: str, line: int, said: str
-) -> None:
+def test_a_secret_in_plain_text_is_refused_and_not_shown(tmp_path, text, line, said):
     error = refuse(tmp_path, text)
     assert said in error.message
     assert error.line == line
@@ -318,9 +314,7 @@ CONFIGURATIONS = st.builds(
     RULES,
     NAMES.filter(lambda name: name.isprintable() and name == name.strip()),
 )
-def test_what_is_written_is_read_again(
-    configuration: Configuration, rules: dict[str, Rule], name: str
-) -> None:
+def test_what_is_written_is_read_again(configuration, rules, name):
     project = Project(name, configuration, rules)
     text = write_setup([project])
     tables: Any = tomllib.loads(text)
@@ -333,7 +327,7 @@ def test_what_is_written_is_read_again(
         assert read_setup(str(path)).projects == (project,)
 
 
-def test_the_schema_knows_what_the_reader_knows(tmp_path: Path) -> None:
+def test_the_schema_knows_what_the_reader_knows(tmp_path):
     schema = describe_setup()
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)

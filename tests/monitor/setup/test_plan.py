@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import DEFAULTS, Rule
 from rankscope.monitor.setup.file import read_setup
 from rankscope.monitor.setup.plan import Plan, apply_projects, find_plan, list_left_out
-from rankscope.monitor.setup.project import Project, find_project, read_project
+from rankscope.monitor.setup.project import find_project, read_project
 from rankscope.monitor.setup.toml import write_setup
 from rankscope.monitor.store.records import ProjectChange
 from rankscope.monitor.store.sqlite.store import SQLiteStore
@@ -34,23 +33,23 @@ FIELDS: dict[str, Any] = {
 }
 
 
-def want(name: str = "music", **changes: Any) -> Project:  # noqa: ANN401 - as a file has them
+def want(name="music", **changes):
     """A project as a file wants it; `rules` replaces all of them."""
     fields = FIELDS | changes
     return read_project(name, fields | {"definition": FIELDS["definition"] | fields["definition"]})
 
 
-def apply(store: SQLiteStore, *wanted: Project, actor: str = "ann", now: int = NOW) -> list[Plan]:
+def apply(store, *wanted, actor="ann", now=NOW):
     """Apply projects, and give what has changed."""
     return list(apply_projects(store, wanted or [want()], now=now, actor=actor))
 
 
-def tell(plan: Plan) -> list[tuple[str, str, str]]:
+def tell(plan):
     """What a plan does, in short."""
     return [(step.action, step.what, step.name) for step in plan.steps]
 
 
-def digest(store: SQLiteStore) -> tuple[object, ...]:
+def digest(store):
     """All that is stored of projects."""
     names = store.projects()
     return tuple(
@@ -64,7 +63,7 @@ def digest(store: SQLiteStore) -> tuple[object, ...]:
     )
 
 
-def test_a_project_that_is_new_has_everything_that_the_file_says(store: SQLiteStore) -> None:
+def test_a_project_that_is_new_has_everything_that_the_file_says(store):
     [plan] = apply(store)
     assert tell(plan) == [
         ("add", "configuration", ""),
@@ -80,7 +79,7 @@ def test_a_project_that_is_new_has_everything_that_the_file_says(store: SQLiteSt
     ]
 
 
-def test_a_plan_says_what_an_apply_does_and_changes_nothing(store: SQLiteStore) -> None:
+def test_a_plan_says_what_an_apply_does_and_changes_nothing(store):
     for wanted in (want(), want(rules={}), want(baseline="version", definition={"window": "2h"})):
         before = digest(store)
         plan = find_plan(store, wanted, now=NOW)
@@ -89,7 +88,7 @@ def test_a_plan_says_what_an_apply_does_and_changes_nothing(store: SQLiteStore) 
         assert plan.steps
 
 
-def test_an_apply_that_changes_nothing_writes_nothing(store: SQLiteStore) -> None:
+def test_an_apply_that_changes_nothing_writes_nothing(store):
     apply(store)
     before = digest(store)
     for _ in range(2):
@@ -99,7 +98,7 @@ def test_an_apply_that_changes_nothing_writes_nothing(store: SQLiteStore) -> Non
     assert digest(store) == before
 
 
-def test_the_result_depends_on_the_file_alone(store: SQLiteStore, tmp_path: Path) -> None:
+def test_the_result_depends_on_the_file_alone(store, tmp_path):
     for wanted in (want(rules={"data": False}), want(attributes=["device"]), want(rules={})):
         apply(store, wanted)
     apply(store)
@@ -108,7 +107,7 @@ def test_the_result_depends_on_the_file_alone(store: SQLiteStore, tmp_path: Path
         assert find_project(other, "music") == find_project(store, "music")
 
 
-def test_a_rule_that_is_left_out_is_removed_and_the_project_is_not(store: SQLiteStore) -> None:
+def test_a_rule_that_is_left_out_is_removed_and_the_project_is_not(store):
     apply(store, want(), want("books"))
     [plan] = apply(store, want(rules={}))
     assert tell(plan) == [("remove", "rule", "low")]
@@ -117,9 +116,7 @@ def test_a_rule_that_is_left_out_is_removed_and_the_project_is_not(store: SQLite
     assert list_left_out(store, [want()]) == ["books"]
 
 
-def test_the_rule_that_every_project_has_stays_until_the_file_leaves_it_out(
-    store: SQLiteStore,
-) -> None:
+def test_the_rule_that_every_project_has_stays_until_the_file_leaves_it_out(store):
     apply(store)
     assert tell(apply(store, want(rules={"data": False}))[0]) == [
         ("remove", "rule", "data"),
@@ -146,15 +143,15 @@ def test_the_rule_that_every_project_has_stays_until_the_file_leaves_it_out(
     ],
 )
 def test_a_change_of_the_configuration_says_whether_values_are_recomputed(
-    store: SQLiteStore, changes: dict[str, Any], told: str, *, recomputes: bool
-) -> None:
+    store, changes, told, *, recomputes
+):
     apply(store)
     [step] = [one for one in find_plan(store, want(**changes), now=NOW).steps if not one.name]
     assert told in step.changes
     assert bool(step.effect) == recomputes
 
 
-def test_a_change_of_a_rule_says_whether_its_evidence_is_void(store: SQLiteStore) -> None:
+def test_a_change_of_a_rule_says_whether_its_evidence_is_void(store):
     apply(store)
     low = FIELDS["rules"]["low"]
     [step] = find_plan(store, want(rules={"low": low | {"severity": "critical"}}), now=NOW).steps
@@ -164,7 +161,7 @@ def test_a_change_of_a_rule_says_whether_its_evidence_is_void(store: SQLiteStore
     assert step.effect.startswith("Its evidence starts fresh")
 
 
-def test_what_people_did_since_the_last_apply_is_named(store: SQLiteStore) -> None:
+def test_what_people_did_since_the_last_apply_is_named(store):
     apply(store)
     assert all(step.drift == "" for step in find_plan(store, want(rules={}), now=NOW).steps)
     monitor = Monitor(store, "music", clock=lambda: NOW + HOUR)
@@ -186,7 +183,7 @@ def test_what_people_did_since_the_last_apply_is_named(store: SQLiteStore) -> No
     assert find_plan(store, want(), now=NOW).steps == ()
 
 
-def test_a_silence_stays_and_so_does_evidence_of_rules_that_stay(store: SQLiteStore) -> None:
+def test_a_silence_stays_and_so_does_evidence_of_rules_that_stay(store):
     apply(store)
     monitor = Monitor(store, "music", clock=lambda: NOW)
     monitor.silence("low", to_datetime(NOW + HOUR))
@@ -200,7 +197,7 @@ def test_a_silence_stays_and_so_does_evidence_of_rules_that_stay(store: SQLiteSt
     assert after.silenced_until == NOW + HOUR
 
 
-def test_incidents_of_a_rule_that_is_removed_are_resolved(store: SQLiteStore) -> None:
+def test_incidents_of_a_rule_that_is_removed_are_resolved(store):
     apply(store)
     monitor = Monitor(store, "music", clock=lambda: NOW + 30 * HOUR)
     shown = {"doc_ids": ["a", "b"]}
@@ -220,15 +217,13 @@ def test_incidents_of_a_rule_that_is_removed_are_resolved(store: SQLiteStore) ->
     assert monitor.incident(incident.incident_id)[0].state == "resolved"
 
 
-def test_all_projects_are_changed_or_none(
-    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_projects_are_changed_or_none(store, monkeypatch):
     apply(store, want(), want("books"))
     before = digest(store)
     true = SQLiteStore.change_projects
     count = 0
 
-    def change(opened: SQLiteStore, changes: list[ProjectChange]) -> bool:
+    def change(opened, changes):
         """Change a rule of the second project just before."""
         nonlocal count
         count += 1
@@ -246,7 +241,7 @@ def test_all_projects_are_changed_or_none(
     assert find_project(store, "books") == want("books", rules={})
 
 
-def test_a_change_that_fails_halfway_leaves_nothing(store: SQLiteStore) -> None:
+def test_a_change_that_fails_halfway_leaves_nothing(store):
     apply(store, want(), want("books"))
     before = digest(store)
     good = ProjectChange(
@@ -272,7 +267,7 @@ def test_a_change_that_fails_halfway_leaves_nothing(store: SQLiteStore) -> None:
     assert digest(store) == before
 
 
-def test_rules_are_checked_against_the_new_configuration(store: SQLiteStore) -> None:
+def test_rules_are_checked_against_the_new_configuration(store):
     apply(store)
     with pytest.raises(UsageError, match="measure: expected one of nDCG@10"):
         want(definition={"measures": ["nDCG@10"]})
@@ -281,7 +276,7 @@ def test_rules_are_checked_against_the_new_configuration(store: SQLiteStore) -> 
     assert tell(plan) == [("change", "configuration", ""), ("change", "rule", "low")]
 
 
-def test_a_plan_prints_no_control_characters(store: SQLiteStore) -> None:
+def test_a_plan_prints_no_control_characters(store):
     apply(store, want(attributes=["a\u202eb\x1b[31m"]))
     [plan] = apply(store, want(attributes=["\x1b[2J"]))
     assert "\x1b" not in str(plan)
@@ -301,21 +296,19 @@ admin = ["ann@example.com"]
 """
 
 
-def read(folder: Path, text: str) -> Project:
+def read(folder, text):
     file = folder / "rankscope.toml"
     file.write_text(text)
     [project] = read_setup(str(file)).projects
     return project
 
 
-def apply_roles(store: SQLiteStore, wanted: Project) -> list[str]:
+def apply_roles(store, wanted):
     [plan] = apply_projects(store, [wanted], now=SET_AT, actor="ann")
     return [line for step in plan.steps if step.what == "roles" for line in step.changes]
 
 
-def test_roles_are_made_as_the_file_says_and_others_are_taken_away(
-    tmp_path: Path, store: SQLiteStore
-) -> None:
+def test_roles_are_made_as_the_file_says_and_others_are_taken_away(tmp_path, store):
     store.set_roles("music", {"eve@example.com": "admin", "group:everyone": "editor"}, 1, "eve")
     assert apply_roles(store, read(tmp_path, FILE + ROLES)) == [
         "ann@example.com: none → admin",
@@ -331,7 +324,7 @@ def test_roles_are_made_as_the_file_says_and_others_are_taken_away(
     assert apply_roles(store, read(tmp_path, FILE + ROLES)) == []
 
 
-def test_a_file_without_roles_leaves_them_alone(tmp_path: Path, store: SQLiteStore) -> None:
+def test_a_file_without_roles_leaves_them_alone(tmp_path, store):
     apply_roles(store, read(tmp_path, FILE + ROLES))
     before = store.roles("music")
     assert apply_roles(store, read(tmp_path, FILE)) == []
@@ -340,13 +333,13 @@ def test_a_file_without_roles_leaves_them_alone(tmp_path: Path, store: SQLiteSto
     assert store.roles("music") == {}
 
 
-def test_what_is_written_is_read_back(tmp_path: Path, store: SQLiteStore) -> None:
+def test_what_is_written_is_read_back(tmp_path, store):
     apply_roles(store, read(tmp_path, FILE + ROLES))
     found = find_project(store, "music")
     assert read(tmp_path, write_setup([found])) == found
 
 
-def test_a_role_that_was_changed_by_hand_is_said(tmp_path: Path, store: SQLiteStore) -> None:
+def test_a_role_that_was_changed_by_hand_is_said(tmp_path, store):
     wanted = read(tmp_path, FILE + ROLES)
     apply_roles(store, wanted)
     assert find_plan(store, wanted, now=SET_AT).steps == ()
@@ -356,13 +349,11 @@ def test_a_role_that_was_changed_by_hand_is_said(tmp_path: Path, store: SQLiteSt
     assert "Changed by eve@example.com on 21 Nov 2026" in step.drift
 
 
-def test_roles_that_somebody_changed_meanwhile_are_not_overwritten(
-    tmp_path: Path, store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_roles_that_somebody_changed_meanwhile_are_not_overwritten(tmp_path, store, monkeypatch):
     wanted, change = read(tmp_path, FILE + ROLES), store.change_projects
     calls: list[object] = []
 
-    def meddle(changes: object) -> bool:
+    def meddle(changes):
         if not calls:
             store.set_roles("music", {"eve@example.com": "viewer"}, SET_AT, "eve")
         calls.append(changes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,7 +26,7 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.outbox import list_secret_ids
 from rankscope.records import replace
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from tests.monitor.store.conformance import make_label, make_ranking, read_back
 from tests.refusals import refuses
@@ -39,13 +38,13 @@ FIELDS: dict[str, Any] = {
 }
 
 
-def apply(store: SQLiteStore, name: str = "music", **fields: Any) -> Any:  # noqa: ANN401 - as a file has them
+def apply(store, name="music", **fields):
     """Apply a project."""
     [plan] = apply_projects(store, [read_project(name, FIELDS | fields)], now=NOW, actor="ann")
     return plan
 
 
-def log_events(store: SQLiteStore, name: str = "music", base: int = NOW - 20 * DAY) -> Monitor:
+def log_events(store, name="music", base=NOW - 20 * DAY):
     """Log ten hours of rankings, four an hour, and evaluate them."""
     times = [base + number * HOUR // 4 for number in range(40)]
     numbers = list(enumerate(times))
@@ -56,7 +55,7 @@ def log_events(store: SQLiteStore, name: str = "music", base: int = NOW - 20 * D
     return monitor
 
 
-def find_times(store: SQLiteStore) -> list[int]:
+def find_times(store):
     """The times of the rankings."""
     return sorted(events[0].time for events in read_back(store, "music", 100).values())
 
@@ -64,7 +63,7 @@ def find_times(store: SQLiteStore) -> list[int]:
 # Retention.
 
 
-def test_a_service_deletes_what_is_older_and_keeps_the_values(store: SQLiteStore) -> None:
+def test_a_service_deletes_what_is_older_and_keeps_the_values(store):
     apply(store, retention="10d")
     base = NOW - 20 * DAY
     monitor = log_events(store, base=base)
@@ -80,7 +79,7 @@ def test_a_service_deletes_what_is_older_and_keeps_the_values(store: SQLiteStore
     store.verify()
 
 
-def test_nothing_is_deleted_whose_values_are_not_known(store: SQLiteStore) -> None:
+def test_nothing_is_deleted_whose_values_are_not_known(store):
     apply(store, retention="1h")
     store.append("music", [replace(make_ranking(1), time=NOW - 5 * HOUR)])
     with refuses(UsageError, "open_windows"):
@@ -88,14 +87,14 @@ def test_nothing_is_deleted_whose_values_are_not_known(store: SQLiteStore) -> No
     assert len(find_times(store)) == 1
 
 
-def test_without_retention_nothing_is_deleted(store: SQLiteStore) -> None:
+def test_without_retention_nothing_is_deleted(store):
     apply(store)
     log_events(store)
     tidy_project(store, "music", now=NOW + 10_000 * DAY)
     assert len(find_times(store)) == 40
 
 
-def test_a_project_is_tidied_once_an_hour() -> None:
+def test_a_project_is_tidied_once_an_hour():
     schedule = TidySchedule()
     assert [schedule.is_due("music", NOW + late) for late in (0, HOUR - 1, HOUR)] == [
         True,
@@ -105,9 +104,7 @@ def test_a_project_is_tidied_once_an_hour() -> None:
     assert schedule.is_due("books", NOW)
 
 
-def test_retention_is_planned_applied_and_written_and_recomputes_nothing(
-    store: SQLiteStore, tmp_path: Path
-) -> None:
+def test_retention_is_planned_applied_and_written_and_recomputes_nothing(store, tmp_path):
     apply(store)
     digest = Monitor(store, "music").configuration.digest
     plan = apply(store, retention="90d")
@@ -126,7 +123,7 @@ def test_retention_is_planned_applied_and_written_and_recomputes_nothing(
 # Webhooks.
 
 
-def test_a_webhook_keeps_its_secret_when_its_address_changes(store: SQLiteStore) -> None:
+def test_a_webhook_keeps_its_secret_when_its_address_changes(store):
     step = apply(store, webhook="https://a.example.com/x").steps[-1]
     assert (step.action, step.what, step.changes) == ("add", "webhook", ("address: a.example.com",))
     first = find_webhook(store, "music")
@@ -153,7 +150,7 @@ def test_a_webhook_keeps_its_secret_when_its_address_changes(store: SQLiteStore)
     assert actions.count("webhook.remove") == 1
 
 
-def test_a_webhook_without_tls_stays_that_of_a_command(store: SQLiteStore) -> None:
+def test_a_webhook_without_tls_stays_that_of_a_command(store):
     apply(store)
     webhook = Webhook("http://hooks.internal/x", make_secret(), True, NOW)
     store.set_webhook("music", webhook, AuditEntry(NOW, "bob", "webhook.set", "hooks.internal"))
@@ -162,7 +159,7 @@ def test_a_webhook_without_tls_stays_that_of_a_command(store: SQLiteStore) -> No
     assert not find_plan(store, read_project("music", written), now=NOW).steps
 
 
-def test_a_webhook_that_somebody_changes_is_drift(store: SQLiteStore) -> None:
+def test_a_webhook_that_somebody_changes_is_drift(store):
     apply(store, webhook="https://a.example.com/x")
     entry = AuditEntry(NOW, "bob", "webhook.remove", "music")
     store.remove_webhook("music", entry)
@@ -174,7 +171,7 @@ def test_a_webhook_that_somebody_changes_is_drift(store: SQLiteStore) -> None:
 # Deletion.
 
 
-def count_rows(connection: Connection, name: str) -> dict[str, int]:
+def count_rows(connection, name):
     """How many rows of each table belong to a project."""
     owner = select(schema.projects.c.project_id).where(schema.projects.c.name == name)
     number = connection.execute(owner).scalar_one()
@@ -187,9 +184,7 @@ def count_rows(connection: Connection, name: str) -> dict[str, int]:
 
 
 @pytest.mark.slow
-def test_a_project_that_is_deleted_leaves_who_changed_what_and_nothing_else(
-    store: SQLiteStore,
-) -> None:
+def test_a_project_that_is_deleted_leaves_who_changed_what_and_nothing_else(store):
     for name in ("music", "books"):
         apply(store, name, webhook="https://a.example.com/x")
         log_events(store, name)
@@ -224,9 +219,7 @@ def test_a_project_that_is_deleted_leaves_who_changed_what_and_nothing_else(
     store.verify()
 
 
-def test_a_deletion_that_ends_early_can_be_finished(
-    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_deletion_that_ends_early_can_be_finished(store, monkeypatch):
     apply(store)
     log_events(store)
     with monkeypatch.context() as patched:
@@ -239,15 +232,13 @@ def test_a_deletion_that_ends_early_can_be_finished(
     assert store.projects() == []
 
 
-def test_events_that_come_while_a_project_is_deleted_are_deleted_too(
-    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_events_that_come_while_a_project_is_deleted_are_deleted_too(store, monkeypatch):
     apply(store)
     log_events(store)
     inner = store._forget_project
     late = [replace(make_ranking(1000), time=NOW)]
 
-    def forget(project: str) -> bool:
+    def forget(project):
         if late:
             store.append(project, [late.pop()])
         return inner(project)

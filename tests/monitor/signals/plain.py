@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
 import rankscope
-from rankscope.monitor.events.event import Ranking
 
-Slice = tuple[str, ...]
 NAN = math.nan
 
 
-def score_of(ranking: Ranking) -> list[float | None]:
+def score_of(ranking):
     """The scores of a ranking's documents."""
     return list(ranking.items.scores) or [None] * len(ranking.items)
 
 
-def share(part: float, whole: float) -> float:
+def share(part, whole):
     return part / whole if whole else NAN
 
 
-def place(ranking: Ranking, name: str) -> str | None:
+def place(ranking, name):
     return dict(ranking.attributes).get(name)
 
 
-def measure(
-    ranking: Ranking, before: Sequence[Ranking], attributes: Slice = ()
-) -> dict[str, float]:
+def measure(ranking, before, attributes=()):
     """The signals of a ranking; the rankings before it are of its model, by time."""
     docs, scores = ranking.items.doc_ids, score_of(ranking)
     pairs = [(a, b) for a, b in pairwise(scores) if a is not None and b is not None]
@@ -46,12 +41,12 @@ def measure(
     }
 
 
-def _find_length(ranking: Ranking, before: Sequence[Ranking]) -> float:
+def _find_length(ranking, before):
     lengths = [len(each.items) for each in before if len(each.items)]
     return min(len(ranking.items) / median(lengths), 1) if lengths else NAN
 
 
-def _rank(scored: list[float], known: list[float | None]) -> float:
+def _rank(scored, known):
     others = [one for one in known if one is not None]
     ranks = [
         sum((other < score) + 0.5 * (other == score) for other in others) / len(others)
@@ -61,7 +56,7 @@ def _rank(scored: list[float], known: list[float | None]) -> float:
     return share(sum(ranks), len(ranks))
 
 
-def _find_unseen(ranking: Ranking, before: Sequence[Ranking], attributes: Slice) -> float:
+def _find_unseen(ranking, before, attributes):
     top = ranking.items.doc_ids[:10]
     new: set[str] = set()
     for names in [(name,) for name in attributes] or [()]:
@@ -72,7 +67,7 @@ def _find_unseen(ranking: Ranking, before: Sequence[Ranking], attributes: Slice)
     return share(len(new), len(top))
 
 
-def _compare(ranking: Ranking, before: Sequence[Ranking]) -> dict[str, float]:
+def _compare(ranking, before):
     earlier = [each for each in before if each.query_key and each.query_key == ranking.query_key]
     if not earlier:
         return {"overlap": NAN}

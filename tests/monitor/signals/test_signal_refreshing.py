@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import count, pairwise
-from pathlib import Path
-from typing import TypeAlias
 
 import pytest
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.evaluate.refresh import refresh
-from rankscope.monitor.evaluate.stored_windows import StoredCell, unpack_cell
+from rankscope.monitor.evaluate.stored_windows import unpack_cell
 from rankscope.monitor.events.event import Items, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
@@ -28,8 +25,6 @@ from rankscope.records import replace
 
 from tests.monitor.signals.plain import measure, place
 
-Opener: TypeAlias = Callable[..., Monitor]
-
 CONFIGURATION = Configuration(
     definition=define(measures=["nDCG@3"], positive="click", window="1h"),
     attributes=("country", "device"),
@@ -39,7 +34,7 @@ END = 10 * DAY
 NOW = END + 2 * HOUR
 
 
-def make_rankings(seed: int, size: int = 700, *, end: int = END) -> list[Ranking]:
+def make_rankings(seed, size=700, *, end=END):
     """Rankings of ten days and of a validation set, in the order in which they come."""
     generator = random.Random(seed)
     docs = [f"d{number}" for number in range(60)]
@@ -89,7 +84,7 @@ def make_rankings(seed: int, size: int = 700, *, end: int = END) -> list[Ranking
     return rankings
 
 
-def rename(rankings: Sequence[Ranking], later: int = 0) -> list[Ranking]:
+def rename(rankings, later=0):
     """Rankings like others, with ids of their own."""
     return [
         replace(
@@ -100,18 +95,18 @@ def rename(rankings: Sequence[Ranking], later: int = 0) -> list[Ranking]:
 
 
 @pytest.fixture
-def times() -> list[int]:
+def times():
     """The clock of monitors is the last of these."""
     return [NOW]
 
 
 @pytest.fixture
-def opener(tmp_path: Path, times: list[int]) -> Iterator[Opener]:
+def opener(tmp_path, times):
     """Open monitors of the clock, which are closed in the end."""
     numbers = count()
     with ExitStack() as opened:
 
-        def open_monitor(events: Sequence[Ranking] = ()) -> Monitor:
+        def open_monitor(events=()):
             path = f"{tmp_path}/{next(numbers)}.db"
             monitor = Monitor.open(path, now=lambda: to_datetime(times[-1]), threads=1)
             opened.enter_context(monitor).configure(CONFIGURATION)
@@ -121,7 +116,7 @@ def opener(tmp_path: Path, times: list[int]) -> Iterator[Opener]:
         yield open_monitor
 
 
-def spell_out(monitor: Monitor, configuration: Configuration = CONFIGURATION) -> list[object]:
+def spell_out(monitor, configuration=CONFIGURATION):
     """All that is stored of signals."""
     return [
         monitor.store.cells("default", digest(configuration), length=length)
@@ -129,16 +124,16 @@ def spell_out(monitor: Monitor, configuration: Configuration = CONFIGURATION) ->
     ]
 
 
-def cells_of(monitor: Monitor, length: int = HOUR) -> list[StoredCell]:
+def cells_of(monitor, length=HOUR):
     return [*read_signals(monitor.store, "default", monitor.configuration, length=length)]
 
 
-def means_of(cell: StoredCell) -> dict[str, float]:
+def means_of(cell):
     return dict(zip(NAMES, cell.cell.means(), strict=True))
 
 
 @pytest.mark.slow
-def test_cells_are_the_means_of_what_rankings_say(opener: Opener) -> None:
+def test_cells_are_the_means_of_what_rankings_say(opener):
     monitor = opener(events := make_rankings(1, 250))
     compute(monitor)
     assert {one.key.environment for one in cells_of(monitor)} == {"production"}
@@ -153,12 +148,12 @@ def test_cells_are_the_means_of_what_rankings_say(opener: Opener) -> None:
         names = tuple(name for name, _ in key.slice)
         day = key.start - key.start % DAY
 
-        def told(one: Ranking, name: str) -> str:
+        def told(one, name):
             value = place(one, name)
             known = kept.get(name, {value})
             return "<missing>" if value is None else value if value in known else "<other>"
 
-        def simplify(one: Ranking) -> Ranking:
+        def simplify(one):
             named = tuple((name, told(one, name)) for name, _ in one.attributes)
             return replace(one, attributes=named)
 
@@ -185,9 +180,7 @@ def test_cells_are_the_means_of_what_rankings_say(opener: Opener) -> None:
     assert covered == 4 * expected  # in all rankings, two attributes and their pair
 
 
-def compute(
-    monitor: Monitor, now: int | None = None, threads: int = 1
-) -> refreshing.RefreshedSignals:
+def compute(monitor, now=None, threads=1):
     """Compute windows and signals as of some time, as a round does."""
     configuration = monitor.configuration
     now = monitor.clock() if now is None else now
@@ -198,7 +191,7 @@ def compute(
 
 
 @pytest.mark.slow
-def test_signals_do_not_depend_on_when_they_were_computed(opener: Opener) -> None:
+def test_signals_do_not_depend_on_when_they_were_computed(opener):
     events = make_rankings(2, 250)
     once, often, outage = opener(events), opener(), opener()
     compute(once, NOW)
@@ -223,9 +216,7 @@ def test_signals_do_not_depend_on_when_they_were_computed(opener: Opener) -> Non
 
 
 @pytest.mark.slow
-def test_chunks_and_threads_make_no_difference(
-    opener: Opener, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_chunks_and_threads_make_no_difference(opener, monkeypatch):
     events = make_rankings(3, 60)
     whole, parts = opener(events), opener(events)
     assert compute(whole, NOW).is_new
@@ -239,15 +230,13 @@ def test_chunks_and_threads_make_no_difference(
     assert spell_out(parts) == spell_out(whole)
 
 
-def test_an_hour_is_computed_once_when_it_and_the_grace_are_over(
-    opener: Opener, times: list[int]
-) -> None:
-    def show(name: str, time: int) -> Ranking:
+def test_an_hour_is_computed_once_when_it_and_the_grace_are_over(opener, times):
+    def show(name, time):
         return Ranking(name, name, time, Items(("a",), (1,)), model="m")
 
     monitor = opener([show("a", 10 * MINUTE), show("b", 3 * HOUR)])
 
-    def count(now: int) -> list[int]:
+    def count(now):
         times.append(now)
         compute(monitor)
         return [one.cell.tally("rankings") for one in cells_of(monitor) if not one.key.slice]
@@ -267,13 +256,11 @@ def test_an_hour_is_computed_once_when_it_and_the_grace_are_over(
     assert count(30 * DAY) == [1, 1, 1]
 
 
-def test_a_round_without_new_hours_reads_and_writes_nothing(
-    opener: Opener, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_round_without_new_hours_reads_and_writes_nothing(opener, monkeypatch):
     monitor = opener(make_rankings(4, 50))
     compute(monitor)
 
-    def refuse(*_given: object, **_named: object) -> None:
+    def refuse(*_given, **_named):
         raise AssertionError
 
     for name in ("put_windows", "count_by_hour", "read", "versions", "contexts"):
@@ -284,7 +271,7 @@ def test_a_round_without_new_hours_reads_and_writes_nothing(
     assert (done.hours, done.is_new) == (0, False)
 
 
-def test_the_first_days_say_what_they_cannot_know(opener: Opener) -> None:
+def test_the_first_days_say_what_they_cannot_know(opener):
     monitor = opener(make_rankings(6, 600))
     compute(monitor)
     days = {
@@ -299,7 +286,7 @@ def test_the_first_days_say_what_they_cannot_know(opener: Opener) -> None:
 
 
 @pytest.mark.slow
-def test_signals_stay_when_events_are_deleted(opener: Opener, times: list[int]) -> None:
+def test_signals_stay_when_events_are_deleted(opener, times):
     events = make_rankings(9, 80)
     first, last = (
         [one for one in events if (one.time < 8 * DAY + HOUR) == is_first]
@@ -326,7 +313,7 @@ def test_signals_stay_when_events_are_deleted(opener: Opener, times: list[int]) 
     assert not math.isnan(means_of(day)["unseen"])
 
 
-def test_what_is_left_of_an_hour_has_no_signals(opener: Opener) -> None:
+def test_what_is_left_of_an_hour_has_no_signals(opener):
     monitor = opener(make_rankings(10, 120))
     monitor.store.delete_before("default", 9 * DAY + 30 * MINUTE)
     compute(monitor)
@@ -334,7 +321,7 @@ def test_what_is_left_of_an_hour_has_no_signals(opener: Opener) -> None:
 
 
 @pytest.mark.slow
-def test_other_slices_keep_what_is_not_in_the_log_any_more(opener: Opener) -> None:
+def test_other_slices_keep_what_is_not_in_the_log_any_more(opener):
     monitor = opener(make_rankings(11, 80))
     monitor.evaluate()
     before, known = spell_out(monitor), find_known(monitor.store, "default", CONFIGURATION)
@@ -358,9 +345,7 @@ def test_other_slices_keep_what_is_not_in_the_log_any_more(opener: Opener) -> No
     assert spell_out(monitor, other) == after
 
 
-def test_a_long_log_is_computed_for_its_last_weeks(
-    opener: Opener, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_log_is_computed_for_its_last_weeks(opener, monkeypatch):
     monkeypatch.setattr(refreshing, "FIRST_DAYS", 3)
     events = make_rankings(12, 500)
     monitor = opener(events)
@@ -381,9 +366,7 @@ def test_a_long_log_is_computed_for_its_last_weeks(
     assert 15 <= total <= 20
 
 
-def test_a_reference_has_the_newest_rankings(
-    opener: Opener, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reference_has_the_newest_rankings(opener, monkeypatch):
     events = make_rankings(13, 500)
     monitor = opener(events)
     contexts = monitor.store.contexts("default")
@@ -407,7 +390,7 @@ def test_a_reference_has_the_newest_rankings(
             assert is_cut
 
 
-def test_scores_as_large_as_numbers_are(opener: Opener) -> None:
+def test_scores_as_large_as_numbers_are(opener):
     huge = 1.7e308
     lists = [(huge, -huge), (huge, huge), (huge, -huge)]
     shown = [
@@ -422,7 +405,7 @@ def test_scores_as_large_as_numbers_are(opener: Opener) -> None:
     assert means["overlap"] == pytest.approx(1)
 
 
-def test_versions_are_folded_as_in_windows(opener: Opener) -> None:
+def test_versions_are_folded_as_in_windows(opener):
     shown = [
         Ranking(f"e{n}", f"r{n}", n, Items(("a", "b"), (1, 2)), model="m", version=f"{n % 130}")
         for n in range(200)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -32,13 +29,6 @@ from tests.generated import examples
 from tests.monitor.chunks import make_chunk
 from tests.monitor.signals.plain import measure
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rankscope.monitor.signals.plain import Slice
-
-
 NAN = math.nan
 SIGNAL_NAMES = ("country", "device")
 SLICING = Slicing(
@@ -47,15 +37,7 @@ SLICING = Slicing(
 DIMENSIONS = SLICING.dimensions()
 
 
-def show(
-    docs: str | Sequence[str],
-    scores: Sequence[float | None] = (),
-    *,
-    ranks: Sequence[int] = (),
-    key: str = "",
-    model: str = "m",
-    **attributes: str,
-) -> Ranking:
+def show(docs, scores=(), *, ranks=(), key="", model="m", **attributes):
     """A ranking; each letter is a document."""
     show.number += 1
     items = Items(tuple(docs), tuple(ranks) or tuple(range(1, len(docs) + 1)), tuple(scores))
@@ -74,9 +56,7 @@ def show(
 show.number = 0
 
 
-def values_of(
-    rankings: Sequence[Ranking], before: Sequence[Ranking] = (), *, is_full: bool = True
-) -> dict[Slice, list[dict[str, float]]]:
+def values_of(rankings, before=(), *, is_full=True):
     """The signals of rankings by the attributes of slices, after others."""
     chunk, contexts = make_chunk([*before, *rankings])
     codes = ContextCodes(contexts, SLICING)
@@ -97,7 +77,7 @@ def values_of(
     }
 
 
-def value(name: str, ranking: Ranking, *before: Ranking, of: Slice = ()) -> float:
+def value(name, ranking, *before, of=()):
     """One signal of one ranking."""
     return values_of([ranking], before)[of][0][name]
 
@@ -117,9 +97,7 @@ def value(name: str, ranking: Ranking, *before: Ranking, of: Slice = ()) -> floa
         ((), (NAN, NAN, NAN)),
     ],
 )
-def test_scores_tell_how_a_list_was_ordered(
-    scores: tuple[float | None, ...], expected: tuple[float, ...]
-) -> None:
+def test_scores_tell_how_a_list_was_ordered(scores, expected):
     docs = "abcd"[: len(scores)] or "abcd"
     # Lists beside it make no difference.
     [_, found, _] = values_of([show("ab", (1, 1)), show(docs, scores), show("ab", (1, 2))])[()]
@@ -127,7 +105,7 @@ def test_scores_tell_how_a_list_was_ordered(
         assert found[name] == pytest.approx(wanted, nan_ok=True), name
 
 
-def test_length_is_relative_to_the_median_of_lists_with_documents() -> None:
+def test_length_is_relative_to_the_median_of_lists_with_documents():
     before = [show(""), show(""), show("abcd"), show("abc"), show("abcde")]
     assert value("length", show("ab"), *before) == 2 / 4
     assert value("length", show("abcdefgh"), *before) == 1
@@ -136,7 +114,7 @@ def test_length_is_relative_to_the_median_of_lists_with_documents() -> None:
     assert math.isnan(value("length", show("a")))
 
 
-def test_the_level_of_scores_is_their_mean_quantile() -> None:
+def test_the_level_of_scores_is_their_mean_quantile():
     before = [show("abc", (4, 2, 2)), show("a", (None,)), show("a", (1,))]
     # 2 has one of four scores below it, and two like it; 5 has all four.
     assert value("score_rank", show("ab", (5, 2)), *before) == (1 + 2 / 4) / 2
@@ -144,7 +122,7 @@ def test_the_level_of_scores_is_their_mean_quantile() -> None:
     assert math.isnan(value("score_rank", show("ab", (5, 2)), show("ab")))
 
 
-def test_documents_are_new_to_a_slice() -> None:
+def test_documents_are_new_to_a_slice():
     before = [show("abc", country="de", device="tv"), show("xyz", country="us", device="phone")]
     now = show("abxq", country="de", device="phone")
     found = {of: value("unseen", now, *before, of=of) for of in DIMENSIONS}
@@ -158,14 +136,14 @@ def test_documents_are_new_to_a_slice() -> None:
     assert math.isnan(value("unseen", show(""), *before))
 
 
-def test_what_is_new_is_unknown_until_all_days_are() -> None:
+def test_what_is_new_is_unknown_until_all_days_are():
     now, before = show("ab", key="jazz"), show("ab", key="jazz")
     [found] = values_of([now], [before], is_full=False)[()]
     assert math.isnan(found["unseen"])
     assert found["overlap"] == pytest.approx(1)
 
 
-def test_a_list_is_compared_with_the_last_one_of_its_query_key() -> None:
+def test_a_list_is_compared_with_the_last_one_of_its_query_key():
     jazz = [show("wxyz", key="jazz"), show("abcd", key="jazz"), show("", key="jazz")]
     before = [*jazz, show("dcba", key="rock"), show("abcd")]
     now = show("badx", key="jazz")
@@ -176,7 +154,7 @@ def test_a_list_is_compared_with_the_last_one_of_its_query_key() -> None:
     assert value("overlap", show("", key="jazz"), *before) == 0
 
 
-def test_lists_of_one_key_on_one_day_have_the_same_earlier_list() -> None:
+def test_lists_of_one_key_on_one_day_have_the_same_earlier_list():
     before, changed = show("abc", key="jazz"), [show("cba", key="jazz") for _ in range(3)]
     found = values_of(changed, [before])[()]
     expected = rankscope.rbo([*"cba"], [*"abc"], p=0.9)
@@ -184,7 +162,7 @@ def test_lists_of_one_key_on_one_day_have_the_same_earlier_list() -> None:
 
 
 @pytest.mark.parametrize("sizes", [(100, 100), (101, 100), (300, 7), (7, 300), (250, 250), (1, 1)])
-def test_long_lists_count_down_to_the_hundredth_document(sizes: tuple[int, int]) -> None:
+def test_long_lists_count_down_to_the_hundredth_document(sizes):
     docs = [f"d{number}" for number in range(400)]
     shuffled = random.Random(sum(sizes)).sample(docs, 400)
     now, before = show(shuffled[: sizes[0]], key="q"), show(docs[: sizes[1]], key="q")
@@ -217,9 +195,7 @@ RANKINGS = st.builds(
 @pytest.mark.slow
 @examples(100)
 @given(st.lists(RANKINGS, max_size=8), st.lists(RANKINGS, min_size=1, max_size=6))
-def test_signals_are_what_their_plain_definition_says(
-    before: list[Ranking], rankings: list[Ranking]
-) -> None:
+def test_signals_are_what_their_plain_definition_says(before, rankings):
     found = values_of(rankings, before)
     for attributes in DIMENSIONS:
         for ranking, values in zip(rankings, found[attributes], strict=True):
@@ -238,10 +214,8 @@ def test_signals_are_what_their_plain_definition_says(
     st.lists(RANKINGS, min_size=2, max_size=8),
     st.randoms(use_true_random=False),
 )
-def test_signals_depend_on_nothing_beside_a_ranking(
-    before: list[Ranking], rankings: list[Ranking], chance: random.Random
-) -> None:
-    def spell(found: Mapping[Slice, Sequence[dict[str, float]]]) -> list[list[str]]:
+def test_signals_depend_on_nothing_beside_a_ranking(before, rankings, chance):
+    def spell(found):
         return [[float.hex(one) for row in rows for one in row.values()] for rows in found.values()]
 
     places = chance.sample(range(len(rankings)), len(rankings))
@@ -260,7 +234,7 @@ LAST = FIRST + timedelta(days=DAYS - 1)
 END = LAST + timedelta(days=1)
 
 
-def show_day(day: int, number: int, **said: Any) -> dict[str, Any]:  # noqa: ANN401 - as events are
+def show_day(day, number, **said):
     """A ranking: lists have four documents, and on the last day every fourth one has two."""
     is_short = day == DAYS - 1 and number % 4 == 0
     docs = "abcd"[: 2 if is_short else 4]
@@ -277,7 +251,7 @@ def show_day(day: int, number: int, **said: Any) -> dict[str, Any]:  # noqa: ANN
 
 
 @pytest.fixture(scope="module")
-def monitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Monitor]:
+def monitor(tmp_path_factory):
     """A project whose lists are shorter on its last day, when there are two versions."""
     now = LAST + timedelta(days=1, hours=2)
     path = tmp_path_factory.mktemp("signals") / "x.db"
@@ -298,9 +272,7 @@ def monitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Monitor]:
         yield opened
 
 
-def test_a_day_is_the_mean_of_its_rankings_and_usual_is_that_of_the_days_before(
-    monitor: Monitor,
-) -> None:
+def test_a_day_is_the_mean_of_its_rankings_and_usual_is_that_of_the_days_before(monitor):
     series = monitor.signals(every="day", until=END)["length"]
     assert series.times[-1] == LAST
     assert series.rankings == (A_DAY,) * DAYS
@@ -316,7 +288,7 @@ def test_a_day_is_the_mean_of_its_rankings_and_usual_is_that_of_the_days_before(
 
 
 @pytest.mark.slow
-def test_hours_are_compared_with_the_days_before_theirs(monitor: Monitor) -> None:
+def test_hours_are_compared_with_the_days_before_theirs(monitor):
     series = monitor.signals(every="hour", until=END, since=LAST)["length"]
     assert len(series) == A_DAY
     assert series.values == (0.5, 1, 1, 1, 0.5, 1, 1, 1)
@@ -326,7 +298,7 @@ def test_hours_are_compared_with_the_days_before_theirs(monitor: Monitor) -> Non
     assert later.usual == (1.0,) * (A_DAY - 2)
 
 
-def test_a_version_and_a_slice_are_parts_of_the_same(monitor: Monitor) -> None:
+def test_a_version_and_a_slice_are_parts_of_the_same(monitor):
     [whole, old, new] = monitor.all_signals(
         [(None, None), ("m", "3"), ("m", "4")], every="day", until=END
     )
@@ -339,12 +311,12 @@ def test_a_version_and_a_slice_are_parts_of_the_same(monitor: Monitor) -> None:
     assert (tv.times, tv.values, tv.rankings) == ((LAST,), (0.5,), (2,))
 
 
-def test_what_is_not_logged_is_not_known(monitor: Monitor) -> None:
+def test_what_is_not_logged_is_not_known(monitor):
     for name in ("tied", "score_rank", "overlap"):
         assert monitor.signals(every="day", until=END)[name].find_newest() is None
 
 
-def test_a_project_without_rankings_has_empty_series(tmp_path: Path) -> None:
+def test_a_project_without_rankings_has_empty_series(tmp_path):
     with Monitor.open(str(tmp_path / "x.db")) as opened:
         opened.configure(Configuration(definition=define(positive="click", window="1h")))
         for _ in range(2):
@@ -354,13 +326,13 @@ def test_a_project_without_rankings_has_empty_series(tmp_path: Path) -> None:
             opened.evaluate()
 
 
-def test_json_has_no_nan_and_says_what_people_call_it(monitor: Monitor) -> None:
+def test_json_has_no_nan_and_says_what_people_call_it(monitor):
     said = monitor.signals(every="day", until=END)["length"].to_dict()
     assert said["label"] == "List length"
     assert said["values"][0] is None
     assert len(said["starts"]) == len(said["usual"]) == DAYS
 
 
-def test_windows_that_are_not_stored_are_refused(monitor: Monitor) -> None:
+def test_windows_that_are_not_stored_are_refused(monitor):
     with pytest.raises(UsageError, match="expected every='hour' or 'day', found 'week'"):
         monitor.signals(every="week")  # type: ignore[arg-type]

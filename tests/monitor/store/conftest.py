@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SQLiteStore]:
+def store(tmp_path):
     """An empty store, which doesn't wait for more events."""
     with SQLiteStore(tmp_path / "events.db", group_seconds=0) as opened:
         yield opened

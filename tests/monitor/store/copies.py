@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from rankscope.monitor.backups import make_backup, restore_backup
-from rankscope.monitor.store.store import StoreReader
 
 
-def copy_store(store: StoreReader, path: Path) -> int:
+def copy_store(store, path):
     """Copy a store to a new file, and give the number of the last event in the copy."""
     place = path.with_name(f"{path.name}.backups")
     made = make_backup(store, str(place), now=0)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from rankscope import FileError
 from rankscope.monitor.store import open_store
 from rankscope.monitor.store.keys import make_key
 
-from tests.monitor.store.conformance import Open, make_label, make_ranking, read_back
+from tests.monitor.store.conformance import make_label, make_ranking, read_back
 from tests.monitor.store.conformance.events import statuses
 from tests.monitor.store.copies import copy_store
 
@@ -18,7 +17,7 @@ from tests.monitor.store.copies import copy_store
 class StoredFiles:
     """Tests of the files of a store in `tmp_path`."""
 
-    def test_a_secret_is_stored_nowhere(self, opened: Open, tmp_path: Path) -> None:
+    def test_a_secret_is_stored_nowhere(self, opened, tmp_path):
         key, shown = make_key("music", ["admin"], name="x", now=7)
         with opened() as store:
             store.add_key(key, "root")
@@ -27,7 +26,7 @@ class StoredFiles:
         assert key.key_id.encode() in kept
         assert not any(form in kept for form in (secret.encode(), bytes.fromhex(secret)))
 
-    def test_a_copy_holds_what_was_acknowledged(self, opened: Open, tmp_path: Path) -> None:
+    def test_a_copy_holds_what_was_acknowledged(self, opened, tmp_path):
         with opened() as store:
             statuses(store, make_ranking(1), make_label(1, 1))
             before = read_back(store, "music")

@@ -110,10 +110,10 @@ def die_after(steps: int, word: str) -> None:
             say("stage", find_stage())
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def watch(owner: Any, name: str) -> None:  # noqa: ANN401 - a module or a class
+    def watch(owner: Any, name: str) -> None:
         inner: Callable[..., Any] = getattr(owner, name)
 
-        def stepping(*given: Any, **named: Any) -> Any:  # noqa: ANN401 - as the function has it
+        def stepping(*given: Any, **named: Any) -> Any:
             step()
             return inner(*given, **named)
 

@@ -17,7 +17,7 @@ NEXT = "0002"
 FOLDER = Path(__file__).with_name("next")
 
 
-def install(oldest: str = "0001") -> None:
+def install(oldest="0001"):
     """Make this process the next release, and say which one is the oldest that still works."""
     version.REVISIONS[NEXT] = oldest
     revisions.FOLDERS.append(FOLDER)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,15 +53,13 @@ EVENTS = [
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SQLiteStore]:
+def store(tmp_path):
     with SQLiteStore(tmp_path / "events.db", group_seconds=0) as opened:
         opened.append("music", EVENTS)
         yield opened
 
 
-def test_an_hour_that_the_log_lost_is_told_by_the_doctor_and_stops_a_backup(
-    tmp_path: Path,
-) -> None:
+def test_an_hour_that_the_log_lost_is_told_by_the_doctor_and_stops_a_backup(tmp_path):
     with open_monitor(tmp_path, "music", [NOW]) as monitor:
         monitor.writer.append("default", make_events(30))
         monitor.evaluate()
@@ -80,7 +77,7 @@ def test_an_hour_that_the_log_lost_is_told_by_the_doctor_and_stops_a_backup(
         assert examine(restored, tmp_path / "whole.db")[0].is_good
 
 
-def test_the_doctor_finds_the_newest_ranking(tmp_path: Path) -> None:
+def test_the_doctor_finds_the_newest_ranking(tmp_path):
     with open_monitor(tmp_path, "music", [NOW]) as monitor:
         events = make_events(30)
         monitor.writer.append("default", events)
@@ -90,7 +87,7 @@ def test_the_doctor_finds_the_newest_ranking(tmp_path: Path) -> None:
     assert found["flow"].told == f"the newest production ranking is from the hour of {told}"
 
 
-def test_what_belongs_to_a_user_is_deleted_as_if_it_had_never_been_there(tmp_path: Path) -> None:
+def test_what_belongs_to_a_user_is_deleted_as_if_it_had_never_been_there(tmp_path):
     events = make_events(4)
     rest = {one.ranking_id for one in events if isinstance(one, Ranking) and one.user_id == "v"}
     kept = [one for one in events if one.ranking_id not in rest]
@@ -112,7 +109,7 @@ def test_what_belongs_to_a_user_is_deleted_as_if_it_had_never_been_there(tmp_pat
         assert deleted.delete(user="nobody") == Deleted(0, 0)
 
 
-def test_rankings_are_deleted_by_id_and_by_time(store: SQLiteStore) -> None:
+def test_rankings_are_deleted_by_id_and_by_time(store):
     monitor = Monitor(store, "music")
     assert monitor.delete(rankings="r9") == Deleted(0, 1)
     assert monitor.delete(rankings=["r1", "r2"], user="u") == Deleted(1, 2)
@@ -127,7 +124,7 @@ def test_rankings_are_deleted_by_id_and_by_time(store: SQLiteStore) -> None:
     store.verify()
 
 
-def test_a_project_may_have_any_name(tmp_path: Path) -> None:
+def test_a_project_may_have_any_name(tmp_path):
     names = ["..", "a/b", "日本" * 60, "x" * 128, "CON", "a b"]
     with SQLiteStore(tmp_path / "events.db", group_seconds=0) as store:
         for name in names:
@@ -137,7 +134,7 @@ def test_a_project_may_have_any_name(tmp_path: Path) -> None:
             assert store.find_ranking(name, "r1") == FULL
 
 
-def test_a_chunk_is_no_larger_than_what_was_asked_for(store: SQLiteStore) -> None:
+def test_a_chunk_is_no_larger_than_what_was_asked_for(store):
     sizes = [len(chunk.seqs) for chunk in store.read("music", size=2)]
     assert (sum(sizes), max(sizes)) == (3, 2)
     times = np.concatenate([chunk.times for chunk in store.read("music", HOUR + 6, HOUR + 7)])
@@ -148,7 +145,7 @@ class StoppedError(Exception):
     """A process ends here."""
 
 
-def ask_all(store: SQLiteStore, since: int, until: int) -> list[Any]:
+def ask_all(store, since, until):
     """All that a store says of a span."""
     chunks = list(store.read("music", since, until, 7))
     return [
@@ -171,7 +168,7 @@ def ask_all(store: SQLiteStore, since: int, until: int) -> list[Any]:
 
 
 @pytest.fixture
-def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[SQLiteStore, ...]]:
+def pair(tmp_path, monkeypatch):
     """Two stores with rankings of an hour, some labels, and one of a validation set."""
     monkeypatch.setattr(deletion, "BLOCKS", 1)
     with (
@@ -187,21 +184,21 @@ def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[SQLi
         yield plain, stopped
 
 
-def ranking_of(number: int) -> Ranking:
+def ranking_of(number):
     """A ranking within the second hour."""
     return replace(make_ranking(number), time=HOUR + number * MINUTE)
 
 
-def label_of(number: int) -> Label:
+def label_of(number):
     """A label of one of them."""
     return replace(make_label(number, number), time=HOUR + number * MINUTE + 1)
 
 
-def stop_after(store: SQLiteStore, work: Callable[[], object], steps: int) -> None:
+def stop_after(store, work, steps):
     """Do some work, and raise an error after so many of its transactions."""
     transact, done = store.transact, count(1)
 
-    def transact_and_stop(some: Any, size: int = 1) -> Any:  # noqa: ANN401 - as the store has it
+    def transact_and_stop(some, size=1):
         result = transact(some, size)
         result.result()
         if next(done) == steps:
@@ -226,9 +223,7 @@ DELETIONS: dict[str, Callable[[SQLiteStore], Deleted]] = {
 
 
 @pytest.mark.parametrize("name", DELETIONS)
-def test_a_deletion_that_was_interrupted_anywhere_is_finished_later(
-    pair: tuple[SQLiteStore, SQLiteStore], name: str
-) -> None:
+def test_a_deletion_that_was_interrupted_anywhere_is_finished_later(pair, name):
     plain, stopped = pair
     assert DELETIONS[name](plain).rankings > 0
     for steps in count(1):

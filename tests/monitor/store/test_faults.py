@@ -9,11 +9,10 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -38,20 +37,20 @@ SENDER = Path(__file__).with_name("sender.py")
 STRACE = shutil.which("strace")
 
 
-def start(mode: str, folder: Path, *numbers: int, before: tuple[str, ...] = ()) -> list[list[str]]:
+def start(mode, folder, *numbers, before=()):
     """Run a sender until it ends; what it said, by lines and words."""
     done = run_python(SENDER, mode, folder, *numbers, before=before)
     assert "Traceback" not in done.stderr, done.stderr
     return [line.split() for line in done.stdout.splitlines()]
 
 
-def acknowledged(said: list[list[str]]) -> list[int]:
+def acknowledged(said):
     """What a sender was told is stored."""
     return [int(number) for word, number in said if word == "acknowledged"]
 
 
 @pytest.fixture
-def left(tmp_path: Path) -> Path:
+def left(tmp_path):
     """A folder with a store of ten events, all of them in its log, which nobody has closed."""
     folder = tmp_path / "left"
     folder.mkdir()
@@ -65,9 +64,7 @@ def left(tmp_path: Path) -> Path:
     "kills",
     [7, pytest.param(20, marks=pytest.mark.thorough(reason="21 processes take long to start"))],
 )
-def test_killed_many_times_no_acknowledged_event_is_lost_and_none_is_there_twice(
-    tmp_path: Path, kills: int
-) -> None:
+def test_killed_many_times_no_acknowledged_event_is_lost_and_none_is_there_twice(tmp_path, kills):
     said = start("be_killed", tmp_path, kills, 5)
     kept, sent = acknowledged(said), [int(number) for word, number in said if word == "sent"]
     assert len(kept) >= kills
@@ -89,16 +86,14 @@ def test_killed_many_times_no_acknowledged_event_is_lost_and_none_is_there_twice
         assert {outcome.status for outcome in store.append("music", again)} == {"duplicate"}
 
 
-def test_an_event_that_is_sent_again_after_the_answer_was_lost_is_there_once(
-    tmp_path: Path,
-) -> None:
+def test_an_event_that_is_sent_again_after_the_answer_was_lost_is_there_once(tmp_path):
     assert acknowledged(start("die_before_the_answer", tmp_path)) == [1]
     with SQLiteStore(tmp_path / "events.db") as store:
         assert store.append("music", [make_ranking(2)])[0].status == "duplicate"
         assert len(read_back(store, "music")) == 2
 
 
-def test_killed_while_it_deletes_whole_pieces_are_gone_and_it_goes_on(tmp_path: Path) -> None:
+def test_killed_while_it_deletes_whole_pieces_are_gone_and_it_goes_on(tmp_path):
     # One block for each batch, and fewer than are joined.
     pieces, piece = 2, BLOCKS * BATCH
     count = 3 * piece
@@ -115,13 +110,13 @@ def test_killed_while_it_deletes_whole_pieces_are_gone_and_it_goes_on(tmp_path: 
         assert (counted["deleted_rankings"], counted["deleted_labels"]) == (count, count)
 
 
-def flip(path: Path, at: int) -> None:
+def flip(path, at):
     content = bytearray(path.read_bytes())
     content[at] ^= 0xFF
     path.write_bytes(content)
 
 
-def cut(path: Path, at: int) -> None:
+def cut(path, at):
     path.write_bytes(path.read_bytes()[:at])
 
 
@@ -143,7 +138,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_what_is_lost_is_noticed(left: Path, damage: str) -> None:
+def test_what_is_lost_is_noticed(left, damage):
     DAMAGES[damage](left)
     for _ in range(2):  # opening it once does not hide it
         with refuses(FileError, "store_lost") as refused:
@@ -160,27 +155,27 @@ def test_what_is_lost_is_noticed(left: Path, damage: str) -> None:
         assert store.last_seq == 11
 
 
-def test_a_loss_is_named(left: Path) -> None:
+def test_a_loss_is_named(left):
     cut(left / "events.db-wal", -1)
     with pytest.raises(FileError, match=r"lost: .* acknowledged them up to 10"):
         SQLiteStore(left / "events.db")
 
 
-def test_only_what_was_not_acknowledged_may_be_torn(tmp_path: Path) -> None:
+def test_only_what_was_not_acknowledged_may_be_torn(tmp_path):
     start("die_before_the_answer", tmp_path)
     cut(tmp_path / "events.db-wal", -100)
     with SQLiteStore(tmp_path / "events.db") as store:
         assert read_back(store, "music").keys() == {"ranking-1"}
 
 
-def test_what_follows_the_log_does_no_harm(left: Path) -> None:
+def test_what_follows_the_log_does_no_harm(left):
     with (left / "events.db-wal").open("ab") as log:
         log.write(os.urandom(5000))
     with SQLiteStore(left / "events.db") as store:
         assert len(read_back(store, "music")) == 10
 
 
-def test_a_flipped_byte_in_the_tables_is_noticed_when_it_is_read(tmp_path: Path) -> None:
+def test_a_flipped_byte_in_the_tables_is_noticed_when_it_is_read(tmp_path):
     path = tmp_path / "events.db"
     with SQLiteStore(path) as store:
         for number in (3, 4):
@@ -204,7 +199,7 @@ def test_a_flipped_byte_in_the_tables_is_noticed_when_it_is_read(tmp_path: Path)
         "UPDATE projects SET pending = pending - 1",
     ],
 )
-def test_a_number_that_is_not_what_it_says_is_noticed(tmp_path: Path, change: str) -> None:
+def test_a_number_that_is_not_what_it_says_is_noticed(tmp_path, change):
     path = tmp_path / "events.db"
     with SQLiteStore(path) as store:
         store.append("music", [make_ranking(number) for number in range(10)])
@@ -216,7 +211,7 @@ def test_a_number_that_is_not_what_it_says_is_noticed(tmp_path: Path, change: st
             store.verify()
 
 
-def test_a_store_whose_pages_are_damaged_is_refused(tmp_path: Path) -> None:
+def test_a_store_whose_pages_are_damaged_is_refused(tmp_path):
     path = tmp_path / "events.db"
     with SQLiteStore(path) as store:
         store.append("music", [make_ranking(number) for number in range(1000)])
@@ -227,7 +222,7 @@ def test_a_store_whose_pages_are_damaged_is_refused(tmp_path: Path) -> None:
         SQLiteStore(path)
 
 
-def test_either_copy_of_the_mark_is_enough(left: Path) -> None:
+def test_either_copy_of_the_mark_is_enough(left):
     mark = left / "events.db.high-water"
     flip(mark, 10)
     flip(mark, 512 + 10)
@@ -237,7 +232,7 @@ def test_either_copy_of_the_mark_is_enough(left: Path) -> None:
     SQLiteStore(left / "events.db").close()
 
 
-def test_a_full_disk_refuses_events_until_there_is_room(tmp_path: Path) -> None:
+def test_a_full_disk_refuses_events_until_there_is_room(tmp_path):
     said = start("fill", tmp_path)
     code, count = said[0]
     assert code == "store_full"
@@ -249,7 +244,7 @@ def test_a_full_disk_refuses_events_until_there_is_room(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def locked(tmp_path: Path) -> Iterator[tuple[SQLiteStore, sqlite3.Connection]]:
+def locked(tmp_path):
     """A store, and a connection that is not its own and keeps it from writing."""
     with SQLiteStore(tmp_path / "events.db", busy_seconds=0.05, queue_events=3) as store:
         other = sqlite3.connect(store.path, isolation_level=None, check_same_thread=False)
@@ -258,9 +253,7 @@ def locked(tmp_path: Path) -> Iterator[tuple[SQLiteStore, sqlite3.Connection]]:
         other.close()
 
 
-def test_a_locked_store_says_so_and_loses_nothing(
-    locked: tuple[SQLiteStore, sqlite3.Connection],
-) -> None:
+def test_a_locked_store_says_so_and_loses_nothing(locked):
     store, other = locked
     with refuses(FileError, "store_busy"):
         store.append("music", [make_ranking(1)])
@@ -270,7 +263,7 @@ def test_a_locked_store_says_so_and_loses_nothing(
     assert store.last_seq == 1
 
 
-def test_no_more_events_wait_than_may(tmp_path: Path) -> None:
+def test_no_more_events_wait_than_may(tmp_path):
     with SQLiteStore(tmp_path / "events.db", queue_events=3) as store:
         entered, go_on = threading.Event(), threading.Event()
         store.transact(lambda _: (entered.set(), go_on.wait()))
@@ -284,9 +277,7 @@ def test_no_more_events_wait_than_may(tmp_path: Path) -> None:
         assert store.append("music", [make_ranking(3)])[0].status == "accepted"
 
 
-def test_a_mark_that_cannot_be_synced_stops_the_store(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mark_that_cannot_be_synced_stops_the_store(tmp_path, monkeypatch):
     refuse = Mock(side_effect=OSError(5, "Input/output error"))
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", [make_ranking(1)])
@@ -303,7 +294,7 @@ def test_a_mark_that_cannot_be_synced_stops_the_store(
 
 
 @pytest.fixture(scope="module")
-def trace() -> Callable[..., tuple[str, ...]]:
+def trace():
     """A command that traces system calls into a file, where that can be done."""
     if STRACE is None:
         pytest.skip("strace is not installed")
@@ -313,9 +304,7 @@ def trace() -> Callable[..., tuple[str, ...]]:
     return lambda file, *options: (STRACE, "-f", "-y", "-o", str(file), *options)
 
 
-def test_log_and_mark_are_synced_before_the_answer(
-    tmp_path: Path, trace: Callable[..., tuple[str, ...]]
-) -> None:
+def test_log_and_mark_are_synced_before_the_answer(tmp_path, trace):
     log = tmp_path / "trace"
     calls = "trace=pwrite64,fdatasync,fsync,write"
     assert acknowledged(start("leave", tmp_path, 3, before=trace(log, "-e", calls))) == [0, 1, 2]
@@ -334,9 +323,7 @@ def test_log_and_mark_are_synced_before_the_answer(
     assert all(re.search(r"W+w+Mm$", before) for before in answers[:3]), found
 
 
-def test_after_a_failed_sync_nothing_more_is_acknowledged(
-    tmp_path: Path, trace: Callable[..., tuple[str, ...]]
-) -> None:
+def test_after_a_failed_sync_nothing_more_is_acknowledged(tmp_path, trace):
     SQLiteStore(tmp_path / "events.db").close()
     # The fifth sync of the writing thread fails: opening has less of them.
     inject = ("-e", "trace=fdatasync", "-e", "inject=fdatasync:error=EIO:when=5")
@@ -358,9 +345,7 @@ def test_after_a_failed_sync_nothing_more_is_acknowledged(
         assert kept <= read_back(store, "music").keys()
 
 
-def test_the_log_is_cut_once_no_reader_needs_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_log_is_cut_once_no_reader_needs_it(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpointing, "AFTER_BYTES", 1 << 17)
     with SQLiteStore(tmp_path / "events.db", group_seconds=0) as store:
         store.append("music", [make_ranking(number) for number in range(-2, 0)])
@@ -379,13 +364,13 @@ def test_the_log_is_cut_once_no_reader_needs_it(
         assert len(read_back(store, "music", 1000)) == sent + 2
 
 
-def test_how_much_of_a_log_is_in_use_is_what_sqlite_says(tmp_path: Path) -> None:
+def test_how_much_of_a_log_is_in_use_is_what_sqlite_says(tmp_path):
     path, log = tmp_path / "events.db", tmp_path / "events.db-wal"
     assert measure_log(log) == 0
     with closing(sqlite3.connect(path, isolation_level=None)) as written:
         size = written.execute("PRAGMA page_size").fetchone()[0] + 24
 
-        def measure() -> tuple[int, int]:
+        def measure():
             _, pages, _ = written.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
             return measure_log(log), 32 + pages * size
 
@@ -405,20 +390,18 @@ def test_how_much_of_a_log_is_in_use_is_what_sqlite_says(tmp_path: Path) -> None
 class DoneThread:
     """A thread that has done its work once it was started."""
 
-    def __init__(self, target: Callable[[], None], name: str) -> None:
+    def __init__(self, target, name):
         self.start = target
         self.name = name
 
-    def is_alive(self) -> bool:
+    def is_alive(self):
         return False
 
-    def join(self) -> None:
+    def join(self):
         pass
 
 
-def test_the_log_begins_anew_in_the_same_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_log_begins_anew_in_the_same_file(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpointing, "AFTER_BYTES", 1 << 17)
     monkeypatch.setattr(checkpointing, "threading", SimpleNamespace(Thread=DoneThread))
     with SQLiteStore(tmp_path / "events.db", group_seconds=0) as store:
@@ -436,18 +419,18 @@ def test_the_log_begins_anew_in_the_same_file(
 
 @pytest.mark.skipif(not LOCKS_ARE_APART, reason="the writer syncs what the thread has copied")
 def test_the_writer_does_not_wait_for_the_disk_to_have_what_the_thread_has_copied(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(checkpointing, "AFTER_BYTES", 1 << 22)
     monkeypatch.setattr(checkpointing, "threading", SimpleNamespace(Thread=DoneThread))
     done: list[str] = []
     sync, finish = InodeLock.sync, checkpointing.Checkpointer._finish
 
-    def note_sync(lock: InodeLock) -> None:
+    def note_sync(lock):
         done.append("sync")
         sync(lock)
 
-    def note_finish(checkpointer: checkpointing.Checkpointer) -> None:
+    def note_finish(checkpointer):
         done.append("finish")
         finish(checkpointer)
 
@@ -462,9 +445,7 @@ def test_the_writer_does_not_wait_for_the_disk_to_have_what_the_thread_has_copie
 
 
 @pytest.mark.skipif(not LOCKS_ARE_APART, reason="the writer syncs what the thread has copied")
-def test_after_a_failed_sync_of_the_database_nothing_more_is_acknowledged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_after_a_failed_sync_of_the_database_nothing_more_is_acknowledged(tmp_path, monkeypatch):
     refuse = Mock(side_effect=OSError(5, "Input/output error"))
     monkeypatch.setattr(checkpointing, "AFTER_BYTES", 1 << 17)
     monkeypatch.setattr(checkpointing, "FEW_PAGES", 1)
@@ -472,7 +453,7 @@ def test_after_a_failed_sync_of_the_database_nothing_more_is_acknowledged(
     monkeypatch.setattr(lock, "sync_data", refuse)
     sent = []
 
-    def send(store: SQLiteStore, most: int) -> None:
+    def send(store, most):
         while len(sent) < most:
             store.append("music", [make_ranking(len(sent))])
             sent.append(len(sent))
@@ -487,14 +468,12 @@ def test_after_a_failed_sync_of_the_database_nothing_more_is_acknowledged(
         assert len(read_back(store, "music", 1000)) == len(sent)
 
 
-def test_the_writer_copies_what_the_disk_is_too_slow_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_writer_copies_what_the_disk_is_too_slow_for(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpointing, "AFTER_BYTES", 1 << 17)
     monkeypatch.setattr(checkpointing, "AGAIN_BYTES", 1 << 15)
     monkeypatch.setattr(checkpointing, "LARGEST_BYTES", 1 << 20)
 
-    def copy_nothing(checkpointer: checkpointing.Checkpointer) -> None:
+    def copy_nothing(checkpointer):
         checkpointer._left = sys.maxsize
 
     monkeypatch.setattr(checkpointing.Checkpointer, "_copy", copy_nothing)
@@ -509,13 +488,13 @@ def test_the_writer_copies_what_the_disk_is_too_slow_for(
         assert len(read_back(store, "music", 1000)) == sent
 
 
-def test_the_next_group_waits_as_long_as_one_took(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_group_waits_as_long_as_one_took(monkeypatch):
     monkeypatch.setattr(commits, "LONGEST", 600.0)
     clock = [0.0]
     monkeypatch.setattr(commits, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     sizes: list[int] = []
 
-    def commit(works: list[Any]) -> list[None]:
+    def commit(works):
         sizes.append(len(works))
         clock[0] += 600.0
         return [None] * len(works)
@@ -531,7 +510,7 @@ def test_the_next_group_waits_as_long_as_one_took(monkeypatch: pytest.MonkeyPatc
     assert sizes == [1, 2]
 
 
-def test_one_process_writes_and_all_may_read(tmp_path: Path) -> None:
+def test_one_process_writes_and_all_may_read(tmp_path):
     path = tmp_path / "events.db"
     with SQLiteStore(path) as store:
         store.append("music", [make_ranking(1)])
@@ -546,16 +525,16 @@ def test_one_process_writes_and_all_may_read(tmp_path: Path) -> None:
         SQLiteStore(tmp_path / "no folder" / "events.db")
 
 
-def test_a_child_neither_writes_nor_holds_the_lock(tmp_path: Path) -> None:
+def test_a_child_neither_writes_nor_holds_the_lock(tmp_path):
     assert sorted(start("fork", tmp_path)) == [["opened"], ["store_closed"]]
 
 
 @pytest.mark.slow
-def test_a_copy_made_during_ingest_holds_the_first_of_the_events(tmp_path: Path) -> None:
+def test_a_copy_made_during_ingest_holds_the_first_of_the_events(tmp_path):
     with SQLiteStore(tmp_path / "events.db") as store:
         sent = threading.Event()
 
-        def send() -> None:
+        def send():
             for number in range(300):
                 store.append("music", [make_ranking(number)])
                 if number == 20:
@@ -583,9 +562,7 @@ def test_a_copy_made_during_ingest_holds_the_first_of_the_events(tmp_path: Path)
         ("DELETE FROM meta WHERE name = 'oldest'", "store_damaged", "'oldest'", "restore"),
     ],
 )
-def test_a_store_of_another_revision_is_left_alone(
-    tmp_path: Path, changed: str, code: str, message: str, hint: str
-) -> None:
+def test_a_store_of_another_revision_is_left_alone(tmp_path, changed, code, message, hint):
     path = tmp_path / "events.db"
     SQLiteStore(path).close()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -603,7 +580,7 @@ def test_a_store_of_another_revision_is_left_alone(
     assert path.read_bytes() == before
 
 
-def test_what_is_no_store_is_left_alone(tmp_path: Path) -> None:
+def test_what_is_no_store_is_left_alone(tmp_path):
     text = tmp_path / "text.db"
     text.write_text("not a database, and long enough to be seen as none. " * 50)
     with refuses(FileError, "store_damaged"):
@@ -616,7 +593,7 @@ def test_what_is_no_store_is_left_alone(tmp_path: Path) -> None:
         SQLiteStore(other)
 
 
-def test_a_network_is_no_place_for_a_store(tmp_path: Path) -> None:
+def test_a_network_is_no_place_for_a_store(tmp_path):
     mounts = tmp_path / "mountinfo"
     mounts.write_text(
         "21 1 8:1 / / rw - ext4 /dev/sda rw\n"

@@ -28,20 +28,20 @@ class Model(RuleBasedStateMachine):
     """A store, and the events that it should have by their ids."""
 
     @initialize()
-    def start(self) -> None:
+    def start(self):
         self.folder = tempfile.TemporaryDirectory()
         self.known: dict[str, Event] = {}
         self.counts: Counter[str] = Counter()
         self.store = self.open()
 
-    def open(self) -> SQLiteStore:
+    def open(self):
         return SQLiteStore(Path(self.folder.name) / "events.db", group_seconds=0)
 
-    def teardown(self) -> None:
+    def teardown(self):
         self.store.close()
         self.folder.cleanup()
 
-    def expect(self, event: Event) -> str:
+    def expect(self, event):
         """What becomes of an event, by the rules; it is known afterwards."""
         before = self.known.get(event.event_id)
         if before is None and isinstance(event, Ranking):
@@ -52,23 +52,23 @@ class Model(RuleBasedStateMachine):
             return "accepted"
         return "duplicate" if replace(event, event_id=before.event_id) == before else "conflict"
 
-    def rankings(self) -> list[Ranking]:
+    def rankings(self):
         return [event for event in self.known.values() if isinstance(event, Ranking)]
 
-    def labels(self, ranking_id: str) -> list[Label]:
+    def labels(self, ranking_id):
         told = [event for event in self.known.values() if isinstance(event, Label)]
         theirs = [label for label in told if label.ranking_id == ranking_id]
         return sorted(theirs, key=lambda label: (label.time, label.event_id))
 
     @rule(batch=st.lists(events, min_size=1, max_size=8))
-    def send(self, batch: list[Event]) -> None:
+    def send(self, batch):
         expected = [self.expect(event) for event in batch]
         outcomes = self.store.append(PROJECT, batch)
         assert [outcome.status for outcome in outcomes] == expected
         self.counts.update(expected)
 
     @rule(data=st.data())
-    def send_again(self, data: st.DataObject) -> None:
+    def send_again(self, data):
         if self.known:
             batch = data.draw(st.lists(st.sampled_from(list(self.known.values())), min_size=1))
             outcomes = self.store.append(PROJECT, batch)
@@ -76,14 +76,14 @@ class Model(RuleBasedStateMachine):
             self.counts["duplicate"] += len(batch)
 
     @rule()
-    def open_again(self) -> None:
+    def open_again(self):
         seq = self.store.last_seq
         self.store.close()
         self.store = self.open()
         assert self.store.last_seq == seq
 
     @rule(time=TIMES)
-    def delete(self, time: int) -> None:
+    def delete(self, time):
         old = {one.ranking_id for one in self.rankings() if one.time < time}
         there = {one.ranking_id for one in self.rankings()}
         gone = [
@@ -99,7 +99,7 @@ class Model(RuleBasedStateMachine):
         self.counts["deleted_rankings"] += deleted.rankings
         self.counts["deleted_labels"] += deleted.labels
 
-    def versions(self) -> list[Version]:
+    def versions(self):
         """The versions of all rankings, in order."""
         times: dict[tuple[str, str, Environment], list[int]] = {}
         for one in self.rankings():
@@ -109,7 +109,7 @@ class Model(RuleBasedStateMachine):
         return sorted(found, key=lambda one: (one.model, one.first, one.version, one.environment))
 
     @invariant()
-    def holds_what_it_should(self) -> None:
+    def holds_what_it_should(self):
         if not hasattr(self, "store"):
             return
         assert Counter(self.store.counters(PROJECT)) == self.counts

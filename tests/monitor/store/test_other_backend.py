@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TypeVar
@@ -19,7 +18,7 @@ from rankscope.monitor.store.transaction import NumberCache, Transaction
 from sqlalchemy import create_engine, event, insert, update
 
 from tests.monitor.store import conformance
-from tests.monitor.store.conformance import Open, StoreConformance
+from tests.monitor.store.conformance import StoreConformance
 
 T = TypeVar("T")
 
@@ -27,7 +26,7 @@ T = TypeVar("T")
 class OtherStore(Store):
     """A store in any database that SQLAlchemy knows; it is neither fast nor durable."""
 
-    def __init__(self, url: str, secrets: dict[str, Secret]) -> None:
+    def __init__(self, url, secrets):
         super().__init__(create_engine(url))
         # Waiting for the disk would take most of the time of these tests.
         event.listen(self.engine, "connect", lambda raw, _: raw.execute("PRAGMA synchronous=OFF"))
@@ -43,23 +42,23 @@ class OtherStore(Store):
                 connection.execute(insert(schema.meta), rows)
 
     @property
-    def url(self) -> str:
+    def url(self):
         return str(self.engine.url)
 
     @property
-    def failure(self) -> FileError | None:
+    def failure(self):
         return None
 
-    def find_secret(self, secret_id: str) -> Secret | None:
+    def find_secret(self, secret_id):
         return self._secrets.get(secret_id)
 
-    def copy(self, part: Path, put: object) -> None:
+    def copy(self, part, put):
         raise NotImplementedError
 
-    def verify(self) -> None:
+    def verify(self):
         self.verify_log()
 
-    def transact(self, work: Callable[[Transaction], T], size: int = 1) -> Future[T]:  # noqa: ARG002 - nothing waits here
+    def transact(self, work, size=1):  # noqa: ARG002 - nothing waits here
         if self._is_closed:
             raise FileError("the store is closed", code="store_closed")
         done: Future[T] = Future()
@@ -79,7 +78,7 @@ class OtherStore(Store):
             done.set_result(result)
         return done
 
-    def close(self) -> None:
+    def close(self):
         self._is_closed = True
         super().close()
 
@@ -88,7 +87,7 @@ class TestOther(StoreConformance):
     """A store without any code of a backend."""
 
     @pytest.fixture
-    def opened(self, tmp_path_factory: pytest.TempPathFactory) -> Open:
+    def opened(self, tmp_path_factory):
         url = f"sqlite:///{tmp_path_factory.mktemp('other')}/events.db"
         secrets: dict[str, Secret] = {}
         return lambda: OtherStore(url, secrets)
@@ -105,7 +104,7 @@ NEW = "mysql"
 """Paths with this name are those of the new backend."""
 
 
-def test_its_files_exist() -> None:
+def test_its_files_exist():
     paths = re.findall(r"`((?:python|tests|docs)/[^`]+|[\w.]+\.(?:md|toml))`", RECIPE)
     assert len(paths) > 5
     missing = [path for path in paths if NEW not in path and not (ROOT / path).exists()]
@@ -115,7 +114,7 @@ def test_its_files_exist() -> None:
     assert all((ROOT / path.replace(NEW, "sqlite")).exists() for path in new)
 
 
-def test_it_imports_what_exists() -> None:
+def test_it_imports_what_exists():
     (names,) = re.findall(r"from tests\.monitor\.store\.conformance import (.*)", RECIPE)
     documented = conformance.__doc__ or ""
     for name in names.split(", "):
@@ -123,6 +122,6 @@ def test_it_imports_what_exists() -> None:
     assert "StoreConformance" in conformance.__all__
 
 
-def test_a_backend_writes_little_besides_connections_and_commits() -> None:
+def test_a_backend_writes_little_besides_connections_and_commits():
     abstract = Store.__abstractmethods__ | StoreReader.__abstractmethods__
     assert abstract == {"url", "find_secret", "copy", "verify", "transact", "failure"}

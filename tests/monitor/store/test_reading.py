@@ -7,10 +7,9 @@ import random
 import re
 import sqlite3
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
@@ -37,11 +36,7 @@ from tests.monitor.store.test_deleting import EVENTS
 from tests.refusals import refuses
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from rankscope.monitor.events.event import Event
-    from rankscope.monitor.events.outcome import Outcome
 
 
 ASKED: dict[str, Callable[[SQLiteStore], object]] = {
@@ -70,20 +65,20 @@ ASKED: dict[str, Callable[[SQLiteStore], object]] = {
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> Iterator[Callable[[str], list[str]]]:
+def asked(tmp_path):
     """Gives the plans of the statements by which something is asked of a store."""
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", [make_ranking(number) for number in range(50)])
         store.append("music", [make_label(number, number) for number in range(50)])
         statements: list[str] = []
 
-        def trace(raw: sqlite3.Connection, _record: object) -> None:
+        def trace(raw, _record):
             raw.set_trace_callback(statements.append)
 
         event.listen(store.engine, "connect", trace)
         driver_of(store._connection).set_trace_callback(statements.append)
 
-        def plans(name: str) -> list[str]:
+        def plans(name):
             statements.clear()
             ASKED[name](store)
             event.remove(store.engine, "connect", trace)
@@ -99,9 +94,7 @@ def asked(tmp_path: Path) -> Iterator[Callable[[str], list[str]]]:
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_no_table_of_events_is_read_from_end_to_end(
-    asked: Callable[[str], list[str]], name: str
-) -> None:
+def test_no_table_of_events_is_read_from_end_to_end(asked, name):
     # The labels that wait are few: all of a project are looked at to find old ones.
     whole = re.compile(
         r"^(SCAN (bodies|ids|pending|outbox|incidents|incident_changes)\b"
@@ -125,7 +118,7 @@ USED = {
 
 
 @pytest.mark.parametrize("name", USED)
-def test_the_log_is_searched_by_its_indexes(asked: Callable[[str], list[str]], name: str) -> None:
+def test_the_log_is_searched_by_its_indexes(asked, name):
     assert USED[name] in "\n".join(asked(name))
 
 
@@ -134,7 +127,7 @@ ENDLESS = Prepared(
 )
 
 
-def test_what_is_read_first_and_what_follows_are_of_one_moment(store: SQLiteStore) -> None:
+def test_what_is_read_first_and_what_follows_are_of_one_moment(store):
     store.append("music", [make_ranking(1)])
     with store.engine.connect() as connection:
         before = FIND.fetch(connection, name=BLOCKS)
@@ -144,13 +137,13 @@ def test_what_is_read_first_and_what_follows_are_of_one_moment(store: SQLiteStor
         assert FIND.fetch(connection, name=BLOCKS) != before
 
 
-def test_a_statement_of_the_driver_stops_at_the_deadline_of_a_read(store: SQLiteStore) -> None:
+def test_a_statement_of_the_driver_stops_at_the_deadline_of_a_read(store):
     with limit_reads(Deadline(0.05)), pytest.raises(DeadlineError):
         store.query(ENDLESS.fetch)
     assert store.projects() == []
 
 
-def test_damage_that_the_driver_finds_is_an_error_of_the_store(tmp_path: Path) -> None:
+def test_damage_that_the_driver_finds_is_an_error_of_the_store(tmp_path):
     path = tmp_path / "events.db"
     with SQLiteStore(path) as store:
         store.append("music", [make_ranking(1)])
@@ -160,7 +153,7 @@ def test_damage_that_the_driver_finds_is_an_error_of_the_store(tmp_path: Path) -
         list(reader.read("music"))
 
 
-def count(made: list[int], until: int) -> Generator[int]:
+def count(made, until):
     """Numbers, each noted when it is made, and -1 when no more will be."""
     try:
         for number in range(until):
@@ -170,10 +163,10 @@ def count(made: list[int], until: int) -> Generator[int]:
         made.append(-1)
 
 
-def test_one_piece_is_made_while_another_is_worked_on() -> None:
+def test_one_piece_is_made_while_another_is_worked_on():
     is_made = threading.Event()
 
-    def make() -> Generator[int]:
+    def make():
         yield 1
         is_made.set()
         yield 2
@@ -184,7 +177,7 @@ def test_one_piece_is_made_while_another_is_worked_on() -> None:
     assert list(pieces) == [2]
 
 
-def test_a_reader_that_stops_early_releases_the_rest() -> None:
+def test_a_reader_that_stops_early_releases_the_rest():
     made: list[int] = []
     for number in read_ahead(count(made, 1000)):
         if number == 3:
@@ -194,8 +187,8 @@ def test_a_reader_that_stops_early_releases_the_rest() -> None:
     assert made in ([*range(4), -1], [*range(5), -1])
 
 
-def test_what_goes_wrong_is_told() -> None:
-    def fail() -> Generator[int]:
+def test_what_goes_wrong_is_told():
+    def fail():
         yield 1
         raise ValueError("damaged")
 
@@ -209,7 +202,7 @@ EXPORTED = [*EVENTS[:3], EVENTS[4], EVENTS[3], *EVENTS[5:7]]
 """In the order of files; the last label waits for its ranking."""
 
 
-def rows_of(path: Path) -> list[dict[str, Any]]:
+def rows_of(path):
     rows = pq.read_table(path).to_pylist()
     for row in rows:
         if "attributes" in row:
@@ -218,9 +211,7 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("size", [1, 100])
-def test_what_is_exported_is_read_as_the_same_events(
-    tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_exported_is_read_as_the_same_events(tmp_path, size, monkeypatch):
     read = SQLiteStore.read
     monkeypatch.setattr(
         SQLiteStore, "read", lambda self, *given, **named: read(self, *given, size=size, **named)
@@ -235,20 +226,20 @@ def test_what_is_exported_is_read_as_the_same_events(
     assert rankings.unknown == labels.unknown == {}
 
 
-def test_a_span_of_time_is_exported(tmp_path: Path) -> None:
+def test_a_span_of_time_is_exported(tmp_path):
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", EVENTS)
         found = export_parquet(store, "music", tmp_path, since=HOUR, until=HOUR + 6)
         assert found == Exported(1, 2)
 
 
-def test_a_span_that_is_over_before_it_begins_is_refused(tmp_path: Path) -> None:
+def test_a_span_that_is_over_before_it_begins_is_refused(tmp_path):
     with SQLiteStore(tmp_path / "events.db") as store, refuses(UsageError, "bad_period"):
         export_parquet(store, "music", tmp_path / "out", since=DAY, until=DAY)
     assert not (tmp_path / "out").exists()
 
 
-def test_what_is_there_is_not_overwritten(tmp_path: Path) -> None:
+def test_what_is_there_is_not_overwritten(tmp_path):
     (tmp_path / "labels.parquet").write_text("mine")
     with SQLiteStore(tmp_path / "events.db") as store, refuses(FileError, "io"):
         export_parquet(store, "music", tmp_path)
@@ -259,7 +250,7 @@ def test_what_is_there_is_not_overwritten(tmp_path: Path) -> None:
         export_parquet(store, "music", tmp_path / "file")
 
 
-def make_batches(seed: int) -> list[list[Event]]:
+def make_batches(seed):
     """Make batches with duplicates, conflicts, and labels before and after their rankings."""
     chance = random.Random(seed)
     batches: list[list[Event]] = []
@@ -285,7 +276,7 @@ def make_batches(seed: int) -> list[list[Event]]:
     return batches
 
 
-def store_all(path: Path, batches: Sequence[Sequence[Event]]) -> tuple[list[Outcome], list[Any]]:
+def store_all(path, batches):
     """Store batches, and return the outcomes of all events, and what the store has."""
     with SQLiteStore(path, group_seconds=0) as store:
         outcomes = [outcome for batch in batches for outcome in store.append("music", batch)]
@@ -301,7 +292,7 @@ def store_all(path: Path, batches: Sequence[Sequence[Event]]) -> tuple[list[Outc
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_batch_is_stored_as_its_events_one_by_one(tmp_path: Path, seed: int) -> None:
+def test_a_batch_is_stored_as_its_events_one_by_one(tmp_path, seed):
     batches = make_batches(seed)
     one_by_one = [[event] for batch in batches for event in batch]
     found = store_all(tmp_path / "batches.db", batches)
@@ -309,9 +300,7 @@ def test_a_batch_is_stored_as_its_events_one_by_one(tmp_path: Path, seed: int) -
     assert {outcome.status for outcome in found[0]} == {"accepted", "duplicate", "conflict"}
 
 
-def test_batches_that_are_stored_together_are_counted_apart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batches_that_are_stored_together_are_counted_apart(tmp_path, monkeypatch):
     monkeypatch.setattr("rankscope.monitor.intake.files.AT_ONCE", 7)
     lines = [
         {"ranking_id": f"r{number % 50}", "time": number % 100, "doc_ids": ["a"], "size": 1}
@@ -321,7 +310,7 @@ def test_batches_that_are_stored_together_are_counted_apart(
     log = tmp_path / "log.jsonl"
     log.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
 
-    def ingest(most: int) -> object:
+    def ingest(most):
         monkeypatch.setattr(ingestion, "MOST_EVENTS", most)
         with SQLiteStore(tmp_path / f"{most}.db", group_seconds=0) as store:
             made = Ingestion(StoreSink(store, "music"), "rankings", now=lambda: 0)

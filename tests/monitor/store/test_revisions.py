@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import signal
 import sqlite3
-from collections.abc import Iterator, Mapping
 from contextlib import closing
-from pathlib import Path
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -19,7 +16,6 @@ from rankscope.errors import FileError
 from rankscope.monitor.store import open_reader, open_store
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables import revisions, schema, version
-from sqlalchemy import Connection
 
 from tests.monitor.store.conformance import make_ranking
 from tests.monitor.store.next_release import FOLDER
@@ -30,7 +26,7 @@ RELEASE = FOLDER.with_name("next_release.py")
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     """A store of this release with an event."""
     made = tmp_path / "events.db"
     with SQLiteStore(made) as store:
@@ -39,18 +35,18 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def next_revision(monkeypatch: pytest.MonkeyPatch) -> None:
+def next_revision(monkeypatch):
     """Know the next revision, which only adds, in this process."""
     monkeypatch.setitem(version.REVISIONS, "0002", "0001")
     monkeypatch.setattr(revisions, "FOLDERS", [*revisions.FOLDERS, FOLDER])
 
 
-def run_next(*words: object) -> Any:  # noqa: ANN401 - of subprocess
+def run_next(*words):
     """Run a command of the next release."""
     return run_python(RELEASE, *words)
 
 
-def read_shape(connection: Connection) -> dict[str, dict[str, Any]]:
+def read_shape(connection):
     """What columns the tables of a database have."""
     found = sa.inspect(connection)
     return {
@@ -59,7 +55,7 @@ def read_shape(connection: Connection) -> dict[str, dict[str, Any]]:
     }
 
 
-def only_adds(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+def only_adds(before, after):
     """Whether releases that know some tables can use others: the rule of an upgrade in place."""
     for table, columns in before.items():
         if table not in after:
@@ -78,7 +74,7 @@ def only_adds(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     return True
 
 
-def find_shapes() -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
+def find_shapes():
     """The tables after each revision, in SQLite."""
     engine = sa.create_engine("sqlite://", poolclass=sa.pool.StaticPool)
     for number in version.REVISIONS:
@@ -90,14 +86,14 @@ def find_shapes() -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
             yield number, read_shape(connection)
 
 
-def test_the_revisions_are_those_of_the_files_in_their_order() -> None:
+def test_the_revisions_are_those_of_the_files_in_their_order():
     scripts = ScriptDirectory.from_config(revisions._configure())
     listed = [script.revision for script in scripts.walk_revisions()]
     assert listed[::-1] == list(version.REVISIONS)
     assert all(oldest <= number for number, oldest in version.REVISIONS.items())
 
 
-def test_the_revisions_make_the_tables_of_the_metadata() -> None:
+def test_the_revisions_make_the_tables_of_the_metadata():
     engine = sa.create_engine("sqlite://", poolclass=sa.pool.StaticPool)
     with engine.begin() as connection:
         config = revisions._configure()
@@ -111,13 +107,13 @@ def test_the_revisions_make_the_tables_of_the_metadata() -> None:
 
 
 @pytest.mark.usefixtures("next_revision")
-def test_a_revision_that_says_so_only_adds() -> None:
+def test_a_revision_that_says_so_only_adds():
     (_, first), (_, second) = find_shapes()
     assert only_adds(first, second)
     assert not only_adds(second, first)
 
 
-def test_the_rule_refuses_what_an_earlier_release_would_miss() -> None:
+def test_the_rule_refuses_what_an_earlier_release_would_miss():
     column = {"type": sa.Text(), "nullable": True, "default": None}
     needed = {**column, "nullable": False}
     before = {"projects": {"name": needed}}
@@ -134,15 +130,13 @@ def test_the_rule_refuses_what_an_earlier_release_would_miss() -> None:
         assert not only_adds(before, after)
 
 
-def test_every_revision_keeps_what_it_promises_to_earlier_releases() -> None:
+def test_every_revision_keeps_what_it_promises_to_earlier_releases():
     shapes = dict(find_shapes())
     for number, oldest in version.REVISIONS.items():
         assert only_adds(shapes[oldest], shapes[number])
 
 
-def test_a_store_that_needs_an_upgrade_says_the_command_and_stays_as_it_was(
-    path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_a_store_that_needs_an_upgrade_says_the_command_and_stays_as_it_was(path, request):
     request.getfixturevalue("next_revision")  # which the store was made without
     before = path.read_bytes()
     for opens in (open_store, open_reader):
@@ -151,7 +145,7 @@ def test_a_store_that_needs_an_upgrade_says_the_command_and_stays_as_it_was(
     assert path.read_bytes() == before
 
 
-def test_an_upgrade_keeps_everything_and_earlier_releases_go_on(path: Path) -> None:
+def test_an_upgrade_keeps_everything_and_earlier_releases_go_on(path):
     done = run_next("monitor", "upgrade", path, "--backup-to", path.with_name("backups"))
     assert done.returncode == 0, done.stderr
     assert "0002\tAdd a table of notes" in done.stdout
@@ -174,7 +168,7 @@ def test_an_upgrade_keeps_everything_and_earlier_releases_go_on(path: Path) -> N
         assert store.last_seq == 1
 
 
-def test_a_plan_changes_nothing(path: Path) -> None:
+def test_a_plan_changes_nothing(path):
     before = path.read_bytes()
     done = run_next("monitor", "upgrade", path, "--plan")
     assert done.stdout.splitlines()[1].startswith("0002\tAdd")
@@ -182,9 +176,7 @@ def test_a_plan_changes_nothing(path: Path) -> None:
     assert not path.with_name("events.db.backups").exists()
 
 
-def test_an_upgrade_that_is_killed_has_not_happened(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_upgrade_that_is_killed_has_not_happened(path, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setenv("RANKSCOPE_TEST_KILL", "upgrade")
         done = run_next("monitor", "upgrade", path)
@@ -199,7 +191,7 @@ def test_an_upgrade_that_is_killed_has_not_happened(
         assert store.query(revisions.find_revision) == "0002"
 
 
-def test_an_upgrade_waits_for_no_service(path: Path) -> None:
+def test_an_upgrade_waits_for_no_service(path):
     with SQLiteStore(path):
         done = run_next("monitor", "upgrade", path)
     assert done.returncode == 4
@@ -207,7 +199,7 @@ def test_an_upgrade_waits_for_no_service(path: Path) -> None:
     assert "Hint: stop the service" in done.stderr
 
 
-def test_a_release_that_knows_less_has_nothing_to_upgrade(path: Path) -> None:
+def test_a_release_that_knows_less_has_nothing_to_upgrade(path):
     assert run_next("monitor", "upgrade", path, "--no-backup").returncode == 0
     with SQLiteStore(path, before_upgrade=lambda _: None) as store:
         assert store.query(revisions.find_revision) == "0002"

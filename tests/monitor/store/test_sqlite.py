@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import pytest
 from rankscope import UsageError
 from rankscope.monitor.store import open_store
 from rankscope.monitor.store.sqlite.store import BorrowedStore, SQLiteStore
 
-from tests.monitor.store.conformance import Open, StoreConformance, make_ranking
+from tests.monitor.store.conformance import StoreConformance, make_ranking
 from tests.monitor.store.files import StoredFiles
 from tests.refusals import refuses
 
 
-def test_a_store_is_opened_by_its_url(tmp_path: Path) -> None:
+def test_a_store_is_opened_by_its_url(tmp_path):
     store = open_store(f"sqlite:///{tmp_path}/events.db")
     store.append("music", [make_ranking(1)])
     store.close()
@@ -27,7 +24,7 @@ def test_a_store_is_opened_by_its_url(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("url", ["", "events.db", "sqlite:///", "mysql://me:secret@host/db"])
-def test_another_url_is_refused_without_its_password(url: str) -> None:
+def test_another_url_is_refused_without_its_password(url):
     with refuses(UsageError, "store_url") as refused:
         open_store(url)
     assert "secret" not in str(refused.value)
@@ -37,21 +34,21 @@ class TestSQLite(StoreConformance, StoredFiles):
     """A store in one SQLite file."""
 
     @pytest.fixture
-    def opened(self, tmp_path: Path) -> Open:
+    def opened(self, tmp_path):
         return lambda: SQLiteStore(tmp_path / "events.db")
 
 
-def send(thing: object) -> Any:  # noqa: ANN401 - what was sent
+def send(thing):
     """Return what arrives of an object in another process."""
     return pickle.loads(pickle.dumps(thing))  # noqa: S301 - of our own
 
 
 @contextmanager
-def borrow(path: Path) -> Iterator[BorrowedStore]:
+def borrow(path):
     """Open a store here, and once more as a process does that does not write."""
     with SQLiteStore(path) as store:
 
-        def ask(work: Callable[..., Any], size: int) -> object:
+        def ask(work, size):
             return send(store.transact(send(work), size).result())
 
         yield BorrowedStore(path, ask)
@@ -61,5 +58,5 @@ class TestBorrowed(StoreConformance, StoredFiles):
     """A store that is read here and written elsewhere."""
 
     @pytest.fixture
-    def opened(self, tmp_path: Path) -> Open:
+    def opened(self, tmp_path):
         return lambda: borrow(tmp_path / "events.db")

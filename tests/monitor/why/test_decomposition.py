@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.errors import FormatError, UsageError
 from rankscope.monitor.why.compute import TraceChoices, trace
-from rankscope.monitor.why.decomposition_result import LOSSES, Decomposition
-from rankscope.monitor.why.query_columns import QueryColumns, TextColumn
+from rankscope.monitor.why.decomposition_result import LOSSES
+from rankscope.monitor.why.query_columns import TextColumn
 from rankscope.monitor.why.reassignment import reassign
 from rankscope.settings.interval import Interval
 
@@ -34,7 +34,7 @@ from tests.refusals import refuses
         ({"values": [0.5], "losses": {"retrieval": [1e-8]}}, "bad_losses"),
     ],
 )
-def test_columns_that_do_not_fit_are_refused(columns: dict[str, object], code: str) -> None:
+def test_columns_that_do_not_fit_are_refused(columns, code):
     with pytest.raises(FormatError) as caught:
         make_window(**columns)
     assert caught.value.code == code
@@ -42,12 +42,12 @@ def test_columns_that_do_not_fit_are_refused(columns: dict[str, object], code: s
 
 
 @pytest.mark.parametrize("codes", [[0, 1], [-2]])
-def test_codes_without_a_text_are_refused(codes: list[int]) -> None:
+def test_codes_without_a_text_are_refused(codes):
     with refuses(FormatError, "column_damaged"):
         TextColumn(("tv",), np.array(codes))
 
 
-def test_a_text_may_be_written_twice() -> None:
+def test_a_text_may_be_written_twice():
     twice = TextColumn(("tv", "tv"), np.array([0, 1], dtype=np.int8))
     window = make_window([1.0, 0.5], device=["tv", "tv"])
     other = rs.records.replace(window, attributes={"device": twice})
@@ -55,7 +55,7 @@ def test_a_text_may_be_written_twice() -> None:
     assert [each.queries for each in found.slices] == [(2, 2)]
 
 
-def test_clusters_on_both_sides_swap_them() -> None:
+def test_clusters_on_both_sides_swap_them():
     is_there = np.ones(25, dtype=bool)
     signs = reassign(is_there, is_there, 299, seed=4).standardize(np.eye(25))
     assert signs.shape == (300, 25)
@@ -63,7 +63,7 @@ def test_clusters_on_both_sides_swap_them() -> None:
     assert set(np.unique(signs)) == {-1.0, 1.0}
 
 
-def test_statistics_have_mean_0_and_variance_1_over_reassignments() -> None:
+def test_statistics_have_mean_0_and_variance_1_over_reassignments():
     random = np.random.default_rng(9)
     is_before = np.arange(60) < 50
     is_after = (np.arange(60) < 20) | ~is_before
@@ -73,14 +73,12 @@ def test_statistics_have_mean_0_and_variance_1_over_reassignments() -> None:
     assert standard.var(axis=0) == pytest.approx(np.ones(4), abs=0.05)
 
 
-def mean(values: list[float]) -> Fraction:
+def mean(values):
     return Fraction(sum(map(Fraction, values))) / len(values)
 
 
 @given(WINDOWS, WINDOWS, st.sampled_from([["one"], ["two"], ["one", "two"]]), st.integers(1, 4))
-def test_parts_add_up_to_the_change(
-    before: QueryColumns, after: QueryColumns, by: list[str], most_values: int
-) -> None:
+def test_parts_add_up_to_the_change(before, after, by, most_values):
     found = decompose(before, after, *by, most_values=most_values)
     change = mean(after.value.tolist()) - mean(before.value.tolist())
     assert abs(found.change - change) <= 1e-12
@@ -96,7 +94,7 @@ def test_parts_add_up_to_the_change(
 
 
 @given(WINDOWS, WINDOWS)
-def test_parts_are_those_of_the_formula(before: QueryColumns, after: QueryColumns) -> None:
+def test_parts_are_those_of_the_formula(before, after):
     """ColumnValues against the formula in rational numbers, slice by slice."""
     found = decompose(before, after, "one")
     windows = (before, after)
@@ -132,9 +130,7 @@ def test_parts_are_those_of_the_formula(before: QueryColumns, after: QueryColumn
 
 
 @given(WINDOWS, WINDOWS)
-def test_going_back_adds_the_same_with_the_other_sign(
-    before: QueryColumns, after: QueryColumns
-) -> None:
+def test_going_back_adds_the_same_with_the_other_sign(before, after):
     there = {each.slice: each for each in decompose(before, after, "one").slices}
     back = {each.slice: each for each in decompose(after, before, "one").slices}
     for name, each in there.items():
@@ -145,11 +141,11 @@ def test_going_back_adds_the_same_with_the_other_sign(
             assert each.losses[loss] == pytest.approx(-back[name].losses[loss], abs=1e-14)
 
 
-def lines(found: Decomposition) -> dict[str, tuple[float, ...]]:
+def lines(found):
     return {each.name: (each.mix, each.within, each.entered, each.left) for each in found.slices}
 
 
-def test_slices_that_entered_or_left_have_lines_of_their_own() -> None:
+def test_slices_that_entered_or_left_have_lines_of_their_own():
     before = make_window([1, 1, 0, 0], version=["2", "2", "1", "1"])
     after = make_window([1, 1, 0.5, 0.5], version=["2", "2", "3", "3"])
     # The centre is (0.5 + 0.75) / 2.
@@ -160,7 +156,7 @@ def test_slices_that_entered_or_left_have_lines_of_their_own() -> None:
     }
 
 
-def test_queries_without_an_attribute_are_a_slice() -> None:
+def test_queries_without_an_attribute_are_a_slice():
     before = make_window([1, 0], device=["tv", None])
     after = make_window([1, 1], device=["tv", None])
     assert lines(decompose(before, after, "device")) == {
@@ -169,12 +165,12 @@ def test_queries_without_an_attribute_are_a_slice() -> None:
     }
 
 
-def test_an_attribute_that_one_window_has_is_missing_in_the_other() -> None:
+def test_an_attribute_that_one_window_has_is_missing_in_the_other():
     found = decompose(make_window([1.0]), make_window([0.5], device=["tv"]), "device")
     assert lines(found) == {"device=<missing>": (0, 0, 0, -0.25), "device=tv": (0, 0, -0.25, 0)}
 
 
-def test_what_is_not_observable_has_no_part() -> None:
+def test_what_is_not_observable_has_no_part():
     before = make_window([1.0, 0.5], observes_retrieval=False, device=["tv", "tv"])
     after = make_window([0.5, 0.5], observes_retrieval=False, device=["tv", "tv"])
     found = decompose(before, after, "device")
@@ -194,7 +190,7 @@ def test_what_is_not_observable_has_no_part() -> None:
         ({"observes_retrieval": False}, "observable in only one"),
     ],
 )
-def test_windows_that_are_not_alike_are_refused(other: dict[str, object], message: str) -> None:
+def test_windows_that_are_not_alike_are_refused(other, message):
     with refuses(UsageError, "not_alike", match=message):
         trace(make_window([1.0]), make_window([1.0], **other))
 
@@ -202,7 +198,7 @@ def test_windows_that_are_not_alike_are_refused(other: dict[str, object], messag
 QUICK = TraceChoices(interval=Interval(resamples=299))
 
 
-def test_a_key_weighs_as_much_as_its_mean_share() -> None:
+def test_a_key_weighs_as_much_as_its_mean_share():
     before = make_window([1.0, 0.5, 0.5, 0.0], key=["a", "b", "b", "only before"])
     after = make_window([0.5, 0.0, 1.0, 1.0], key=["a", "a", "b", "only after"])
     found = trace(before, after, QUICK)
@@ -221,7 +217,7 @@ def test_a_key_weighs_as_much_as_its_mean_share() -> None:
     assert math.fsum(parts) == pytest.approx(found.change, abs=1e-15)
 
 
-def test_the_same_queries_have_a_narrower_interval() -> None:
+def test_the_same_queries_have_a_narrower_interval():
     random = np.random.default_rng(1)
     value = random.random(400)
     keys = [str(number) for number in range(400)]
@@ -240,7 +236,7 @@ def test_the_same_queries_have_a_narrower_interval() -> None:
     assert ends[0] < found.paired.change < ends[1]
 
 
-def test_clusters_that_are_in_both_windows_are_drawn_together() -> None:
+def test_clusters_that_are_in_both_windows_are_drawn_together():
     """A key is a cluster where nothing else is said: what it has in both windows cancels."""
     random = np.random.default_rng(1)
     value = random.random(400)
@@ -250,7 +246,7 @@ def test_clusters_that_are_in_both_windows_are_drawn_together() -> None:
     assert ends == pytest.approx((-0.01, -0.01), abs=1e-9)
 
 
-def test_another_ideal_is_told_from_another_ranking() -> None:
+def test_another_ideal_is_told_from_another_ranking():
     # What is gained stays 5 of 10 and becomes 5 of 20; then 2.5 of 10.
     half, quarter = make_window([0.5], key=["a"]), make_window([0.25], key=["a"])
     by_labels = trace(half, make_window([0.25], key=["a"], ideal=[20.0]), QUICK).paired
@@ -259,7 +255,7 @@ def test_another_ideal_is_told_from_another_ranking() -> None:
     assert (by_ranking.change, by_ranking.by_ideal, by_ranking.other_ideal) == (-0.25, 0.0, 0)
 
 
-def test_an_ideal_that_went_makes_all_of_a_change() -> None:
+def test_an_ideal_that_went_makes_all_of_a_change():
     undefined = {"ordering": [0.0], "undefined": [1.0]}
     after = make_window([0.0], key=["a"], ideal=[0.0], losses=undefined)
     paired = trace(make_window([0.5], key=["a"]), after, QUICK).paired
@@ -272,7 +268,7 @@ def test_an_ideal_that_went_makes_all_of_a_change() -> None:
     }
 
 
-def test_queries_that_fell_most_come_first() -> None:
+def test_queries_that_fell_most_come_first():
     before = make_window([1.0, 0.9, 0.5, 0.5, 1.0], key=["c", "b", "a", "d", None])
     after = make_window([0.5, 0.1, 0.5, 0.9, 0.3, 0.0], key=["c", "b", "b", "d", "a", None])
     found = trace(before, after, TraceChoices(most_queries=3, interval=Interval(resamples=100)))
@@ -283,7 +279,7 @@ def test_queries_that_fell_most_come_first() -> None:
     ]
 
 
-def test_where_no_key_repeats_the_lowest_values_are_listed() -> None:
+def test_where_no_key_repeats_the_lowest_values_are_listed():
     after = make_window([0.5, 0.1, 0.1, 0.0], key=["a", "c", "b", None])
     found = trace(make_window([1.0], key=["x"]), after, TraceChoices(most_queries=3))
     assert found.fallen.rows() == [
@@ -293,7 +289,7 @@ def test_where_no_key_repeats_the_lowest_values_are_listed() -> None:
     ]
 
 
-def test_queries_of_the_slices_found_are_listed() -> None:
+def test_queries_of_the_slices_found_are_listed():
     keys = [str(number) for number in range(600)]
     device = ["tv" if number % 5 == 0 else "pc" for number in range(600)]
     is_tv = np.array([name == "tv" for name in device])

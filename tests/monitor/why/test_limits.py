@@ -24,11 +24,10 @@ from rankscope.records import replace
 from tests.monitor.why.windows import decompose, make_window
 
 Numbers = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 @pytest.mark.parametrize("name", ["most_values", "most_found", "most_queries", "permutations"])
-def test_a_setting_of_a_trace_is_at_most_what_the_documentation_says(name: str) -> None:
+def test_a_setting_of_a_trace_is_at_most_what_the_documentation_says(name):
     most = {
         "most_values": 250,
         "most_found": 20,
@@ -41,7 +40,7 @@ def test_a_setting_of_a_trace_is_at_most_what_the_documentation_says(name: str) 
         TraceChoices(**{name: most + 1})
 
 
-def test_the_support_of_a_slice_is_a_number_of_32_bits() -> None:
+def test_the_support_of_a_slice_is_a_number_of_32_bits():
     for support in (1, 2**31 - 1, 2**31):
         assert TraceChoices(support=support).support == support
     for support in (0, 2**31 + 1):
@@ -49,7 +48,7 @@ def test_the_support_of_a_slice_is_a_number_of_32_bits() -> None:
             TraceChoices(support=support)
 
 
-def test_permutations_are_199_and_allow_half_of_the_level() -> None:
+def test_permutations_are_199_and_allow_half_of_the_level():
     assert TraceChoices().permutations == 199
     # The smallest p-value is 1 / (permutations + 1), and half of the level is 0.0125 = 1 / 80.
     for permutations in (79, 80):
@@ -58,7 +57,7 @@ def test_permutations_are_199_and_allow_half_of_the_level() -> None:
         TraceChoices(permutations=78)
 
 
-def test_at_most_20_attributes_are_searched() -> None:
+def test_at_most_20_attributes_are_searched():
     names = tuple(f"a{at}" for at in range(21))
     window = make_window([0.5, 0.75], **dict.fromkeys(names, ("x", "y")))
     for count in (19, 20):
@@ -73,10 +72,8 @@ class StoppedError(Exception):
 
 
 @pytest.mark.parametrize(("users", "units"), [(1999, 1999), (2000, 2000), (20_000, 1000)])
-def test_more_than_2_000_users_are_reassigned_in_1_000_groups(
-    users: int, units: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def count(is_before: Codes, *_others: object) -> None:
+def test_more_than_2_000_users_are_reassigned_in_1_000_groups(users, units, monkeypatch):
+    def count(is_before, *_others):
         raise StoppedError(len(is_before))
 
     monkeypatch.setattr(tracing, "reassign", count)
@@ -87,7 +84,7 @@ def test_more_than_2_000_users_are_reassigned_in_1_000_groups(
 
 
 @pytest.mark.parametrize("count", [49, 50, 51])
-def test_the_50_most_frequent_values_are_slices_of_their_own(count: int) -> None:
+def test_the_50_most_frequent_values_are_slices_of_their_own(count):
     # The last value has one query, the others two.
     values = [f"v{at:02}" for at in range(count)] + [f"v{at:02}" for at in range(count - 1)]
     before = make_window([0.5] * len(values), kind=values)
@@ -98,7 +95,7 @@ def test_the_50_most_frequent_values_are_slices_of_their_own(count: int) -> None
     assert len(share_attribute(before, after, "kind", TraceChoices().most_values).texts) == count
 
 
-def test_the_50_most_frequent_values_of_documents_have_rows() -> None:
+def test_the_50_most_frequent_values_of_documents_have_rows():
     for count in (49, 50, 51):
         codes = np.array([*range(count), *range(count - 1)])
         texts = tuple(f"v{at:02}" for at in range(count))
@@ -110,7 +107,7 @@ def test_the_50_most_frequent_values_of_documents_have_rows() -> None:
         assert {*found.table.column(found.table.names[0])} == expected
 
 
-def test_the_50_slices_that_contribute_most_are_listed() -> None:
+def test_the_50_slices_that_contribute_most_are_listed():
     for count in (49, 50, 51):
         counts, sums = np.full((2, count), 4.0), np.full((2, count), 2.0)
         sums[1] -= np.arange(1, count + 1) / 1024
@@ -121,7 +118,7 @@ def test_the_50_slices_that_contribute_most_are_listed() -> None:
         assert len(list_slices([grid], [axis], sign=-1.0, support=1)) == min(count, 50)
 
 
-def make_rows(before: list[tuple[int, int, float]], after: list[tuple[int, int, float]]) -> Rows:
+def make_rows(before, after):
     """The queries of two windows, each with its user, its value of one attribute, and its value."""
     windows = [sorted(before, key=lambda row: row[0]), sorted(after, key=lambda row: row[0])]
     users, codes, values = (
@@ -131,7 +128,7 @@ def make_rows(before: list[tuple[int, int, float]], after: list[tuple[int, int, 
     return Rows((code,), (values[0], values[1]), (users[0], users[1]))
 
 
-def choose(rows: Rows, *, level: float = 0.5) -> SearchChoices:
+def choose(rows, *, level=0.5):
     """The settings of a search of one attribute with two values."""
     users = int(max(each.max() for each in rows.bags)) + 1
     there = [np.bincount(each, minlength=users) > 0 for each in rows.bags]
@@ -146,7 +143,7 @@ def choose(rows: Rows, *, level: float = 0.5) -> SearchChoices:
 
 
 @pytest.mark.parametrize("users", [9, 10, 11])
-def test_a_slice_of_10_users_can_be_a_cause(users: int) -> None:
+def test_a_slice_of_10_users_can_be_a_cause(users):
     others = [(at, 0, 0.75 + at % 4 / 64) for at in range(40)]
     before = [(40 + at % users, 1, 0.75 + at % 4 / 64) for at in range(66)]
     after = [(user, code, value - 0.5) for user, code, value in before]
@@ -157,7 +154,7 @@ def test_a_slice_of_10_users_can_be_a_cause(users: int) -> None:
 
 
 @pytest.mark.parametrize("users", [9, 10, 11])
-def test_a_slice_of_10_users_can_shift(users: int) -> None:
+def test_a_slice_of_10_users_can_shift(users):
     # If the slice can't be named, the other one is, which has a larger share.
     others = [(at, 0, 0.75 + at % 4 / 64) for at in range(64)]
     more = [(20 + at % users, 1, 0.25 + at % 4 / 64) for at in range(32)]
@@ -166,7 +163,7 @@ def test_a_slice_of_10_users_can_shift(users: int) -> None:
     assert found[0].place == ((0, int(users >= 10)),)
 
 
-def test_a_shift_is_told_if_it_makes_a_tenth_of_the_change() -> None:
+def test_a_shift_is_told_if_it_makes_a_tenth_of_the_change():
     # The slice has a mean of 0, the others one of 1, and the centre is 1/2. As its share grows from
     # 1/4 to 3/4, it adds (3/4 - 1/4) (0 - 1/2) = -1/4. So do the others.
     before = [(at, int(at < 32), float(at >= 32)) for at in range(128)]
@@ -177,9 +174,7 @@ def test_a_shift_is_told_if_it_makes_a_tenth_of_the_change() -> None:
         assert bool(found) == (change <= 2.5)
 
 
-def find_new(
-    before: dict[str, tuple[int, float]], after: dict[str, tuple[int, float]], *, support: int
-) -> list[str]:
+def find_new(before, after, *, support):
     """The new versions in windows with so many queries of each version, of such a value."""
     windows = []
     for said in (before, after):
@@ -194,7 +189,7 @@ def find_new(
     return [each.text for each in found]
 
 
-def test_a_new_version_makes_half_of_the_change() -> None:
+def test_a_new_version_makes_half_of_the_change():
     # From 0, the mean rises to 3/4 of 1/4 by the new version, and 1/4 of 3/4 by the others. These
     # are too few to be compared with.
     for others in (0.746, 0.75, 0.754):
@@ -202,13 +197,13 @@ def test_a_new_version_makes_half_of_the_change() -> None:
         assert find_new({"1": (128, 0.0)}, after, support=64) == ["2"] * (others <= 0.75)
 
 
-def test_a_new_version_differs_from_the_others_by_half_of_its_change() -> None:
+def test_a_new_version_differs_from_the_others_by_half_of_its_change():
     for others in (0.248, 0.25, 0.252):
         after = {"2": (64, 0.5), "1": (64, others)}
         assert find_new({"1": (128, 0.0)}, after, support=64) == ["2"] * (others <= 0.25)
 
 
-def test_a_version_is_new_below_a_tenth_of_its_share() -> None:
+def test_a_version_is_new_below_a_tenth_of_its_share():
     # Half of the queries have it after, and a twentieth before.
     for queries in (199, 200, 201):
         before = {"2": (queries, 0.0), "1": (4000 - queries, 0.0)}
@@ -216,7 +211,7 @@ def test_a_version_is_new_below_a_tenth_of_its_share() -> None:
         assert found == ["2"] * (queries < 200)
 
 
-def test_attributes_explain_what_half_of_the_queries_have_in_common() -> None:
+def test_attributes_explain_what_half_of_the_queries_have_in_common():
     for alike in (498, 500, 502):
         counts = np.array([[1000.0, 0.0], [alike, 1000.0 - alike]])
         sums = counts * [0.25, 0.75]
@@ -224,7 +219,7 @@ def test_attributes_explain_what_half_of_the_queries_have_in_common() -> None:
         assert bool(effects.any()) == (alike >= 500)
 
 
-def test_a_value_and_its_losses_add_up_to_1_within_a_billionth() -> None:
+def test_a_value_and_its_losses_add_up_to_1_within_a_billionth():
     for off in (0.995e-9, -0.995e-9):
         assert make_window([0.5], losses={"ordering": [0.5 + off]}).value.tolist() == [0.5]
     for off in (1.005e-9, -1.005e-9):
@@ -232,7 +227,7 @@ def test_a_value_and_its_losses_add_up_to_1_within_a_billionth() -> None:
             make_window([0.5], losses={"ordering": [0.5 + off]})
 
 
-def test_numbers_are_below_a_power_of_ten_whose_sums_are_exact() -> None:
+def test_numbers_are_below_a_power_of_ten_whose_sums_are_exact():
     for ideal in (math.nextafter(1e100, 0), -math.nextafter(1e100, 0)):
         assert make_window([1.0], ideal=[ideal]).ideal.tolist() == [ideal]
     for ideal in (1e100, math.nextafter(1e100, math.inf), -1e100):
@@ -240,7 +235,7 @@ def test_numbers_are_below_a_power_of_ten_whose_sums_are_exact() -> None:
             make_window([1.0], ideal=[ideal])
 
 
-def test_a_change_of_less_than_a_billionth_is_none() -> None:
+def test_a_change_of_less_than_a_billionth_is_none():
     before = [(at, at % 2, 0.5) for at in range(64)]
     for change in (0.995e-9, 1.005e-9):
         after = [(user, code, value + change * code) for user, code, value in before]
@@ -248,7 +243,7 @@ def test_a_change_of_less_than_a_billionth_is_none() -> None:
         assert bool(search_slices(rows, choose(rows))) == (change > 1e-9)
 
 
-def test_the_variance_in_a_slice_is_moved_towards_all_by_50_users() -> None:
+def test_the_variance_in_a_slice_is_moved_towards_all_by_50_users():
     # Each of 64 users searches once in each window, 20 of them in the slice that fell.
     draw = np.random.default_rng(1)
     code = (np.arange(64) < 20).astype(int)
@@ -269,9 +264,7 @@ def test_the_variance_in_a_slice_is_moved_towards_all_by_50_users() -> None:
 @pytest.mark.parametrize(
     ("contributions", "sign"), [([0.1, -0.1], 1.0), ([-0.1, -0.2], -1.0), ([0.1], 1.0), ([], 1.0)]
 )
-def test_causes_have_the_direction_of_the_change_unless_all_oppose_it(
-    contributions: list[float], sign: float
-) -> None:
+def test_causes_have_the_direction_of_the_change_unless_all_oppose_it(contributions, sign):
     causes = [SimpleNamespace(contribution=each) for each in contributions]
     assert tracing._choose_sign(0.3, causes, TraceChoices()) == sign
     assert tracing._choose_sign(-0.3, causes, TraceChoices(direction="rise")) == 1.0

@@ -9,7 +9,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from rankscope.monitor.why.cluster_bags import place_clusters
 from rankscope.monitor.why.cluster_bootstrap import find_intervals
 from rankscope.monitor.why.compute import TraceChoices, trace
@@ -24,7 +23,7 @@ NAMES = ("country", "device", "version")
 trace_quickly = partial(trace, choices=TraceChoices(interval=Interval(resamples=299)))
 
 
-def test_every_slice_adds_what_a_decomposition_says() -> None:
+def test_every_slice_adds_what_a_decomposition_says():
     windows = draw_window(1, 600), draw_window(2, 600, swapped=True)
     found = trace(*windows, TraceChoices(support=1, interval=Interval(resamples=100)))
     rows = {frozenset(name.split(", ")): row for name, row in found.slices.to_dict().items()}
@@ -42,7 +41,7 @@ def test_every_slice_adds_what_a_decomposition_says() -> None:
 
 
 @pytest.mark.parametrize("loss", ["retrieval", "truncation", "ordering"])
-def test_the_kind_of_a_loss_is_told(loss: str) -> None:
+def test_the_kind_of_a_loss_is_told(loss):
     random = np.random.default_rng(1)
     value = random.random(1000) / 5 + 0.7
     device = np.where(np.arange(1000) % 4 == 0, "tv", "pc")
@@ -60,7 +59,7 @@ def test_the_kind_of_a_loss_is_told(loss: str) -> None:
 @pytest.mark.parametrize(
     ("song", "name"), [(0.7, "device=tv"), (1.0, "device=tv, kind=mood")], ids=["all", "a part"]
 )
-def test_a_slice_is_found_whole_where_all_of_it_fell(song: float, name: str) -> None:
+def test_a_slice_is_found_whole_where_all_of_it_fell(song, name):
     random = np.random.default_rng(7)
     device = random.choice(["pc", "phone", "tv"], 4000)
     kind = random.choice(["mood", "song"], 4000)
@@ -75,7 +74,7 @@ def test_a_slice_is_found_whole_where_all_of_it_fell(song: float, name: str) -> 
     assert found.causes[0].contribution == pytest.approx(found.change, abs=0.002)
 
 
-def test_two_slices_are_told_apart_and_add_up() -> None:
+def test_two_slices_are_told_apart_and_add_up():
     random = np.random.default_rng(3)
     device = random.choice(["pc", "phone", "tv"], 6000)
     country = random.choice(["at", "de", "fr", "it", "us"], 6000)
@@ -93,7 +92,7 @@ def test_two_slices_are_told_apart_and_add_up() -> None:
     assert found.change == pytest.approx(sum(amounts))
 
 
-def test_texts_are_scattered_evenly() -> None:
+def test_texts_are_scattered_evenly():
     numbers = number_texts(f"user {number}" for number in range(100_000))
     for seed in range(3):
         counts = Counter(below(scatter(numbers, seed), 10).tolist())
@@ -110,7 +109,7 @@ def test_texts_are_scattered_evenly() -> None:
 
 
 @pytest.mark.parametrize("count", [50, 1998, 1999, 6000])
-def test_a_cluster_is_in_one_of_2_000_bags_in_both_windows(count: int) -> None:
+def test_a_cluster_is_in_one_of_2_000_bags_in_both_windows(count):
     names = [f"user {number % count}" for number in range(2 * count)]
     before, after = TextColumn.of(names), TextColumn.of([*names[::-1], "another", None])
     placed = place_clusters(before, after, seed=1)
@@ -126,13 +125,13 @@ def test_a_cluster_is_in_one_of_2_000_bags_in_both_windows(count: int) -> None:
         assert len(used) == count + 2
 
 
-def test_an_interval_is_that_of_scipy() -> None:
+def test_an_interval_is_that_of_scipy():
     """BCa of a ratio, with draws of our own: the ends agree as far as draws do."""
     random = np.random.default_rng(6)
     scipy_stats = pytest.importorskip("scipy.stats", reason="SciPy is not installed")
     pairs = np.column_stack([random.exponential(size=60), random.random(60) + 0.5])
 
-    def ratio(top: np.ndarray, bottom: np.ndarray, axis: int = -1) -> np.ndarray:
+    def ratio(top, bottom, axis=-1):
         return top.sum(axis=axis) / bottom.sum(axis=axis)
 
     theirs = scipy_stats.bootstrap(
@@ -153,7 +152,7 @@ def test_an_interval_is_that_of_scipy() -> None:
     assert ours == pytest.approx((theirs.low, theirs.high), abs=0.06 * width)
 
 
-def test_an_interval_covers_as_often_as_it_says() -> None:
+def test_an_interval_covers_as_often_as_it_says():
     """Clusters of three queries in both windows: 95 % of 50 are 47.5."""
     covered = 0
     for seed in range(50):
@@ -183,7 +182,7 @@ SEARCHES = RANDOM.integers(1, 6, USERS)
 DEVICES = np.array(["phone", "tv"])[(np.arange(USERS) % 3 == 0).astype(int)]
 
 
-def window(number: int, fall: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def window(number, fall):
     """The users of searches and the values, of which those on television fell."""
     random = np.random.default_rng(number)
     users = np.repeat(np.arange(USERS), random.permutation(SEARCHES))
@@ -195,7 +194,7 @@ def window(number: int, fall: float) -> tuple[NDArray[np.int64], NDArray[np.floa
 BEFORE, AFTER = window(1, 0.0), window(2, 0.3)
 
 
-def columns(made: tuple[NDArray[np.int64], NDArray[np.float64]], chosen: object) -> QueryColumns:
+def columns(made, chosen):
     """The searches of some users as columns."""
     users, value = made
     kept = np.isin(users, chosen)
@@ -216,7 +215,7 @@ def columns(made: tuple[NDArray[np.int64], NDArray[np.float64]], chosen: object)
     )
 
 
-def test_errors_are_those_of_simulated_samples() -> None:
+def test_errors_are_those_of_simulated_samples():
     everyone = np.arange(USERS)
     whole = trace(columns(BEFORE, everyone), columns(AFTER, everyone), QUICK, threads=1)
     assert whole.sampling is None
@@ -250,12 +249,12 @@ def test_errors_are_those_of_simulated_samples() -> None:
     assert ((spread > 0.75) & (spread < 1.3)).all(), spread
 
 
-def test_a_window_that_is_whole_adds_nothing() -> None:
+def test_a_window_that_is_whole_adds_nothing():
     half = np.arange(0, USERS, 2)
     one, other = columns(BEFORE, half), columns(AFTER, half)
     sizes = len(one) * 2, len(other)
 
-    def error(rates: tuple[float, float]) -> float:
+    def error(rates):
         made = trace(one, other, QUICK, sampled=Sampled(rates, sizes), threads=1).sampling
         return made.errors["change"] or 0.0
 
@@ -266,7 +265,7 @@ def test_a_window_that_is_whole_adds_nothing() -> None:
     assert trace(one, other, QUICK, sampled=Sampled((1.0, 1.0), sizes), threads=1).sampling is None
 
 
-def test_one_user_tells_no_error() -> None:
+def test_one_user_tells_no_error():
     alone = columns(BEFORE, [3]), columns(AFTER, [3])
     found = trace(*alone, QUICK, sampled=Sampled((0.5, 0.5), (9, 9)), threads=1)
     assert set(found.sampling.errors.values()) == {None}
@@ -274,7 +273,7 @@ def test_one_user_tells_no_error() -> None:
 
 
 @pytest.mark.parametrize("rates", [(0.25, 1.0), (0.25, 0.125)])
-def test_rates_are_named(rates: tuple[float, float]) -> None:
+def test_rates_are_named(rates):
     half = np.arange(0, USERS, 2)
     found = trace(
         columns(BEFORE, half),

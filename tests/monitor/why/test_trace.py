@@ -16,8 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.errors import DeadlineError, EmptyError, PolicyError, UsageError
 from rankscope.monitor.why.compute import TraceChoices, trace
-from rankscope.monitor.why.query_columns import QueryColumns
-from rankscope.monitor.why.result import Trace
 from rankscope.records import replace
 from rankscope.settings.interval import Interval
 
@@ -30,11 +28,11 @@ QUICK = TraceChoices(interval=Interval(resamples=299))
 
 
 @pytest.fixture(scope="module")
-def swapped() -> Trace:
+def swapped():
     return trace(draw_window(1), draw_window(2, swapped=True))
 
 
-def test_the_planted_slice_is_found_with_its_kind_of_loss(swapped: Trace) -> None:
+def test_the_planted_slice_is_found_with_its_kind_of_loss(swapped):
     (cause,) = swapped.causes
     assert cause.name == "device=tv, version=4"
     assert cause.by == "within"
@@ -52,7 +50,7 @@ def test_the_planted_slice_is_found_with_its_kind_of_loss(swapped: Trace) -> Non
     assert swapped.ideal.verdict == "unchanged"
 
 
-def test_the_intervals_have_the_parts_in_them(swapped: Trace) -> None:
+def test_the_intervals_have_the_parts_in_them(swapped):
     whole = swapped.decomposition
     for part in ("change", "mix", "within"):
         ends = swapped.intervals[part]
@@ -62,9 +60,7 @@ def test_the_intervals_have_the_parts_in_them(swapped: Trace) -> None:
 
 @given(WINDOWS, WINDOWS, st.integers(0, 5))
 @examples(50)
-def test_any_windows_are_traced_and_add_up(
-    before: QueryColumns, after: QueryColumns, seed: int
-) -> None:
+def test_any_windows_are_traced_and_add_up(before, after, seed):
     interval = Interval(resamples=100, seed=seed)
     found = trace(before, after, TraceChoices(support=1, interval=interval))
     whole = found.decomposition
@@ -78,7 +74,7 @@ def test_any_windows_are_traced_and_add_up(
     assert str(found).startswith("nDCG@5 ")
 
 
-def test_a_trace_reads_like_an_explanation(swapped: Trace) -> None:
+def test_a_trace_reads_like_an_explanation(swapped):
     text = str(swapped)
     cause = swapped.causes[0]
     before, after = swapped.decomposition.means
@@ -92,7 +88,7 @@ def test_a_trace_reads_like_an_explanation(swapped: Trace) -> None:
     assert f"Searched {swapped.search.looked_at} slices by device, version, country" in text
 
 
-def test_slices_of_one_attribute_and_of_pairs_are_looked_at(swapped: Trace) -> None:
+def test_slices_of_one_attribute_and_of_pairs_are_looked_at(swapped):
     single, pairs = 3 + 2 + 4, 3 * 2 + 3 * 4 + 2 * 4
     assert swapped.search.looked_at == single + pairs
     assert len(swapped.slices) == single + pairs
@@ -100,8 +96,8 @@ def test_slices_of_one_attribute_and_of_pairs_are_looked_at(swapped: Trace) -> N
     assert swapped.search.searched == (4000, 4000)
 
 
-def test_a_mix_shift_is_found_as_mix() -> None:
-    def window(seed: int, shares: tuple[float, float, float]) -> QueryColumns:
+def test_a_mix_shift_is_found_as_mix():
+    def window(seed, shares):
         random = np.random.default_rng(seed)
         device = random.choice(["desktop", "phone", "tv"], 4000, p=shares)
         value = random.beta(8, 2, 4000) * np.where(device == "tv", 0.5, 1)
@@ -118,7 +114,7 @@ def test_a_mix_shift_is_found_as_mix() -> None:
     assert found.ideal.verdict == "unchanged"
 
 
-def test_labels_that_came_are_found_as_another_ideal() -> None:
+def test_labels_that_came_are_found_as_another_ideal():
     found = trace(draw_window(1), draw_window(2, ideal=12.0), QUICK)
     assert found.change < -0.1
     assert found.ideal.verdict == "ideal"
@@ -132,7 +128,7 @@ def test_labels_that_came_are_found_as_another_ideal() -> None:
     assert found.paired.by_ideal == pytest.approx(found.paired.change, abs=0.01)
 
 
-def test_queries_that_lost_their_labels_are_undefined() -> None:
+def test_queries_that_lost_their_labels_are_undefined():
     random = np.random.default_rng(3)
     value = random.beta(8, 2, 3000)
     is_undefined = random.random(3000) < 0.2
@@ -149,9 +145,7 @@ def test_queries_that_lost_their_labels_are_undefined() -> None:
 
 @pytest.mark.parametrize("devices", [(0.3, 0.5, 0.2), (0.1, 0.1, 0.8)])
 @pytest.mark.parametrize("versions", [(0, 1), (0.5, 0.5), (0.8, 0.2)])
-def test_a_version_that_was_rolled_out_is_named(
-    versions: tuple[float, float], devices: tuple[float, float, float]
-) -> None:
+def test_a_version_that_was_rolled_out_is_named(versions, devices):
     before = draw_window(1, versions=(1, 0), devices=devices)
     # Version 3 ranks on tv as it did on all devices, and version 4 as in the story.
     after = draw_window(2, swapped=True, versions=versions, devices=devices)
@@ -176,7 +170,7 @@ def test_a_version_that_was_rolled_out_is_named(
 
 
 @pytest.mark.parametrize("share", [0.5, 1])
-def test_a_version_that_is_worse_everywhere_is_named(share: float) -> None:
+def test_a_version_that_is_worse_everywhere_is_named(share):
     random = np.random.default_rng(6)
     value = random.beta(8, 2, 3000)
     device = random.choice(["tv", "phone"], 3000).tolist()
@@ -191,7 +185,7 @@ def test_a_version_that_is_worse_everywhere_is_named(share: float) -> None:
 
 
 @pytest.mark.parametrize(("users", "is_named"), [(9, False), (10, True)])
-def test_few_users_do_not_name_a_version(users: int, is_named: bool) -> None:
+def test_few_users_do_not_name_a_version(users, is_named):
     value = np.random.default_rng(6).beta(8, 2, 600)
     cluster = [f"user {number % users}" for number in range(600)]
     found = trace(
@@ -202,7 +196,7 @@ def test_few_users_do_not_name_a_version(users: int, is_named: bool) -> None:
     assert bool(found.causes) == is_named
 
 
-def test_a_version_is_no_cause_where_others_fell_alike() -> None:
+def test_a_version_is_no_cause_where_others_fell_alike():
     random = np.random.default_rng(6)
     value = random.beta(8, 2, 3000)
     version = random.choice(["3", "4"], 3000, p=[0.3, 0.7]).tolist()
@@ -216,7 +210,7 @@ def test_a_version_is_no_cause_where_others_fell_alike() -> None:
     assert {*found.fallen.column("slice")} == {"everywhere"}
 
 
-def test_a_slice_that_entered_is_found_by_its_share() -> None:
+def test_a_slice_that_entered_is_found_by_its_share():
     random = np.random.default_rng(4)
     value = random.beta(8, 2, 3000)
     is_new = random.random(3000) < 0.2
@@ -235,9 +229,7 @@ def test_a_slice_that_entered_is_found_by_its_share() -> None:
 
 
 @pytest.mark.parametrize("queries", [(300, 90), (90, 300), (300, 60)])
-def test_a_slice_of_few_queries_is_not_found_by_a_share_that_stayed(
-    queries: tuple[int, int],
-) -> None:
+def test_a_slice_of_few_queries_is_not_found_by_a_share_that_stayed(queries):
     """Of no slice both means are known; what fell in it must not be taken for its share."""
     windows = []
     for count, on_tv in zip(queries, (0.95, 0.6), strict=True):
@@ -254,7 +246,7 @@ def test_a_slice_of_few_queries_is_not_found_by_a_share_that_stayed(
         assert trace(*windows, choices).shifts == ()
 
 
-def test_where_nothing_is_confirmed_it_says_so() -> None:
+def test_where_nothing_is_confirmed_it_says_so():
     found = trace(draw_window(1), draw_window(2), QUICK)
     assert found.causes == ()
     assert len(found.found) > 0
@@ -265,7 +257,7 @@ def test_where_nothing_is_confirmed_it_says_so() -> None:
     assert {*found.fallen.column("slice")} == {"all"}
 
 
-def test_the_order_of_queries_changes_nothing(swapped: Trace) -> None:
+def test_the_order_of_queries_changes_nothing(swapped):
     order = np.random.default_rng(5).permutation(4000)
     other = trace(draw_window(1, order=order), draw_window(2, swapped=True, order=order[::-1]))
     one, two = swapped.to_dict(), other.to_dict()
@@ -276,7 +268,7 @@ def test_the_order_of_queries_changes_nothing(swapped: Trace) -> None:
     assert one == two
 
 
-def test_a_seed_gives_other_reassignments() -> None:
+def test_a_seed_gives_other_reassignments():
     before, after = draw_window(1, 1000), draw_window(2, 1000)
     found = [
         trace(before, after, TraceChoices(interval=Interval(resamples=199, seed=seed)))
@@ -287,7 +279,7 @@ def test_a_seed_gives_other_reassignments() -> None:
     assert found[0].intervals != found[2].intervals
 
 
-def test_one_thread_changes_nothing(swapped: Trace) -> None:
+def test_one_thread_changes_nothing(swapped):
     program = (
         "import json\n"
         "from rankscope.monitor.why.compute import trace\n"
@@ -307,7 +299,7 @@ def test_one_thread_changes_nothing(swapped: Trace) -> None:
     assert json.loads(made) == json.loads(json.dumps(swapped.to_dict()))
 
 
-def test_one_query_is_traced_without_intervals() -> None:
+def test_one_query_is_traced_without_intervals():
     found = trace(
         make_window([1.0], key=["a"], device=["tv"]), make_window([0.5], key=["a"], device=["tv"])
     )
@@ -319,14 +311,14 @@ def test_one_query_is_traced_without_intervals() -> None:
     assert "nDCG@5 fell by 0.5000, from 1.0000 to 0.5000" in str(found)
 
 
-def test_windows_without_attributes_are_traced() -> None:
+def test_windows_without_attributes_are_traced():
     found = trace(make_window([1.0, 0.5, 0.25]), make_window([0.5, 0.5, 0.5]), QUICK)
     assert found.search.attributes == ()
     assert len(found.slices) == len(found.attributes) == 0
     assert "There are no attributes to search." in str(found)
 
 
-def test_attributes_of_one_window_are_left_out() -> None:
+def test_attributes_of_one_window_are_left_out():
     before = make_window([1.0] * 3, device=["tv"] * 3, country=["de"] * 3)
     after = make_window([0.5] * 3, country=["de"] * 3, app=["new"] * 3)
     found = trace(before, after, QUICK)
@@ -335,7 +327,7 @@ def test_attributes_of_one_window_are_left_out() -> None:
     assert "Only one span has device, app." in str(found)
 
 
-def test_rare_values_are_searched_together() -> None:
+def test_rare_values_are_searched_together():
     texts = [f"country {number % 7}" for number in range(300)]
     window = make_window([0.5] * 300, country=texts)
     found = trace(window, window, TraceChoices(most_values=4, interval=Interval(resamples=199)))
@@ -344,7 +336,7 @@ def test_rare_values_are_searched_together() -> None:
     assert "nDCG@5 did not change" in str(found)
 
 
-def test_a_small_slice_is_found_although_the_whole_rose() -> None:
+def test_a_small_slice_is_found_although_the_whole_rose():
     random = np.random.default_rng(4)
     is_tv = np.arange(4000) % 40 == 0
     device = np.where(is_tv, "tv", np.where(np.arange(4000) % 2, "pc", "phone"))
@@ -363,7 +355,7 @@ def test_a_small_slice_is_found_although_the_whole_rose() -> None:
     assert f"against {-found.causes[0].contribution:.4f} within device=tv" in str(found)
 
 
-def test_what_rose_is_searched_for_where_it_is_asked_for() -> None:
+def test_what_rose_is_searched_for_where_it_is_asked_for():
     before, after = draw_window(1, swapped=True), draw_window(2)
     rose = trace(before, after, QUICK)
     assert [each.name for each in rose.causes] == ["device=tv, version=4"]
@@ -373,7 +365,7 @@ def test_what_rose_is_searched_for_where_it_is_asked_for() -> None:
     assert fell.causes == ()
 
 
-def test_a_window_without_queries_is_refused() -> None:
+def test_a_window_without_queries_is_refused():
     with refuses(EmptyError, "empty_input"):
         make_window([])
 
@@ -390,25 +382,25 @@ def test_a_window_without_queries_is_refused() -> None:
         {"level": 0.001, "permutations": 1998},
     ],
 )
-def test_choices_outside_their_range_are_refused(choices: dict[str, object]) -> None:
+def test_choices_outside_their_range_are_refused(choices):
     with refuses(UsageError, "bad_parameter"):
         TraceChoices(**choices)
 
 
-def test_intervals_of_student_are_refused() -> None:
+def test_intervals_of_student_are_refused():
     with refuses(PolicyError, "interval_unavailable"):
         TraceChoices(interval=Interval(method="t"))
 
 
-def test_an_attribute_that_no_window_has_is_refused() -> None:
+def test_an_attribute_that_no_window_has_is_refused():
     with refuses(UsageError, "unknown_attribute", match="the queries have no attribute"):
         trace(make_window([1.0]), make_window([1.0]), TraceChoices(attributes=("color",)))
 
 
-def test_a_trace_stops_wherever_its_deadline_is_over() -> None:
+def test_a_trace_stops_wherever_its_deadline_is_over():
     calls = 0
 
-    def check() -> None:
+    def check():
         nonlocal calls
         calls += 1
         if calls == last:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-
 import numpy as np
 import rankscope as rs
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from rankscope.monitor.why.decomposition import decompose_groups
-from rankscope.monitor.why.decomposition_result import Decomposition
 from rankscope.monitor.why.query_columns import QueryColumns, TextColumn
 from rankscope.monitor.why.shared_slices import share_attribute
 
@@ -21,16 +17,16 @@ DEVICES = ("desktop", "phone", "tv")
 
 
 def make_window(
-    values: Iterable[float],
+    values,
     *,
-    measure: str = "nDCG@5",
-    losses: Mapping[str, Sequence[float]] | None = None,
-    ideal: Sequence[float] | None = None,
-    key: Iterable[str | None] | None = None,
-    cluster: Iterable[str | None] | None = None,
-    observes_retrieval: bool = True,
-    **attributes: Iterable[str | None],
-) -> QueryColumns:
+    measure="nDCG@5",
+    losses=None,
+    ideal=None,
+    key=None,
+    cluster=None,
+    observes_retrieval=True,
+    **attributes,
+):
     """A window whose losses are all by ordering, where nothing else is said."""
     value = np.array([*values], dtype=np.float64)
     none = np.zeros(len(value))
@@ -55,16 +51,16 @@ def make_window(
 
 
 def draw_window(
-    seed: int,
-    queries: int = 4000,
+    seed,
+    queries=4000,
     *,
-    swapped: bool = False,
-    devices: Sequence[float] = (0.3, 0.5, 0.2),
-    versions: Sequence[float] = (0.5, 0.5),
-    ideal: float = 10.0,
-    first_key: int = 0,
-    order: NDArray[np.int64] | None = None,
-) -> QueryColumns:
+    swapped=False,
+    devices=(0.3, 0.5, 0.2),
+    versions=(0.5, 0.5),
+    ideal=10.0,
+    first_key=0,
+    order=None,
+):
     """Searches on three devices, with two versions, in four countries.
 
     The lists of version 4 on tv are those of the story, swapped or not. Users search three times on
@@ -95,9 +91,7 @@ def draw_window(
     )
 
 
-def decompose(
-    before: QueryColumns, after: QueryColumns, *by: str, most_values: int = 50
-) -> Decomposition:
+def decompose(before, after, *by, most_values=50):
     axes = [share_attribute(before, after, name, most_values) for name in by]
     rows = [
         [*zip(*([axis.texts[code] for code in axis.codes[at]] for axis in axes), strict=True)]
@@ -114,7 +108,7 @@ SHARES = st.floats(0, 1)
 ROW = st.tuples(SHARES, SHARES, SHARES, SHARES, TEXTS, TEXTS)
 
 
-def read_rows(rows: list[tuple[object, ...]]) -> QueryColumns:
+def read_rows(rows):
     """Rows of a value, how much of the rest each loss has, and two attributes."""
     value = [row[0] for row in rows]
     retrieval = [(1 - row[0]) * row[1] for row in rows]

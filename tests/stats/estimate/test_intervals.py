@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.errors import UsageError
 from rankscope.settings.interval import Interval
-from rankscope.stats.estimate.interval import Estimate, estimate_mean
+from rankscope.stats.estimate.interval import estimate_mean
 from rankscope.stats.estimate.margin import test_bounded as run_bounded
 from rankscope.stats.estimate.margin import test_dense as run_dense
 from rankscope.stats.estimate.power import minimum_detectable, power_of, queries_needed
@@ -22,7 +22,7 @@ from statsmodels.stats.power import TTestIndPower, TTestPower
 METHODS = ["auto", "dense", "bounded", "t", "bca"]
 
 
-def estimate(values: object, method: str = "auto", **others: object) -> Estimate:
+def estimate(values, method="auto", **others):
     """Return the estimate of values from 0 to 1, unless others say otherwise."""
     interval = Interval(method=method, resamples=999)
     settings = {"interval": interval, "low": 0.0, "high": 1.0} | others
@@ -30,7 +30,7 @@ def estimate(values: object, method: str = "auto", **others: object) -> Estimate
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
-def test_a_t_interval_is_that_of_scipy(level: float) -> None:
+def test_a_t_interval_is_that_of_scipy(level):
     values = np.random.default_rng(1).beta(2, 3, 3000)
     for count in (2, 30, 3000):
         sample = values[:count]
@@ -41,14 +41,12 @@ def test_a_t_interval_is_that_of_scipy(level: float) -> None:
 
 
 @pytest.mark.parametrize("is_weighted", [False, True])
-def test_a_bootstrap_interval_is_that_of_scipy_at_the_level_of_student(
-    *, is_weighted: bool
-) -> None:
+def test_a_bootstrap_interval_is_that_of_scipy_at_the_level_of_student(*, is_weighted):
     random = np.random.default_rng(3)
     values = random.exponential(0.2, 60).clip(0, 1)
     weights = random.integers(1, 4, 60).astype(float) if is_weighted else np.ones(60)
 
-    def mean(values: object, weights: object, axis: int) -> object:
+    def mean(values, weights, axis):
         return np.sum(np.multiply(values, weights), axis=axis) / np.sum(weights, axis=axis)
 
     # Ours has the quantiles of t, and divides the variance by n - 1.
@@ -71,7 +69,7 @@ def test_a_bootstrap_interval_is_that_of_scipy_at_the_level_of_student(
     assert found.ends == pytest.approx(tuple(theirs.confidence_interval), abs=4 * error)
 
 
-def bound(values: np.ndarray, error: float) -> tuple[float, float]:
+def bound(values, error):
     """Return the lower bound of a mean of values from 0 to 1, and its Monte Carlo error.
 
     It is the quantile of means with random weights, with one value of 0 besides those there are.
@@ -86,9 +84,7 @@ def bound(values: np.ndarray, error: float) -> tuple[float, float]:
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-1.0, 1.0)])
 @pytest.mark.parametrize("count", [4, 25, 80])
-def test_a_bounded_interval_is_a_quantile_of_random_weights_with_one_unseen_value(
-    low: float, high: float, count: int
-) -> None:
+def test_a_bounded_interval_is_a_quantile_of_random_weights_with_one_unseen_value(low, high, count):
     values = low + (high - low) * np.random.default_rng(count).beta(2, 3, count)
     found = estimate(values, "bounded", low=low, high=high)
     shares = (values - low) / (high - low)
@@ -99,9 +95,7 @@ def test_a_bounded_interval_is_a_quantile_of_random_weights_with_one_unseen_valu
 
 
 @pytest.mark.parametrize(("ones", "count"), [(0, 1), (0, 30), (3, 20), (20, 20), (50, 100)])
-def test_of_zeros_and_ones_a_bounded_interval_is_that_of_clopper_and_pearson(
-    ones: int, count: int
-) -> None:
+def test_of_zeros_and_ones_a_bounded_interval_is_that_of_clopper_and_pearson(ones, count):
     found = estimate(np.arange(count) < ones, "bounded")
     exact = stats.binomtest(ones, count).proportion_ci(0.95, method="exact")
     # The approximation is outside, by a few percent of the tail.
@@ -110,11 +104,11 @@ def test_of_zeros_and_ones_a_bounded_interval_is_that_of_clopper_and_pearson(
 
 
 @pytest.mark.parametrize("count", [6, 12, 16, 17, 40])
-def test_a_dense_interval_is_what_a_permutation_test_does_not_reject(count: int) -> None:
+def test_a_dense_interval_is_what_a_permutation_test_does_not_reject(count):
     values = np.random.default_rng(count).gamma(1.5, 0.1, count) - 0.05
     found = estimate(values, "dense", low=None, high=None)
 
-    def is_rejected(mean: float) -> bool:
+    def is_rejected(mean):
         family = Family(
             values=np.array([0 * values, values - mean]), sizes=np.ones(count), pairs=[(0, 1)]
         )
@@ -134,9 +128,7 @@ def test_a_dense_interval_is_what_a_permutation_test_does_not_reject(count: int)
     st.booleans(),
     st.sampled_from([0.5, 0.95, 0.999]),
 )
-def test_ends_are_in_the_range_and_around_the_mean(
-    rows: list[tuple[float, int]], method: str, are_clustered: bool, level: float
-) -> None:
+def test_ends_are_in_the_range_and_around_the_mean(rows, method, are_clustered, level):
     values = np.array([value for value, _ in rows])
     interval = Interval(level, method=method, resamples=100)
     codes = np.array([code for _, code in rows]) if are_clustered else None
@@ -153,7 +145,7 @@ def test_ends_are_in_the_range_and_around_the_mean(
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_clusters_of_one_query_change_nothing(method: str) -> None:
+def test_clusters_of_one_query_change_nothing(method):
     values = np.random.default_rng(5).beta(2, 2, 70)
     alone, clustered = estimate(values, method), estimate(values, method, clusters=np.arange(70))
     assert alone.ends == clustered.ends
@@ -161,7 +153,7 @@ def test_clusters_of_one_query_change_nothing(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["dense", "bounded", "t", "bca"])
-def test_queries_that_are_equal_within_clusters_count_once(method: str) -> None:
+def test_queries_that_are_equal_within_clusters_count_once(method):
     users = np.random.default_rng(6).beta(2, 2, 60)
     once = estimate(users, method)
     repeated = estimate(np.repeat(users, 5), method, clusters=np.repeat(np.arange(60), 5))
@@ -169,7 +161,7 @@ def test_queries_that_are_equal_within_clusters_count_once(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_number_of_threads_changes_no_bit(method: str) -> None:
+def test_the_number_of_threads_changes_no_bit(method):
     random = np.random.default_rng(7)
     values, weights = random.random(5000), random.random(5000)
     codes = random.integers(0, 2500, 5000)
@@ -178,7 +170,7 @@ def test_the_number_of_threads_changes_no_bit(method: str) -> None:
         assert all(each == one for each in more)
 
 
-def test_the_method_is_chosen_by_limits_and_the_number_of_queries() -> None:
+def test_the_method_is_chosen_by_limits_and_the_number_of_queries():
     random = np.random.default_rng(8)
     usual, rare = random.beta(2, 2, 60), np.where(np.arange(60) < 3, 1.0, 0.0)
     for values in (usual, rare, np.ones(60)):
@@ -192,7 +184,7 @@ def test_the_method_is_chosen_by_limits_and_the_number_of_queries() -> None:
     assert estimate(2 * usual).method == "dense"
 
 
-def test_where_there_is_no_interval_the_reason_says_why() -> None:
+def test_where_there_is_no_interval_the_reason_says_why():
     few = np.array([0.0, 3.0, 4.0])
     assert "fewer than 6 queries" in estimate(few, high=None).reason
     assert (
@@ -208,20 +200,20 @@ def test_where_there_is_no_interval_the_reason_says_why() -> None:
 
 @pytest.mark.parametrize("value", [0.0, 0.4, 1.0])
 @pytest.mark.parametrize("count", [1, 2, 40, 3000])
-def test_a_bounded_interval_of_equal_values_has_a_width(count: int, value: float) -> None:
+def test_a_bounded_interval_of_equal_values_has_a_width(count, value):
     found = estimate(np.full(count, value), "bounded")
     assert found.lower < found.upper
     # What is rarer than this isn't seen in so many queries.
     assert found.upper - found.lower >= 0.99 * (1 - 0.025 ** (1 / count))
 
 
-def test_weights_have_an_effective_sample_size() -> None:
+def test_weights_have_an_effective_sample_size():
     found = estimate([0.1, 0.2, 0.9], weights=[1.0, 1.0, 2.0])
     assert (found.value, found.effective) == (pytest.approx(0.525), 16 / 6)
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_margin_is_refuted_exactly_where_the_bounded_interval_ends(seed: int) -> None:
+def test_a_margin_is_refuted_exactly_where_the_bounded_interval_ends(seed):
     random = np.random.default_rng(seed)
     count = int(random.integers(2, 90))
     differences = np.clip(random.normal(random.uniform(-0.1, 0.1), 0.1, count), -1, 1)
@@ -238,7 +230,7 @@ def test_a_margin_is_refuted_exactly_where_the_bounded_interval_ends(seed: int) 
                 assert (p < 1 - level) == is_within
 
 
-def test_a_margin_is_refuted_exactly_where_the_dense_interval_ends() -> None:
+def test_a_margin_is_refuted_exactly_where_the_dense_interval_ends():
     differences = np.random.default_rng(3).normal(0.02, 0.1, 40)
     family = Family(
         values=np.array([0 * differences, differences]), sizes=np.ones(40), pairs=[(0, 1)]
@@ -256,21 +248,21 @@ def test_a_margin_is_refuted_exactly_where_the_dense_interval_ends() -> None:
         assert at.p_above == pytest.approx(paired.test_pairs([moved]).p[0], abs=1e-12)
 
 
-def test_a_difference_beyond_the_margin_has_p_1() -> None:
+def test_a_difference_beyond_the_margin_has_p_1():
     differences = np.full(40, 0.2)
     found = run_bounded(differences, None, (-1.0, 1.0), 0.1)
     assert (found.p_above, found.p_equivalent) == (1.0, 1.0)
     assert found.p_below < 0.1
 
 
-def test_equal_values_of_few_queries_show_no_equivalence() -> None:
+def test_equal_values_of_few_queries_show_no_equivalence():
     for count in (2, 10, 50):
         found = run_bounded(np.zeros(count), None, (-1.0, 1.0), 0.05)
         # A query that loses everything is as rare as the margin, and is missing from the sample.
         assert found.p_equivalent >= min(2 * (1 - 0.05) ** count, 1.0) - 1e-9
 
 
-def test_without_limits_there_are_no_bounds() -> None:
+def test_without_limits_there_are_no_bounds():
     assert run_bounded(np.zeros(3), None, (None, None), 0.1) is None
     # Values beyond their limits have none.
     assert run_bounded(np.full(3, 2.0), None, (-1.0, 1.0), 0.1) is None
@@ -279,14 +271,14 @@ def test_without_limits_there_are_no_bounds() -> None:
 SETTINGS = [(0.05, 0.8), (0.01, 0.9), (0.2, 0.5)]
 
 
-def power_of_test(effect: float, deviations: tuple[float, ...], n: int, level: float) -> float:
+def power_of_test(effect, deviations, n, level):
     shift = effect / math.hypot(*deviations) * math.sqrt(n)
     return power_of(shift, len(deviations) * (n - 1), level)
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 50, 250])
 @pytest.mark.parametrize("effect", [0.0, 0.05, 0.3])
-def test_power_agrees_with_statsmodels(n: int, effect: float) -> None:
+def test_power_agrees_with_statsmodels(n, effect):
     paired = TTestPower().power(effect, n, 0.05)
     assert power_of_test(effect * 0.2, (0.2,), n, 0.05) == pytest.approx(paired, abs=1e-8)
     unpaired = TTestIndPower().power(effect, n, 0.05)
@@ -295,9 +287,7 @@ def test_power_agrees_with_statsmodels(n: int, effect: float) -> None:
 
 @pytest.mark.parametrize("deviations", [(1.0,), (1.0, 1.0)], ids=["paired", "unpaired"])
 @pytest.mark.parametrize(("level", "power"), SETTINGS)
-def test_queries_needed_are_the_fewest_that_suffice(
-    deviations: tuple[float, ...], level: float, power: float
-) -> None:
+def test_queries_needed_are_the_fewest_that_suffice(deviations, level, power):
     for effect in (0.02, -0.1, 0.5, 3.0):
         needed = queries_needed(effect, deviations, level=level, power=power)
         assert power_of_test(abs(effect), deviations, needed, level) >= power
@@ -306,21 +296,19 @@ def test_queries_needed_are_the_fewest_that_suffice(
 
 @pytest.mark.parametrize("deviations", [(0.3,), (0.3, 0.1)], ids=["paired", "unpaired"])
 @pytest.mark.parametrize(("level", "power"), SETTINGS)
-def test_the_detectable_difference_has_the_power(
-    deviations: tuple[float, ...], level: float, power: float
-) -> None:
+def test_the_detectable_difference_has_the_power(deviations, level, power):
     for n in (2, 5, 40, 250):
         effect = minimum_detectable(deviations, n, level=level, power=power)
         assert power_of_test(effect, deviations, n, level) == pytest.approx(power, abs=1e-9)
 
 
-def test_what_has_no_answer_is_nan_or_0() -> None:
+def test_what_has_no_answer_is_nan_or_0():
     assert math.isnan(minimum_detectable((0.1,), 1))
     assert math.isnan(minimum_detectable((0.1, math.nan), 50))
     assert minimum_detectable((0.0,), 50) == 0
 
 
-def test_numbers_outside_their_range_are_refused() -> None:
+def test_numbers_outside_their_range_are_refused():
     for wrong, named in (
         (lambda: queries_needed(0.0, (0.2,)), "effect"),
         (lambda: queries_needed(1e-9, (1.0,)), "queries are needed"),

@@ -17,7 +17,7 @@ from rankscope.stats.test.tested import correct
 from scipy import stats
 
 
-def test_one(test: str, differences: np.ndarray) -> paired.Tested:
+def test_one(test, differences):
     """Test one pair with these differences."""
     values = np.stack([np.zeros(len(differences)), differences])
     family = Family(values=values, sizes=np.ones(len(differences)), pairs=[(0, 1)])
@@ -28,7 +28,7 @@ test_one.__test__ = False
 
 
 @pytest.mark.parametrize("count", [3, 8, 25, 50])
-def test_wilcoxon_is_exact_for_few_differences(count: int) -> None:
+def test_wilcoxon_is_exact_for_few_differences(count):
     differences = np.random.default_rng(count).normal(0.3, 1, count)
     expected = stats.wilcoxon(differences, method="exact")
     found = test_one("wilcoxon", np.append(differences, [0.0, 0.0]))
@@ -39,7 +39,7 @@ def test_wilcoxon_is_exact_for_few_differences(count: int) -> None:
 
 
 @pytest.mark.parametrize("has_ties", [False, True])
-def test_wilcoxon_is_normal_for_many_differences_or_ties(has_ties: bool) -> None:
+def test_wilcoxon_is_normal_for_many_differences_or_ties(has_ties):
     differences = np.random.default_rng(7).normal(0.1, 1, 300)
     if has_ties:
         differences = np.round(differences[:40], 1)
@@ -50,7 +50,7 @@ def test_wilcoxon_is_normal_for_many_differences_or_ties(has_ties: bool) -> None
     assert not found.is_exact
 
 
-def test_differences_that_are_equal_but_for_rounding_are_ties() -> None:
+def test_differences_that_are_equal_but_for_rounding_are_ties():
     differences = np.array([0.1 + 0.2, -0.3, 0.5, 0.7, -0.2, 0.05])
     found = test_one("wilcoxon", differences)
     expected = stats.wilcoxon(np.round(differences, 6), method="asymptotic")
@@ -58,7 +58,7 @@ def test_differences_that_are_equal_but_for_rounding_are_ties() -> None:
 
 
 @pytest.mark.parametrize(("wins", "losses"), [(7, 1), (1, 7), (120, 90), (5, 5), (1, 0)])
-def test_the_sign_test_is_binomial(wins: int, losses: int) -> None:
+def test_the_sign_test_is_binomial(wins, losses):
     differences = np.array([0.1] * wins + [-0.2] * losses + [0.0] * 3)
     found = test_one("sign", differences)
     expected = stats.binomtest(wins, wins + losses).pvalue
@@ -68,7 +68,7 @@ def test_the_sign_test_is_binomial(wins: int, losses: int) -> None:
 
 
 @pytest.mark.parametrize("test", ["wilcoxon", "sign"])
-def test_warnings_say_when_they_mislead(test: str) -> None:
+def test_warnings_say_when_they_mislead(test):
     differences = np.random.default_rng(3).normal(0, 1, 1001)
     many = " ".join(test_one(test, differences).warnings)
     assert "1,001 queries" in many
@@ -80,11 +80,11 @@ def test_warnings_say_when_they_mislead(test: str) -> None:
 
 
 @pytest.mark.parametrize("test", ["wilcoxon", "sign"])
-def test_no_difference_has_p_1(test: str) -> None:
+def test_no_difference_has_p_1(test):
     assert test_one(test, np.zeros(5)).p.tolist() == [1]
 
 
-def test_clusters_have_the_error_cr2_and_satterthwaites_degrees() -> None:
+def test_clusters_have_the_error_cr2_and_satterthwaites_degrees():
     """The residuals of each cluster count 1 / (1 - its share of the queries)."""
     random = np.random.default_rng(2)
     clusters = random.integers(0, 30, 150) % random.integers(5, 30, 150)
@@ -105,7 +105,7 @@ def test_clusters_have_the_error_cr2_and_satterthwaites_degrees() -> None:
 @pytest.mark.parametrize(
     ("sizes", "is_enough"), [([3] * 5, True), ([3] * 4, False), ([90] + [3] * 9, False)]
 )
-def test_clusters_need_four_degrees_of_freedom(sizes: list[int], *, is_enough: bool) -> None:
+def test_clusters_need_four_degrees_of_freedom(sizes, *, is_enough):
     sums = np.array([np.zeros(len(sizes)), np.arange(len(sizes)) * 1.0])
     family = Family(values=sums, sizes=np.array(sizes, dtype=float), pairs=[(0, 1)])
     found = paired.test_pairs([family], test="t")
@@ -113,7 +113,7 @@ def test_clusters_need_four_degrees_of_freedom(sizes: list[int], *, is_enough: b
     assert any("too unequal" in each for each in found.warnings) != is_enough
 
 
-def test_no_difference_has_p_1_and_a_constant_one_has_none() -> None:
+def test_no_difference_has_p_1_and_a_constant_one_has_none():
     values = np.add.outer([0.0, 0.0, 0.1], np.random.default_rng(3).random(20))
     family = Family(values=values, sizes=np.ones(20), pairs=[(0, 1), (0, 2)])
     found = paired.test_pairs([family], test="t")
@@ -121,21 +121,21 @@ def test_no_difference_has_p_1_and_a_constant_one_has_none() -> None:
     assert math.isnan(found.p[1])
 
 
-def test_fewer_than_two_queries_have_no_p_value() -> None:
+def test_fewer_than_two_queries_have_no_p_value():
     values = np.array([[0.1, 0.2], [0.4, 0.1]])
     family = Family(values=values, sizes=np.array([1.0, 0.0]), pairs=[(0, 1)])
     assert np.isnan(paired.test_pairs([family], test="t").p).all()
 
 
 @pytest.mark.parametrize("degrees", [1, 2, 3, 9, 49, 249, 5_000, 1_000_000])
-def test_tails_agree_with_scipy_far_out(degrees: int) -> None:
+def test_tails_agree_with_scipy_far_out(degrees):
     for statistic in (0.01, 0.5, 1.0, 1.7, 2.0, 5.0, 20.0):
         expected = 2 * stats.t.sf(statistic, degrees)
         assert _core.student_tails(statistic, degrees) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.3, 2.8, 8.0])
-def test_the_noncentral_t_agrees_with_scipy(shift: float) -> None:
+def test_the_noncentral_t_agrees_with_scipy(shift):
     for degrees in (1, 2, 4, 9, 49, 999):
         for statistic in (-2.0, 0.0, 1.96, 4.0, 12.0):
             expected = stats.nct.cdf(statistic, degrees, shift)
@@ -147,7 +147,7 @@ P_VALUES = st.lists(st.floats(0, 1) | st.just(float("nan")), max_size=20)
 
 
 @given(P_VALUES)
-def test_holm_is_its_definition(p: list[float]) -> None:
+def test_holm_is_its_definition(p):
     corrected = correct(np.array(p), "holm").tolist()
     known = sorted(value for value in p if value == value)  # noqa: PLR0124 - NaN differs from itself
     for value, found in zip(p, corrected, strict=True):
@@ -161,7 +161,7 @@ def test_holm_is_its_definition(p: list[float]) -> None:
 
 
 @given(P_VALUES)
-def test_benjamini_and_hochberg_agree_with_scipy(p: list[float]) -> None:
+def test_benjamini_and_hochberg_agree_with_scipy(p):
     values = np.array(p)
     found = correct(values, "bh")
     tested = ~np.isnan(values)
@@ -171,7 +171,7 @@ def test_benjamini_and_hochberg_agree_with_scipy(p: list[float]) -> None:
         assert found[tested] == pytest.approx(expected, rel=1e-12)
 
 
-def test_no_correction_changes_nothing() -> None:
+def test_no_correction_changes_nothing():
     p = np.array([0.5, np.nan, 0.01])
     assert correct(p, "none").tolist()[::2] == [0.5, 0.01]
 
@@ -179,11 +179,11 @@ def test_no_correction_changes_nothing() -> None:
 RESAMPLES = 40_000
 
 
-def share_of_all(differences: np.ndarray, sizes: np.ndarray) -> float:
+def share_of_all(differences, sizes):
     """Return the share of all resamples whose t statistic is as large as the one observed."""
     count = len(differences)
 
-    def studentize(values: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    def studentize(values, weights):
         mean = values.sum() / weights.sum()
         spread = np.square(values - mean * weights).sum() * count / (count - 1)
         return float(values.sum() ** 2), float(spread)
@@ -200,7 +200,7 @@ def share_of_all(differences: np.ndarray, sizes: np.ndarray) -> float:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("size", [1.0, 3.0])
-def test_resamples_of_few_units_are_as_large_as_all_of_them_say(seed: int, size: float) -> None:
+def test_resamples_of_few_units_are_as_large_as_all_of_them_say(seed, size):
     random = np.random.default_rng(seed)
     sizes = np.full(5, size)
     values = np.stack([np.zeros(5), sizes * random.normal(0.6, 1, 5)])
@@ -213,14 +213,14 @@ def test_resamples_of_few_units_are_as_large_as_all_of_them_say(seed: int, size:
 PAIRS = list(combinations(range(3), 2))
 
 
-def make_family(values: np.ndarray, sizes: np.ndarray | None = None) -> Family:
+def make_family(values, sizes=None):
     """Return a family of three systems with all pairs."""
     return Family(
         values=values, sizes=np.ones(values.shape[1]) if sizes is None else sizes, pairs=PAIRS
     )
 
 
-def count_ranges(values: np.ndarray) -> list[float]:
+def count_ranges(values):
     """Return the p-values of all pairs by the ranges of all permutations of all queries."""
     totals = np.zeros((1, len(values)))
     for column in values.T:
@@ -231,7 +231,7 @@ def count_ranges(values: np.ndarray) -> list[float]:
     return [float((ranges >= abs(sums[one] - sums[other]) - 1e-9).mean()) for one, other in PAIRS]
 
 
-def test_tukey_counts_all_permutations_of_a_small_table() -> None:
+def test_tukey_counts_all_permutations_of_a_small_table():
     values = np.random.default_rng(1).integers(0, 11, (3, 4)) / 10
     found = paired.test_pairs([make_family(values)], test="tukey")
     assert found.p.tolist() == count_ranges(values)
@@ -243,7 +243,7 @@ def test_tukey_counts_all_permutations_of_a_small_table() -> None:
     assert found.statistic == pytest.approx([(sums[b] - sums[a]) / 4 for a, b in PAIRS])
 
 
-def test_tukey_samples_permutations_of_a_larger_table() -> None:
+def test_tukey_samples_permutations_of_a_larger_table():
     values = np.random.default_rng(2).random((3, 7))
     values[2] += 0.3
     found = paired.test_pairs([make_family(values)], test="tukey", permutations=20_000)
@@ -252,7 +252,7 @@ def test_tukey_samples_permutations_of_a_larger_table() -> None:
     assert found.p == pytest.approx(count_ranges(values), abs=5 * np.sqrt(0.25 / 20_000))
 
 
-def test_tukey_with_two_systems_is_the_permutation_test() -> None:
+def test_tukey_with_two_systems_is_the_permutation_test():
     values = np.random.default_rng(3).random((2, 12))
     family = Family(values=values, sizes=np.ones(12), pairs=[(1, 0)])
     tukey, flips = (paired.test_pairs([family], test=name) for name in ("tukey", "permutation"))
@@ -260,7 +260,7 @@ def test_tukey_with_two_systems_is_the_permutation_test() -> None:
     assert tukey.smallest_p.tolist() == flips.smallest_p.tolist()
 
 
-def test_only_systems_in_a_pair_are_shuffled() -> None:
+def test_only_systems_in_a_pair_are_shuffled():
     values = np.random.default_rng(4).random((3, 6))
     values[1] += 100
     pair = Family(values=values, sizes=np.ones(6), pairs=[(0, 2)])
@@ -269,10 +269,10 @@ def test_only_systems_in_a_pair_are_shuffled() -> None:
     assert found.tolist() == expected.tolist()
 
 
-def resample(values: np.ndarray, sizes: np.ndarray, resamples: int) -> float:
+def resample(values, sizes, resamples):
     """Return the p-value of the studentized bootstrap of shifted differences, by its definition."""
 
-    def studentize(differences: np.ndarray, sizes: np.ndarray) -> float:
+    def studentize(differences, sizes):
         count = len(differences)
         mean = differences.sum() / sizes.sum()
         squares = np.square(differences - mean * sizes).sum()
@@ -290,7 +290,7 @@ def resample(values: np.ndarray, sizes: np.ndarray, resamples: int) -> float:
 
 
 @pytest.mark.parametrize("is_clustered", [False, True])
-def test_the_bootstrap_is_its_definition(is_clustered: bool) -> None:
+def test_the_bootstrap_is_its_definition(is_clustered):
     random = np.random.default_rng(5)
     sizes = random.integers(1, 5, 40).astype(float) if is_clustered else np.ones(40)
     values = np.stack([np.zeros(40), sizes * random.exponential(1, 40) - sizes * 0.75])
@@ -304,7 +304,7 @@ def test_the_bootstrap_is_its_definition(is_clustered: bool) -> None:
     assert found.statistic.tolist() == student.statistic.tolist()
 
 
-def test_the_bootstrap_has_no_p_value_where_the_t_test_has_none() -> None:
+def test_the_bootstrap_has_no_p_value_where_the_t_test_has_none():
     values = np.stack([np.zeros(30), np.full(30, 0.5), np.zeros(30)])
     found = paired.test_pairs([make_family(values)], test="bootstrap", permutations=99)
     assert np.isnan(found.p[[0, 2]]).all()
@@ -314,7 +314,7 @@ def test_the_bootstrap_has_no_p_value_where_the_t_test_has_none() -> None:
     assert "with 20 queries" in few.warnings[0]
 
 
-def test_the_core_refuses_what_does_not_fit() -> None:
+def test_the_core_refuses_what_does_not_fit():
     numbers = np.zeros(5)
     with pytest.raises(ValueError, match="do not fit"):
         _core.count_ranges(numbers, 2, [(0, 1)], 99, 0, 1, None)
@@ -322,20 +322,20 @@ def test_the_core_refuses_what_does_not_fit() -> None:
         _core.count_shifted(numbers, numbers, np.zeros(2), 99, 0, 1, None)
 
 
-def make_pairs(values: np.ndarray, pairs: list[tuple[int, int]] | None = None) -> Family:
+def make_pairs(values, pairs=None):
     """Return a family of single queries, with all pairs of systems unless some are given."""
     every = list(combinations(range(len(values)), 2))
     return Family(values=values, sizes=np.ones(values.shape[1]), pairs=pairs or every)
 
 
-def flip_all(values: np.ndarray, pairs: list[tuple[int, int]]) -> np.ndarray:
+def flip_all(values, pairs):
     """Return the statistic of each flip and pair; the first flip is what was observed."""
     signs = np.array([*product([1, -1], repeat=values.shape[1])])
     differences = np.array([values[other] - values[one] for one, other in pairs]).T
     return signs @ differences / np.sqrt(np.square(differences).sum(axis=0))
 
 
-def step_down(statistics: np.ndarray) -> list[float]:
+def step_down(statistics):
     """Return adjusted p-values by Westfall and Young's definition, one hypothesis at a time."""
     observed = statistics[0]
     p: dict[int, float] = {}
@@ -348,7 +348,7 @@ def step_down(statistics: np.ndarray) -> list[float]:
     return [p[at] for at in range(len(observed))]
 
 
-def test_exact_p_values_are_shares_of_all_flips() -> None:
+def test_exact_p_values_are_shares_of_all_flips():
     # Multiples of 0.1: many flips tie with what was observed, up to rounding.
     values = np.random.default_rng(3).integers(0, 11, (4, 11)) / 10
     family = make_pairs(values)
@@ -360,7 +360,7 @@ def test_exact_p_values_are_shares_of_all_flips() -> None:
     assert found.max_t.tolist() == pytest.approx(step_down(every), rel=1e-12)
 
 
-def test_sampled_p_values_are_near_the_exact_ones() -> None:
+def test_sampled_p_values_are_near_the_exact_ones():
     random = np.random.default_rng(5)
     values = np.round(random.random((3, 17)), 3)
     values[1] += 0.2
@@ -377,7 +377,7 @@ def test_sampled_p_values_are_near_the_exact_ones() -> None:
     assert (found.statistic[0] > 0) == (values[1].sum() > values[0].sum())
 
 
-def test_a_pair_that_differs_on_few_queries_is_exact_beside_others() -> None:
+def test_a_pair_that_differs_on_few_queries_is_exact_beside_others():
     random = np.random.default_rng(8)
     values = random.random((3, 50))
     values[2] = values[0]
@@ -387,13 +387,13 @@ def test_a_pair_that_differs_on_few_queries_is_exact_beside_others() -> None:
     assert found.smallest_p[0] == 1 / 1000
 
 
-def test_identical_systems_have_p_1() -> None:
+def test_identical_systems_have_p_1():
     same = np.ones((2, 1)) * np.linspace(0, 1, 40)
     found = paired.test_pairs([make_pairs(same), make_pairs(same + 1e-17)])
     assert found.p.tolist() == found.max_t.tolist() == found.smallest_p.tolist() == [1, 1]
 
 
-def test_families_share_flips_whatever_their_slices() -> None:
+def test_families_share_flips_whatever_their_slices():
     values = np.random.default_rng(9).random((2, 80))
     whole = make_pairs(values)
     part = Family(values=values, sizes=(np.arange(80) % 2).astype(float), pairs=[(0, 1)])
@@ -403,15 +403,15 @@ def test_families_share_flips_whatever_their_slices() -> None:
     assert (together.max_t >= together.p).all()
 
 
-def test_a_check_can_stop_the_flips() -> None:
-    def stop() -> None:
+def test_a_check_can_stop_the_flips():
+    def stop():
         raise DeadlineError("too late")
 
     with pytest.raises(DeadlineError, match="too late"):
         paired.test_pairs([make_pairs(np.random.default_rng(1).random((2, 40)))], check=stop)
 
 
-def test_the_core_refuses_pairs_that_do_not_fit() -> None:
+def test_the_core_refuses_pairs_that_do_not_fit():
     units = np.arange(3)
     with pytest.raises(ValueError, match="do not fit"):
         _core.count_flips([(units, np.zeros(5), 2, [(0, 1)])], 3, 99, 0, 1, None)
@@ -420,7 +420,7 @@ def test_the_core_refuses_pairs_that_do_not_fit() -> None:
             _core.count_flips([(wrong, np.zeros(6), 2, [(0, 1)])], 3, 99, 0, 1, None)
 
 
-def test_arguments_are_checked() -> None:
+def test_arguments_are_checked():
     family = make_pairs(np.zeros((2, 3)))
 
     for wrong in (98, 10**8, True, 1.5):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 from rankscope.monitor.server.http.settings import Settings
@@ -14,40 +12,40 @@ from rankscope.records import replace
 
 from tests.monitor.notify.test_channel_delivery import Services
 from tests.monitor.server.pages.site import log_story, open_monitor, watch_story
-from tests.monitor.server.service import MakeService, Service
+from tests.monitor.server.service import Service
 from tests.monitor.server.test_webhook import CHANNELS
 
 OPEN = Settings(open_project="default")
 
 
 @pytest.fixture
-def site(make_service: MakeService) -> Service:
+def site(make_service):
     """A service on an empty store."""
     return make_service(OPEN, has_key=False)
 
 
 @pytest.fixture
-def services() -> Services:
+def services():
     """What sends the messages of `operated`."""
     return Services()
 
 
 @pytest.fixture
-def operated(make_service: MakeService, services: Services) -> Service:
+def operated(make_service, services):
     """A service on an empty store, whose operator has defined channels."""
     settings = replace(OPEN, notifying=CHANNELS)
     return make_service(settings, has_key=False, sender=services)
 
 
 @pytest.fixture(scope="session")
-def stories(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def stories(tmp_path_factory):
     """Folders with a store that has the story and its values, by a text that is all its names.
 
     Each is made once, and copied for each test. Of an empty text it is the story as it is.
     """
 
     @cache
-    def make(text: str) -> Path:
+    def make(text):
         folder = tmp_path_factory.mktemp("story")
         names = dict.fromkeys(("device", "query", "doc", "version"), text) if text else {}
         with SQLiteStore(folder / "events.db") as store:
@@ -59,16 +57,14 @@ def stories(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 @pytest.fixture
-def story(tmp_path: Path, stories: Callable[[str], Path], make_service: MakeService) -> Service:
+def story(tmp_path, stories, make_service):
     """A service on a store with the story and its values."""
     shutil.copytree(stories(""), tmp_path, dirs_exist_ok=True)
     return make_service(OPEN, has_key=False)
 
 
 @pytest.fixture(scope="session")
-def told_story(
-    tmp_path_factory: pytest.TempPathFactory, stories: Callable[[str], Path]
-) -> Iterator[Service]:
+def told_story(tmp_path_factory, stories):
     """The same, for all tests that only read it."""
     folder = tmp_path_factory.mktemp("told")
     shutil.copytree(stories(""), folder, dirs_exist_ok=True)
@@ -78,16 +74,14 @@ def told_story(
 
 
 @pytest.fixture
-def hostile(
-    tmp_path: Path, stories: Callable[[str], Path], text: str, make_service: MakeService
-) -> Service:
+def hostile(tmp_path, stories, text, make_service):
     """The same, with the text of a test for all names of the story."""
     shutil.copytree(stories(text), tmp_path, dirs_exist_ok=True)
     return make_service(OPEN, has_key=False)
 
 
 @pytest.fixture(scope="session")
-def watched_story(tmp_path_factory: pytest.TempPathFactory, stories: Callable[[str], Path]) -> Path:
+def watched_story(tmp_path_factory, stories):
     """The folder of a store with the story, and what a rule has found in it."""
     folder = tmp_path_factory.mktemp("watched")
     shutil.copytree(stories(""), folder, dirs_exist_ok=True)
@@ -97,7 +91,7 @@ def watched_story(tmp_path_factory: pytest.TempPathFactory, stories: Callable[[s
 
 
 @pytest.fixture
-def watched(tmp_path: Path, watched_story: Path, make_service: MakeService) -> Service:
+def watched(tmp_path, watched_story, make_service):
     """A service on a store with the story, and what a rule has found in it."""
     shutil.copytree(watched_story, tmp_path, dirs_exist_ok=True)
     return make_service(OPEN, has_key=False)

@@ -7,14 +7,14 @@ from typing import Any
 
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
-from rankscope.monitor.incidents.incident import Change, Incident, write_change, write_incident
+from rankscope.monitor.incidents.incident import Incident, write_change, write_incident
 
-from tests.monitor.server.service import NOW, Service
+from tests.monitor.server.service import NOW
 
 BEGAN = to_datetime(NOW // DAY * DAY - 3 * DAY)
 
 
-def make_incident(number: int = 1, **said: Any) -> Incident:  # noqa: ANN401 - as `Incident` takes them
+def make_incident(number=1, **said):
     """An incident of the story: televisions fell with the release."""
     made: dict[str, Any] = {
         "incident_id": f"incident_{number}",
@@ -35,7 +35,7 @@ def make_incident(number: int = 1, **said: Any) -> Incident:  # noqa: ANN401 - a
     return Incident(**made | said)
 
 
-def put_incidents(site: Service, *incidents: Incident, **history: tuple[Change, ...]) -> None:
+def put_incidents(site, *incidents, **history):
     changes = [
         write_change(incident_id, change)
         for incident_id, listed in history.items()

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from html.parser import HTMLParser
 from itertools import pairwise
-from typing import Any
 
-import httpx
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import DEFAULTS, Rule
-from rankscope.monitor.store.store import Store
 
-from tests.monitor.server.service import NOW, Service, find_token
+from tests.monitor.server.service import NOW, find_token
 
 WINDOW = 24 * HOUR
 DEFINITION = define(
@@ -40,9 +36,7 @@ INLINE = frozenset({"wbr", "bdi", "b", "a", "span", "code", "time"})
 VOID = frozenset({"meta", "link", "input", "br", "wbr", "img", "hr"})
 
 
-def log_story(
-    store: Store, *, device: str = "tv", query: str = "jazz", doc: str = "a", version: str = "4"
-) -> None:
+def log_story(store, *, device="tv", query="jazz", doc="a", version="4"):
     """Log ten days of two devices; for the last three, lists on one of them end with the best."""
     events: list[Ranking | Label] = []
     for at in range(240):
@@ -86,12 +80,7 @@ def log_story(
     store.append("default", events)
 
 
-def open_monitor(
-    store: Store,
-    configuration: Configuration | None = CONFIGURATION,
-    *,
-    watches_data: bool = False,
-) -> Monitor:
+def open_monitor(store, configuration=CONFIGURATION, *, watches_data=False):
     """The monitor of the project, configured and up to date."""
     monitor = Monitor(store, clock=lambda: NOW)
     if configuration is not None:
@@ -103,7 +92,7 @@ def open_monitor(
     return monitor
 
 
-def watch_story(monitor: Monitor, **parts: Any) -> None:  # noqa: ANN401 - as `Rule` takes them
+def watch_story(monitor, **parts):
     """Let a rule look at the story day by day."""
     made = {"name": "quality", "measure": "nDCG@5", "slices": ("device",)}
     monitor.set_rule(Rule(**made | parts))
@@ -113,7 +102,7 @@ def watch_story(monitor: Monitor, **parts: Any) -> None:  # noqa: ANN401 - as `R
 class Reader(HTMLParser):
     """Reads a page: its elements, in order, and whether they nest."""
 
-    def __init__(self, page: str) -> None:
+    def __init__(self, page):
         super().__init__(convert_charrefs=True)
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.texts: list[str] = []
@@ -121,7 +110,7 @@ class Reader(HTMLParser):
         self.feed(page)
         self.close()
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         assert len({name for name, _ in attrs}) == len(attrs), f"<{tag}> says something twice"
         self.elements.append((tag, dict(attrs)))
         if tag not in INLINE:
@@ -129,25 +118,25 @@ class Reader(HTMLParser):
         if tag not in VOID:
             self.open.append(tag)
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_startendtag(self, tag, attrs):
         self.elements.append((tag, dict(attrs)))
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         assert self.open, f"</{tag}> closes nothing"
         assert self.open.pop() == tag
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         self.texts.append(data)
 
     @property
-    def text(self) -> str:
+    def text(self):
         return re.sub(r"\s+", " ", "".join(self.texts))
 
-    def all(self, tag: str) -> list[dict[str, str | None]]:
+    def all(self, tag):
         return [attrs for name, attrs in self.elements if name == tag]
 
 
-def check_page(page: str) -> Reader:
+def check_page(page):
     """Read a page, and see that it holds what every page must."""
     reader = Reader(page)
     assert page.startswith("<!doctype html>")
@@ -185,7 +174,7 @@ def check_page(page: str) -> Reader:
     return reader
 
 
-def check_texts(page: str) -> Reader:
+def check_texts(page):
     """Read a page of hostile texts, and see that they are only texts."""
     reader = check_page(page)
     assert not reader.all("img")
@@ -200,7 +189,7 @@ def check_texts(page: str) -> Reader:
 PROJECT = "/projects/default"
 
 
-def get(site: Service, path: str, status: int = 200) -> str:
+def get(site, path, status=200):
     """A page of the project, asked for by this machine; its addresses are paths of the project."""
     answer = site.browser().get(f"{PROJECT}{path}")
     assert answer.status_code == status, answer.text
@@ -208,11 +197,11 @@ def get(site: Service, path: str, status: int = 200) -> str:
     return str(answer.text).replace(f'="{PROJECT}/', '="/')
 
 
-def find_links(reader: Reader) -> list[str]:
+def find_links(reader):
     return [str(each["href"]) for each in reader.all("a") if each.get("href")]
 
 
-def as_json(response: Any) -> Any:  # noqa: ANN401 - JSON
+def as_json(response):
     """The body of an answer, in which no number is none."""
     assert response.headers["content-type"] == "application/json"
     assert "NaN" not in response.text
@@ -220,9 +209,7 @@ def as_json(response: Any) -> Any:  # noqa: ANN401 - JSON
     return response.json()
 
 
-def send(
-    site: Service, path: str, fields: Mapping[str, str | tuple[str, ...]], page: str = ""
-) -> httpx.Response:
+def send(site, path, fields, page=""):
     """Send the form of a page of the project; it goes on to a path of the project."""
     browser = site.browser()
     token = find_token(browser.get(f"{PROJECT}{page or path}").text)

@@ -8,7 +8,7 @@ from typing import Any
 from rankscope.monitor.commands.incidents import describe_incident
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import format_time, to_datetime
-from rankscope.monitor.incidents.incident import Incident, make_notice
+from rankscope.monitor.incidents.incident import make_notice
 from rankscope.monitor.incidents.transitions import open_incident
 from rankscope.monitor.incidents.warnings import WarningRecord
 from rankscope.monitor.notify.alertmanager import write_alert
@@ -17,14 +17,13 @@ from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.rules.state import Finding
 from rankscope.monitor.server.pages.early import describe_record
 
-from tests.monitor.notify.test_channel_delivery import Services
 from tests.monitor.server.pages.incidents import BEGAN, make_incident, put_incidents
 from tests.monitor.server.pages.site import as_json, check_page, find_links, get, open_monitor, send
-from tests.monitor.server.service import NOW, Service
+from tests.monitor.server.service import NOW
 from tests.monitor.server.test_webhook import TOKEN
 
 
-def test_without_channels_it_says_how_to_define_one(site: Service) -> None:
+def test_without_channels_it_says_how_to_define_one(site):
     open_monitor(site.store)
     reader = check_page(get(site, "/channels"))
     assert "Notifications only go to the log" in reader.text
@@ -32,7 +31,7 @@ def test_without_channels_it_says_how_to_define_one(site: Service) -> None:
     assert "/channels" in find_links(check_page(get(site, "/settings")))
 
 
-def test_channels_are_listed_without_their_addresses(operated: Service) -> None:
+def test_channels_are_listed_without_their_addresses(operated):
     open_monitor(operated.store)
     page = get(operated, "/channels")
     reader = check_page(page)
@@ -41,9 +40,7 @@ def test_channels_are_listed_without_their_addresses(operated: Service) -> None:
     assert TOKEN not in page
 
 
-def test_a_test_message_is_sent_and_the_page_says_what_came_of_it(
-    operated: Service, services: Services
-) -> None:
+def test_a_test_message_is_sent_and_the_page_says_what_came_of_it(operated, services):
     open_monitor(operated.store)
     path = "/channels/oncall/test"
     answer = send(operated, path, {}, "/channels")
@@ -59,7 +56,7 @@ def test_a_test_message_is_sent_and_the_page_says_what_came_of_it(
 PATH = "/deletion"
 
 
-def test_the_page_deletes_once_the_project_is_named(site: Service) -> None:
+def test_the_page_deletes_once_the_project_is_named(site):
     monitor = open_monitor(site.store)
     day = f"{format_time(NOW - 2 * DAY)}"[:10]
     ranking = {"ranking_id": "a b", "time": f"{day}T18:00:00Z", "user_id": "u1", "doc_ids": ["a"]}
@@ -104,7 +101,7 @@ WARNED = {
 }
 
 
-def test_an_early_warning_lists_its_facts_and_what_labels_say(story: Service) -> None:
+def test_an_early_warning_lists_its_facts_and_what_labels_say(story):
     open_monitor(story.store)
     warning, fall = make_incident(1, **WARNED), make_incident(2)
     put_incidents(story, warning, fall)
@@ -127,15 +124,15 @@ def test_an_early_warning_lists_its_facts_and_what_labels_say(story: Service) ->
         assert "1 active incident and 1 early warning" in text
 
 
-def test_an_early_warning_without_facts_is_a_page_like_others(story: Service) -> None:
+def test_an_early_warning_without_facts_is_a_page_like_others(story):
     open_monitor(story.store)
     warning = make_incident(1, **WARNED | {"evidence": {"facts": ["odd", {"signal": 7}]}})
     put_incidents(story, warning)
     assert "What changed" not in check_page(get(story, warning.link)).text
 
 
-def test_precision_is_told_from_five_warnings_on() -> None:
-    def tell(confirmed: int, refuted: int, unknown: int = 0) -> str:
+def test_precision_is_told_from_five_warnings_on():
+    def tell(confirmed, refuted, unknown=0):
         return describe_record(
             WarningRecord(
                 warnings=confirmed + refuted + unknown,
@@ -172,13 +169,13 @@ OTHER = CAUSE | {"sentence": "Everything fell by truncation.", "slice": {}, "p_v
 PAIR = "fell from 1.0000 to 0.7500"
 
 
-def write(*incidents: Incident) -> str:
+def write(*incidents):
     """The message that tells of incidents."""
     parts = [("opened", each) for each in incidents]
     return write_message([make_notice("default", to_datetime(NOW), "a", parts).to_json()]).text  # type: ignore[arg-type]  # an event
 
 
-def test_all_accounts_of_an_incident_are_one(site: Service) -> None:
+def test_all_accounts_of_an_incident_are_one(site):
     open_monitor(site.store)
     incident = make_incident(cause=CAUSE, group="a", evidence={"floor": 0.9})
     put_incidents(site, incident)
@@ -203,7 +200,7 @@ def test_all_accounts_of_an_incident_are_one(site: Service) -> None:
         assert opened not in text
 
 
-def test_a_group_has_one_cause_however_its_parts_are_ordered(site: Service) -> None:
+def test_a_group_has_one_cause_however_its_parts_are_ordered(site):
     open_monitor(site.store)
     parts = [
         make_incident(1, group="a", model="n", cause=OTHER),
@@ -216,7 +213,7 @@ def test_a_group_has_one_cause_however_its_parts_are_ordered(site: Service) -> N
     assert f"Cause: {CAUSE['sentence']}" in check_page(get(site, "/incidents")).text
 
 
-def test_an_incident_begins_when_it_was_opened_where_nothing_else_is_known() -> None:
+def test_an_incident_begins_when_it_was_opened_where_nothing_else_is_known():
     now = to_datetime(NOW)
     rule = Rule(name="quality", measure="nDCG@5")
     said: dict[str, Any] = {"kind": "quality", "verdict": "bad"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from datetime import timedelta
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -13,7 +12,6 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents.incident import STATUSES, Change, Notified
 from rankscope.monitor.rules.kinds import PROBLEMS, Rule
-from rankscope.monitor.rules.state import Kind
 from rankscope.monitor.server.pages.groups import (
     describe_evidence,
     group_incidents,
@@ -37,12 +35,12 @@ from tests.monitor.server.pages.site import (
     open_monitor,
     send,
 )
-from tests.monitor.server.service import NOW, Service
+from tests.monitor.server.service import NOW
 
 PATH = "/incidents/incident_1"
 
 
-def test_a_superseded_incident_is_called_so_and_asks_for_nothing(site: Service) -> None:
+def test_a_superseded_incident_is_called_so_and_asks_for_nothing(site):
     open_monitor(site.store)
     reason = "version 4 is no longer served"
     put_incidents(site, make_incident(state="superseded", resolved=to_datetime(NOW), reason=reason))
@@ -56,7 +54,7 @@ def test_a_superseded_incident_is_called_so_and_asks_for_nothing(site: Service) 
     assert [(one["id"], one["state"]) for one in listed] == [("incident_1", "superseded")]
 
 
-def test_what_happened_is_shown_whole(site: Service) -> None:
+def test_what_happened_is_shown_whole(site):
     open_monitor(site.store)
     whole = "device=tv: " + "; ".join(f"fact {number}" for number in range(60))
     made = make_incident(reason=whole, evidence={"told": whole})
@@ -66,7 +64,7 @@ def test_what_happened_is_shown_whole(site: Service) -> None:
     assert "characters)" not in text
 
 
-def test_without_rules_about_quality_it_says_how_to_create_one(site: Service) -> None:
+def test_without_rules_about_quality_it_says_how_to_create_one(site):
     open_monitor(site.store, watches_data=True)
     reader = check_page(get(site, "/incidents"))
     assert "No active incidents" in reader.text
@@ -74,7 +72,7 @@ def test_without_rules_about_quality_it_says_how_to_create_one(site: Service) ->
 
 
 @pytest.mark.parametrize(("page", "group"), [(PATH, "one"), ("/incidents", "{}")])
-def test_the_rest_of_a_long_list_is_a_link_away(site: Service, page: str, group: str) -> None:
+def test_the_rest_of_a_long_list_is_a_link_away(site, page, group):
     open_monitor(site.store)
     parts = [make_incident(at, group=group.format(at)) for at in range(1, 24)]
     put_incidents(site, *parts)
@@ -86,7 +84,7 @@ def test_the_rest_of_a_long_list_is_a_link_away(site: Service, page: str, group:
     assert len(as_json(site.browser().get(link))["incidents"]) == len(parts)
 
 
-def test_a_group_is_one_entry_with_its_parts(site: Service) -> None:
+def test_a_group_is_one_entry_with_its_parts(site):
     open_monitor(site.store)
     cause = {"sentence": "device=tv explains 96% of the drop"}
     parts = [make_incident(at, group="a", slice=(("device", f"d{at}"),)) for at in range(1, 8)]
@@ -102,7 +100,7 @@ def test_a_group_is_one_entry_with_its_parts(site: Service) -> None:
     assert len(reader.all("article")) == 1
 
 
-def test_past_incidents_are_on_pages_of_their_own(site: Service) -> None:
+def test_past_incidents_are_on_pages_of_their_own(site):
     open_monitor(site.store)
     over = {"state": "resolved", "recovered": BEGAN, "resolved": BEGAN}
     put_incidents(
@@ -119,13 +117,13 @@ def test_past_incidents_are_on_pages_of_their_own(site: Service) -> None:
     assert seen == [f"/incidents/incident_{at}" for at in range(25)]
 
 
-def test_a_page_is_a_number_from_1_on(site: Service) -> None:
+def test_a_page_is_a_number_from_1_on(site):
     open_monitor(site.store)
     for page in ("0", "-1", "x", "1e3", "999999"):
         check_page(get(site, f"/incidents?page={page}", 422))
 
 
-def test_the_page_of_an_incident_says_what_why_and_what_to_do(story: Service) -> None:
+def test_the_page_of_an_incident_says_what_why_and_what_to_do(story):
     open_monitor(story.store).set_rule(Rule(name="quality", measure="nDCG@5"))
     cause = {
         "sentence": "device=tv explains 96% of the drop",
@@ -175,7 +173,7 @@ def test_the_page_of_an_incident_says_what_why_and_what_to_do(story: Service) ->
         assert mark in page
 
 
-def test_each_kind_of_incident_has_a_page(story: Service) -> None:
+def test_each_kind_of_incident_has_a_page(story):
     kinds = ("volume", "labels", "relevance", "freshness", "attributes", "versions")
     said = {"measure": "", "version": "", "rule": "data"}
     put_incidents(story, *(make_incident(at, kind=kind, **said) for at, kind in enumerate(kinds)))
@@ -186,13 +184,13 @@ def test_each_kind_of_incident_has_a_page(story: Service) -> None:
         assert reader.all("svg")
 
 
-def test_an_incident_without_values_has_a_page_too(site: Service) -> None:
+def test_an_incident_without_values_has_a_page_too(site):
     open_monitor(site.store)
     put_incidents(site, make_incident(slice=(("device", "gone"),), model="gone"))
     check_page(get(site, PATH))
 
 
-def test_an_incident_is_acknowledged_snoozed_and_resolved(watched: Service) -> None:
+def test_an_incident_is_acknowledged_snoozed_and_resolved(watched):
     monitor = open_monitor(watched.store)
     incident = monitor.incidents()[0]
     path = incident.link
@@ -208,7 +206,7 @@ def test_an_incident_is_acknowledged_snoozed_and_resolved(watched: Service) -> N
     assert "Snooze" not in check_page(get(watched, path)).text
 
 
-def test_a_group_is_acknowledged_at_once(watched: Service) -> None:
+def test_a_group_is_acknowledged_at_once(watched):
     monitor = open_monitor(watched.store)
     incident = monitor.incidents()[0]
     answer = send(watched, f"{incident.link}/acknowledge", {"scope": "group"}, "/incidents")
@@ -218,7 +216,7 @@ def test_a_group_is_acknowledged_at_once(watched: Service) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_texts_of_events_are_only_texts(hostile: Service, text: str) -> None:
+def test_texts_of_events_are_only_texts(hostile, text):
     put_incidents(
         hostile,
         make_incident(
@@ -239,7 +237,7 @@ def test_texts_of_events_are_only_texts(hostile: Service, text: str) -> None:
     assert told["reason"] == text
 
 
-def test_reminders_do_not_make_the_history_longer() -> None:
+def test_reminders_do_not_make_the_history_longer():
     moments = [BEGAN + timedelta(days=day) for day in range(4)]
     changes = tuple(Change(at, "reminded", "rankscope") for at in reversed(moments))
     notified = tuple(Notified(at, "reminded", to) for at in moments for to in ("log", "oncall"))
@@ -295,13 +293,11 @@ def test_reminders_do_not_make_the_history_longer() -> None:
         ),
     ],
 )
-def test_the_evidence_about_data_is_in_words(
-    kind: Kind, evidence: dict[str, Any], said: list[tuple[str, str]]
-) -> None:
+def test_the_evidence_about_data_is_in_words(kind, evidence, said):
     assert list(describe_evidence(make_incident(kind=kind, evidence=evidence))) == said
 
 
-def test_what_needs_most_care_comes_first() -> None:
+def test_what_needs_most_care_comes_first():
     made = [make_incident(at, state=state) for at, state in enumerate(reversed(STATUSES))]
     made.append(make_incident(9, severity="critical"))
     ordered = [group.first for group in group_incidents(made)]
@@ -309,14 +305,14 @@ def test_what_needs_most_care_comes_first() -> None:
     assert [each.state for each in ordered[1:]] == list(STATUSES)
 
 
-def test_missing_data_name_a_group_before_the_quality_that_they_explain() -> None:
+def test_missing_data_name_a_group_before_the_quality_that_they_explain():
     [group] = group_incidents(
         [make_incident(1, group="a"), make_incident(2, group="a", kind="labels")]
     )
     assert group.first.kind == "labels"
 
 
-def test_a_group_lasts_while_any_part_does_and_began_with_the_first_of_those() -> None:
+def test_a_group_lasts_while_any_part_does_and_began_with_the_first_of_those():
     earlier = make_incident(1, group="a", state="resolved", began=BEGAN - timedelta(days=9))
     [group] = group_incidents([earlier, make_incident(2, group="a")])
     assert group.is_active
@@ -326,7 +322,7 @@ def test_a_group_lasts_while_any_part_does_and_began_with_the_first_of_those() -
 
 
 @pytest.mark.parametrize("kind", PROBLEMS)
-def test_each_kind_has_a_name_and_something_to_do(kind: str) -> None:
+def test_each_kind_has_a_name_and_something_to_do(kind):
     incident = make_incident(kind=kind, measure="" if kind != "quality" else "nDCG@5")
     assert name_problem(incident)[0].isupper() or kind == "quality"
     assert list_steps(incident, NOW)
@@ -334,7 +330,7 @@ def test_each_kind_has_a_name_and_something_to_do(kind: str) -> None:
     assert list_steps(over, NOW) == ()
 
 
-def test_an_incident_lasts_until_now_or_until_it_was_over() -> None:
+def test_an_incident_lasts_until_now_or_until_it_was_over():
     assert measure_length(make_incident(), NOW) == NOW - to_micros(BEGAN)
     later = make_incident(began=BEGAN + timedelta(days=1))  # in a group that began before
     assert measure_length(later, NOW, BEGAN) == NOW - to_micros(BEGAN)
@@ -342,7 +338,7 @@ def test_an_incident_lasts_until_now_or_until_it_was_over() -> None:
     assert measure_length(over, NOW) == 52 * HOUR
 
 
-def test_a_group_is_one_episode_and_missing_labels_are_another() -> None:
+def test_a_group_is_one_episode_and_missing_labels_are_another():
     end = BEGAN + timedelta(days=2)
     parts = [
         make_incident(1, group="a"),
@@ -355,18 +351,18 @@ def test_a_group_is_one_episode_and_missing_labels_are_another() -> None:
     assert (episodes["labels"].start, episodes["labels"].end) == (start, to_micros(end))
 
 
-def test_a_chart_marks_incidents_of_its_measure_and_of_the_data() -> None:
+def test_a_chart_marks_incidents_of_its_measure_and_of_the_data():
     groups = group_incidents([make_incident(1), make_incident(2, kind="volume", measure="")])
     assert len(list_episodes(groups, "nDCG@5")) == 2
     assert len(list_episodes(groups, "nDCG@1")) == 1
 
 
-def ask_trace(**said: Any) -> dict[str, list[str]]:  # noqa: ANN401 - whatever an incident has
+def ask_trace(**said):
     """What the link to the trace of an incident asks for."""
     return parse_qs(urlsplit(trace_incident(make_incident(**said), NOW)).query)
 
 
-def test_a_trace_begins_and_ends_with_the_problem_and_knows_its_version_and_cause() -> None:
+def test_a_trace_begins_and_ends_with_the_problem_and_knows_its_version_and_cause():
     asked = ask_trace()
     assert asked["after_since"] == [f"{BEGAN:%Y-%m-%dT%H:%M}"]
     assert (asked["after_model"], asked["after_version"]) == (["m"], ["4"])
@@ -381,7 +377,7 @@ def test_a_trace_begins_and_ends_with_the_problem_and_knows_its_version_and_caus
     assert asked["after_until"] == [f"{BEGAN + timedelta(days=1):%Y-%m-%dT%H:%M}"]
 
 
-def test_evidence_is_told_in_words() -> None:
+def test_evidence_is_told_in_words():
     evidence = {
         "value": 0.76,
         "lower": 0.7,
@@ -402,7 +398,7 @@ def test_evidence_is_told_in_words() -> None:
     )
 
 
-def test_evidence_of_any_size_can_be_written() -> None:
+def test_evidence_of_any_size_can_be_written():
     million = 1_000_000
     for found, said in (
         (-math.inf, "<0.1×"),
@@ -422,9 +418,7 @@ def test_evidence_of_any_size_can_be_written() -> None:
         ("discount", "final", False, "Discount by rank of relevant documents"),
     ],
 )
-def test_a_discount_is_not_called_a_value_of_the_measure(
-    judged: str, lane: str, title: str, *, is_final: bool
-) -> None:
+def test_a_discount_is_not_called_a_value_of_the_measure(judged, lane, title, *, is_final):
     evidence = {"floor": 0.5, "judged": judged, "lane": lane}
     incident = make_incident(measure="nDCG@5", evidence=evidence)
     assert incident.has_final_evidence is is_final

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import pytest
 from rankscope.monitor.definition.configuration import Configuration
@@ -12,7 +11,6 @@ from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import format_time, to_datetime
-from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.server.api.values import order_slice
 from rankscope.monitor.server.pages.overview import view_overview
@@ -20,7 +18,6 @@ from rankscope.monitor.server.pages.overview_range import Choice
 from rankscope.monitor.server.pages.slices import read_slice
 from rankscope.monitor.store.keys import TESTED, AuditEntry
 
-from tests.monitor.notify.test_channel_delivery import Services
 from tests.monitor.server.pages.incidents import make_incident, put_incidents
 from tests.monitor.server.pages.site import (
     CONFIGURATION,
@@ -36,17 +33,17 @@ from tests.monitor.server.pages.site import (
     open_monitor,
     send,
 )
-from tests.monitor.server.service import NOW, Service, find_token, make_ranking
+from tests.monitor.server.service import NOW, find_token, make_ranking
 
 
-def test_without_rankings_it_says_how_to_send_them(site: Service) -> None:
+def test_without_rankings_it_says_how_to_send_them(site):
     open_monitor(site.store)
     reader = check_page(get(site, "/"))
     assert "No rankings yet" in reader.text
     assert "client.log_ranking(" in reader.text
 
 
-def test_without_labels_it_says_how_to_send_them(site: Service) -> None:
+def test_without_labels_it_says_how_to_send_them(site):
     shown = Ranking("e1", "r1", NOW - HOUR, Items(("a",), (1,)))
     site.store.append("default", [shown])
     open_monitor(site.store)
@@ -56,7 +53,7 @@ def test_without_labels_it_says_how_to_send_them(site: Service) -> None:
     assert '"environment": "validation"' in reader.text
 
 
-def test_a_ranking_of_long_ago_shows_all_there_is(site: Service) -> None:
+def test_a_ranking_of_long_ago_shows_all_there_is(site):
     shown = Ranking("e1", "r1", NOW - 300 * DAY, Items(("a",), (1,)))
     site.store.append("default", [shown, Label("l", "r1", "a", NOW - 300 * DAY, ("buy",))])
     open_monitor(site.store)
@@ -65,9 +62,7 @@ def test_a_ranking_of_long_ago_shows_all_there_is(site: Service) -> None:
     assert "No rankings in this range" in reader.text
 
 
-def test_it_shows_the_values_of_the_newest_final_window_beside_the_baseline(
-    told_story: Service,
-) -> None:
+def test_it_shows_the_values_of_the_newest_final_window_beside_the_baseline(told_story):
     monitor = open_monitor(told_story.store)
     series = monitor.series("nDCG@5", every="day")
     final = max(at for at, is_final in enumerate(series.is_final) if is_final)
@@ -86,7 +81,7 @@ def test_it_shows_the_values_of_the_newest_final_window_beside_the_baseline(
         assert str(count) in reader.text
 
 
-def test_the_api_says_what_the_monitor_says(story: Service) -> None:
+def test_the_api_says_what_the_monitor_says(story):
     monitor = open_monitor(story.store)
     told = as_json(story.browser().get("/v1/overview?range=30d&every=hour&version=4"))
     since, until = to_datetime(NOW - 31 * DAY), to_datetime(NOW + HOUR)
@@ -107,13 +102,13 @@ def test_the_api_says_what_the_monitor_says(story: Service) -> None:
     assert told["deleted_before"] == format_time(NOW)
 
 
-def test_a_new_version_is_marked_where_it_begins(told_story: Service) -> None:
+def test_a_new_version_is_marked_where_it_begins(told_story):
     page = get(told_story, "/?range=30d")
     assert "m 4" in check_page(page).text
     assert page.count('<line class="event"') == 2 + 3  # two measures, three counts
 
 
-def test_versions_shown_at_a_time_have_lines_of_their_own(story: Service) -> None:
+def test_versions_shown_at_a_time_have_lines_of_their_own(story):
     items = Items(("a", "b"), (1, 2))
     late = [
         Ranking(f"x{at}", f"x{at}", NOW - at * HOUR, items, model="m", version="3")
@@ -128,7 +123,7 @@ def test_versions_shown_at_a_time_have_lines_of_their_own(story: Service) -> Non
     check_page(page)
 
 
-def test_what_cannot_be_shown_is_said_on_a_page(told_story: Service) -> None:
+def test_what_cannot_be_shown_is_said_on_a_page(told_story):
     for query in ("range=9d", "every=minute", "range=1y&every=hour", "page=2"):
         reader = check_page(get(told_story, f"/?{query}", 422))
         assert "Invalid request" in reader.text
@@ -139,7 +134,7 @@ def test_what_cannot_be_shown_is_said_on_a_page(told_story: Service) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE)
-def test_texts_of_events_are_only_texts(hostile: Service, text: str) -> None:
+def test_texts_of_events_are_only_texts(hostile, text):
     check_texts(get(hostile, "/?range=30d"))
     told = as_json(hostile.browser().get("/v1/overview?range=30d"))
     assert told["versions"][-1]["version"] == text
@@ -150,11 +145,11 @@ def test_texts_of_events_are_only_texts(hostile: Service, text: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/rules/none", "/incidents/incident_1", "/rankings?id=r2"])
-def test_what_is_not_there_is_not_found(told_story: Service, path: str) -> None:
+def test_what_is_not_there_is_not_found(told_story, path):
     assert "Page not found" in check_page(get(told_story, path, 404)).text
 
 
-def test_who_may_only_read_sees_no_forms_and_sends_none(watched: Service) -> None:
+def test_who_may_only_read_sees_no_forms_and_sends_none(watched):
     incident = open_monitor(watched.store).incidents()[0].link
     browser = watched.browser()
     browser.sign_in(watched.make_key("default", "read"))
@@ -168,7 +163,7 @@ def test_who_may_only_read_sees_no_forms_and_sends_none(watched: Service) -> Non
         assert browser.send(path, {"sure": "yes"} | token).status_code == 403
 
 
-def test_attributes_may_be_none(site: Service) -> None:
+def test_attributes_may_be_none(site):
     log_story(site.store)
     open_monitor(site.store, Configuration(definition=DEFINITION, baseline=None))
     told = as_json(site.browser().get("/v1/overview"))
@@ -177,7 +172,7 @@ def test_attributes_may_be_none(site: Service) -> None:
     assert "Slices" not in check_page(get(site, "/")).text
 
 
-def test_the_overview_names_them_whatever_they_contain(site: Service) -> None:
+def test_the_overview_names_them_whatever_they_contain(site):
     shown = Ranking("r", "r", NOW - HOUR, Items(("a",), (1,)), attributes=(("Device", "tv"),))
     labels = [
         Label(name, "r", "a", NOW - HOUR + 1, labels=(name,)) for name in ("Click", f"{HOSTILE}")
@@ -192,12 +187,12 @@ def test_the_overview_names_them_whatever_they_contain(site: Service) -> None:
     assert ("Click", "click") in {(one["name"], one["like"]) for one in told}
 
 
-def test_a_new_project_says_what_to_do(site: Service) -> None:
+def test_a_new_project_says_what_to_do(site):
     open_monitor(site.store)
     assert "No rankings yet" in check_page(get(site, "/quality")).text
 
 
-def test_what_was_not_taken_is_counted_by_reason(story: Service) -> None:
+def test_what_was_not_taken_is_counted_by_reason(story):
     monitor = open_monitor(story.store)
     monitor.log_rankings([make_ranking(1), make_ranking(1), make_ranking(2, items=7), {}])
     story.store.append("default", [Label("x", "nowhere", "a", NOW - DAY, ("click",))])
@@ -215,7 +210,7 @@ def test_what_was_not_taken_is_counted_by_reason(story: Service) -> None:
     assert told["events"] == dict(quality.events)
 
 
-def test_shares_have_their_denominators(told_story: Service) -> None:
+def test_shares_have_their_denominators(told_story):
     monitor = open_monitor(told_story.store)
     reader = check_page(get(told_story, "/quality?range=30d"))
     shown = monitor.quality().shown
@@ -227,19 +222,19 @@ NEEDED = {"Rankings", "Labels that count", "First final hour", "Baseline", "Rule
 RECOMMENDED = {"Versions", "Users", "Attributes"}
 
 
-def list_done(monitor: Monitor) -> set[str]:
+def list_done(monitor):
     """The titles of the lines that are green."""
     return {task.title for task in view_overview(monitor).tasks if task.is_done}
 
 
-def log(monitor: Monitor, at: int, **more: Any) -> None:  # noqa: ANN401 - as `Ranking` takes them
+def log(monitor, at, **more):
     """Log a ranking, and whatever it has besides."""
     name = f"r{at}"
     items = Items(("a", "b"), (1, 2))
     monitor.writer.append("default", [Ranking(f"e{name}", name, at, items, model="m", **more)])
 
 
-def test_of_a_project_that_has_nothing_no_line_is_done(site: Service) -> None:
+def test_of_a_project_that_has_nothing_no_line_is_done(site):
     monitor = open_monitor(site.store)
     tasks = view_overview(monitor).tasks
     assert {task.title for task in tasks if task.is_needed} == NEEDED
@@ -252,7 +247,7 @@ def test_of_a_project_that_has_nothing_no_line_is_done(site: Service) -> None:
     assert {"/settings", "/rules/new", "/channels"} <= set(find_links(reader))
 
 
-def test_each_line_is_done_by_what_it_says(site: Service) -> None:
+def test_each_line_is_done_by_what_it_says(site):
     monitor = open_monitor(site.store)
     old = NOW - 2 * WINDOW
     log(monitor, old)
@@ -282,7 +277,7 @@ def test_each_line_is_done_by_what_it_says(site: Service) -> None:
     assert {"Baseline", "Attributes"} <= list_done(monitor)
 
 
-def test_the_list_is_gone_once_a_channel_was_tested(operated: Service, services: Services) -> None:
+def test_the_list_is_gone_once_a_channel_was_tested(operated, services):
     log_story(operated.store)
     monitor = open_monitor(operated.store)
     monitor.set_rule(Rule(name="quality", measure="nDCG@5"))
@@ -299,11 +294,11 @@ def test_the_list_is_gone_once_a_channel_was_tested(operated: Service, services:
 
 
 @pytest.mark.parametrize("choice", [Choice(range="1d"), Choice(version="3"), Choice(every="day")])
-def test_a_part_of_the_project_has_no_list(choice: Choice, site: Service) -> None:
+def test_a_part_of_the_project_has_no_list(choice, site):
     assert view_overview(open_monitor(site.store), choice).tasks == ()
 
 
-def test_hostile_names_are_shown_as_they_are(site: Service) -> None:
+def test_hostile_names_are_shown_as_they_are(site):
     markup = "<b onclick=x>"
     monitor = open_monitor(site.store)
     monitor.configure(Configuration(definition=define(positive=markup, window="1h")))
@@ -312,7 +307,7 @@ def test_hostile_names_are_shown_as_they_are(site: Service) -> None:
     assert "<b onclick" not in page
 
 
-def test_a_test_in_another_project_is_none_of_this_one(site: Service) -> None:
+def test_a_test_in_another_project_is_none_of_this_one(site):
     site.store.record_audit("other", AuditEntry(NOW, "ann", TESTED, "oncall"))
     assert "Channel" not in list_done(open_monitor(site.store))
 
@@ -320,14 +315,12 @@ def test_a_test_in_another_project_is_none_of_this_one(site: Service) -> None:
 PAIRED = Configuration(definition=DEFINITION, attributes=("device", "country"), baseline=None)
 
 
-def test_a_project_without_slices_says_so(site: Service) -> None:
+def test_a_project_without_slices_says_so(site):
     open_monitor(site.store, Configuration(definition=DEFINITION, baseline=None))
     assert "This project has no slices" in check_page(get(site, "/slices")).text
 
 
-def test_the_slice_that_lowers_the_mean_most_comes_first_and_contributions_add_up(
-    told_story: Service,
-) -> None:
+def test_the_slice_that_lowers_the_mean_most_comes_first_and_contributions_add_up(told_story):
     told = as_json(told_story.browser().get("/v1/overview?range=30d&every=day"))
     rows = told["slices"]
     assert [row["slice"] for row in rows] == ["device=tv", "device=phone"]
@@ -340,7 +333,7 @@ def test_the_slice_that_lowers_the_mean_most_comes_first_and_contributions_add_u
     assert math.isclose(sum(row["contribution"] for row in rows), whole - base)
 
 
-def test_the_cause_of_an_active_incident_comes_first(story: Service) -> None:
+def test_the_cause_of_an_active_incident_comes_first(story):
     open_monitor(story.store)
     cause = {"sentence": "x", "slice": {"device": "phone", "version": "4"}}
     put_incidents(story, make_incident(cause=cause))
@@ -350,7 +343,7 @@ def test_the_cause_of_an_active_incident_comes_first(story: Service) -> None:
     assert "cause of an incident" in check_page(get(story, "/slices?range=30d")).text
 
 
-def test_each_row_of_slices_leads_to_the_slice_over_time(told_story: Service) -> None:
+def test_each_row_of_slices_leads_to_the_slice_over_time(told_story):
     monitor = open_monitor(told_story.store)
     for page in ("/?range=30d", "/slices?range=30d"):
         links = [link for link in find_links(check_page(get(told_story, page))) if "slice=" in link]
@@ -366,7 +359,7 @@ def test_each_row_of_slices_leads_to_the_slice_over_time(told_story: Service) ->
     assert "The baseline is 1.0000." in reader.text
 
 
-def test_a_slice_shows_the_incidents_that_concern_it(story: Service) -> None:
+def test_a_slice_shows_the_incidents_that_concern_it(story):
     open_monitor(story.store)
     put_incidents(
         story,
@@ -381,19 +374,19 @@ def test_a_slice_shows_the_incidents_that_concern_it(story: Service) -> None:
     }
 
 
-def test_a_slice_without_rankings_says_so(told_story: Service) -> None:
+def test_a_slice_without_rankings_says_so(told_story):
     reader = check_page(get(told_story, "/slice?slice=device%3Dcar"))
     assert "No rankings in this range" in reader.text
 
 
-def test_what_cannot_be_shown_of_slices_is_said_on_a_page(told_story: Service) -> None:
+def test_what_cannot_be_shown_of_slices_is_said_on_a_page(told_story):
     for query in ("slice=country%3Djp", "slice=device", "range=9d", "slice=a&x=1", "measure=AP"):
         check_page(get(told_story, f"/slice?{query}", 422))
     for query in ("range=9d", "slice=device%3Dtv", "every=week"):
         check_page(get(told_story, f"/slices?{query}", 422))
 
 
-def test_attributes_may_be_in_any_order() -> None:
+def test_attributes_may_be_in_any_order():
     place = (("country", "jp"), ("device", "tv"))
     assert order_slice(place, PAIRED) == (("device", "tv"), ("country", "jp"))
 
@@ -407,6 +400,6 @@ def test_attributes_may_be_in_any_order() -> None:
         (("device", ""), ("country", "x, y=z")),
     ],
 )
-def test_the_name_of_a_slice_is_read_as_it_was_written(place: tuple[tuple[str, str], ...]) -> None:
+def test_the_name_of_a_slice_is_read_as_it_was_written(place):
     name = ", ".join(f"{attribute}={value}" for attribute, value in place)
     assert read_slice(name, PAIRED) == place

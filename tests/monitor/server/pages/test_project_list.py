@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import re
 import shutil
-from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import pytest
@@ -27,13 +25,13 @@ from tests.monitor.many_projects import (
     put_incidents,
 )
 from tests.monitor.server.pages.site import Reader, check_page, find_links
-from tests.monitor.server.service import NOW, MakeService, Service, find_token
+from tests.monitor.server.service import NOW, Service, find_token
 from tests.monitor.server.test_people import ANN, PASSWORD, invite, set_password
 from tests.monitor.server.test_routes import list_endpoints
 
 
 @pytest.fixture(scope="module")
-def projects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def projects(tmp_path_factory):
     """A service on three projects with values and one that isn't set up; two models in one."""
     folder = tmp_path_factory.mktemp("projects")
     made = Service(folder, Settings(open_project="music"), has_key=False)
@@ -47,7 +45,7 @@ def projects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     made.store.close()
 
 
-def test_values_are_those_of_the_series(projects: Service) -> None:
+def test_values_are_those_of_the_series(projects):
     (row,) = list_projects(projects.store, ["music"], NOW)
     monitor = Monitor(projects.store, "music", clock=lambda: NOW)
     series = monitor.series(row.measure, every="day")
@@ -57,7 +55,7 @@ def test_values_are_those_of_the_series(projects: Service) -> None:
     assert row.newest == max(version.last for version in projects.store.versions("music"))
 
 
-def test_those_that_need_most_care_come_first(projects: Service) -> None:
+def test_those_that_need_most_care_come_first(projects):
     rows = list_projects(projects.store, projects.store.projects(), NOW)
     assert (rows[0].project, rows[0].state, rows[0].incidents) == ("films", "ALERT", 2)
     states = [WORST.index(row.state) for row in rows]
@@ -68,7 +66,7 @@ def test_those_that_need_most_care_come_first(projects: Service) -> None:
 
 
 @pytest.mark.parametrize("hours", [23, 24, 25])
-def test_a_day_without_rankings_is_said(tmp_path: Path, hours: int) -> None:
+def test_a_day_without_rankings_is_said(tmp_path, hours):
     with SQLiteStore(tmp_path / "events.db") as store:
         log_days(store, "music", days=3, values=1)
         monitor = Monitor(store, "music", clock=lambda: NOW)
@@ -82,7 +80,7 @@ def test_a_day_without_rankings_is_said(tmp_path: Path, hours: int) -> None:
 
 
 @pytest.mark.slow
-def test_the_page_leads_to_each_project_and_its_incidents(projects: Service) -> None:
+def test_the_page_leads_to_each_project_and_its_incidents(projects):
     reader = check_page(projects.browser().get("/").text)
     assert len(reader.all("tr")) == 5
     links = find_links(reader)
@@ -96,7 +94,7 @@ def test_the_page_leads_to_each_project_and_its_incidents(projects: Service) -> 
     assert "All projects" in inside
 
 
-def test_who_may_see_one_project_goes_on_to_it_and_sees_no_other(tmp_path: Path) -> None:
+def test_who_may_see_one_project_goes_on_to_it_and_sees_no_other(tmp_path):
     service = Service(tmp_path)
     with service.store:
         for name in ("music", "films"):
@@ -110,7 +108,7 @@ def test_who_may_see_one_project_goes_on_to_it_and_sees_no_other(tmp_path: Path)
         assert service.ask("GET", "/", key=None).status_code == 303
 
 
-def test_callers_with_other_projects_share_no_answer(tmp_path: Path) -> None:
+def test_callers_with_other_projects_share_no_answer(tmp_path):
     service = Service(tmp_path)
     with service.store:
         keys = {}
@@ -123,7 +121,7 @@ def test_callers_with_other_projects_share_no_answer(tmp_path: Path) -> None:
             assert {one["project"] for one in answer.json()["projects"]} == {name}
 
 
-def test_what_is_read_is_not_what_another_configuration_left(tmp_path: Path) -> None:
+def test_what_is_read_is_not_what_another_configuration_left(tmp_path):
     with SQLiteStore(tmp_path / "events.db") as store:
         log_days(store, "music", days=5, values=2)
         evaluate(store, "music")
@@ -144,20 +142,20 @@ NAMED = Settings(proxies=read_proxies([PROXY]), hosts=("localhost", "rank.exampl
 HTTPS = {"x-forwarded-proto": "https", "x-forwarded-host": "rank.example.com"}
 
 
-def find_addresses(page: str) -> set[str]:
+def find_addresses(page):
     names = ("href", "src", "action", "formaction", "data-trace")
     found = {attrs.get(name) for _, attrs in Reader(page).elements for name in names}
     return {address for address in found if address is not None}
 
 
 @pytest.fixture
-def prefixed(tmp_path: Path, watched_story: Path, make_service: MakeService) -> Service:
+def prefixed(tmp_path, watched_story, make_service):
     """A service at a prefix, with a project that has all there is to link to."""
     shutil.copytree(watched_story, tmp_path, dirs_exist_ok=True)
     return make_service(Settings(open_project="default", prefix="/a/ranking"), has_key=False)
 
 
-def test_every_address_of_every_page_has_the_prefix_and_leads_somewhere(prefixed: Service) -> None:
+def test_every_address_of_every_page_has_the_prefix_and_leads_somewhere(prefixed):
     browser = prefixed.browser()
     waiting = ["/a/ranking/"]
     seen = set(waiting)
@@ -197,7 +195,7 @@ def test_every_address_of_every_page_has_the_prefix_and_leads_somewhere(prefixed
         assert f"/a/ranking{pages[path]}{path}" in {urlsplit(each).path for each in seen}, path
 
 
-def test_forms_and_sign_in_go_on_below_the_prefix(make_service: MakeService) -> None:
+def test_forms_and_sign_in_go_on_below_the_prefix(make_service):
     service = make_service(Settings(prefix="/ranking"))
     browser = service.browser("192.0.2.7")
     wanted = "/ranking/projects/music/trace?measure=MRR"
@@ -223,14 +221,14 @@ def test_forms_and_sign_in_go_on_below_the_prefix(make_service: MakeService) -> 
 
 
 @pytest.mark.parametrize("path", ["/ranking/healthz", "/healthz"])
-def test_a_proxy_may_take_the_prefix_off_or_not(make_service: MakeService, path: str) -> None:
+def test_a_proxy_may_take_the_prefix_off_or_not(make_service, path):
     service = make_service(Settings(prefix="/ranking"))
     assert service.ask("GET", path, key=None).status_code == 200
     assert service.last_line()["route"] == "/healthz"
     assert service.ask("GET", f"/rankings{path}", key=None).status_code == 404
 
 
-def test_a_named_proxy_says_how_the_service_is_reached(make_service: MakeService) -> None:
+def test_a_named_proxy_says_how_the_service_is_reached(make_service):
     service = make_service(NAMED)
     key = service.make_key("music", "read")
     said = HTTPS | {"x-forwarded-prefix": "/ranking/"}
@@ -255,14 +253,14 @@ def test_a_named_proxy_says_how_the_service_is_reached(make_service: MakeService
 
 
 @pytest.mark.parametrize("prefix", ["//evil.example", "/a/../b", "/a b", "ranking", '/"><b>', "/."])
-def test_a_prefix_that_is_no_path_is_ignored(make_service: MakeService, prefix: str) -> None:
+def test_a_prefix_that_is_no_path_is_ignored(make_service, prefix):
     service = make_service(NAMED)
     headers = {"x-forwarded-prefix": prefix, "accept": "text/html"}
     away = service.ask("GET", "/projects/music/rules", key=None, headers=headers)
     assert away.headers["location"] == "/sign-in?next=%2Fprojects%2Fmusic%2Frules"
 
 
-def test_nothing_of_an_unnamed_proxy_is_believed(make_service: MakeService) -> None:
+def test_nothing_of_an_unnamed_proxy_is_believed(make_service):
     service = make_service(Settings(proxies=read_proxies(["10.9.9.9", "192.0.2.0/24"])))
     key = service.make_key("music", "read")
     said = HTTPS | {"x-forwarded-prefix": "/ranking", "x-forwarded-for": "127.0.0.1"}
@@ -273,9 +271,7 @@ def test_nothing_of_an_unnamed_proxy_is_believed(make_service: MakeService) -> N
 
 @pytest.mark.parametrize("proxies", [(), ("127.0.0.1",), ("127.0.0.0/8", "::1")])
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1", "localhost", "", "192.0.2.1, 127.0.0.1"])
-def test_no_header_makes_a_caller_one_of_this_machine(
-    make_service: MakeService, proxies: tuple[str, ...], address: str
-) -> None:
+def test_no_header_makes_a_caller_one_of_this_machine(make_service, proxies, address):
     settings = Settings(open_project="music", proxies=read_proxies(proxies))
     service = make_service(settings, has_key=False)
     for name in ("x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "forwarded"):
@@ -288,11 +284,11 @@ def test_no_header_makes_a_caller_one_of_this_machine(
         assert answer.status_code == 401
 
 
-def test_each_client_of_a_named_proxy_has_limits_of_its_own(make_service: MakeService) -> None:
+def test_each_client_of_a_named_proxy_has_limits_of_its_own(make_service):
     settings = Settings(proxies=NAMED.proxies, failure_burst=2)
     service = make_service(settings)
 
-    def ask(client: str) -> int:
+    def ask(client):
         # A client may begin the header, and the proxy ends it.
         headers = {"x-forwarded-for": f"198.51.100.9, {client}"}
         return service.ask("GET", "/v1/versions", key="rk_x", headers=headers).status_code
@@ -302,19 +298,19 @@ def test_each_client_of_a_named_proxy_has_limits_of_its_own(make_service: MakeSe
 
 
 @pytest.mark.parametrize("name", ["10.0.0.1/8", "proxy.example", "", "*", "10.0.0.0/33"])
-def test_a_proxy_is_an_address(name: str) -> None:
+def test_a_proxy_is_an_address(name):
     with pytest.raises(UsageError, match="--proxy must be an IP address"):
         read_proxies([name])
 
 
 @pytest.mark.parametrize("prefix", ["ranking", "//a", "/a/../b", "/a?b", "/a%20b", "/ä", "/a\n"])
-def test_a_prefix_is_a_plain_path(prefix: str) -> None:
+def test_a_prefix_is_a_plain_path(prefix):
     with pytest.raises(UsageError, match="the prefix must be a path"):
         read_prefix(prefix)
 
 
 @pytest.mark.parametrize("prefix", ["/projects", "/v1/ranking", "/static", "/incidents"])
-def test_a_prefix_is_no_path_of_the_service(tmp_path: Path, prefix: str) -> None:
+def test_a_prefix_is_no_path_of_the_service(tmp_path, prefix):
     # Of /v1/values nobody could say whether the prefix is still there.
     with pytest.raises(UsageError, match="must not begin with a path of the service"):
         Service(tmp_path, Settings(prefix=prefix))

@@ -8,10 +8,8 @@ from urllib.parse import quote
 import pytest
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import to_datetime
-from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.data.rule import DataRule
 from rankscope.monitor.rules.kinds import Rule
-from rankscope.monitor.rules.state import RuleState
 from rankscope.monitor.server.pages.groups import write_multiple
 from rankscope.monitor.server.pages.incidents import _name_chart
 from rankscope.monitor.server.pages.rules import fill_form, read_form
@@ -26,7 +24,7 @@ from tests.monitor.server.pages.site import (
     send,
     watch_story,
 )
-from tests.monitor.server.service import NOW, Service
+from tests.monitor.server.service import NOW
 
 FIELDS = {
     "name": "quality",
@@ -42,7 +40,7 @@ FIELDS = {
 }
 
 
-def test_rules_say_their_reason_whole(watched: Service) -> None:
+def test_rules_say_their_reason_whole(watched):
     monitor = open_monitor(watched.store)
     reason = next(state.reason for state in monitor.check() if state.rule.name == "quality")
     assert len(reason) > 200
@@ -50,24 +48,24 @@ def test_rules_say_their_reason_whole(watched: Service) -> None:
         assert reason in check_page(get(watched, path)).text
 
 
-def list_rules(monitor: Monitor) -> tuple[Rule, ...]:
+def list_rules(monitor):
     """The rules that people have made: all but the one about data."""
     return tuple(rule for rule in monitor.rules() if rule.name != "data")
 
 
-def state_of(monitor: Monitor) -> RuleState:
+def state_of(monitor):
     """How the rule of the story stands, beside the one about data."""
     return next(one for one in monitor.check() if one.rule.name == "quality")
 
 
-def test_there_are_no_rules_yet(site: Service) -> None:
+def test_there_are_no_rules_yet(site):
     open_monitor(site.store)
     reader = check_page(get(site, "/rules"))
     assert "No rules about quality yet" in reader.text
     assert "rankscope monitor rule add STORE quality --measure nDCG@5" in reader.text
 
 
-def test_the_rules_that_every_project_gets_have_pages(site: Service) -> None:
+def test_the_rules_that_every_project_gets_have_pages(site):
     monitor = open_monitor(site.store, watches_data=True)
     assert [rule.kind for rule in monitor.rules()] == ["data", "early"]
     reader = check_page(get(site, "/rules"))
@@ -77,7 +75,7 @@ def test_the_rules_that_every_project_gets_have_pages(site: Service) -> None:
         check_page(get(site, path))
 
 
-def test_an_incident_is_on_all_pages_that_tell_of_it(watched: Service) -> None:
+def test_an_incident_is_on_all_pages_that_tell_of_it(watched):
     monitor = open_monitor(watched.store)
     state = state_of(monitor)
     assert state.state == "ALERT"
@@ -94,7 +92,7 @@ def test_an_incident_is_on_all_pages_that_tell_of_it(watched: Service) -> None:
         assert f"{count} active incident" in check_page(get(watched, path)).text
 
 
-def test_an_incident_leads_to_a_trace_that_answers(watched: Service) -> None:
+def test_an_incident_leads_to_a_trace_that_answers(watched):
     page = get(watched, "/incidents")
     link = re.search(r'href="(/trace\?[^"]+)"[^>]*>Find the cause', page)
     assert link is not None
@@ -103,7 +101,7 @@ def test_an_incident_leads_to_a_trace_that_answers(watched: Service) -> None:
     assert "Causes" in reader.text
 
 
-def test_evidence_is_told_with_what_is_needed(watched: Service) -> None:
+def test_evidence_is_told_with_what_is_needed(watched):
     monitor = open_monitor(watched.store)
     state = state_of(monitor)
     reader = check_page(get(watched, "/rules/quality"))
@@ -115,7 +113,7 @@ def test_evidence_is_told_with_what_is_needed(watched: Service) -> None:
             assert f"{stream.floor:.4f}" in reader.text
 
 
-def test_a_rule_is_made_by_the_form(site: Service) -> None:
+def test_a_rule_is_made_by_the_form(site):
     monitor = open_monitor(site.store)
     answer = send(site, "/rules/new", FIELDS)
     assert (answer.status_code, answer.headers["location"]) == (303, "/rules/quality")
@@ -124,7 +122,7 @@ def test_a_rule_is_made_by_the_form(site: Service) -> None:
 
 
 @pytest.mark.slow
-def test_a_rule_is_changed_by_the_form(watched: Service) -> None:
+def test_a_rule_is_changed_by_the_form(watched):
     monitor = open_monitor(watched.store)
     changed = FIELDS | {"tolerance": "0.1", "is_relative": "yes", "channels": "none"}
     del changed["slices"]
@@ -156,9 +154,7 @@ def test_a_rule_is_changed_by_the_form(watched: Service) -> None:
         ("kind", "rise", "drop or"),
     ],
 )
-def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
-    site: Service, field: str, value: str, said: str
-) -> None:
+def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(site, field, value, said):
     monitor = open_monitor(site.store)
     monitor.set_rule(Rule(name="taken", measure="nDCG@5"))
     sent = FIELDS | {"model": "m<b>"} | {field: value}
@@ -173,7 +169,7 @@ def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
     assert [rule.name for rule in list_rules(monitor)] == ["taken"]
 
 
-def test_a_rule_is_silenced_and_heard_again(watched: Service) -> None:
+def test_a_rule_is_silenced_and_heard_again(watched):
     monitor = open_monitor(watched.store)
     path = "/rules/quality"
     assert send(watched, f"{path}/silence", {"hours": "24"}, path).status_code == 303
@@ -184,13 +180,13 @@ def test_a_rule_is_silenced_and_heard_again(watched: Service) -> None:
     assert send(watched, f"{path}/silence", {"hours": "9"}, path).status_code == 422
 
 
-def test_a_rule_is_resolved(watched: Service) -> None:
+def test_a_rule_is_resolved(watched):
     monitor = open_monitor(watched.store)
     assert send(watched, "/rules/quality/resolve", {}, "/rules/quality").status_code == 303
     assert state_of(monitor).state == "OK"
 
 
-def test_a_rule_is_removed_by_who_is_sure(watched: Service) -> None:
+def test_a_rule_is_removed_by_who_is_sure(watched):
     monitor = open_monitor(watched.store)
     assert send(watched, "/rules/quality/remove", {}, "/rules/quality").status_code == 422
     assert len(list_rules(monitor)) == 1
@@ -206,7 +202,7 @@ def test_a_rule_is_removed_by_who_is_sure(watched: Service) -> None:
     "name",
     ["<img src=x onerror=alert(1)>", "\"'><b>", "{{ 7 * 7 }}", "=1+1", "50 % & more?#x", "ä 日本"],
 )
-def test_any_name_of_a_rule_has_a_page(story: Service, name: str) -> None:
+def test_any_name_of_a_rule_has_a_page(story, name):
     watch_story(open_monitor(story.store), name=name)
     path = f"/rules/{quote(name, safe='')}"
     for page in ("/rules", path):
@@ -218,7 +214,7 @@ def test_any_name_of_a_rule_has_a_page(story: Service, name: str) -> None:
     assert send(story, f"{path}/resolve", {}, path).status_code == 303
 
 
-def test_a_form_is_read_as_it_was_filled() -> None:
+def test_a_form_is_read_as_it_was_filled():
     rule = Rule(
         name="a",
         measure="nDCG@5",
@@ -238,7 +234,7 @@ def test_a_form_is_read_as_it_was_filled() -> None:
     assert again == form
 
 
-def test_a_rule_about_data_keeps_what_it_watches(site: Service) -> None:
+def test_a_rule_about_data_keeps_what_it_watches(site):
     monitor = open_monitor(site.store)
     watched = DataRule(name="arrivals", kind="data", watches=("freshness", "labels"))
     monitor.set_rule(watched)
@@ -255,7 +251,7 @@ def test_a_rule_about_data_keeps_what_it_watches(site: Service) -> None:
 
 
 @pytest.mark.slow
-def test_the_page_shows_what_can_be_found_and_what_is_doubtful(story: Service) -> None:
+def test_the_page_shows_what_can_be_found_and_what_is_doubtful(story):
     monitor = open_monitor(story.store)
     watch_story(monitor, tolerance=0.0)
     state = state_of(monitor)
@@ -269,7 +265,7 @@ def test_the_page_shows_what_can_be_found_and_what_is_doubtful(story: Service) -
     assert not told or "Warning:" in text
 
 
-def test_a_limit_is_set_by_the_form_and_its_incident_has_a_chart(story: Service) -> None:
+def test_a_limit_is_set_by_the_form_and_its_incident_has_a_chart(story):
     monitor = open_monitor(story.store)
     form = FIELDS | {"kind": "limit", "below": "0.9", "hours": "24"}
     answer = send(story, "/rules/new", form)
@@ -299,6 +295,6 @@ def test_a_limit_is_set_by_the_form_and_its_incident_has_a_chart(story: Service)
         ("rankings", "Rankings over time"),
     ],
 )
-def test_an_incident_of_a_share_or_a_count_has_a_chart_of_it(measure: str, title: str) -> None:
+def test_an_incident_of_a_share_or_a_count_has_a_chart_of_it(measure, title):
     incident = make_incident(kind="limit", measure=measure)
     assert _name_chart(incident) == title

@@ -22,7 +22,6 @@ from tests.monitor.server.pages.site import (
     CONFIGURATION,
     HOSTILE,
     PROJECT,
-    Reader,
     as_json,
     check_page,
     check_texts,
@@ -31,7 +30,7 @@ from tests.monitor.server.pages.site import (
     open_monitor,
     send,
 )
-from tests.monitor.server.service import NOW, Service
+from tests.monitor.server.service import NOW
 
 PATH = "/settings"
 FIELDS = {
@@ -82,12 +81,12 @@ UNUSUAL = Configuration(
 """With all that the form does not offer, or that nobody could type."""
 
 
-def fill_texts(configuration: Configuration) -> dict[str, str]:
+def fill_texts(configuration):
     """What stands in the fields of a form that is filled."""
     return {name: text for name, (text,) in fill_form(configuration).values.items()}
 
 
-def read_fields(page: str) -> dict[str, str]:
+def read_fields(page):
     """What stands in the fields of a page, as a browser would send it."""
     reader = check_page(page)
     fields = {
@@ -107,21 +106,21 @@ def read_fields(page: str) -> dict[str, str]:
     return fields
 
 
-def sign_in(site: Service, *scopes: str) -> Reader:
+def sign_in(site, *scopes):
     """The page, as who has a key with these scopes sees it."""
     browser = site.browser()
     browser.sign_in(site.make_key("default", *scopes))
     return check_page(browser.get(PATH).text)
 
 
-def test_it_is_a_place_that_one_can_always_go_to(site: Service) -> None:
+def test_it_is_a_place_that_one_can_always_go_to(site):
     for path in ("/", "/incidents", PATH):
         assert PATH in find_links(check_page(get(site, path)))
     [here] = [each for each in check_page(get(site, PATH)).all("a") if "aria-current" in each]
     assert here["href"] == PATH
 
 
-def test_where_nothing_is_measured_pages_lead_to_the_form(site: Service) -> None:
+def test_where_nothing_is_measured_pages_lead_to_the_form(site):
     assert "rankscope monitor configure STORE --positive" in get(site, "/")
     for path in ("/", "/trace", "/incidents", "/rules", "/slices", "/quality", "/comparison"):
         page = get(site, path)
@@ -130,7 +129,7 @@ def test_where_nothing_is_measured_pages_lead_to_the_form(site: Service) -> None
     assert f'under <a href="{PATH}">' in get(site, "/rules/new", 409)
 
 
-def test_the_form_of_a_new_project_needs_no_more_than_labels(site: Service) -> None:
+def test_the_form_of_a_new_project_needs_no_more_than_labels(site):
     fields = read_fields(get(site, PATH))
     assert fields.pop("positive") == ""
     assert fields["measures"] == "nDCG@1 nDCG@5 nDCG@10"
@@ -142,13 +141,13 @@ def test_the_form_of_a_new_project_needs_no_more_than_labels(site: Service) -> N
     assert "No rankings yet" in get(site, "/")
 
 
-def test_labels_are_never_guessed(site: Service) -> None:
+def test_labels_are_never_guessed(site):
     fields = read_fields(get(site, PATH))
     assert send(site, PATH, fields).status_code == 422
     assert not Monitor(site.store).is_configured
 
 
-def test_who_may_only_read_sees_it_without_a_form(site: Service) -> None:
+def test_who_may_only_read_sees_it_without_a_form(site):
     unknown = sign_in(site, "read")
     assert "An admin of the project sets it up" in unknown.text
     open_monitor(site.store, UNUSUAL)
@@ -171,7 +170,7 @@ def test_who_may_only_read_sees_it_without_a_form(site: Service) -> None:
         assert said in reader.text
 
 
-def test_who_may_change_things_sees_what_is_measured_above_the_form(site: Service) -> None:
+def test_who_may_change_things_sees_what_is_measured_above_the_form(site):
     open_monitor(site.store)
     reader = sign_in(site, "read", "admin")
     assert f"{PROJECT}{PATH}" in [form["action"] for form in reader.all("form")]
@@ -180,7 +179,7 @@ def test_who_may_change_things_sees_what_is_measured_above_the_form(site: Servic
     assert "recomputes every value" in reader.text
 
 
-def test_what_is_saved_is_what_is_measured(site: Service) -> None:
+def test_what_is_saved_is_what_is_measured(site):
     monitor = open_monitor(site.store)
     answer = send(site, PATH, FIELDS)
     assert (answer.status_code, answer.headers["location"]) == (303, PATH)
@@ -191,7 +190,7 @@ def test_what_is_saved_is_what_is_measured(site: Service) -> None:
     assert site.ask("GET", "/v1/configuration", key=key).json() == write_configuration(MADE)
 
 
-def test_edges_that_do_not_ascend_are_wrong_beside_their_field(site: Service) -> None:
+def test_edges_that_do_not_ascend_are_wrong_beside_their_field(site):
     open_monitor(site.store)
     answer = send(site, PATH, FIELDS | {"bins": "device=25:10"})
     assert answer.status_code == 422
@@ -200,7 +199,7 @@ def test_edges_that_do_not_ascend_are_wrong_beside_their_field(site: Service) ->
     assert read_fields(answer.text)["bins"] == "device=25:10"
 
 
-def test_values_are_made_anew(story: Service) -> None:
+def test_values_are_made_anew(story):
     monitor = open_monitor(story.store)
     before = monitor.series("nDCG@5", every="day").values
     changed = fill_texts(CONFIGURATION) | {"repeats": "once", "measures": "nDCG@5 nDCG@3"}
@@ -221,9 +220,7 @@ def test_values_are_made_anew(story: Service) -> None:
         ({"baseline": "training"}, {"baseline": BaselineChoice(environment="training")}),
     ],
 )
-def test_what_the_form_does_not_offer_stays(
-    site: Service, changed: dict[str, str], expected: dict[str, object]
-) -> None:
+def test_what_the_form_does_not_offer_stays(site, changed, expected):
     open_monitor(site.store, UNUSUAL)
     fields = read_fields(get(site, PATH))
     assert fields["baseline"] == "kept"
@@ -263,7 +260,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("field", "value", "said"), WRONG)
-def test_what_is_wrong_with_a_field_is_said(field: str, value: str, said: str) -> None:
+def test_what_is_wrong_with_a_field_is_said(field, value, said):
     fields = {name: (text,) for name, text in (FIELDS | {field: value}).items()}
     read, form = read_form(fields, CONFIGURATION)
     assert read is None
@@ -275,9 +272,7 @@ def test_what_is_wrong_with_a_field_is_said(field: str, value: str, said: str) -
     ("field", "value", "said"),
     [one for one in WRONG if one[1] in {"click=much", "nDGC@10", "yesterday"}],
 )
-def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
-    site: Service, field: str, value: str, said: str
-) -> None:
+def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(site, field, value, said):
     monitor = open_monitor(site.store)
     sent = FIELDS | {field: value}
     answer = send(site, PATH, sent)
@@ -295,7 +290,7 @@ def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
     assert Monitor(site.store).configuration == monitor.configuration == CONFIGURATION
 
 
-def test_all_that_is_wrong_is_said_at_once(site: Service) -> None:
+def test_all_that_is_wrong_is_said_at_once(site):
     answer = send(site, PATH, dict.fromkeys(FIELDS, "?"))
     wrong = [each for each in check_page(answer.text).all("span") if each.get("class") == "wrong"]
     assert {each["id"] for each in wrong} == {f"{name}-wrong" for name in set(FIELDS)} - {
@@ -304,7 +299,7 @@ def test_all_that_is_wrong_is_said_at_once(site: Service) -> None:
     }
 
 
-def test_a_pair_of_what_is_sliced_no_more_is_not_dropped_in_silence(site: Service) -> None:
+def test_a_pair_of_what_is_sliced_no_more_is_not_dropped_in_silence(site):
     open_monitor(site.store, UNUSUAL)
     fields = read_fields(get(site, PATH))
     answer = send(site, PATH, fields | {"slices": "device"})
@@ -312,7 +307,7 @@ def test_a_pair_of_what_is_sliced_no_more_is_not_dropped_in_silence(site: Servic
     assert "Expected pairs of two of the attributes" in check_page(answer.text).text
 
 
-def test_who_changes_it_is_told_what_is_lost_with_events_that_were_deleted(story: Service) -> None:
+def test_who_changes_it_is_told_what_is_lost_with_events_that_were_deleted(story):
     monitor = open_monitor(story.store)
     assert "were deleted" not in get(story, PATH)
     monitor.delete_before(to_datetime(NOW // DAY * DAY - 5 * DAY))
@@ -320,7 +315,7 @@ def test_who_changes_it_is_told_what_is_lost_with_events_that_were_deleted(story
 
 
 @pytest.mark.parametrize("text", [each for each in HOSTILE if len(each) < 100])
-def test_any_name_is_shown_as_text(site: Service, text: str) -> None:
+def test_any_name_is_shown_as_text(site, text):
     configured = Configuration(
         definition=define(positive={text: 2.0, "click": 1}, window=3600),
         attributes=(text, "device"),
@@ -340,7 +335,7 @@ def test_any_name_is_shown_as_text(site: Service, text: str) -> None:
 
 
 @pytest.mark.parametrize("configuration", [CONFIGURATION, MADE, UNUSUAL])
-def test_a_form_is_read_as_it_was_filled(configuration: Configuration) -> None:
+def test_a_form_is_read_as_it_was_filled(configuration):
     form = fill_form(configuration)
     read, again = read_form(form.values, configuration)
     assert read is not None
@@ -349,7 +344,7 @@ def test_a_form_is_read_as_it_was_filled(configuration: Configuration) -> None:
 
 
 @pytest.mark.parametrize("word", [*HOSTILE, "add to basket", "a,b", "\\", "two\nlines", "日本"])
-def test_any_word_is_read_as_it_was_written(word: str) -> None:
+def test_any_word_is_read_as_it_was_written(word):
     line = f"one {write_word(word)}, two"
     assert split_words(line) == ["one", word, "two"]
     assert line.isprintable()
@@ -362,12 +357,12 @@ def test_any_word_is_read_as_it_was_written(word: str) -> None:
         *('"' + '\\"' * 32_000, '"\\"' * 20_000 + "\\", '"' * 65_535),
     ],
 )
-def test_a_quote_without_an_end_is_refused(text: str) -> None:
+def test_a_quote_without_an_end_is_refused(text):
     with pytest.raises(UsageError, match="expected quotes"):
         split_words(text)
 
 
-def test_how_long_events_are_kept_is_shown_and_stays_when_the_form_is_sent(site: Service) -> None:
+def test_how_long_events_are_kept_is_shown_and_stays_when_the_form_is_sent(site):
     kept = replace(CONFIGURATION, retention="90d")
     open_monitor(site.store, kept)
     reader = check_page(get(site, PATH))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from datetime import timedelta
 from urllib.parse import quote, urlencode
 
@@ -31,25 +30,25 @@ from tests.monitor.server.pages.site import (
 from tests.monitor.server.service import NOW, Service
 
 
-def test_without_rankings_nothing_can_be_compared(site: Service) -> None:
+def test_without_rankings_nothing_can_be_compared(site):
     open_monitor(site.store)
     check_page(get(site, "/trace"))
     assert "There is nothing to compare yet" in check_page(get(site, "/trace?measure=nDCG@5")).text
 
 
-def test_the_form_suggests_the_newest_version_and_the_one_before(told_story: Service) -> None:
+def test_the_form_suggests_the_newest_version_and_the_one_before(told_story):
     reader = check_page(get(told_story, "/trace"))
     picked = [each.get("value") for each in reader.all("option") if "selected" in each]
     assert [each for each in picked if each] == [pick("3"), pick("4")]
     assert "Held-out check" not in reader.text
 
 
-def pick(version: str) -> str:
+def pick(version):
     """The value of a choice of a model and its version."""
     return f"model=m&version={version}"
 
 
-def test_versions_are_picked_from_the_list_of_those_that_served(told_story: Service) -> None:
+def test_versions_are_picked_from_the_list_of_those_that_served(told_story):
     reader = check_page(get(told_story, "/trace"))
     listed = [
         value for each in reader.all("option") if "version=" in (value := each.get("value") or "")
@@ -68,16 +67,14 @@ def test_versions_are_picked_from_the_list_of_those_that_served(told_story: Serv
 
 @pytest.mark.parametrize("side", ["before", "after"])
 @pytest.mark.parametrize("asked", [{"version": "9"}, {"model": "x"}, {"ranker": pick("9")}])
-def test_a_version_that_never_served_is_refused_with_those_that_did(
-    told_story: Service, side: str, asked: dict[str, str]
-) -> None:
+def test_a_version_that_never_served_is_refused_with_those_that_did(told_story, side, asked):
     query = {f"{side}_{name}": value for name, value in asked.items()}
     text = check_page(get(told_story, f"/trace?{urlencode(query)}")).text
     assert "Choose all rankings, m 4 or m 3." in text
     assert "fell by" not in text
 
 
-def test_the_story_is_told(told_story: Service) -> None:
+def test_the_story_is_told(told_story):
     monitor = open_monitor(told_story.store)
     reader = check_page(get(told_story, "/trace?measure=nDCG@5"))
     spans = monitor.suggest_spans()
@@ -93,7 +90,7 @@ def test_the_story_is_told(told_story: Service) -> None:
     assert told["causes"][0]["name"] == "device=tv, version=4"
 
 
-def test_what_the_page_shows_adds_up(told_story: Service) -> None:
+def test_what_the_page_shows_adds_up(told_story):
     view = view_trace(open_monitor(told_story.store), {"measure": "nDCG@5"}).shown
     assert view is not None
     change = view.trace.change
@@ -107,7 +104,7 @@ def test_what_the_page_shows_adds_up(told_story: Service) -> None:
         assert math.isclose(drawn.steps[-1].end, drawn.after, abs_tol=0.002)
 
 
-def test_queries_lead_to_their_explanation(told_story: Service) -> None:
+def test_queries_lead_to_their_explanation(told_story):
     reader = check_page(get(told_story, "/trace?measure=nDCG@5"))
     links = [link for link in find_links(reader) if link.startswith("/rankings?")]
     assert links
@@ -125,9 +122,7 @@ def test_queries_lead_to_their_explanation(told_story: Service) -> None:
         ("measure", "<b>"),
     ],
 )
-def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
-    told_story: Service, field: str, value: str
-) -> None:
+def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(told_story, field, value):
     asked = {"measure": "nDCG@5", "after_version": "4", "before_version": "3"} | {field: value}
     reader = check_page(get(told_story, f"/trace?{urlencode(asked)}"))
     picked = [each.get("value") for each in reader.all("option") if "selected" in each]
@@ -136,18 +131,18 @@ def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(
     assert "Held-out check" not in reader.text
 
 
-def test_a_span_that_ends_before_it_begins_is_refused(told_story: Service) -> None:
+def test_a_span_that_ends_before_it_begins_is_refused(told_story):
     asked = {"after_since": "2026-11-20T00:00", "after_until": "2026-11-19T00:00"}
     page = get(told_story, f"/trace?{urlencode(asked)}")
     assert "must start before it ends" in check_page(page).text
 
 
-def test_a_field_of_a_time_is_read_as_it_is_written() -> None:
+def test_a_field_of_a_time_is_read_as_it_is_written():
     for time in map(to_datetime, (0, HOUR, NOW, 1_500_000)):
         assert read_moment(write_field(time)) == time
 
 
-def test_the_week_before_a_span_is_held_against_it(told_story: Service) -> None:
+def test_the_week_before_a_span_is_held_against_it(told_story):
     versions = list_versions(open_monitor(told_story.store).store, "default")
     now, week = to_datetime(NOW), timedelta(days=7)
     first = to_datetime(versions[1].first)
@@ -162,9 +157,7 @@ def test_the_week_before_a_span_is_held_against_it(told_story: Service) -> None:
     assert suggest_before(Span(), versions) == Span(environment="validation")
 
 
-def log_ranking(
-    site: Service, ranking_id: str = "r1", doc: str = "a", time: int = NOW - 3 * DAY
-) -> None:
+def log_ranking(site, ranking_id="r1", doc="a", time=NOW - 3 * DAY):
     """Log a ranking whose last document was bought, and a label that came too late."""
     shown = Ranking(
         "e1",
@@ -183,7 +176,7 @@ def log_ranking(
     open_monitor(site.store)
 
 
-def test_it_shows_each_number_of_the_value(site: Service) -> None:
+def test_it_shows_each_number_of_the_value(site):
     log_ranking(site)
     reader = check_page(get(site, "/rankings?id=r1&measure=nDCG@5"))
     discount = 1 / math.log2(3 + 1)
@@ -197,7 +190,7 @@ def test_it_shows_each_number_of_the_value(site: Service) -> None:
     assert [each["contribution"] for each in told["documents"]] == [0, 0, 3 * discount]
 
 
-def test_what_may_change_is_said_to_be_not_final(site: Service) -> None:
+def test_what_may_change_is_said_to_be_not_final(site):
     log_ranking(site, time=NOW - 2 * HOUR)
     reader = check_page(get(site, "/rankings?id=r1"))
     assert "provisional" in reader.text
@@ -205,7 +198,7 @@ def test_what_may_change_is_said_to_be_not_final(site: Service) -> None:
     assert "pending" in reader.text
 
 
-def test_another_measure_is_a_link_away(site: Service) -> None:
+def test_another_measure_is_a_link_away(site):
     log_ranking(site)
     reader = check_page(get(site, "/rankings?id=r1"))
     current = [link for link in reader.all("a") if link.get("aria-current") == "true"]
@@ -213,17 +206,17 @@ def test_another_measure_is_a_link_away(site: Service) -> None:
     assert "0.0000" in check_page(get(site, "/rankings?id=r1&measure=nDCG%401")).text
 
 
-def test_without_an_id_it_asks_for_one(site: Service) -> None:
+def test_without_an_id_it_asks_for_one(site):
     log_ranking(site)
     assert "Ranking ID" in check_page(get(site, "/rankings")).text
 
 
-def test_a_project_that_is_not_configured_explains_nothing(site: Service) -> None:
+def test_a_project_that_is_not_configured_explains_nothing(site):
     assert "rankscope monitor configure" in check_page(get(site, "/rankings?id=r2", 409)).text
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_any_id_has_a_page(site: Service, text: str) -> None:
+def test_any_id_has_a_page(site, text):
     log_ranking(site, ranking_id=text, doc=text[:100])
     check_texts(get(site, f"/rankings?id={quote(text, safe='')}"))
     told = as_json(site.browser().get(f"/v1/rankings/{quote(text, safe='')}"))
@@ -231,7 +224,7 @@ def test_any_id_has_a_page(site: Service, text: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def served(tmp_path_factory):
     """A service whose project has a new version that is worse."""
     folder = tmp_path_factory.mktemp("served")
     made = Service(folder, Settings(open_project="default"), has_key=False)
@@ -245,12 +238,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 @pytest.fixture
-def monitor(served: Service) -> Monitor:
+def monitor(served):
     """The monitor of its project."""
     return Monitor(served.store, clock=lambda: NOW)
 
 
-def test_without_two_versions_it_says_so(site: Service) -> None:
+def test_without_two_versions_it_says_so(site):
     open_monitor(site.store)
     reader = check_page(get(site, "/comparison"))
     assert "No two versions of a model have served at the same time." in reader.text
@@ -259,7 +252,7 @@ def test_without_two_versions_it_says_so(site: Service) -> None:
     assert "There are no rankings of version '3'" in reader.text
 
 
-def test_the_page_says_which_version_is_worse(served: Service, monitor: Monitor) -> None:
+def test_the_page_says_which_version_is_worse(served, monitor):
     found = monitor.compare()
     reader = check_page(get(served, "/comparison"))
     assert found.sentence in reader.text
@@ -267,7 +260,7 @@ def test_the_page_says_which_version_is_worse(served: Service, monitor: Monitor)
     assert len(reader.all("tr")) == 1 + len(found.days)
 
 
-def test_the_overview_links_to_it(served: Service) -> None:
+def test_the_overview_links_to_it(served):
     reader = check_page(get(served, "/"))
     assert "Versions 3 and 4 of m served at the same time." in reader.text
     assert "/comparison?model=m&old=3&new=4" in find_links(reader)
@@ -278,7 +271,7 @@ def test_the_overview_links_to_it(served: Service) -> None:
     assert "Version 4 is worse" in check_page(get(served, "/comparison?model=m&old=3&new=4")).text
 
 
-def test_what_can_not_be_compared_is_said_beside_the_form(served: Service) -> None:
+def test_what_can_not_be_compared_is_said_beside_the_form(served):
     for query, words in (
         ("slice=device", "Enter an attribute and its value"),
         ("since=x", "Enter a time in UTC"),
@@ -290,7 +283,7 @@ def test_what_can_not_be_compared_is_said_beside_the_form(served: Service) -> No
         assert words.lower() in check_page(get(served, f"/comparison?{query}")).text.lower()
 
 
-def test_a_slice_is_compared_over_http_as_in_python(served: Service, monitor: Monitor) -> None:
+def test_a_slice_is_compared_over_http_as_in_python(served, monitor):
     found = monitor.compare(slice=(("device", "phone"),))
     browser = served.browser()
     answer = browser.get("/v1/comparison?slice=device%3Dphone&old=3&new=4")
@@ -301,6 +294,6 @@ def test_a_slice_is_compared_over_http_as_in_python(served: Service, monitor: Mo
         assert answer.json()["error"]["hint"]
 
 
-def test_hostile_texts_are_shown_as_texts(served: Service) -> None:
+def test_hostile_texts_are_shown_as_texts(served):
     for text in HOSTILE:
         check_page(get(served, f"/comparison?{urlencode({'new': text, 'slice': text})}"))

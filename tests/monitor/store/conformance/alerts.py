@@ -124,7 +124,7 @@ class AlertConformance:
         ]
         store.save_rules("music", [ROW], incidents=rows)
 
-        def listed(**chosen: Any) -> list[str]:  # noqa: ANN401 - what a reader chooses
+        def listed(**chosen: Any) -> list[str]:
             return [row.incident_id for row in store.list_incidents("music", **chosen)]
 
         assert listed() == ["i2", "i3", "i1"]

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING
 from unittest import mock
 
 import pytest
@@ -27,14 +24,8 @@ from rankscope.records import replace
 from tests.generated import examples
 from tests.monitor.store.conformance.samples import make_label, make_ranking, read_back, texts_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
-    from rankscope.monitor.events.event import Event
-
-
-def block_of(first: int, last: int, rankings: int) -> Block:
+def block_of(first, last, rankings):
     return Block(0, 1, 0, RANKINGS, 0, 0, first, last, rankings, 0, "[]", 0, b"")
 
 
@@ -51,7 +42,7 @@ def block_of(first: int, last: int, rankings: int) -> Block:
         max_size=6,
     )
 )
-def test_spans_cover_all_blocks_once_in_order(blocks: Sequence[Block]) -> None:
+def test_spans_cover_all_blocks_once_in_order(blocks):
     spans = list(divide(blocks))
     assert spans[0][0] == min(block.first for block in blocks)
     assert spans[-1][1] == max(block.last for block in blocks) + 1
@@ -59,24 +50,24 @@ def test_spans_cover_all_blocks_once_in_order(blocks: Sequence[Block]) -> None:
     assert all(one[1] == other[0] for one, other in pairwise(spans))
 
 
-def test_nothing_is_divided_into_nothing() -> None:
+def test_nothing_is_divided_into_nothing():
     assert list(divide([])) == []
 
 
-def test_as_many_rankings_as_are_sorted_at_once_are_one_span() -> None:
+def test_as_many_rankings_as_are_sorted_at_once_are_one_span():
     half = AT_ONCE // 2
     assert list(divide([block_of(3, 5, half), block_of(4, 9, half)])) == [(3, 10)]
     assert len(list(divide([block_of(0, 5, half), block_of(4, 9, half + 1)]))) > 1
 
 
-def test_spans_have_about_as_many_rankings_as_are_sorted_at_once() -> None:
+def test_spans_have_about_as_many_rankings_as_are_sorted_at_once():
     # Evenly spread over as many microseconds as there are parts, so that edges are whole numbers.
     assert list(divide([block_of(0, PARTS - 1, 4 * AT_ONCE)])) == [
         (at * PARTS // 4, (at + 1) * PARTS // 4) for at in range(4)
     ]
 
 
-def test_many_rankings_of_one_moment_are_one_span() -> None:
+def test_many_rankings_of_one_moment_are_one_span():
     assert list(divide([block_of(7, 7, 5 * AT_ONCE)])) == [(7, 8)]
 
 
@@ -88,7 +79,7 @@ CLICK = Label("c", "x", "b", 8, ("click",))
 
 
 @pytest.fixture(params=["label first", "ranking first"])
-def ambiguous(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[SQLiteStore]:
+def ambiguous(tmp_path, request):
     first = [SHOWN, TOLD], [NAMED]
     with SQLiteStore(tmp_path / "events.db", group_seconds=0) as opened:
         for events in first if request.param == "label first" else first[::-1]:
@@ -96,11 +87,11 @@ def ambiguous(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[SQLite
         yield opened
 
 
-def statuses(store: SQLiteStore, *events: Event) -> list[str]:
+def statuses(store, *events):
     return [outcome.status for outcome in store.append("music", events)]
 
 
-def test_both_are_known_in_their_roles(ambiguous: SQLiteStore) -> None:
+def test_both_are_known_in_their_roles(ambiguous):
     assert statuses(ambiguous, TOLD, NAMED, CLICK) == ["duplicate", "duplicate", "accepted"]
     assert statuses(ambiguous, replace(TOLD, time=7), replace(NAMED, time=6)) == ["conflict"] * 2
     assert statuses(ambiguous, replace(NAMED, event_id="other")) == ["duplicate"]
@@ -111,7 +102,7 @@ def test_both_are_known_in_their_roles(ambiguous: SQLiteStore) -> None:
 
 
 @pytest.mark.parametrize("gone", ["r", "x"])
-def test_one_is_still_known_when_the_other_is_deleted(ambiguous: SQLiteStore, gone: str) -> None:
+def test_one_is_still_known_when_the_other_is_deleted(ambiguous, gone):
     deleted = ambiguous.erase("music", Chosen(ranking_ids=(gone,)))
     ambiguous.verify()
     if gone == "r":
@@ -128,7 +119,7 @@ def test_one_is_still_known_when_the_other_is_deleted(ambiguous: SQLiteStore, go
     ambiguous.verify()
 
 
-def test_projects_know_each_their_own_ids(tmp_path: Path) -> None:
+def test_projects_know_each_their_own_ids(tmp_path):
     assert _core.hash_ids(1, ["r"]) != _core.hash_ids(2, ["r"])
     with SQLiteStore(tmp_path / "events.db", group_seconds=0) as ambiguous:
         ambiguous.append("music", [SHOWN])
@@ -141,7 +132,7 @@ def test_projects_know_each_their_own_ids(tmp_path: Path) -> None:
 SMALL, LARGE = SIZES
 
 
-def append(store: SQLiteStore, sizes: Sequence[int]) -> None:
+def append(store, sizes):
     """Append batches of rankings of some sizes."""
     number = store.last_seq
     for size in sizes:
@@ -149,7 +140,7 @@ def append(store: SQLiteStore, sizes: Sequence[int]) -> None:
         number += size
 
 
-def sizes_of(store: SQLiteStore) -> list[int]:
+def sizes_of(store):
     """The numbers of events of all blocks, in order."""
     return [block.events for block in store.query(lambda one: list_blocks(one, "music"))]
 
@@ -170,9 +161,7 @@ def sizes_of(store: SQLiteStore) -> list[int]:
         ([1] * (ALIKE * ALIKE), [ALIKE * ALIKE]),
     ],
 )
-def test_so_many_blocks_of_one_size_become_one(
-    store: SQLiteStore, batches: list[int], expected: list[int]
-) -> None:
+def test_so_many_blocks_of_one_size_become_one(store, batches, expected):
     append(store, batches)
     assert sizes_of(store) == expected
     assert len(read_back(store, "music", 1000)) == sum(batches)
@@ -180,18 +169,14 @@ def test_so_many_blocks_of_one_size_become_one(
 
 
 @pytest.mark.parametrize(("size", "is_joined"), [(999, True), (1000, False)])
-def test_large_blocks_are_left_alone(
-    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch, size: int, *, is_joined: bool
-) -> None:
+def test_large_blocks_are_left_alone(store, monkeypatch, size, *, is_joined):
     assert LARGE == 1000
     monkeypatch.setattr(writer, "ALIKE", 2)
     append(store, [size, size])
     assert sizes_of(store) == ([2 * size] if is_joined else [size, size])
 
 
-def test_blocks_of_other_hours_environments_kinds_and_projects_are_not_joined(
-    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_blocks_of_other_hours_environments_kinds_and_projects_are_not_joined(store, monkeypatch):
     monkeypatch.setattr(writer, "ALIKE", 2)
     ranking = make_ranking(0)
     store.append("films", [ranking])
@@ -205,13 +190,11 @@ def test_blocks_of_other_hours_environments_kinds_and_projects_are_not_joined(
     store.verify()
 
 
-def test_an_event_is_written_a_few_times(
-    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_event_is_written_a_few_times(store, monkeypatch):
     written = 0
     write = writer.write_columns
 
-    def note(*given: object) -> None:
+    def note(*given):
         nonlocal written
         written += len(given[2])  # type: ignore[arg-type]
         write(*given)  # type: ignore[arg-type]
@@ -226,9 +209,7 @@ def test_an_event_is_written_a_few_times(
 TIMES = st.integers(0, 3) | st.integers(HOUR - 2, HOUR + 2) | st.integers(2 * HOUR, 2 * HOUR + 9)
 
 
-def read_model(
-    rankings: Sequence[Ranking], labels: Sequence[Label], since: int, until: int
-) -> list[tuple[str, list[str]]]:
+def read_model(rankings, labels, since, until):
     """The rankings of a span by time and id, with their labels by time and id."""
     shown = [one for one in rankings if since <= one.time < until]
     return [
@@ -244,7 +225,7 @@ def read_model(
     ]
 
 
-def read_store(store: SQLiteStore, since: int, until: int) -> list[tuple[str, list[str]]]:
+def read_store(store, since, until):
     found: list[tuple[str, list[str]]] = []
     for chunk in store.read("music", since, until, 3, event_ids=True):
         labels = chunk.labels
@@ -262,13 +243,7 @@ def read_store(store: SQLiteStore, since: int, until: int) -> list[tuple[str, li
     st.tuples(TIMES, TIMES),
     st.sampled_from([1, 2, 5, 100]),
 )
-def test_spans_are_those_of_a_plain_model(
-    tmp_path_factory: pytest.TempPathFactory,
-    batches: list[list[int]],
-    told: list[int],
-    span: tuple[int, int],
-    at_once: int,
-) -> None:
+def test_spans_are_those_of_a_plain_model(tmp_path_factory, batches, told, span, at_once):
     path = tmp_path_factory.mktemp("overlaps") / "events.db"
     rankings: list[Ranking] = []
     labels: list[Label] = []
@@ -298,19 +273,19 @@ SECRET = "zQ7-the-user-who-left-4rT"  # noqa: S105 - a name to search for
 """In the ids of a user, of rankings, documents and labels."""
 
 
-def show(number: int, name: str) -> Ranking:
+def show(number, name):
     items = Items((f"{name}-doc-{number}", "other"), (1, 2))
     ranking_id = f"{name}-{number}"
     return Ranking(ranking_id, ranking_id, number, items, f"{name} asks", name)
 
 
-def find_secret(folder: Path) -> set[str]:
+def find_secret(folder):
     """The files that have the secret anywhere in them."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return {path.name for path in files if SECRET.encode() in path.read_bytes()}
 
 
-def test_what_belongs_to_a_user_is_in_no_file_once_it_is_deleted(tmp_path: Path) -> None:
+def test_what_belongs_to_a_user_is_in_no_file_once_it_is_deleted(tmp_path):
     with SQLiteStore(tmp_path / "events.db") as store:
         for number in range(COUNT):
             name = SECRET if number % 8 == 0 else f"user-{number}"
@@ -323,7 +298,7 @@ def test_what_belongs_to_a_user_is_in_no_file_once_it_is_deleted(tmp_path: Path)
         store.verify()
 
 
-def test_a_digest_of_the_ids_of_deleted_events_is_kept(tmp_path: Path) -> None:
+def test_a_digest_of_the_ids_of_deleted_events_is_kept(tmp_path):
     digests = []
     for name, order in (("a.db", 1), ("b.db", -1)):
         with SQLiteStore(tmp_path / name) as store:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from rankscope.monitor.store.records import Chosen
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables.schema import blocks, bodies, ids, pending
 from rankscope.records import replace
-from sqlalchemy import Table
 
 from tests.monitor.store.conformance.samples import make_label, make_ranking
 
@@ -23,7 +21,7 @@ TABLES = {table.name: table for table in (blocks, bodies, ids, pending)}
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(tmp_path_factory):
     """A folder with a store of blocks of rankings and labels, and a label that waits."""
     folder = tmp_path_factory.mktemp("whole")
     with SQLiteStore(folder / "events.db", group_seconds=0) as store:
@@ -39,23 +37,23 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def path(whole: Path, tmp_path: Path) -> Path:
+def path(whole, tmp_path):
     """A copy of it, to be damaged."""
     shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
     return tmp_path / "events.db"
 
 
-def list_rows(connection: sqlite3.Connection, table: Table) -> list[tuple[Any, ...]]:
+def list_rows(connection, table):
     keys = ", ".join(column.name for column in table.primary_key)
     rows: list[tuple[Any, ...]] = connection.execute(f"SELECT {keys} FROM {table.name}").fetchall()  # noqa: S608
     return rows
 
 
-def find(table: Table) -> str:
+def find(table):
     return " AND ".join(f"{column.name} = ?" for column in table.primary_key)
 
 
-def change(value: Any, *, is_key: bool) -> list[Any]:  # noqa: ANN401 - any stored value
+def change(value, *, is_key):
     """Change one byte of a value in some ways, but for a key to none that is there."""
     if isinstance(value, int):
         return [value + 256] if is_key else [value + 256, value ^ 1]
@@ -68,7 +66,7 @@ def change(value: Any, *, is_key: bool) -> list[Any]:  # noqa: ANN401 - any stor
     return [changed.decode() if isinstance(value, str) else bytes(changed)]
 
 
-def assert_damaged(path: Path) -> None:
+def assert_damaged(path):
     with (
         closing(open_sqlite_reader(path)) as reader,
         pytest.raises(FileError) as noticed,
@@ -78,7 +76,7 @@ def assert_damaged(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_changed_byte_in_any_column_is_noticed(path: Path, name: str) -> None:
+def test_a_changed_byte_in_any_column_is_noticed(path, name):
     table, tried = TABLES[name], 0
     asked = ", ".join(column.name for column in table.columns)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -106,7 +104,7 @@ def test_a_changed_byte_in_any_column_is_noticed(path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_missing_row_is_noticed(path: Path, name: str) -> None:
+def test_a_missing_row_is_noticed(path, name):
     table, whole = TABLES[name], path.read_bytes()
     with closing(sqlite3.connect(path)) as connection:
         keys = list_rows(connection, table)
@@ -118,7 +116,7 @@ def test_a_missing_row_is_noticed(path: Path, name: str) -> None:
         assert_damaged(path)
 
 
-def test_columns_of_another_block_are_noticed(path: Path) -> None:
+def test_columns_of_another_block_are_noticed(path):
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         rows = connection.execute("SELECT block_id, body FROM bodies").fetchall()
         assert len(rows) == 5
@@ -133,7 +131,7 @@ def test_columns_of_another_block_are_noticed(path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", ["DELETE FROM bodies{}", "UPDATE bodies SET body = x'00'{}"])
-def test_no_block_is_passed_over_where_its_columns_are_damaged(path: Path, harm: str) -> None:
+def test_no_block_is_passed_over_where_its_columns_are_damaged(path, harm):
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute(harm.format(" WHERE block_id = (SELECT min(block_id) FROM blocks)"))
     with SQLiteStore(path) as store, pytest.raises(FileError) as noticed:
@@ -141,7 +139,7 @@ def test_no_block_is_passed_over_where_its_columns_are_damaged(path: Path, harm:
     assert noticed.value.code == "store_damaged"
 
 
-def test_a_changed_tally_is_noticed(path: Path) -> None:
+def test_a_changed_tally_is_noticed(path):
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("DELETE FROM meta WHERE name = 'blocks'")
     assert_damaged(path)

@@ -12,7 +12,7 @@ revision = "0002"
 down_revision = "0001"
 
 
-def upgrade() -> None:
+def upgrade():
     """Add to the tables; a test may end the process in between."""
     op.create_table(
         "notes",
