@@ -15,8 +15,6 @@ from tests.parity.real import find
 from tests.refusals import refuses
 from tests.trec import write_run
 
-Groups = list[list[str]]
-
 FORMS = ("extrapolated", "min", "max", "residual")
 
 # From rbo/test.csv of github.com/julian-urbano/sigir2024-rbo (MIT), the test values of Corsi and
@@ -92,7 +90,7 @@ PUBLISHED = [
 
 def read(text):
     """A list written with parentheses around ties."""
-    groups: Groups = []
+    groups = []
     is_open = False
     for word in text.split():
         item = word.strip("()")
@@ -134,7 +132,7 @@ def orders(groups):
 def draw(rng, items, length):
     """A random list with ties of up to three items."""
     docs = [f"i{item}" for item in rng.sample(range(items), length)]
-    groups: Groups = []
+    groups = []
     while docs:
         size = rng.randint(1, 3)
         groups.append(docs[:size])

@@ -187,14 +187,12 @@ def test_the_verdict_is_certain_where_the_bounds_are_on_one_side_of_0(one, other
 
 DOCS = "abcdefghi"
 CASES = 250
-Run = dict[str, float]
-Case = tuple[dict[str, int], Run, Run]
 
 
 def make_cases(seed, grades):
     """Judgments and two lists, some with ties, of which up to five documents are unjudged."""
     chance = random.Random(seed)
-    cases: list[Case] = []
+    cases = []
     while len(cases) < CASES:
         pool = DOCS[: chance.randint(1, len(DOCS))]
         scores = chance.choice([2, 4, 20])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 DAY = 86_400_000
 START = 1_788_220_800_000  # 2026-09-01
@@ -64,8 +63,7 @@ class Project:
         """Run a command that succeeds, and give its JSON."""
         done = self.run(command, *words, "--json")
         assert done.returncode == 0, done
-        said: dict[str, Any] = json.loads(done.stdout)
-        return said
+        return json.loads(done.stdout)
 
     def fill(self, events, as_of):
         """Configure it, put events into it, and evaluate it if there is a time to do so."""

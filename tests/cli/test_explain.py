@@ -200,7 +200,7 @@ def ratings(tmp_path):
 @pytest.fixture
 def judged(tmp_path):
     """Human judgments of 20 queries, those of a model of 50, and two runs."""
-    rows: dict[str, list[str]] = {"human": [], "model": [], "a.run": [], "b.run": []}
+    rows = {"human": [], "model": [], "a.run": [], "b.run": []}
     for query in range(50):
         for doc in range(3):
             grade = (query * (doc + 2) + doc) % 3

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -179,8 +178,8 @@ def test_in_github_actions_the_summary_and_the_outputs_are_appended(folder):
     assert outputs.read_text() == "verdict=inconclusive\npassed=false\n"
 
 
-ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
-STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+STEPS = ACTION["runs"]["steps"]
 
 
 def run_action(folder, inputs):

@@ -14,7 +14,7 @@ from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS, lines
 from tests.parity.real import find
 from tests.tabular import write_table
 
-LOG: dict[str, list[object]] = {
+LOG = {
     "search_group_id": ["7", "7", "7", "8", "8", "9"],
     "item_id": ["a", "b", "c", "a", "d", "a"],
     "gains": [0, 3, 1, 2, 0, 0],

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from argparse import ArgumentTypeError, Namespace
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import rankscope
@@ -190,7 +189,7 @@ def test_an_error_is_printed_whole_up_to_800_characters():
 
 
 def test_a_file_has_5_million_documents_at_most():
-    file: Any = SimpleNamespace(name="a")
+    file = SimpleNamespace(name="a")
     for count in (4_999_999, 5_000_000):
         _check_size(count, file)
     with pytest.raises(LimitError):
@@ -217,7 +216,7 @@ def test_a_cutoff_of_trec_eval_is_from_1_to_2_to_the_53rd():
 def count_ranks(p):
     """How many ranks have a weight in RBP."""
     requested = Requested(RBP, f"p={p}", (), (("p", p), ("1", 1.0)))
-    ranks: Any = rbp_kernel(requested, [0, 1])[1]["k"]
+    ranks = rbp_kernel(requested, [0, 1])[1]["k"]
     return int(ranks)
 
 

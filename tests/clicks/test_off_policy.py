@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -181,7 +179,7 @@ def test_rows_without_a_cluster_are_clusters_of_their_own():
     assert (found.lower, found.upper) == pytest.approx((once.lower, once.upper), rel=1e-12)
 
 
-WAYS: dict[str, Callable[[dict[str, Any]], object]] = {
+WAYS = {
     "mapping": dict,
     "lists": lambda log: {name: column.tolist() for name, column in log.items()},
     "booleans": lambda log: {**log, "click": log["click"].astype(bool)},
@@ -193,7 +191,7 @@ WAYS: dict[str, Callable[[dict[str, Any]], object]] = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_tables_of_every_library_are_read(way):
-    options: dict[str, Any] = {"target": TARGET, "cluster": "user"}
+    options = {"target": TARGET, "cluster": "user"}
     expected = rs.evaluate_off_policy(LOG, **options).to_dict()
     assert rs.evaluate_off_policy(WAYS[way](LOG), **options).to_dict() == expected
 
@@ -201,7 +199,7 @@ def test_tables_of_every_library_are_read(way):
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
 def test_logs_are_read_from_files(tmp_path, suffix):
     path = write_table(LOG, tmp_path / f"log.{suffix}")
-    options: dict[str, Any] = {"target": TARGET, "cluster": "user"}
+    options = {"target": TARGET, "cluster": "user"}
     expected = rs.evaluate_off_policy(LOG, **options).to_dict()
     assert rs.evaluate_off_policy(path, **options).to_dict() == expected
 
@@ -312,7 +310,7 @@ def test_rewards_below_0_have_no_lower_limit_by_clipping():
     assert found.lower < VALUE - 0.5 < found.upper
 
 
-MISTAKES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+MISTAKES = {
     "no new policy": ({}, {"target": None}, "bad_parameter"),
     "two new policies": ({}, {"chosen": "item"}, "bad_parameter"),
     "scores as target": ({"target": LOG["target"] * 9}, {}, "bad_propensity"),

@@ -20,7 +20,7 @@ RUNS = ("old", "new", "a|b<c>&_%")
 
 
 def compared(baseline, run, difference, p, **others):
-    fields: dict[str, object] = {
+    fields = {
         "measure": "nDCG@10",
         "n": 20,
         "smallest_p": 1e-5,

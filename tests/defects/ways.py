@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import rankscope as rs
-
-Ways = Callable[..., dict[str, float]]
 
 
 def compute_means(qrels, run, measures, policy="ties=doc_id"):

@@ -287,9 +287,9 @@ class Cells(HTMLParser):
 
     def __init__(self, piece):
         super().__init__()
-        self.tags: list[str] = []
-        self.open: list[str] = []
-        self.rows: list[list[str]] = []
+        self.tags = []
+        self.open = []
+        self.rows = []
         self.feed(piece)
         self.close()
         assert not self.open

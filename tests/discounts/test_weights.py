@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
 
 import pytest
 import rankscope as rs
 from rankscope import nDCG
 
 RANKS = 300
-FORMULAS: dict[str, tuple[float, Callable[[int], float]]] = {
+FORMULAS = {
     "log2": (1, lambda rank: 1 / math.log2(rank + 1)),
     "log(base=e)": (1 / math.log(2), lambda rank: math.log(2) / math.log(rank + 1)),
     "log(base=10)": (1 / math.log10(2), lambda rank: math.log10(2) / math.log10(rank + 1)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -19,19 +18,16 @@ from rankscope.errors import InputError, UsageError
 
 from tests.refusals import refused, refuses
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 LISTS = [["click", "buy"], [], None, ["view"], ["click", None, ""], ["buy", "buy"], ["é"]]
 GRADES_OF_LISTS = [1 + 5, 0, 0, 0, 1, 5 + 5, 7]
 SINGLES = ["click", None, "view", "", "buy", "é"]
 GRADES_OF_SINGLES = [1, 0, 0, 0, 5, 7]
 POSITIVE = {"click": 1, "buy": 5, "é": 7}
 NAN = float("nan")
-NO_LABELS: list[None] = [None, None]
+NO_LABELS = [None, None]
 
 TEXT_LISTS = pa.list_(pa.string())
-FORMS_OF_LISTS: dict[str, Callable[[], object]] = {
+FORMS_OF_LISTS = {
     "lists": lambda: LISTS,
     "tuples and sets": lambda: [
         ("click", "buy"), (), None, {"view"}, {"click"}, ("buy", "buy"), frozenset({"é"})
@@ -60,7 +56,7 @@ FORMS_OF_LISTS: dict[str, Callable[[], object]] = {
     "Arrow, sliced": lambda: pa.array([["buy"], *LISTS, ["buy"]]).slice(1, len(LISTS)),
     "Arrow, chunks": lambda: pa.chunked_array([LISTS[:2], LISTS[2:]], type=TEXT_LISTS),
 }  # fmt: skip
-FORMS_OF_SINGLES: dict[str, Callable[[], object]] = {
+FORMS_OF_SINGLES = {
     "NumPy objects": lambda: np.array(SINGLES, dtype=object),
     "pandas": lambda: pd.Series(SINGLES),
     "pandas, objects": lambda: pd.Series(SINGLES, dtype=object),
@@ -75,7 +71,7 @@ FORMS_OF_SINGLES: dict[str, Callable[[], object]] = {
         [pa.array(part).dictionary_encode() for part in (SINGLES[:4], SINGLES[4:])]
     ),
 }
-FORMS_WITHOUT_LABELS: dict[str, Callable[[], object]] = {
+FORMS_WITHOUT_LABELS = {
     "lists": lambda: [[], []],
     "lists of nothing": lambda: [[None], [None]],
     "NumPy NaN": lambda: np.full(2, np.nan),
@@ -325,7 +321,7 @@ def test_a_separator_splits_text_only(column):
     assert refused.value.code in {"label_type", "input_type"}
 
 
-TABLE: dict[str, list[object]] = {
+TABLE = {
     "qid": ["x", "x", "x", "y", "y"],
     "rank": [1, 2, 3, 1, 2],
     "events": [["view"], ["click", "buy"], None, ["click", "click"], []],

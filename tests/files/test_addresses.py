@@ -7,9 +7,7 @@ import gzip
 import io
 import tarfile
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import fsspec
 import pytest
@@ -54,7 +52,7 @@ def test_files_are_read_through_fsspec():
 @pytest.mark.usefixtures("bucket")
 @pytest.mark.parametrize("path", ["runs", "runs/", "runs/*.run", "r*/[ab].run"])
 def test_a_folder_and_a_pattern_are_several_runs(path):
-    found: Any = rs.evaluate(QRELS, f"memory://data/{path}", "RR")
+    found = rs.evaluate(QRELS, f"memory://data/{path}", "RR")
     assert {name: run["RR"] for name, run in found.items()} == {"a.run": 0.75, "b.run": 0.75}
 
 
@@ -109,7 +107,7 @@ def pack_tar(text, form=tarfile.DEFAULT_FORMAT):
     return packed.getvalue()
 
 
-ARCHIVES: dict[str, Callable[[bytes], bytes]] = {
+ARCHIVES = {
     "zip": pack_zip,
     "tar": pack_tar,
     "tar.gz": lambda text: gzip.compress(pack_tar(text)),
@@ -125,7 +123,7 @@ FORMS = ("trec", "csv", "jsonl", "letor")
 @pytest.mark.parametrize("ending", ARCHIVES)
 def test_an_archive_is_refused_by_its_contents_or_its_name(ending, tmp_path):
     named, other = tmp_path / f"runs.{ending}", tmp_path / "bm25.run"
-    calls: dict[str, Callable[[], object]] = {
+    calls = {
         str(named): lambda: rs.evaluate(QRELS, [str(named), "b.run"], "AP"),
         str(other): lambda: rs.evaluate(QRELS, other, "AP"),
         "<bytes>": lambda: rs.read_qrels(ARCHIVES[ending](QRELS)),

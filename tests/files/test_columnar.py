@@ -8,7 +8,6 @@ import io
 import os
 import threading
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -48,7 +47,7 @@ def test_a_page_that_does_not_fit_its_checksum_is_refused():
     ids=["another type", "no column"],
 )
 def test_files_that_do_not_fit_together_are_named(change, tmp_path):
-    columns: dict[str, object] = dict(TABLE.to_pydict()) | change
+    columns = dict(TABLE.to_pydict()) | change
     other = pa.table({name: column for name, column in columns.items() if column is not None})
     for name, table in (("a", TABLE), ("b", TABLE), ("c", other)):
         pq.write_table(table, tmp_path / f"{name}.parquet")
@@ -153,7 +152,7 @@ def check(path):
     assert [found[name] for name in found] == [expected[name] for name in expected]
 
 
-WRITTEN: dict[str, dict[str, Any]] = {
+WRITTEN = {
     **{name: {"compression": name} for name in ("none", "gzip", "brotli", "lz4")},
     "other encodings": {
         "use_dictionary": False,

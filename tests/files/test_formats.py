@@ -39,7 +39,7 @@ def test_a_folder_and_a_pattern_are_all_their_files(ending, tmp_path):
         last = write(tmp_path / part, ending, f"q{query}")
     (tmp_path / "_temporary").write_bytes(b"?")
     for path in (tmp_path, tmp_path / "d*" / last.name):
-        seen: list[int] = []
+        seen = []
         found = rs.evaluate(path, "RR", progress=lambda done, _, seen=seen: seen.append(done))  # type: ignore[misc]
         assert found.to_dict() == {"q0": {"RR": 1 / 2}, "q1": {"RR": 1 / 2}}
         assert seen == sorted(seen)

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -42,7 +41,7 @@ def make_tables(draw):
     choose.shuffle(pairs)
     integers = draw(st.booleans())
     count = len(pairs)
-    table: dict[str, list[Any]] = {
+    table = {
         "query_id": [query * 7 if integers else f"q{query}" for query, _ in pairs],
         "relevance": choose.choices([0.0, 0.0, 1.0, 3.0, None], k=count),
         "country": [["de", "at", None][query % 3] for query, _ in pairs],
@@ -111,7 +110,7 @@ def scattered(folder):
 
 
 def test_a_limit_of_memory_changes_nothing(scattered, caplog):
-    settings: dict[str, Any] = {
+    settings = {
         "measures": ["nDCG@10", "AP"],
         "by": "user",
         "cluster": "user",
@@ -204,7 +203,7 @@ def make_runs(draw):
     def named(kind, number):
         return number * 7 if integers else f"{kind}{number}"
 
-    run: dict[str, list[Any]] = {
+    run = {
         "query_id": [named("q", query) for query, _ in pairs],
         "doc_id": [named("d", doc) for _, doc in pairs],
     }

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -124,9 +121,9 @@ def test_slices_are_a_column_a_mapping_or_a_series(given):
 
 @pytest.mark.parametrize("name", ["cluster", "weights"])
 def test_clusters_and_weights_are_given_like_slices(name):
-    values: dict[str, Any] = {"q1": 2.0, "q2": 1.0}
+    values = {"q1": 2.0, "q2": 1.0}
     table = LOG.assign(w=LOG["query_id"].map(values))
-    settings: dict[str, Any] = {"interval": 0.95, "score": "new"}
+    settings = {"interval": 0.95, "score": "new"}
     expected = rs.evaluate(LOG, "RR", **settings, **{name: values})
     for given in ("w", pd.Series(values), list(values.values())):
         found = rs.evaluate(table, "RR", **settings, **{name: given})
@@ -191,7 +188,7 @@ RANKED = {name: rs.Rankings.from_run(QRELS, run) for name, run in RUNS.items()}
 EVALUATED = dict(rs.evaluate(QRELS, RUNS, "RR"))
 VALUES = {"query_id": ["q1", "q2", "q3"], "old": [0.1, 0.2, 0.3], "new": [0.2, 0.3, 0.1]}
 SCORES = ["old", "new"]
-UNUSED: dict[str, list[Callable[[], object]]] = {
+UNUSED = {
     "duplicates": [
         lambda: rs.evaluate(RANKED["old"], "RR", duplicates="first"),
         lambda: rs.evaluate(RANKED, "RR", duplicates="first"),

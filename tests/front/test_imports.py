@@ -203,8 +203,7 @@ PACKAGES = {
 
 def run_fresh(program):
     """The list that a fresh interpreter prints, in which no name has been used."""
-    found: list[str] = json.loads(run_python(program).splitlines()[-1])
-    return found
+    return json.loads(run_python(program).splitlines()[-1])
 
 
 @pytest.mark.parametrize("package", PACKAGES)

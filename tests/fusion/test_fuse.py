@@ -8,7 +8,6 @@ from io import StringIO
 from itertools import pairwise
 from random import Random
 from statistics import fmean, median, pstdev
-from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -104,8 +103,6 @@ def fuse(lists, method, *, how="min_max", weights=None, parameter=0.0):
     return {doc: of(values) for doc, values in has.items()}
 
 
-Run = dict[str, dict[str, float]]
-
 # Multiples of an eighth are exact, and repeat, so that there are ties.
 SCORES = st.integers(1, 40).map(lambda n: n / 8)
 ALL = [f"d{n}" for n in range(12)]
@@ -118,8 +115,8 @@ RUNS = st.lists(
 OF_SCORES = [name for name, method in METHODS.items() if not method.is_of_ranks]
 OF_RANKS = [name for name, method in METHODS.items() if method.is_of_ranks and name != "condorcet"]
 PARAMETERS = {"rrf": 60.0, "rbc": 0.8, "log_isr": 0.0}
-WORDS: Run = {"q1": {"d1": 12.0, "d2": 9.0, "d3": 3.0}, "q2": {"d5": 2.0}}
-VECTORS: Run = {"q1": {"d2": 0.9, "d4": 0.5}, "q3": {"d1": 0.1, "d2": 0.1}}
+WORDS = {"q1": {"d1": 12.0, "d2": 9.0, "d3": 3.0}, "q2": {"d5": 2.0}}
+VECTORS = {"q1": {"d2": 0.9, "d4": 0.5}, "q3": {"d1": 0.1, "d2": 0.1}}
 
 
 def check(runs, found, method, **settings):
@@ -413,7 +410,7 @@ def test_what_has_no_best_weights_cannot_be_fitted(measure, method, why):
 def test_weights_are_fitted_on_judgments_by_stratum_and_by_subtopic():
     runs = {"a": {"q": {"x": 2.0, "y": 1.0}}, "b": {"q": {"y": 2.0, "x": 1.0}}}
     for measure in ("infNDCG", "alpha_nDCG"):
-        qrels: Any = [("q", "1", "y", 1), ("q", "2", "z", 1)]
+        qrels = [("q", "1", "y", 1), ("q", "2", "z", 1)]
         fit = rs.fit_fusion(qrels, runs, measure)
         values = rs.evaluate(qrels, runs, measure)
         assert fit.value == values["b"][measure] > values["a"][measure]

@@ -6,7 +6,6 @@ import html
 import json
 import math
 import re
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -169,7 +168,7 @@ HOSTILE = (
 
 def make_check(verdict, slice=None, **changes):  # noqa: A002 - the field
     lower, upper = {"holds": (-0.004, 0.01), "broken": (-0.03, -0.01)}.get(verdict, (-0.03, 0.01))
-    fields: dict[str, object] = {
+    fields = {
         "budget": rs.Budget("nDCG@10", max_drop=0.005),
         "measure": "nDCG@10",
         "by": "" if slice is None else "country",
@@ -378,7 +377,7 @@ CATALOGUE = [f"d{number}" for number in range(100)]
 QUERIES = [f"q{number}" for number in range(40)]
 QRELS = {query: {f"d{number}": 1} for number, query in enumerate(QUERIES)}
 WHY = "no values of queries to resample"
-MISNAMED: Any = {"AP": rs.Budget("Coverage@1", tolerance=0.1)}
+MISNAMED = {"AP": rs.Budget("Coverage@1", tolerance=0.1)}
 
 
 def make_lists(items):

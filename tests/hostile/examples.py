@@ -27,7 +27,7 @@ CHECKS = frozenset({1})
 EVALUATED = ["QRELS", "RUN"]
 STORE = {"store": ["STORE"]}
 
-EXAMPLES: dict[str, Example] = {
+EXAMPLES = {
     "eval": Example({"inputs": EVALUATED}, {}),
     "diff": Example({"qrels": ["QRELS"], "a": ["RUN"], "b": ["OTHER"]}, {}),
     "compare": Example({"inputs": [*EVALUATED, "OTHER"]}, {}),

@@ -64,7 +64,7 @@ def test_a_name_that_stands_for_one_is_not_called(address):
 @pytest.mark.parametrize("write", [str, str.upper, "{}.".format], ids=["plain", "upper", "dot"])
 def test_a_metadata_service_is_refused_by_its_name(name, write):
     """Whatever the name is said to stand for now: the machine that sends may see it otherwise."""
-    asked: list[str] = []
+    asked = []
 
     def resolve(host, _port):
         asked.append(host)

@@ -85,7 +85,7 @@ class Place:
         self.folder.mkdir()
         self.template.mkdir()
         self.busy = socket.create_server(("", 0))
-        self.names: dict[str, str] = {"BUSY": str(self.busy.getsockname()[1])}
+        self.names = {"BUSY": str(self.busy.getsockname()[1])}
         self._fill()
 
     def close(self):

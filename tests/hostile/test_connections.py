@@ -312,7 +312,7 @@ def test_requests_that_are_no_http_leave_lines_of_json(tmp_path, capfd):
 
 
 def test_what_libraries_log_is_written_as_json_without_its_text():
-    lines: list[str] = []
+    lines = []
     access_log = AccessLog(lines.append, lambda: 0)
     with access_log.keep_log_records():
         logging.getLogger("uvicorn.error").warning("sent by %s", "somebody")
@@ -330,7 +330,7 @@ def test_what_libraries_log_is_written_as_json_without_its_text():
 
 def test_a_reader_of_the_log_that_stalls_holds_up_nobody():
     may_write = threading.Event()
-    written: list[str] = []
+    written = []
 
     def write(text):
         may_write.wait()
@@ -349,7 +349,7 @@ def test_a_reader_of_the_log_that_stalls_holds_up_nobody():
 
 def test_a_notification_in_the_log_is_delivered_once_it_is_written():
     may_write = threading.Event()
-    written: list[str] = []
+    written = []
 
     def write(text):
         may_write.wait()

@@ -8,7 +8,6 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -188,7 +187,7 @@ def test_new_files_are_as_the_umask_says(tmp_path):
 def test_a_pipe_gets_what_was_written(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    read: list[str] = []
+    read = []
     reader = threading.Thread(target=lambda: read.append(pipe.read_text(encoding="utf-8")))
     reader.start()
     write_text(pipe, "page" * 50_000)
@@ -197,7 +196,7 @@ def test_a_pipe_gets_what_was_written(tmp_path):
     assert pipe.is_fifo()
 
 
-PLACES: dict[str, Callable[[Path], Path | str]] = {
+PLACES = {
     "a folder": lambda folder: folder,
     "a folder that is missing": lambda folder: folder / "missing" / "page",
     "a folder that is a file": lambda folder: folder / "file" / "page",

@@ -58,7 +58,7 @@ DISCOUNTS = [
 def test_many_cutoffs_give_the_bits_that_each_gives(
     *, lists, cutoffs, measure, gain, discount, negative, missing_gain, empty, has_ideal
 ):
-    settings: dict[str, object] = {
+    settings = {
         "gain": gain,
         "negative": negative,
         "missing_gain": missing_gain,

@@ -8,11 +8,8 @@ import subprocess
 import sys
 import tracemalloc
 import urllib.parse
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
 import rankscope as rs
 from hypothesis import given
@@ -172,7 +169,7 @@ def test_large_numbers_that_are_in_the_domain_are_read(text):
 
 
 HUGE = 10**5000
-CALLS: dict[str, Callable[[], object]] = {
+CALLS = {
     "a cutoff": lambda: rs.nDCG @ HUGE,
     "a cutoff of a measure without one": lambda: rs.NumRel @ HUGE,
     "a relevance level": lambda: rs.P(rel=HUGE),
@@ -198,7 +195,7 @@ CALLS: dict[str, Callable[[], object]] = {
 
 
 def nest(depth):
-    nested: list[Any] = []
+    nested = []
     for _ in range(depth):
         nested = [nested]
     return nested
@@ -232,7 +229,7 @@ def test_names_are_compared_in_one_place_only():
 
 
 def test_comparing_names_is_bounded(monkeypatch):
-    compared: list[int] = []
+    compared = []
     original = difflib.get_close_matches
 
     def count(word, known, **said):
@@ -322,7 +319,7 @@ def test_the_service_refuses_hostile_measures(name, service):
     short, text = SHORT[name], HOSTILE[name]
     measured = write_configuration(MUSIC)
     measured["definition"] = {**measured["definition"], "measures": [text]}
-    answers: list[httpx.Response] = [
+    answers = [
         service.ask("GET", f"/v1/series?measure={escape(short)}", key=reader),
         service.ask("GET", f"/v1/trace?measure={escape(short)}", key=reader),
         service.ask("PUT", "/v1/configuration", json.dumps(measured).encode(), key=admin),

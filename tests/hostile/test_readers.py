@@ -14,7 +14,6 @@ import struct
 import subprocess
 import sys
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -40,7 +39,7 @@ def outcomes_of(acts):
         exception, or `signal` with its number.
     """
     waiting = list(acts)
-    outcomes: list[str] = []
+    outcomes = []
     while len(outcomes) < len(waiting):
         outcomes += _do_until_one_ends(waiting[len(outcomes) :])
     return outcomes
@@ -290,7 +289,7 @@ def json_lines(table):
 LETOR = "".join(
     f"{grade} qid:{query} # docid = {doc}\n" for query, doc, _, grade in SOME_ROWS
 ).encode()
-FILES: dict[str, list[bytes]] = {
+FILES = {
     "csv": [delimited(","), gzip.compress(delimited(","), mtime=0)],
     "tsv": [delimited("\t"), bz2.compress(delimited("\t"))],
     "jsonl": [json_lines(PLAIN), json_lines(LISTS), pack_zstd(json_lines(PLAIN))],
@@ -328,7 +327,7 @@ def damage(good, others, choose):
 
 
 def read(data, form):
-    file: Any = rs.File(data, form)  # type: ignore[arg-type]  # a format
+    file = rs.File(data, form)  # type: ignore[arg-type]  # a format
     measures = ["RR", "nDCG@10"]
     rs.evaluate(file, RUN, measures) if form == "letor" else rs.evaluate(file, measures)
 

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -25,7 +24,7 @@ from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.evaluate.days import Contexts
 from rankscope.monitor.evaluate.stored_windows import add_cells, unpack_cell
 from rankscope.monitor.evaluate.values import evaluate_chunks
-from rankscope.monitor.evaluate.windows import Cell, sum_cells
+from rankscope.monitor.evaluate.windows import sum_cells
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
@@ -51,11 +50,6 @@ from sqlalchemy import event, text
 from tests.hostile.stuck_server import ENDLESS
 from tests.monitor.server.test_routes import list_endpoints
 from tests.refusals import refuses
-
-if TYPE_CHECKING:
-    from rankscope.monitor.evaluate.stored_windows import StoredCell
-    from rankscope.monitor.events.event import Event
-
 
 PROJECT = "music"
 MUSIC = Configuration(
@@ -86,7 +80,7 @@ def show(name, time, version, model="search"):
 
 def make_log(requests, hours=3, releases=4):
     """Return rankings of requests that are versions, and some of releases in every hour."""
-    events: list[Event] = []
+    events = []
     for number in range(requests):
         time = START + number * hours * HOUR // requests
         events += show(f"request {number}", time, f"id-{number:05}")
@@ -262,14 +256,14 @@ def test_what_is_folded_adds_up_to_the_same_bits(tmp_path):
         store = monitor.store
         progress = store.progress(PROJECT, MUSIC.digest)
         assert progress is not None
-        unfolded: dict[object, Cell] = {}
+        unfolded = {}
         evaluated = evaluate_chunks(store.read(PROJECT), MUSIC.definition, now=NOW)
         slicing = Slicing.from_json(progress.slicing)
         for key, cell in sum_cells(evaluated, Contexts(store, PROJECT), slicing).items():
             window = key.start, key.slice
             unfolded[window] = unfolded[window].merge(cell) if window in unfolded else cell
         stored = map(unpack_cell, store.cells(PROJECT, MUSIC.digest))
-        found: dict[object, list[StoredCell]] = {}
+        found = {}
         for one in stored:
             found.setdefault((one.key.start, one.key.slice), []).append(one)
         for window, cells in found.items():
@@ -305,7 +299,7 @@ def test_a_list_of_versions_has_all_rankings_in_it(tmp_path):
 
 
 def test_a_version_in_use_is_listed_before_larger_ones_of_long_ago(tmp_path):
-    events: list[Event] = []
+    events = []
     for number in range(150):
         for at in range(2 + number % 3):
             events += show(f"old {number} {at}", START - 100 * DAY, f"old-{number:03}")
@@ -433,7 +427,7 @@ def stuck(tmp_path, request):
 def test_sigterm_ends_the_process_whatever_readers_do(stuck, request):
     assert stuck.stdout is not None
     address = stuck.stdout.readline().strip()
-    answers: list[httpx.Response | httpx.TransportError] = []
+    answers = []
 
     def ask():
         try:
@@ -463,7 +457,7 @@ def test_sigterm_ends_the_process_whatever_readers_do(stuck, request):
 
 def test_the_newest_windows_are_found_by_the_index_of_their_slice(tmp_path):
     with open_monitor(tmp_path, make_log(50)) as monitor:
-        plans: list[str] = []
+        plans = []
         engine = monitor.store.engine
 
         def explain(*given):

@@ -6,10 +6,7 @@ import decimal
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -183,7 +180,7 @@ def of_table(table):
     return rs.Rankings.from_table(table).evaluate("DCG")["DCG"]
 
 
-WAYS: tuple[Callable[[Any], float], ...] = (
+WAYS = (
     read_dict,
     read_list,
     read_frame,
@@ -309,7 +306,7 @@ def test_zeros_in_front_of_a_count_are_no_digits_of_it(files):
 MOST_BYTES = 256 * 1024
 MOST_DOTS = 100
 
-READERS: dict[str, Callable[[Path], object]] = {
+READERS = {
     "gate": read_gate_file,
     "channels": lambda path: read_channels(path, {"A": "x" * 100_000, "B": "b"}),
 }

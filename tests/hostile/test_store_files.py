@@ -231,7 +231,7 @@ def test_a_missing_secret_keeps_no_other_notification(tmp_path):
         )
         assert store.transact(rule).result() == []
         (tmp_path / "events.db.secrets").write_bytes(b"damaged")
-        logged: list[str] = []
+        logged = []
         deliverer = Deliverer(
             store,
             log=partial(write_to_log, lambda event, _fields: logged.append(event)),

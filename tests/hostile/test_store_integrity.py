@@ -7,7 +7,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -25,7 +24,7 @@ from rankscope.monitor.store.keys import AuditEntry, Secret, authenticate, make_
 from rankscope.monitor.store.log.removal import mark_deleted
 from rankscope.monitor.store.records import OpenHour, Progress, RuleRow, Webhook
 from rankscope.monitor.store.sqlite import startup as opening
-from rankscope.monitor.store.sqlite.high_water import HighWater, Mark
+from rankscope.monitor.store.sqlite.high_water import HighWater
 from rankscope.monitor.store.sqlite.lock import InodeLock
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables.outbox import set_webhook
@@ -74,7 +73,7 @@ def put_progress(store):
     )
 
 
-WRITES: dict[str, Callable[[SQLiteStore], object]] = {
+WRITES = {
     "an event": lambda store: store.append("music", [make_ranking(9)]),
     "an event that was there, which is counted": lambda store: store.append(
         "music", [make_ranking(1)]
@@ -172,7 +171,7 @@ def test_a_key_that_was_revoked_stays_so(filled, tmp_path):
 
 
 def test_a_group_is_one_transaction_with_one_number_and_one_sync(tmp_path, monkeypatch):
-    written: list[Mark] = []
+    written = []
     write = HighWater.write
 
     def count(self, mark, *closed):

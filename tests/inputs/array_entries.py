@@ -88,7 +88,7 @@ def read_only(numbers):
 
 
 KINDS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "g")
-OK: dict[str, Callable[[Numbers], object]] = {
+OK = {
     **{f"N7 {np.dtype(kind)}": lambda n, kind=kind: np.array(n, dtype=kind) for kind in KINDS},
     **{
         f"N8 {kind} of the other byte order": lambda n, kind=kind: np.array(n).astype(kind)
@@ -189,7 +189,7 @@ REFUSED = (
 )
 """What stands where three numbers are wanted, and is none of that."""
 
-TRUTHS: dict[str, tuple[Callable[[], object], int | None]] = {
+TRUTHS = {
     "N6 truth among objects": (lambda: np.array([1, True, 0], dtype=object), 2),
     "N7 truth values": (lambda: np.array([True, True, False]), None),
     "N7 truth values of another library": (lambda: pl.Series([True, True, False]), None),
@@ -200,7 +200,7 @@ TRUTHS: dict[str, tuple[Callable[[], object], int | None]] = {
 }
 """Truth values that are the grades 1, 1 and 0, and no scores: the place of the first of them."""
 
-HUGE_FORMS: dict[str, Callable[[], object]] = {
+HUGE_FORMS = {
     "an integer": lambda: [1, 10**400, 2],
     "an integer below": lambda: [1, -(10**400), 2],
     "an integer that Python cannot print": lambda: [1, 10**10_000, 2],

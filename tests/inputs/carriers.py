@@ -7,20 +7,16 @@ import fcntl
 import gzip
 import os
 import threading
-from collections.abc import Callable
 from contextlib import contextmanager, suppress
 
 import pyarrow as pa
 
-Pack = Callable[[bytes], bytes]
-
 
 def pack_zstd(text):
-    packed: bytes = pa.Codec("zstd").compress(text, asbytes=True)
-    return packed
+    return pa.Codec("zstd").compress(text, asbytes=True)
 
 
-PACKINGS: dict[str, Pack] = {
+PACKINGS = {
     "file": bytes,
     "gzip": lambda text: gzip.compress(text, 1),
     "zstd": pack_zstd,

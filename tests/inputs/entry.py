@@ -50,7 +50,7 @@ def lines(*texts):
 
 def nested(rows):
     """Return rows as a mapping of mappings; none where one would drop a row."""
-    made: dict[object, dict[object, object]] = {}
+    made = {}
     for query, doc, number in rows:
         docs = made.setdefault(query, {})
         if doc in docs:
@@ -59,7 +59,7 @@ def nested(rows):
     return made
 
 
-QRELS_ROWS: tuple[Row, ...] = (
+QRELS_ROWS = (
     ("q1", "d1", 2),
     ("q1", "d2", 0),
     ("q1", "d3", 1),
@@ -67,7 +67,7 @@ QRELS_ROWS: tuple[Row, ...] = (
     ("q2", "d4", 0),
 )
 QRELS = lines(*(f"{query} 0 {doc} {grade}" for query, doc, grade in QRELS_ROWS))
-RUN_ROWS: tuple[Row, ...] = (
+RUN_ROWS = (
     ("q1", "d2", 3.0),
     ("q1", "d1", 2.5),
     ("q1", "d9", 2.0),

@@ -9,7 +9,7 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.inputs.entry import QRELS_ROWS, RUN_ROWS, Entry, Row, lines
+from tests.inputs.entry import QRELS_ROWS, RUN_ROWS, Entry, lines
 
 HEADERS = {"qrels": ("query_id", "doc_id", "relevance"), "run": ("query_id", "doc_id", "score")}
 COUNT = len(RUN_ROWS)
@@ -203,7 +203,7 @@ def with_doc(text):
     return f'{{"query_id": "q2", "doc_id": {text}, "score": -1}}'
 
 
-ONE: tuple[Row, ...] = (("q2", "d5", -1.0),)
+ONE = (("q2", "d5", -1.0),)
 
 JSON_LINES = (
     json_file(

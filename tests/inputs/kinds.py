@@ -10,8 +10,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-Row = tuple[str, str, str, Callable[[Any, Any], Any]]
-
 IN_PLACE = "in place"
 COPIED = "copied"
 ONE_BY_ONE = "one by one"
@@ -48,7 +46,7 @@ class OnlyDLPack:
         return self._held.__dlpack_device__()
 
 
-LISTS: tuple[Row, ...] = (
+LISTS = (
     ("`{query: {doc: score}}`", "", ONE_BY_ONE, lambda _, i: {d: -float(i.index(d)) for d in i}),
     ("`{query: [doc, …]}`, best first", "", ONE_BY_ONE, lambda _, ids: ids),
     ("`{query: (doc, …)}`", "", ONE_BY_ONE, lambda _, ids: tuple(ids)),
@@ -58,7 +56,7 @@ LISTS: tuple[Row, ...] = (
     ("`{query: Series of ids}`", "polars", ONE_BY_ONE, lambda pl, ids: pl.Series(ids)),
     ("`{query: array of ids}`", "pyarrow", ONE_BY_ONE, lambda pa, ids: pa.array(ids)),
 )
-TABLES: tuple[Row, ...] = (
+TABLES = (
     (
         "mapping of column name to list or array",
         "numpy",
@@ -90,7 +88,7 @@ TABLES: tuple[Row, ...] = (
     ("`Dataset`", "datasets", "as Arrow", lambda hf, columns: hf.Dataset.from_dict(columns)),
 )
 SHORT = "tensor on the CPU, `bfloat16`, `float16`, `float8`, integers, `bool`"
-ARRAYS: tuple[Row, ...] = (
+ARRAYS = (
     ("list, tuple, nested lists", "", COPIED, lambda _, numbers: numbers),
     ("list of `Decimal`", "", COPIED, lambda _, numbers: [*map(decimal.Decimal, numbers)]),
     ("`float64`, contiguous", "numpy", IN_PLACE, lambda np, numbers: np.array(numbers, float)),

@@ -70,10 +70,10 @@ def outcome_of_json(done):
 
 def expected_values(qrels, run):
     """Compute the values of all judged queries by the definitions of the measures."""
-    grades: dict[object, dict[object, float]] = {}
+    grades = {}
     for query, doc, grade in qrels:
         grades.setdefault(query, {})[doc] = grade  # type: ignore[assignment]  # numbers here
-    lists: dict[object, list[Retrieved]] = {}
+    lists = {}
     for query, doc, score in run:
         grade = grades.get(query, {}).get(doc)
         lists.setdefault(query, []).append(Retrieved(doc, score, grade))  # type: ignore[arg-type]

@@ -17,9 +17,8 @@ import pyarrow.compute as pc
 from tests.inputs.array_entries import CUDA, Tensor
 
 Columns = Mapping[str, object]
-Form = Callable[[Columns], object]
 
-PLAIN: dict[str, list] = {
+PLAIN = {
     "qid": ["q1", "q1", "q2", "q1", "q2"],
     "doc_id": ["a", "b", "a", "é", "c"],
     "relevance": [2, 0, 1, 1, 0],
@@ -80,7 +79,7 @@ def chunked(columns):
     return pa.concat_tables([table.slice(0, 2), table.slice(2, 0), table.slice(2)])
 
 
-OK: dict[str, Form] = {
+OK = {
     "mapping of lists": dict,
     "mapping of arrays": lambda columns: {name: np.array(columns[name]) for name in columns},
     "mapping of columns of all libraries": lambda columns: {
@@ -149,7 +148,7 @@ OK: dict[str, Form] = {
 }
 """Ways to hold a table, which give the values of plain lists."""
 
-NUMBERS: dict[str, Callable[[list[int]], object]] = {
+NUMBERS = {
     **{
         kind: lambda n, kind=kind: np.array(n, kind)
         for kind in ("i1", "u2", "i4", "i8", "u8", ">i4")

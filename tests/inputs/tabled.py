@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
 
 import polars as pl
 import pyarrow as pa
@@ -13,7 +12,6 @@ import pyarrow.parquet as pq
 import rankscope as rs
 
 NAMES = {"qrels": ("query_id", "doc_id", "relevance"), "run": ("query_id", "doc_id", "score")}
-Columns = dict[str, list[object]]
 
 
 def columns_of(rows, role):
@@ -55,7 +53,7 @@ def _typed(columns):
     return pa.table(dict(zip(columns, [*ids, numbers], strict=True)))
 
 
-WRITERS: dict[str, Callable[[Columns], object]] = {
+WRITERS = {
     "CSV": lambda columns: _write_delimited(columns, "csv"),
     "TSV": lambda columns: _write_delimited(columns, "tsv"),
     "JSON lines": _write_json,

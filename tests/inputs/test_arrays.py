@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 import threading
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,7 +30,7 @@ from tests.inputs.outcome import is_refused
 
 SCORES = [2, 3, 1]
 
-OF_GRADES: dict[str, Callable[[Any], Any]] = {
+OF_GRADES = {
     "from_lists": lambda x: Rankings.from_lists([x]).evaluate(nDCG)[nDCG],
     "ideal of from_lists": lambda x: Rankings.from_lists([PLAIN], ideal=[x]).evaluate(nDCG)[nDCG],
     "from_groups": lambda x: Rankings.from_groups(x, SCORES, [3]).evaluate(nDCG)[nDCG],
@@ -49,7 +47,7 @@ OF_GRADES: dict[str, Callable[[Any], Any]] = {
     "ideal of ndcg": lambda x: rs.ndcg(PLAIN, ideal=x),
     "lists of ndcg": lambda x: rs.ndcg([x, x])[1],
 }
-OF_SCORES: dict[str, Callable[[Any], Any]] = {
+OF_SCORES = {
     "from_groups": lambda x: Rankings.from_groups(SCORES, x, [3]).evaluate(nDCG)[nDCG],
     "from_arrays": lambda x: Rankings.from_arrays(SCORES, x, groups="one").evaluate(nDCG)[nDCG],
     "ndcg_score": lambda x: rs.ndcg_score([SCORES], [x]),
@@ -199,10 +197,10 @@ def test_rows_of_different_lengths_are_no_matrix():
 
 
 def test_lists_in_lists_in_lists_are_refused_however_deep():
-    deep: list[object] = [1]
+    deep = [1]
     for _ in range(100_000):
         deep = [deep]
-    itself: list[object] = []
+    itself = []
     itself.append(itself)
     for odd in ([[[1]]], deep, itself):
         is_refused(lambda odd=odd: Rankings.from_arrays(odd, odd), "array_shape")
@@ -276,7 +274,7 @@ def test_nan_is_no_document_in_a_matrix_and_a_grade_that_is_not_known(kind):
 def test_infinity_is_found_in_the_row_that_has_it(*, ignore_ties):
     holed = [[math.nan, 1, 2], [math.nan, math.inf, 2]]
     for scores, padding in (([SCORES, [1, math.inf, 2]], None), (holed, "nan")):
-        choices: Any = {"ignore_ties": ignore_ties, "padding": padding}
+        choices = {"ignore_ties": ignore_ties, "padding": padding}
         for form in (scores, np.array(scores)):
             call = partial(rs.ndcg_score, [SCORES] * 2, form, **choices)
             assert is_refused(call, "score_overflow").location == "y_score:2:2"

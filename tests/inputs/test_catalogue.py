@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import pytest
 import rankscope as rs
 
 from tests.inputs import file_entries, trec_entries
 from tests.inputs.carriers import PACKINGS, pipe_of
-from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS, Row, nested
+from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS, nested
 from tests.inputs.outcome import (
     MEASURES,
     ONLY_IN_TEXT,
@@ -29,7 +27,7 @@ from tests.inputs.tabled import WRITERS, tabled
 
 TREC = (*trec_entries.JUDGMENTS, *trec_entries.RUNS)
 TEXTS = ("", "csv", "tsv", "jsonl")
-OBJECTS: dict[str, Callable[[tuple[Row, ...]], object]] = {
+OBJECTS = {
     "rows": list,
     "generator": iter,
     "dict": nested,
@@ -128,7 +126,7 @@ def outcomes(entry, way, folder, program):
 
 def name_format(entry):
     """Return what names the format of a path or of bytes, unless it is TREC."""
-    form: Any = entry.form
+    form = entry.form
     return lambda given: rs.File(given, form) if form else given
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import array
 import collections
-from collections.abc import Callable
 from itertools import permutations
 from types import ModuleType
-from typing import Any
 
 import ir_measures
 import numpy as np
@@ -31,7 +29,7 @@ SCORED = {
 }
 EXPECTED = rs.evaluate(GRADED, SCORED, MEASURES).to_dict()
 
-RUN_FORMS: dict[str, Callable[[list[str]], object]] = {
+RUN_FORMS = {
     "list": list,
     "deque": collections.deque,
     "array of texts": lambda docs: np.array(docs, dtype=str),
@@ -48,7 +46,7 @@ RUN_FORMS: dict[str, Callable[[list[str]], object]] = {
     "pairs as lists": lambda docs: [[doc, -at] for at, doc in enumerate(docs)],
     "pairs in any order": lambda docs: [(doc, -at) for at, doc in enumerate(docs)][::-1],
 }
-JUDGED_FORMS: dict[str, Callable[[list[str]], object]] = {
+JUDGED_FORMS = {
     **{name: form for name, form in RUN_FORMS.items() if not name.startswith("pairs")},
     "set": set,
     "frozenset": frozenset,
@@ -137,7 +135,7 @@ def test_a_document_judged_twice_by_a_list_counts_once():
 
 
 ROWS = pd.DataFrame({"user": [1, 1, 2], "item": [10, 11, 12]})
-REFUSED: dict[str, tuple[Callable[[], object], str, str]] = {
+REFUSED = {
     "text": (lambda: "d1", "found str", "['d1']"),
     "bytes": (lambda: b"d1", "found bytes", "[b'd1']"),
     "nothing": (lambda: None, "found NoneType", "[]"),
@@ -218,7 +216,7 @@ def test_they_are_noted_where_a_measure_needs_a_grade_of_1(measure):
     assert count(BETWEEN, measure) == (3 if measure in NEEDED else 0)
 
 
-WAYS: dict[str, Callable[[Any], Any]] = {
+WAYS = {
     "rows": lambda grades: [("q", "a", grade) for grade in grades],
     "file": lambda grades: "".join(f"q 0 a {grade}\n" for grade in grades).encode(),
     "table": lambda grades: {"query_id": ["q"] * 3, "doc_id": ["a"] * 3, "relevance": [*grades]},
@@ -230,8 +228,8 @@ WAYS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("grades", [*permutations((1, 3, 2))])
 @pytest.mark.parametrize("way", WAYS)
 def test_the_largest_of_three_grades_stands(way, grades):
-    run: Any = {7: {8: 1.0}} if way == "integers" else {"q": {"a": 1.0}}
-    choices: Any = {"subtopics": True} if way == "subtopics" else {}
+    run = {7: {8: 1.0}} if way == "integers" else {"q": {"a": 1.0}}
+    choices = {"subtopics": True} if way == "subtopics" else {}
     for duplicates, expected in (("max", 3.0), ("first", float(grades[0]))):
         choices["duplicates"] = duplicates
         assert rs.evaluate(WAYS[way](grades), run, "DCG@1", **choices)["DCG@1"] == expected
@@ -246,7 +244,7 @@ RUNS = {
 
 def of_ranx(name):
     """Return a class of ranx, or one with the same methods in a module of the same name."""
-    ranx: Any = ModuleType("ranx.data_structures")
+    ranx = ModuleType("ranx.data_structures")
     try:
         import ranx  # noqa: PLC0415 - it is in `make test-integrations`
     except ModuleNotFoundError:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -13,7 +10,7 @@ from rankscope.errors import FileError, FormatError
 
 from tests.refusals import refused, refuses
 
-CURRENT: dict[str, list[Any]] = {
+CURRENT = {
     "query_id": ["q1", "q1"],
     "doc_id": ["d1", "d2"],
     "relevance": [1, 0],
@@ -22,7 +19,7 @@ CURRENT: dict[str, list[Any]] = {
 QRELS = {"q1": {"d1": 1}}
 RUN = {"q1": {"d1": 1.0}}
 
-READERS: dict[str, Callable[[str], object]] = {
+READERS = {
     "evaluate judgments": lambda path: rs.evaluate(path, RUN, "RR"),
     "evaluate a run": lambda path: rs.evaluate(QRELS, path, "RR"),
     "evaluate several runs": lambda path: rs.evaluate(QRELS, {"a": path}, "RR"),

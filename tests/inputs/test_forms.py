@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 import sqlite3
 import types
-from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,8 +21,6 @@ from hypothesis import strategies as st
 
 from tests.generated import examples
 from tests.refusals import refused
-
-Row = tuple[str, str, float]
 
 MEASURES = ["nDCG@1,3,10", "AP", "RR", "P(rel=2)@5", "Bpref", "nDCG"]
 QRELS = [("q1", "d1", 3), ("q1", "d2", 0), ("q1", "d3", 1), ("q2", "d4", 1), ("q2", "d1", 2)]
@@ -124,7 +121,7 @@ def index(rows, number, *names):
     return frame.rename_axis(list(names)) if names else frame
 
 
-FORMS: dict[str, Callable[[Sequence[Row], str], object]] = {
+FORMS = {
     "records of lists": lambda rows, number: to_records(nested(rows, number)),
     "records of objects": lambda rows, number: to_records(objects(rows, number)),
     "rows of a frame": lambda rows, number: list(pd.DataFrame(flat(rows, number)).itertuples()),
@@ -182,7 +179,7 @@ def test_judgments_and_a_run_of_any_form_have_the_values_of_trec_files(form):
 @pytest.mark.parametrize("form", sorted(FORMS.keys() - {"arrow batches"}))
 def test_runs_of_any_form_can_have_names(form):
     make = FORMS[form]
-    named: Any = {"a": make(RUN, "score"), "b": make(RUN[1:], "score")}
+    named = {"a": make(RUN, "score"), "b": make(RUN[1:], "score")}
     found = rs.evaluate(trec_qrels(QRELS), named, MEASURES)
     assert found["a"].to_dict() == EXPECTED
     assert found["b"].to_dict() == evaluate(trec_qrels(QRELS), trec_run(RUN[1:]))
@@ -236,7 +233,7 @@ def test_a_joined_table_has_grades_and_scores_in_one_row(form):
         "grades": nested([(q, d, grades[q, d]) for q, d, _ in rows], "grades")["grades"],
     }
     flattened = {**flat(rows, "score"), "grades": [grades[q, d] for q, d, _ in rows]}
-    table: object = {
+    table = {
         "records": to_records(flattened),
         "columns of lists": joined,
         "pandas lists": pd.DataFrame(joined),
@@ -308,7 +305,7 @@ def test_the_splits_of_a_dataset_of_hugging_face_are_refused():
     refused(lambda: rs.compare(trec_qrels(QRELS), tables, "AP"), "input_type", "one split")
 
 
-MISTAKES: dict[str, tuple[dict[str, list[Any]], str, int | None]] = {
+MISTAKES = {
     "lists of different lengths": (
         {"query_id": ["q1", "q2"], "doc_ids": [["a"], ["b", "c"]], "score": [[1.0], [1.0]]},
         "length_mismatch",
@@ -346,7 +343,7 @@ MISTAKES: dict[str, tuple[dict[str, list[Any]], str, int | None]] = {
 @pytest.mark.parametrize("library", ["dict", "pandas", "polars", "arrow"])
 def test_mistakes_in_lists_name_the_row(mistake, library):
     columns, code, row = MISTAKES[mistake]
-    make: Any = {"dict": dict, "pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
+    make = {"dict": dict, "pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
     error = refused(lambda: evaluate({"q1": {"a": 1}}, make[library](columns)), code)
     assert (error.file, error.line) == ("run", row)
 

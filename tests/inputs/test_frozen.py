@@ -10,11 +10,9 @@ import json
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -27,28 +25,26 @@ from tests.inputs.entry import nested
 from tests.inputs.tabled import WRITERS
 from tests.inputs.test_kinds import RUNS, SEVERAL, read_example, write_files
 
-Columns = dict[str, Any]
-
 FROZEN = tomllib.loads(Path(__file__).with_name("frozen.toml").read_text(encoding="utf-8"))
-QRELS: Columns = {
+QRELS = {
     "query_id": ["q2", "q2", "q2", "q10", "q10", "q1", "q1"],
     "doc_id": ["d3", "d1", "d2", "d1", "d2", "d4", "d5"],
     "relevance": [-1, 2, 0, 1, 0, 1, 3],
 }
-RUN: Columns = {
+RUN = {
     "query_id": ["q2", "q2", "q2", "q2", "q10", "q10", "q1"],
     "doc_id": ["d3", "d1", "d2", "d9", "d1", "d2", "d4"],
     # With 32 bits, the scores of q10 would be one, and d2 the first.
     "score": [2.0, 1.0, 1.0, 0.5, 0.10000000000000002, 0.1, -7.5],
 }
-PLAIN: Columns = {
+PLAIN = {
     "query_id": ["q2", "q2", "q1"],
     "doc_id": ["d1", "d2", "d1"],
     "relevance": [0, 1, 3],
     "score": [2.5, 0.5, 1.5],
 }
 NUMBERS = {"text": "x", "nan": float("nan"), "infinite": float("inf"), "missing": None}
-ERRORS: dict[str, Columns] = {  # other columns than those of PLAIN, or none
+ERRORS = {  # other columns than those of PLAIN, or none
     **{f"score {kind}": {"score": [2.5, 0.5, value]} for kind, value in NUMBERS.items()},
     **{f"grade {kind}": {"relevance": [0, 1, value]} for kind, value in NUMBERS.items()},
     "document missing": {"doc_id": ["d1", "d2", None]},
@@ -61,7 +57,7 @@ ERRORS: dict[str, Columns] = {  # other columns than those of PLAIN, or none
     "no column of grades": {"relevance": None},
     "two columns of documents": {"item_id": ["d1", "d2", "d1"]},
 }
-CUTS: dict[str, Callable[[bytes], bytes]] = {
+CUTS = {
     "empty file": lambda _: b"",
     "file cut at the end": lambda text: text[:-6],
     "file cut in the middle": lambda text: text[: len(text) // 2],
@@ -95,7 +91,7 @@ def make_dict(columns):
 
 def write_typed(columns, form):
     """Return columns of one type each, which is text where there are several."""
-    arrays: Columns = {}
+    arrays = {}
     for name, cells in columns.items():
         try:
             arrays[name] = pa.array(cells, pa.uint64() if 2**63 + 1 in cells else None)
@@ -117,7 +113,7 @@ def write_lines(columns, **patterns):
 
 
 # A form takes columns, and returns what is passed, or None for what it can't hold.
-FORMS: dict[str, Callable[[Columns], Any]] = {  # files by the ends of their names
+FORMS = {  # files by the ends of their names
     "dict": make_dict,
     "rows": make_rows,
     "records": make_records,
@@ -154,7 +150,7 @@ def make(form, columns, edit=bytes, cut=bytes):
     made = FORMS[ending](columns)
     if not isinstance(made, rs.File):
         return made if cut is bytes else None
-    text: Any = edit(made.path) if ending in TEXTS else made.path
+    text = edit(made.path) if ending in TEXTS else made.path
     Path(f"input.{ending}").write_bytes(cut(PACKINGS[packing or "file"](text)))
     return f"input.{ending}"
 
@@ -167,7 +163,7 @@ def show(role, inputs, show_values):
         return ":".join([name, *(str(number or "-") for number in numbers)]).rstrip(":-")
 
     try:
-        result: Any = rs.evaluate(*inputs, measures=["nDCG@3", "AP", "RR", "P@2"])
+        result = rs.evaluate(*inputs, measures=["nDCG@3", "AP", "RR", "P@2"])
         result = {"": result} if isinstance(result, rs.Evaluation) else result
         shown = [f"{name} {show_values(result[name])}" for name in result]
     except rs.errors.RankscopeError as error:
@@ -200,7 +196,7 @@ def evaluate_forms(role):
     """Read judgments, a run or several runs in all forms of the page, and in files."""
     columns = QRELS if role == "qrels" else RUN
     *_, number = columns
-    groups: Any = pd.DataFrame(columns).groupby("query_id", sort=False).agg(list)
+    groups = pd.DataFrame(columns).groupby("query_id", sort=False).agg(list)
     lists = groups.reset_index().to_dict("list")
     items = [make_records(row) for row in groups.to_dict("records")]
     text = add_mark(FORMS["trec"](columns).path)
@@ -227,10 +223,10 @@ def evaluate_forms(role):
                 given = read_example(form.replace('"score"', f'"{number}"'), names)
             elif (given := make(form, columns, add_mark)) is None:
                 continue
-            inputs: Any = (given, make_dict(RUN)) if role == "qrels" else (make_dict(QRELS), given)
+            inputs = (given, make_dict(RUN)) if role == "qrels" else (make_dict(QRELS), given)
             outcomes[form, role] = show(role, inputs, name_values)
             if role == "runs":
-                compared: Any = rs.compare(inputs[0], inputs[1], "AP")
+                compared = rs.compare(inputs[0], inputs[1], "AP")
                 outcomes[form, role] += ", compared " + " ".join(compared.runs)
     return outcomes
 
@@ -259,7 +255,7 @@ def evaluate_case(case):
 
 def write_case(case, outcomes):
     """Return the lines of a case. A role is named where a form has several outcomes."""
-    listed: dict[str, list[str]] = {}
+    listed = {}
     for (form, role), outcome in outcomes.items():
         is_one = len({outcomes.get((form, other), outcome) for other in ABSENT}) == 1
         listed.setdefault(outcome, []).append(form if is_one else f"{form}/{role}")

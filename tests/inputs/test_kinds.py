@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -99,7 +97,7 @@ def test_short_numbers_keep_their_values(name, kind):
 
 MEASURES = ["nDCG", "AP", "RR", "P@2"]
 TYPES = ("f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")
-NUMBERS: list[Callable[[Any], Any]] = [int, float, *(np.dtype(name).type for name in TYPES)]
+NUMBERS = [int, float, *(np.dtype(name).type for name in TYPES)]
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
@@ -168,7 +166,7 @@ def read_example(example, names):
 def names(tmp_path, monkeypatch):
     """The names that the page defines, where its files are."""
     monkeypatch.chdir(tmp_path)
-    found: dict[str, Any] = {}
+    found = {}
     for line in re.findall(r"^>>> (.*)", SECTION, re.MULTILINE):
         exec(line, found)  # noqa: S102 - the examples of the page
     write_files(found["columns"], RUN)

@@ -8,7 +8,6 @@ import decimal
 import os
 import types
 import uuid
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -92,7 +91,7 @@ def test_an_integer_of_too_many_digits_is_refused(role, odd):
 
 def test_the_longest_id_is_read():
     for longest in ("x" * 4096, "é" * 2048, 10**4095):
-        lists: dict[object, object] = {longest: {longest: 1}}
+        lists = {longest: {longest: 1}}
         assert rs.evaluate(lists, lists, "RR")["RR"] == 1  # type: ignore[arg-type]
 
 
@@ -143,7 +142,7 @@ class Indexed(NamedTuple):
 
 def test_rows_of_many_kinds_are_read():
     rows = RUN_ROWS
-    many: list[object] = [
+    many = [
         list(rows),
         tuple(rows),
         [list(row) for row in rows],
@@ -227,7 +226,7 @@ def evil(*_):
     raise EvilError
 
 
-EVIL: dict[str, Callable[[], object]] = {
+EVIL = {
     "items": type("Items", (dict,), {"items": evil}),
     "iterator of items": type("Iterator", (dict,), {"items": lambda _: map(evil, [1])}),
     "keys": type("Keys", (), {"items": dict, "keys": property(evil)}),
@@ -264,7 +263,7 @@ def test_a_mapping_that_changes_while_it_is_read_is_refused_by_itself():
 
 def test_a_mapping_may_be_changed_by_what_it_holds():
     """What stood there when it was read is what counts."""
-    run: dict[str, object] = {}
+    run = {}
 
     class Emptying(dict):  # type: ignore[type-arg]
         def items(self):  # type: ignore[override]
@@ -292,7 +291,7 @@ def test_reading_leaves_an_input_as_it_was():
 
 
 BERLIN = dt.timezone(dt.timedelta(hours=1))
-TEXTS: dict[str, dict[object, str]] = {
+TEXTS = {
     "dates": {dt.date(2026, 1, 2): "2026-01-02", dt.date(999, 12, 31): "0999-12-31"},
     "times": {
         dt.datetime(2026, 1, 2, 3, 4, 5): "2026-01-02T03:04:05",  # noqa: DTZ001 - without a zone
@@ -375,7 +374,7 @@ def test_every_kind_of_input_joins_with_its_text(kind, tmp_path):
         name: [row[at] for row in rows] for at, name in enumerate(("query_id", "doc_id", "score"))
     }
     pq.write_table(pa.table(columns), tmp_path / "run.parquet")
-    runs: list[object] = [
+    runs = [
         {first: {doc: score for _, doc, score in rows}},
         {first: [doc for _, doc, _ in reversed(rows)]},
         {first: [(doc, score) for _, doc, score in rows]},

@@ -6,9 +6,6 @@ import datetime as dt
 import decimal
 import fractions
 import struct
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,10 +20,7 @@ from tests.inputs.entry import nested
 from tests.inputs.tabled import columns_of
 from tests.tabular import write_table
 
-Rows = list[tuple[object, object, object]]
-
-
-PLAIN: dict[str, Rows] = {
+PLAIN = {
     "qrels": [("q", "a", 1), ("q", "b", 2)],
     "run": [("q", "a", 2.5), ("q", "b", 1.5)],
 }
@@ -48,7 +42,7 @@ def polars_of(rows, role):
     )
 
 
-FORMS: dict[str, Callable[[Rows, str], object]] = {
+FORMS = {
     "dict": lambda rows, _: nested(rows),
     "rows": lambda rows, _: rows,
     "iterator": lambda rows, _: iter(rows),
@@ -79,7 +73,7 @@ def of_pairs(form, role, rows):
     return found
 
 
-KINDS: dict[str, list[object]] = {
+KINDS = {
     "text": ["x", "1", b"1", 1j, fractions.Fraction(1, 3),
              np.datetime64("2026"), np.timedelta64(1, "s"), dt.date(2026, 1, 1)],
     "missing": [None, pd.NA, pd.NaT],
@@ -119,7 +113,7 @@ def show(value):
 @pytest.mark.parametrize("role", ["qrels", "run"])
 @pytest.mark.parametrize(("number", "kind"), NUMBERS, ids=show)
 def test_a_number_has_one_verdict(number, kind, role):
-    rows: Rows = [PLAIN[role][0], ("q", "b", number)]
+    rows = [PLAIN[role][0], ("q", "b", number)]
     found = {form: of_pairs(form, role, rows) for form in FORMS}
     code = CODES[role].get(kind)
     assert isinstance(found["dict"], dict if code is None else tuple)
@@ -130,7 +124,7 @@ def test_a_number_has_one_verdict(number, kind, role):
 
 @pytest.mark.parametrize(("number", "kind"), NUMBERS, ids=show)
 def test_a_score_has_the_same_verdict_in_a_table_of_both(number, kind):
-    rows: Rows = [PLAIN["run"][0], ("q", "b", number)]
+    rows = [PLAIN["run"][0], ("q", "b", number)]
     table = columns_of(rows, "run") | {"relevance": [1, 2]}
     expected = of_pairs("rows", "run", rows)
     assert isinstance(expected, dict if kind == "good" else tuple)
@@ -141,7 +135,7 @@ def test_a_score_has_the_same_verdict_in_a_table_of_both(number, kind):
         assert made == expected
 
 
-CODES_OF_IDS: dict[str, list[object]] = {
+CODES_OF_IDS = {
     "id_type": [1.5, True, np.True_, ("b",), np.float64(7)],
     "missing_id": [None, pd.NA, pd.NaT, "", np.str_("")],
     "surrogate": ["\ud800", "b\udfff"],
@@ -158,7 +152,7 @@ IDS = [(odd, code) for code, ids in CODES_OF_IDS.items() for odd in ids]
 def test_an_id_has_one_verdict(odd, code, place, role):
     changed = list(PLAIN[role][1])
     changed[place] = odd
-    rows: Rows = [PLAIN[role][0], tuple(changed)]  # type: ignore[list-item]
+    rows = [PLAIN[role][0], tuple(changed)]  # type: ignore[list-item]
     found = {form: of_pairs(form, role, rows) for form in FORMS}
     for form, outcome in found.items():
         line = None if form == "dict" else 2
@@ -168,8 +162,8 @@ def test_an_id_has_one_verdict(odd, code, place, role):
 @pytest.mark.parametrize("role", ["qrels", "run"])
 @pytest.mark.parametrize("odd", [b"b", np.datetime64("2026-01-01")], ids=ascii)
 def test_an_id_of_another_type_is_its_text_in_objects_and_refused_in_columns(odd, role):
-    rows: Rows = [PLAIN[role][0], ("q", odd, 2)]
-    as_text: Rows = [PLAIN[role][0], ("q", odd.decode() if isinstance(odd, bytes) else str(odd), 2)]
+    rows = [PLAIN[role][0], ("q", odd, 2)]
+    as_text = [PLAIN[role][0], ("q", odd.decode() if isinstance(odd, bytes) else str(odd), 2)]
     for form in FORMS:
         is_column = form in {"columns", "pandas", "polars"}
         expected = ("id_type", 2) if is_column else of_pairs(form, role, as_text)
@@ -194,8 +188,8 @@ def test_an_id_in_a_list_has_that_verdict(odd, code):
 
 @pytest.mark.parametrize("role", ["qrels", "run"])
 def test_integers_are_the_same_ids_everywhere(role):
-    rows: Rows = [(7, 10, 1), (7, 9, 1), (8, 9, 0)]
-    text: Rows = [(str(query), str(doc), number) for query, doc, number in rows]
+    rows = [(7, 10, 1), (7, 9, 1), (8, 9, 0)]
+    text = [(str(query), str(doc), number) for query, doc, number in rows]
     other = "run" if role == "qrels" else "qrels"
     for make in FORMS.values():
         for make_other in FORMS.values():
@@ -209,7 +203,7 @@ def test_integers_are_the_same_ids_everywhere(role):
 def test_an_error_says_which_of_two_tables_is_meant(form):
     make = FORMS[form]
     for role, other in (("qrels", "run"), ("run", "qrels")):
-        rows: Rows = [("q", "b", "x")]
+        rows = [("q", "b", "x")]
         lacking = {"qrels": ["query_id", "relevance"], "run": ["query_id", "doc_id"]}[role]
         for given in (make(rows, role), make(PLAIN[role], role)[lacking]):
             both = {role: given, other: make(PLAIN[other], other)}
@@ -233,7 +227,7 @@ def replace(column, values):
     return PLAIN_ROWS.set_column(PLAIN_ROWS.schema.get_field_index(column), column, values)
 
 
-TIMED: dict[str, Callable[[Path, pa.Table], Any]] = {
+TIMED = {
     "PyArrow": lambda _, table: table,
     "batches": lambda _, table: table.to_reader(),
     "mapping": lambda _, table: dict(zip(table.column_names, table.columns, strict=True)),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fractions
 import os
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -80,7 +79,7 @@ def test_many_threads_may_evaluate_at_once(tmp_path):
 
     def evaluate(number):
         barrier.wait()
-        ways: tuple[object, ...] = (path, RUN, list(RUN_ROWS))
+        ways = (path, RUN, list(RUN_ROWS))
         given = ways[number % 3]
         return [
             rs.evaluate(qrels, given, MEASURES, threads=1 + number % 2).to_dict()  # type: ignore[arg-type]
@@ -227,10 +226,10 @@ class OutOfMemory:
         raise pa.ArrowMemoryError("realloc")
 
 
-NESTED: list[object] = []
+NESTED = []
 NESTED.append(NESTED)
 
-ODD: dict[str, Callable[[], object]] = {
+ODD = {
     "nothing": lambda: None,
     "a number": lambda: 1.5,
     "a fraction": lambda: fractions.Fraction(1, 2),
@@ -261,7 +260,7 @@ ODD: dict[str, Callable[[], object]] = {
     "DLPack that is refused": RefusingDLPack,
     "a table out of memory": OutOfMemory,
 }
-WAYS: dict[str, Callable[[object], object]] = {
+WAYS = {
     "qrels": lambda odd: rs.evaluate(odd, PLAIN_RUN, "AP"),  # type: ignore[call-overload]
     "run": lambda odd: rs.evaluate(PLAIN_QRELS, odd, "AP"),  # type: ignore[call-overload]
     "measures": lambda odd: rs.evaluate(PLAIN_QRELS, PLAIN_RUN, odd),  # type: ignore[call-overload]

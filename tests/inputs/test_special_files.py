@@ -6,10 +6,7 @@ import gzip
 import os
 import socket
 import threading
-from collections.abc import Callable
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -124,7 +121,7 @@ def grow(path, row):
         file.write(row)
 
 
-CHANGES: dict[str, Callable[[Path, bytes], object]] = {
+CHANGES = {
     "shrinks": lambda path, _: os.truncate(path, path.stat().st_size // 2),
     "grows": grow,
     "is written again": lambda path, _: os.utime(path, (2, 2)),
@@ -184,9 +181,8 @@ FEW = dict(list(MANY_RUN.items())[:100])
 """Rows are read before anything is evaluated, however many they are."""
 MANY_QRELS = {query: {f"d{DOCS - 1}": 1} for query in MANY_RUN}
 
-Given = dict[str, Any] | list[Any]
 
-CONTAINERS: dict[str, Callable[[], tuple[Given, Given]]] = {
+CONTAINERS = {
     "dicts of dicts": lambda: (
         {query: dict(docs) for query, docs in MANY_QRELS.items()},
         {query: dict(docs) for query, docs in MANY_RUN.items()},
@@ -254,7 +250,7 @@ def table_of(columns, kind):
     return columns
 
 
-CALLS: dict[str, Callable[[Any], Any]] = {
+CALLS = {
     "evaluate": lambda table: rs.evaluate(table, table, ["RR", "nDCG@10"]),
     "evaluate_table": lambda table: rs.evaluate(table, ["RR", "nDCG@10"]),
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -164,7 +163,7 @@ def test_a_lazy_frame_is_collected_where_it_stands():
         Rankings.from_table(lazy.select("no such column"))
 
 
-ATTRIBUTES: dict[str, Callable[[], object]] = {
+ATTRIBUTES = {
     "list": lambda: ["de", "de", None, "de", None],
     "objects": lambda: pd.Series(["de", "de", math.nan, "de", math.nan], dtype=object),
     "NA": lambda: pd.Series(["de", "de", pd.NA, "de", pd.NA], dtype="string"),

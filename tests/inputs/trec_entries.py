@@ -198,7 +198,7 @@ def retrieved(
 
 def run(id, *rows, text=b"", **others):  # noqa: A002 - as above
     """A run, written plainly unless another text is given."""
-    ranks: dict[object, int] = {}
+    ranks = {}
     for query, doc, score in rows if not text else ():
         ranks[query] = ranks.get(query, 0) + 1
         text += lines(f"{query} Q0 {doc} {ranks[query]} {score!r} t")

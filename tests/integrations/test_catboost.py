@@ -51,8 +51,7 @@ def fit(pools, metric, **more):
 
 
 def values(ranker, metric):
-    found: list[float] = ranker.get_evals_result()["validation"][metric]
-    return found
+    return ranker.get_evals_result()["validation"][metric]
 
 
 @pytest.mark.parametrize("read", PARTS)

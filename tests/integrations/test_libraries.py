@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 import rankscope as rs
@@ -61,7 +60,7 @@ print(sorted(libraries & set(sys.modules)))
 
 QRELS = {"q1": {"d1": 1}}
 VALUES = {"q1": {"RR": 0.5}}
-FORMS: dict[str, dict[str, list[Any]]] = {
+FORMS = {
     "a row for each document": {
         "query_id": ["q1", "q1"],
         "doc_id": ["d2", "d1"],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -39,7 +38,7 @@ def datasets(parts, weights=(None, None)):
 def record(parts, weights=(None, None)):
     """What LightGBM and rankscope say after each of 20 rounds."""
     train, valid = datasets(parts, weights)
-    recorded: dict[str, Any] = {}
+    recorded = {}
     lgb.train(
         PARAMETERS | {"metric": ["ndcg", "map"]},
         train,
@@ -80,7 +79,7 @@ def test_training_stops_in_the_round_in_which_lightgbm_stops_by_its_own_ndcg(rea
 
 def test_the_best_round_of_a_loss_is_the_one_with_the_lowest_value():
     train, valid = datasets(made_up())
-    recorded: dict[str, Any] = {}
+    recorded = {}
     booster = lgb.train(
         PARAMETERS | {"metric": "None"},
         train,

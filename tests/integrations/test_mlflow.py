@@ -39,8 +39,8 @@ class Logged:
     def __init__(self, run):
         self.id = run.info.run_id
         data = mlflow.get_run(self.id).data
-        self.metrics: dict[str, float] = data.metrics
-        self.tags: dict[str, str] = data.tags
+        self.metrics = data.metrics
+        self.tags = data.tags
 
     def files(self, folder="rankscope"):
         found = mlflow.artifacts.list_artifacts(run_id=self.id, artifact_path=folder)

@@ -43,7 +43,7 @@ def tune(measure, qualities, direction):
 
     def objective(trial):
         quality = qualities[trial.number]
-        values: list[float] = []
+        values = []
         for start in range(0, len(QUERIES), 10):
             batch = QUERIES[start : start + 10]
             qrels = {query: GRADES[query] for query in batch}

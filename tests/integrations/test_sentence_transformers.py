@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import math
 import random
-from typing import Any
 
 import pytest
 import rankscope as rs
@@ -91,7 +90,7 @@ def test_documents_with_equal_scores_are_ordered_as_in_their_evaluator():
         return torch.zeros(len(a), len(b))
 
     sets = {query: {*docs} for query, docs in RELEVANT.items()}
-    settings: dict[str, Any] = {"score_functions": {"same": same}}
+    settings = {"score_functions": {"same": same}}
     theirs = InformationRetrievalEvaluator(QUERIES, CORPUS, sets, **settings)(make_model())
     ours = make_evaluator(QUERIES, CORPUS, sets, "nDCG@10", **settings)(make_model())
     assert ours["same_ndcg_at_10"] == pytest.approx(theirs["same_ndcg@10"], abs=1e-12)

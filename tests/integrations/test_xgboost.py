@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from rankscope.errors import UsageError
@@ -31,7 +29,7 @@ def matrices(parts, weights=(None, None)):
 def train(parts, weights=(None, None), **more):
     """The booster, and what XGBoost recorded after each round."""
     first, second = matrices(parts, weights)
-    recorded: dict[str, Any] = {}
+    recorded = {}
     booster = xgb.train(
         PARAMETERS,
         first,

@@ -54,7 +54,7 @@ def make():
 
 
 def nested(rows):
-    lists: dict[str, dict[str, float]] = {}
+    lists = {}
     for query, document, number in rows:
         lists.setdefault(query, {})[document] = number
     return lists

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING
 
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-
-if TYPE_CHECKING:
-    Row = tuple[int, str, float]
 
 QUERIES = range(1, 46)
 """As text, 10 comes before 9."""
@@ -25,9 +21,7 @@ def make_rows(seed, noise):
 
 
 _RANDOM = Random(1)
-QRELS: list[Row] = [
-    (query, f"d{doc}", _RANDOM.choice([0, 0, 1, 2])) for query in QUERIES for doc in range(12)
-]
+QRELS = [(query, f"d{doc}", _RANDOM.choice([0, 0, 1, 2])) for query in QUERIES for doc in range(12)]
 OLD, NEW = make_rows(2, 1.3), make_rows(3, 1.1)
 
 
@@ -37,7 +31,7 @@ def shuffle(rows, seed):
 
 
 def to_dict(rows):
-    made: dict[str, dict[str, float]] = {}
+    made = {}
     for query, doc, value in rows:
         made.setdefault(str(query), {})[doc] = value
     return made

@@ -25,7 +25,6 @@ VECTORS = [one for one in MEASURES if not one.row.categories]
 ITEMS = ["a", "b", "c", "d", "e", "é", "unheard"]
 USERS = ["u", "v", "w"]
 
-Lists = dict[str, list[str]]
 
 lists_of_items = st.lists(st.sampled_from(ITEMS), max_size=6, unique=True)
 
@@ -76,10 +75,9 @@ def twins(measure, relevant, lists, *, history, items, catalogue):
 
 def evaluate(measures, relevant, lists, **known):
     run = {user: recommended for user, recommended in lists.items() if recommended}
-    found: rankscope.Evaluation = rankscope.evaluate(  # type: ignore[call-overload]  # some are tables
+    return rankscope.evaluate(  # type: ignore[call-overload]  # some are tables
         relevant, run, measures, policy="empty=nan", **known
     )
-    return found
 
 
 def values_of(found, measure):
@@ -109,10 +107,10 @@ def test_a_kernel_is_its_twin(relevant, lists, history, items, catalogue):
         assert repr(values_of(found, measure)) == repr([one + 0.0 for one in expected]), measure
 
 
-RELEVANT: Lists = {"u": ["a"], "v": ["b", "c"], "w": ["e"]}
-LISTS: Lists = {"u": ["b", "a", "unheard"], "v": ["a", "b", "d"], "w": ["c", "a"]}
-HISTORY: Lists = {"u": ["c", "d"], "v": ["a", "e"], "w": ["a"], "x": ["a", "b"]}
-GENRES: dict[str, list[str]] = {"a": ["pop"], "b": ["pop", "rock"], "c": ["jazz"], "d": ["rock"]}
+RELEVANT = {"u": ["a"], "v": ["b", "c"], "w": ["e"]}
+LISTS = {"u": ["b", "a", "unheard"], "v": ["a", "b", "d"], "w": ["c", "a"]}
+HISTORY = {"u": ["c", "d"], "v": ["a", "e"], "w": ["a"], "x": ["a", "b"]}
+GENRES = {"a": ["pop"], "b": ["pop", "rock"], "c": ["jazz"], "d": ["rock"]}
 
 
 def test_a_run_of_any_form_and_what_was_read_before_give_the_same_bits(tmp_path):
@@ -201,7 +199,7 @@ def test_personalization_is_the_mean_over_all_pairs_of_users():
 @given(lists=recommendations, history=histories, order=st.permutations(USERS))
 @examples(30)
 def test_the_order_of_users_and_items_does_not_matter(lists, history, order):
-    relevant: Lists = {user: ["a"] for user in USERS}
+    relevant = {user: ["a"] for user in USERS}
     again = {user: lists[user] for user in order}
     turned = {user: items[::-1] for user, items in reversed(history.items())}
     one = evaluate(MEASURES, relevant, lists, history=history, items=GENRES)

@@ -6,7 +6,6 @@ import itertools
 import math
 import statistics
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -24,10 +23,6 @@ from tests.invariance.lists import judged_queries
 from tests.invariance.variants import VARIANTS
 from tests.reference import mean
 from tests.refusals import refuses
-
-if TYPE_CHECKING:
-    from rankscope import Measure
-
 
 MEASURES = VARIANTS[::7]
 CUTOFFS = sorted({variant.k for variant in MEASURES if variant.k is not None})
@@ -91,7 +86,7 @@ def values_of(batch, policy):
             rows.append(JudgedQuery({}, one.grades).values(MEASURES, policy))
         else:
             rows.append([])
-    table: dict[Measure, list[float | None]] = {}
+    table = {}
     for at, measure in enumerate(MEASURES):
         table[measure] = [fill(row[at], policy) if row else None for row in rows]
     return table
@@ -224,7 +219,7 @@ def test_an_average_is_the_mean_over_all_orders_of_ties(docs):
 
 
 def test_without_ties_an_average_is_the_value_itself():
-    docs: list[tuple[int, int | None]] = [(3, 1), (2, None), (1, 3), (0, 0)]
+    docs = [(3, 1), (2, None), (1, 3), (0, 0)]
     assert values(docs, Policy(ties="average")) == values(docs, Policy(ties="doc_id"))
 
 

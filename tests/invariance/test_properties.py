@@ -18,7 +18,6 @@ SLACK = 1e-12
 """Terms are added in another order after a swap, so sums may differ in their last bits."""
 
 NOT_NEGATIVE = tuple(grade for grade in GRADES if grade >= 0)
-Ranking = list[float | None]
 rankings = st.lists(st.none() | st.sampled_from(NOT_NEGATIVE), min_size=1, max_size=10)
 others = st.lists(st.sampled_from(NOT_NEGATIVE), min_size=1, max_size=5)
 
@@ -37,8 +36,8 @@ def with_property(name):
 
 def evaluate(measures, lists, judged):
     """The values of lists given as grades in rank order, by canonical name."""
-    qrels: dict[str, dict[str, float]] = {}
-    run: dict[str, dict[str, float]] = {}
+    qrels = {}
+    run = {}
     for number, (ranking, more) in enumerate(zip(lists, judged, strict=True)):
         query = f"q{number}"
         run[query] = {f"d{place}": -float(place) for place in range(len(ranking))}
@@ -163,7 +162,7 @@ def test_the_relevant_documents_alone_best_first_have_the_value_1(judged, rel):
 
     binary = [one for one in with_property("perfect_is_one") if is_uncut(one) and is_of_level(one)]
     binary = [one for one in binary if ends_in_time(one)]
-    ranking: Ranking = [*sorted((grade for grade in judged if grade >= rel), reverse=True)]
+    ranking = [*sorted((grade for grade in judged if grade >= rel), reverse=True)]
     assume(ranking)
     others = [grade for grade in judged if grade < rel]
     graded = [one for one in binary if "binary" not in one.row.properties]
@@ -171,7 +170,7 @@ def test_the_relevant_documents_alone_best_first_have_the_value_1(judged, rel):
     (values,) = evaluate(binary, [ranking], [others])
     for measure in binary:
         assert values[measure.name] == pytest.approx(1, rel=1e-15), measure
-    everything: Ranking = [*sorted(judged, reverse=True)]
+    everything = [*sorted(judged, reverse=True)]
     (values,) = evaluate(graded, [everything], [[]])
     for measure in graded:
         assert values[measure.name] == 1, measure
@@ -197,7 +196,7 @@ def test_measures_of_relevant_or_not_see_only_that(ranking, not_retrieved):
     def flag(grade):
         return float(grade >= 1)
 
-    flags: Ranking = [None if grade is None else flag(grade) for grade in ranking]
+    flags = [None if grade is None else flag(grade) for grade in ranking]
     graded, binary = evaluate(
         measures, [ranking, flags], [not_retrieved, list(map(flag, not_retrieved))]
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from random import Random
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -29,12 +28,6 @@ from tests.invariance.shuffled import (
     write,
 )
 from tests.tabular import write_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.invariance.shuffled import Row
-
 
 MEASURES = ["nDCG@10", "AP", "RR"]
 TESTS = ("permutation", "t", "bootstrap", "wilcoxon", "sign", "tukey")
@@ -255,7 +248,7 @@ def test_judges_agree_the_same_for_any_order_of_rows():
 
     def find(order):
         shuffled = random.Random(order).sample(rows, len(rows)) if order else rows
-        table: dict[str, list[object]] = {
+        table = {
             "query": [row[0][0] for row in shuffled],
             "doc": [row[0][1] for row in shuffled],
         }
@@ -470,7 +463,7 @@ def test_a_report_is_the_same_for_any_order_of_rows(monkeypatch):
     def find(order):
         qrels, old, new = (to_dict(shuffle(rows, order)) for rows in (QRELS, ROUNDED, NEW))
         found = rs.report(qrels, {"old": old, "new": new}, ["P@1", "nDCG@5"], worst=4)
-        names: tuple[str, ...] = found.__match_args__
+        names = found.__match_args__
         contents = {name: repr(getattr(found, name)) for name in names}
         # The table of queries has them in the order of the judgments.
         contents["tables"] = repr([sorted(table.rows()) for table in found.tables])
@@ -495,7 +488,7 @@ def shuffle_queries(rows, seed):
     return sorted(rows, key=lambda row: queries[row[0]])
 
 
-ORDERS: dict[str, Callable[[list[Row], int], list[Row]]] = {
+ORDERS = {
     "streamed": shuffle_queries,
     "spilled": shuffle,
 }
@@ -542,7 +535,7 @@ def test_a_table_is_evaluated_the_same_for_any_order_of_rows(way, form, tmp_path
 @pytest.mark.parametrize("form", ["run", "parquet"])
 @pytest.mark.parametrize("way", ORDERS)
 def test_a_run_is_evaluated_the_same_for_any_order_of_rows(way, form, tmp_path, caplog):
-    choices: dict[str, Any] = {"cluster": USERS, "interval": BCA}
+    choices = {"cluster": USERS, "interval": BCA}
     qrels, run, _ = read(0)
     expected = rs.evaluate(qrels, run, MEASURES, **choices).estimates
     for order in (1, 2):

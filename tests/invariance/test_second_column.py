@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -22,15 +22,10 @@ from tests.invariance.variants import variants
 from tests.reference import Retrieved, rank, value
 from tests.refusals import refuses
 
-if TYPE_CHECKING:
-    Rows = list[tuple[str, str, str, float]]
-
 MEASURES = {
     "subtopic": [one for row in TABLE.values() if row.subtopics for one in variants(row)],
     "stratum": [one for row in TABLE.values() if row.strata for one in variants(row)],
 }
-Judged = dict[str, dict[str, float]]
-"""By document, the grade for each subtopic, or for its stratum."""
 
 
 def judgments(most):
@@ -99,7 +94,7 @@ def test_a_kernel_of_strata_is_its_twin(judged, run, ties):
     check("stratum", judged, run, Policy.parse(f"ties={ties},empty=nan"))
 
 
-ROWS: dict[str, Rows] = {
+ROWS = {
     "subtopic": [
         ("q", "2", "b", 1.0),
         ("q", "1", "b", 2.0),
@@ -125,7 +120,7 @@ RUN = {"q": {"a": 3.0, "u": 2.0, "b": 1.0, "z": 0.0, "c": -1.0}, "p": {"a": 1.0}
 def test_every_way_in_gives_the_same_bits(kind, tmp_path):
     rows = ROWS[kind]
     frame = pd.DataFrame(rows, columns=["query_id", kind, "doc_id", "relevance"])
-    nested: dict[str, dict[str, dict[str, float]]] = {}
+    nested = {}
     for query, second, document, grade in rows:
         nested.setdefault(query, {}).setdefault(second, {})[document] = grade
     qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
@@ -152,7 +147,7 @@ def test_every_way_in_gives_the_same_bits(kind, tmp_path):
 
 
 def test_a_pool_that_is_all_judged_has_the_usual_ndcg():
-    judged: Judged = {"a": {"1": 2.0}, "b": {"1": 0.0}, "c": {"1": 1.0}, "d": {"1": 1.0}}
+    judged = {"a": {"1": 2.0}, "b": {"1": 0.0}, "c": {"1": 1.0}, "d": {"1": 1.0}}
     run = {"q": {"b": 4.0, "a": 3.0, "u": 2.0, "c": 1.0}}
     plain = {"q": {document: grades["1"] for document, grades in judged.items()}}
     for k in (1, 2, 3, 9):

@@ -23,7 +23,7 @@ def rooted(rank):
     return 1 / math.sqrt(rank)
 
 
-VALUES: dict[str, tuple[object, ...]] = {
+VALUES = {
     "k": (None, 1, 4),
     "rel": (None, 1, 0, 0.5, 2, 7),
     "gain": ("linear", "exp2", "binary", GAIN_TABLE, cubed),
@@ -131,7 +131,7 @@ def _make(row, settings):
 
 def choose_pairs(measures):
     """Choose measures that have all pairs of values of two parameters of a row between them."""
-    seen: set[object] = set()
+    seen = set()
     chosen = []
     for one in measures:
         settings = [(name, repr(value)) for name, value in one.parameters.items()]

@@ -92,7 +92,7 @@ def test_values_do_not_depend_on_how_many_lists_a_call_has():
     run = {
         query: {f"d{m}": float((m * 7 + len(query)) % 101) for m in range(100)} for query in qrels
     }
-    calls: list[int] = []
+    calls = []
 
     def count(lists):
         calls.append(len(lists))

@@ -183,11 +183,7 @@ def is_measure(text):
     return True
 
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.measures.compat import Tool
-
-PARSED: tuple[Tool, ...] = ("trec_eval", "ir_measures", "ranx")
+PARSED = ("trec_eval", "ir_measures", "ranx")
 
 
 @pytest.mark.parametrize("tool", PARSED)

@@ -17,7 +17,6 @@ from rankscope.measures import (
     P_IA,
     TABLE,
     IPrec,
-    Measure,
     P,
     nDCG,
     parse,
@@ -133,7 +132,7 @@ def test_what_is_missing_is_asked_for(measure, expected, hint):
 
 numbers = st.integers(0, 5) | st.floats(0, 1e6)
 finite = st.integers(-5, 5) | st.floats(-1e30, 1e30)
-VALUES: dict[str, st.SearchStrategy[object]] = {
+VALUES = {
     "k": st.integers(1, 10**6),
     "rel": numbers,
     "beta": st.floats(1e-3, 1e3),
@@ -183,7 +182,7 @@ def named(name):
 def measures(draw):
     """Any measure of the table, with any values for some of its parameters."""
     row = TABLE[draw(st.sampled_from(list(TABLE)))]
-    settings: dict[str, object] = {}
+    settings = {}
     for parameter in row.parameters:
         if parameter.only_with:
             companion, allowed = parameter.only_with
@@ -231,7 +230,7 @@ def test_two_measures_share_a_name_only_if_they_are_equal(one, other):
 
 
 def test_each_measure_and_each_value_of_its_words_has_a_plain_name_of_its_own():
-    found: list[Measure] = []
+    found = []
     for row in TABLE.values():
         plain = measure(row.name)
         bases = [plain, plain @ 0.5 if row.at == "recall" else plain @ 10] if row.at else [plain]

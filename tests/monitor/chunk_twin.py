@@ -20,10 +20,6 @@ from rankscope.records import replace
 
 from tests.monitor.chunks import integers
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 LABEL = LABEL_KINDS.index("label")
 RETRACTION = LABEL_KINDS.index("retraction")
 
@@ -53,7 +49,7 @@ def grade(chunk, definition, now):
     late, unshown = np.zeros((2, len(chunk.times)), dtype=np.int64)
     ages = labels.times - chunk.times[labels.rankings]
     # By document, the labels that stand after corrections and retractions.
-    standing: dict[int, list[int]] = defaultdict(list)
+    standing = defaultdict(list)
     for at, (row, ranking) in enumerate(zip(find_shown(chunk), labels.rankings, strict=True)):
         if row < 0:
             unshown[ranking] += 1
@@ -97,8 +93,7 @@ def combine(labels, told, attribution):
 def count_in(marks, offsets):
     """How many rows of each ranking are marked."""
     before = offsets_of(marks.astype(np.int64))
-    counts: NDArray[np.int64] = before[offsets[1:]] - before[offsets[:-1]]
-    return counts
+    return before[offsets[1:]] - before[offsets[:-1]]
 
 
 def evaluate(chunk, graded, definition):

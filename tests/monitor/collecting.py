@@ -15,7 +15,7 @@ class Collecting:
 
     def __init__(self, *, takes_prepared):
         self.takes_prepared = takes_prepared
-        self.events: list[EventBatch] = []
+        self.events = []
 
     def take(self, reading):
         decoded = reading if isinstance(reading, Decoded) else pack_reading(reading)

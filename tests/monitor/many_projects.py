@@ -27,7 +27,7 @@ SEARCH = Configuration(
 def log_days(store, project, *, days, values, models=1):
     """Log rankings of each model for each value of an attribute, twice a day, with clicks."""
     chance = random.Random(7)
-    events: list[Ranking | Label] = []
+    events = []
     for day in range(days):
         for number in range(2 * values * models):
             name = f"{day}-{number}"

@@ -9,10 +9,6 @@ from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.records import record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.events.event import Event
-
 START = int(datetime(2026, 9, 1, tzinfo=UTC).timestamp()) * 1_000_000
 """A Tuesday; day 0 of the story is three weeks later."""
 BEFORE = 21
@@ -83,7 +79,7 @@ def _search(draw, name, time, faults, *, is_weekend):
     told = f"query {draw.randrange(150)}", f"user {user}", model, "1"
     where = (("country", country), ("device", shown))
     ranking = Ranking(name, name, time, items, *told, attributes=where)
-    labels: list[Event] = []
+    labels = []
     for at, chance in enumerate(CHANCES):
         later = time + round(draw.expovariate(1 / (90 * MINUTE)))
         is_lost = LABELS in lasting and draw.random() < 0.5

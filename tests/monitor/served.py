@@ -38,7 +38,7 @@ def make_served(start=START, *, fall=0.0, both=0.0):
     From day 11 on, so many more of the rankings of version 4, or of both, are bad.
     """
     draw = np.random.default_rng(1)
-    events: list[Ranking | Label] = []
+    events = []
     for at in range(DAYS * A_DAY):
         day, user = at // A_DAY, int(draw.integers(2000))
         query = int(draw.integers(50))

@@ -9,10 +9,6 @@ from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import MINUTE
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.events.event import Event
-
 GRADES = {"a": 6.0, "b": 5.0, "c": 1.0, "d": 2.0, "e": 0.0}
 SHOWN, SWAPPED = ("a", "b", "c", "d", "e"), ("e", "b", "c", "d", "a")
 GOOD, BAD = (rs.ndcg([GRADES[doc] for doc in order], 5) for order in (SHOWN, SWAPPED))
@@ -30,7 +26,7 @@ def search(seed, count, *, start=0, versions, environment="production", swapped=
     version alike.
     """
     draw = random.Random(seed)
-    events: list[Event] = []
+    events = []
     for number in range(count):
         device = draw.choice(DEVICES)
         (version,) = draw.choices([*versions], [*versions.values()])

@@ -194,7 +194,7 @@ def average(rows):
 
 @given(ROWS)
 def test_each_cluster_is_averaged(rows):
-    held: dict[str, list[float]] = defaultdict(list)
+    held = defaultdict(list)
     for value, cluster in rows:
         if not math.isnan(value):
             held[cluster].append(value)

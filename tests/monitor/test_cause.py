@@ -16,11 +16,6 @@ from rankscope.records import replace
 from tests.monitor.notify.notices import make_incident
 from tests.monitor.stories import BAD, COUNT, RULE, WEEK, search
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-
 NOW = 2 * WEEK + HOUR
 EVENTS = [
     *search(1, COUNT, versions={"3": 1}, environment="validation"),
@@ -44,7 +39,7 @@ def store(tmp_path_factory):
 
 def find(store, choice, **given):
     """The cause of a fall of version 4."""
-    asked: dict[str, Any] = {"model": "ranker", "version": "4", "began": WEEK, "now": NOW}
+    asked = {"model": "ranker", "version": "4", "began": WEEK, "now": NOW}
     measure = given.pop("measure", "nDCG@5")
     return CauseFinder(store, "music", RULE, choice, threads=1).find(measure, **asked | given)
 

@@ -249,7 +249,7 @@ def test_spreads_are_exact_sums_over_the_clusters_of_each_cell(made, more):
     parts = [renumber(made, made[0].times), renumber(more, moved)]
     definition = DEFINITIONS[1]
     sums, grouping = SpreadSums(3), Grouping(contexts)
-    totals: dict[object, dict[bytes, list[list[float]]]] = {}
+    totals = {}
     for each in evaluate_chunks(parts, definition, now=None):
         keys, groups = grouping.divide(each.chunk, each.graded.is_mature).group()
         sums.take(each, keys, groups)

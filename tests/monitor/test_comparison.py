@@ -182,7 +182,7 @@ def test_the_incident_says_that_both_versions_fell_alike(shared):
 
 def list_by_query(version, since):
     """Return the lists of a version by query key, in the order of time."""
-    shown: dict[str, list[tuple[str, ...]]] = {}
+    shown = {}
     for each in make_served(fall=0.3):
         if isinstance(each, Ranking) and each.version == version and each.time >= since:
             shown.setdefault(each.query_key, []).append(each.items.doc_ids)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,11 +10,6 @@ from rankscope.monitor.events.columns import UnusualColumnError, split_lists
 from rankscope.monitor.events.reader import EventReader
 
 from tests.monitor.collecting import ingest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rankscope.monitor.intake.ingestion import Kind
 
 NOW = 1_795_284_000_000_000
 NUMBER = st.sampled_from([1.0, 0.5, -0.0, 2.0, 1e300, float("nan"), float("inf"), None])
@@ -56,7 +49,7 @@ def draw_document(draw, rank):
 @st.composite
 def documents(draw):
     """Tables with a document a row, most rankings of which are sound."""
-    rows: list[dict[str, Any]] = []
+    rows = []
     for at in range(draw(st.integers(1, 4))):
         head = {
             "ranking_id": often(draw, f"r{at}", None, "r0", 7),
@@ -73,7 +66,7 @@ def documents(draw):
 @st.composite
 def lists(draw):
     """Tables with a ranking a row, most of which are sound."""
-    rows: list[dict[str, Any]] = []
+    rows = []
     for at in range(draw(st.integers(1, 4))):
         count = draw(st.integers(0, 3))
         ranks = list(range(1, count + 1))
@@ -99,7 +92,7 @@ def _to_table(draw, rows, times, *, lists):
     left_out = draw(
         st.lists(st.sampled_from(["rank", "score", "relevance", "user_id"]), max_size=3)
     )
-    wrap: Callable[[Any], Any] = pa.list_ if lists and draw(st.booleans()) else pa.large_list
+    wrap = pa.list_ if lists and draw(st.booleans()) else pa.large_list
     types = {
         "ranking_id": often(draw, pa.string(), pa.large_string()),
         "doc_id": pa.string(),
@@ -146,10 +139,10 @@ def test_tables_are_decoded_as_the_reference_reads_them(table):
 @st.composite
 def items(draw):
     """Tables with a list of objects or of ids a row, most of which are sound."""
-    rows: list[dict[str, Any]] = []
+    rows = []
     name = draw(st.sampled_from(["rank", "score", "relevance", "doc_id", "labels", "gain"]))
     for at in range(draw(st.integers(1, 4))):
-        shown: list[Any] = [
+        shown = [
             often(draw, draw_document(draw, rank), None) for rank in range(draw(st.integers(0, 3)))
         ]
         for one in shown:
@@ -189,7 +182,7 @@ def items(draw):
                 else {key: one.get(key) for key in kept}
                 for one in row["items"]
             ]
-    wrap: Callable[[Any], Any] = pa.list_ if draw(st.booleans()) else pa.large_list
+    wrap = pa.list_ if draw(st.booleans()) else pa.large_list
     inner = pa.string() if of_ids else pa.struct(kept)
     columns = {key: pa.array([row[key] for row in rows]) for key in rows[0] if key != "items"}
     columns["doc_ids"] = pa.array([row["doc_ids"] for row in rows], pa.list_(pa.string()))
@@ -300,7 +293,7 @@ def test_csv_is_decoded_as_the_reference_reads_it(tmp_path, data):
         lines.append([*ids, often(draw, usual, *times), *last])
     path = tmp_path / "events.csv"
     path.write_text("".join(",".join(line) + "\n" for line in lines))
-    kind: Kind = "labels" if is_label else "rankings"
+    kind = "labels" if is_label else "rankings"
     decoded, expected = read(path, kind)
     assert decoded == expected
 

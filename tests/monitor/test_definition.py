@@ -6,7 +6,6 @@ import hashlib
 import json
 from bisect import bisect_right
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -31,7 +30,7 @@ from rankscope.monitor.setup.file import read_setup
 
 from tests.refusals import refuses
 
-CLICKS: dict[str, Any] = {"positive": "click", "window": 3600}
+CLICKS = {"positive": "click", "window": 3600}
 
 
 def test_the_digest_is_that_of_the_text():
@@ -85,7 +84,7 @@ def test_values_of_one_measure_compare_whatever_is_measured_beside_it():
         many.only("nDCG@7")
 
 
-REFUSED: dict[str, list[object]] = {
+REFUSED = {
     "measures": [
         *(nDCG, nDCG @ 1001, AP, GMAP, NumRet, ERR @ 10),
         nDCG(judged_only=True) @ 10,
@@ -235,7 +234,7 @@ def test_a_period_is_written_in_a_line():
 
 FIRST = datetime(2026, 11, 1, tzinfo=UTC)
 CLICKED = define(measures=["nDCG@3"], positive="click", window="1h")
-TABLE: dict[str, Any] = {
+TABLE = {
     "ranking_id": ["t1", "t1", "t2"],
     "doc_id": ["a", "b", "a"],
     "rank": [1, 2, 1],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from typing import Any
 
 import pytest
 import rankscope as rs
@@ -16,7 +15,7 @@ from rankscope.measures import nDCG
 from rankscope.monitor.ask.document_costs import BUILT_IN, CostCollector, read_catalogue
 from rankscope.monitor.ask.explanation import explain_logged, explain_ranking
 from rankscope.monitor.ask.queries import QueryCollector
-from rankscope.monitor.definition.definition import Definition, define
+from rankscope.monitor.definition.definition import define
 from rankscope.monitor.evaluate.grades import grade_chunk, judge_labels
 from rankscope.monitor.evaluate.values import evaluate_chunk
 from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
@@ -33,7 +32,7 @@ from tests.refusals import refuses
 MEASURES = ["nDCG@1", "nDCG@3", "nDCG(gain='exp2')@6", "nDCG(ideal='retrieved')@4"]
 MEASURES += ["DCG@3", "AP@4", "RR@3", "P@2", "R@3", "ERR@3"]
 POSITIVE = {"click": 1, "buy": 3, "skip": -1}
-RULE: dict[str, Any] = {"positive": POSITIVE, "window": 3600, "max_grade": 4}
+RULE = {"positive": POSITIVE, "window": 3600, "max_grade": 4}
 GRADES = st.sampled_from([None, 0.0, 1.0, 2.0, 4.0, -1.0, 9.0])
 TIMES = st.sampled_from([-1, 0, 1, 2, HOUR - 1, HOUR, HOUR + 1])
 LABELS = st.builds(
@@ -222,7 +221,7 @@ def test_a_ranking_that_is_not_there_is_refused(tmp_path):
         store.append("music", [STORY])
         with refuses(UsageError, "unknown_ranking"):
             explain_logged(store, "other", VALUES, "r", now=0)
-        other: Definition = define(measures="RR@3", positive="click", window=60)
+        other = define(measures="RR@3", positive="click", window=60)
         assert str(explain_logged(store, "music", other, "r", now=0).measure) == "RR@3"
         with pytest.raises(UsageError):
             explain_logged(store, "music", VALUES, "r", now=0, measure="nDCG@7")
@@ -230,7 +229,7 @@ def test_a_ranking_that_is_not_there_is_refused(tmp_path):
 
 QUICK = TraceChoices(support=1, interval=Interval(resamples=100))
 GENRES = {"doc_id": ["a", "b", "c", "d"], "genre": ["jazz", "jazz", "pop", None]}
-MEASURED: dict[str, Any] = {"positive": "click", "window": 3600, "max_grade": 9}
+MEASURED = {"positive": "click", "window": 3600, "max_grade": 9}
 
 
 @st.composite
@@ -327,7 +326,7 @@ def test_regrets_are_those_of_the_definition(one, other):
     shown = {doc for each in one for doc in each.items.doc_ids}
     for at, window in enumerate((one, other)):
         defined = [each for each in window if any(terms(each, 3))]
-        sums: dict[tuple[str, str], list[float]] = defaultdict(list)
+        sums = defaultdict(list)
         for each in defined:
             for doc, rank, gain, cost in terms(each, 3):
                 bins = {1: "1", 2: "2", 3: "3", 4: "4-5", 5: "4-5"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +27,7 @@ from tests.generated import examples
 from tests.monitor.chunks import make_chunk
 from tests.refusals import refuses
 
-RULE: dict[str, Any] = {"positive": {"click": 1, "buy": 5}, "window": 3600}
+RULE = {"positive": {"click": 1, "buy": 5}, "window": 3600}
 SHOWN = Ranking("r", "r", 0, Items(("a", "b", "ab"), (1, 2, 3)))
 NAN = float("nan")
 
@@ -44,7 +43,7 @@ def grade(*labels, now=2 * HOUR, **rule):
 
 
 CLICK, BUY = told("label", "b", 1, "click"), told("label", "b", 2, "buy")
-GRADES: dict[str, tuple[list[Label], dict[str, Any], float]] = {
+GRADES = {
     "labels add": ([CLICK, BUY], {}, 1 + 5),
     "the most counts": ([CLICK, BUY], {"combine": "max"}, 5),
     "a label adds each time": ([CLICK, told("label", "b", 3, "click")], {}, 2),
@@ -126,7 +125,7 @@ def test_codes_are_in_the_order_of_names(names):
 @examples(60)
 def test_a_column_holds_its_pieces(pieces, data):
     column = GrowingColumn()
-    wanted: list[int] = []
+    wanted = []
     for piece in pieces:
         column.extend(np.array(piece, dtype=np.min_scalar_type(max(piece, default=0))))
         wanted += piece
@@ -177,7 +176,7 @@ def test_slices_are_of_all_rankings_of_each_attribute_and_of_the_pairs():
 
 
 MEASURES = ["nDCG@2", "RR@2", "DCG@2"]
-MEASURED: dict[str, Any] = {"measures": MEASURES, "positive": "click", "window": 3600}
+MEASURED = {"measures": MEASURES, "positive": "click", "window": 3600}
 ITEMS = Items(("a", "b", "c"), (1, 2, 3))
 TV = (("device", "tv"),)
 ASKED = [

@@ -11,7 +11,6 @@ import random
 from collections import Counter
 from datetime import UTC, datetime
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import polars as pl
@@ -20,7 +19,7 @@ import pytest
 from pyarrow import feather, parquet
 from rankscope import FileError, InputError, LimitError, UsageError
 from rankscope.monitor.events import tables as event_rows
-from rankscope.monitor.events.event import Label, Ranking
+from rankscope.monitor.events.event import Label
 from rankscope.monitor.events.outcome import Outcome, tell_statuses
 from rankscope.monitor.intake import files as event_files
 from rankscope.monitor.intake.files import EventFile
@@ -29,14 +28,10 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor.test_read_events import LINES
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
 NOW = 1_795_284_000_000_000
 MOMENT = datetime(2026, 11, 21, 18, tzinfo=UTC)
 TIME = "2026-11-21T18:00:00Z"
-SHOWN: list[dict[str, Any]] = [
+SHOWN = [
     {
         "ranking_id": ranking_id,
         "time": TIME,
@@ -53,7 +48,7 @@ SHOWN: list[dict[str, Any]] = [
         ("3", ["=1+1"], "01"),
     )
 ]
-ROWS: list[dict[str, Any]] = [
+ROWS = [
     {
         "ranking_id": one["ranking_id"],
         "time": one["time"],
@@ -72,7 +67,7 @@ class Listing:
     takes_prepared = False
 
     def __init__(self):
-        self.events: list[Ranking | Label] = []
+        self.events = []
         self.most = 0
 
     def take(self, reading):
@@ -144,7 +139,7 @@ def write_dictionary(rows):
     return write_parquet(pa.table(columns, table.column_names))
 
 
-FILES: dict[str, Callable[[], bytes]] = {
+FILES = {
     "a.jsonl": lambda: lines_of(SHOWN),
     "A.NDJSON": lambda: lines_of(SHOWN).rstrip(b"\n"),
     "bom.jsonl": lambda: b"\xef\xbb\xbf" + lines_of(SHOWN).replace(b"\n", b"\r\n\n"),
@@ -241,7 +236,7 @@ def test_a_ranking_that_is_too_long_is_refused_however_it_is_cut(tmp_path, monke
 
 
 def test_labels_are_read_from_lines_and_rows(tmp_path):
-    rows: list[dict[str, Any]] = [
+    rows = [
         {"ranking_id": "007", "doc_id": "b", "time": TIME, "labels": "click", "value": None},
         {"ranking_id": "007", "doc_id": "NA", "time": TIME, "labels": None, "value": 2.5},
     ]

@@ -7,7 +7,6 @@ import shutil
 from datetime import datetime, timedelta
 from itertools import product
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -95,7 +94,7 @@ def test_the_version_before_is_a_baseline_over_28_days():
         Version("m", "1", "production", NOW - 40 * DAY, NOW, 10),
         Version("m", "2", "production", NOW, NOW + DAY, 10),
     ]
-    row: Any = SimpleNamespace(environment="production", model="m", version="1")
+    row = SimpleNamespace(environment="production", model="m", version="1")
     for hour in (-1, 0, 1):
         row.start = NOW - 28 * DAY + hour * HOUR
         found = plan_baseline(BY_VERSION, CLICKS, versions, [row], now=NOW + 9 * DAY)
@@ -135,12 +134,12 @@ def test_a_span_with_more_than_two_million_rankings_is_halved_down_to_a_day():
 
 
 def test_a_cause_is_found_in_a_sample_with_five_queries_and_slices_of_ten(monkeypatch):
-    asked: dict[str, Any] = {}
+    asked = {}
     monkeypatch.setattr(cause, "trace_spans", lambda *_, **said: asked.update(said))
     finder = object.__new__(CauseFinder)
     finder._store = finder._threads = None  # type: ignore[assignment]  # not asked
     finder._project = "music"
-    span: Any = None
+    span = None
     finder._trace(CLICKS, "nDCG@5", span, span, now=NOW)
     choices = asked["choices"]
     assert (asked["sample"], choices.most_queries, choices.support) == (250_000, 5, 10)
@@ -160,14 +159,14 @@ def test_12_cells_are_compared_apart():
 def test_queries_are_known_from_the_two_weeks_before(monkeypatch):
     asked = []
     monkeypatch.setattr(RankingSource, "read", lambda _, __, *span: asked.append(span))
-    store: Any = None
+    store = None
     source = RankingSource(store, "music", CLICKS, NOW, 10, None)
     assert source.read_queries({}, NOW) == {}
     assert asked == [(NOW - 14 * DAY, NOW - HOUR)]
 
 
 def test_a_difference_is_small_below_two_points():
-    compared: Any = SimpleNamespace(new="2", old="1", measure="nDCG@5", days_to_target=None)
+    compared = SimpleNamespace(new="2", old="1", measure="nDCG@5", days_to_target=None)
     compared.verdict = "no difference yet"
     for end in (0.0199, 0.02, 0.0201):
         for ends in ((-end, 0.001), (-0.001, end)):
@@ -182,7 +181,7 @@ def test_the_days_to_a_target_of_two_points_are_told_below_1_000(needed, monkeyp
     # Each day adds half of what there is, so that the interval shrinks by the root of 1 + days / 2;
     # it is small enough in the middle of a day.
     error = 0.02 * math.sqrt(1 + (needed - 0.5) / 2)
-    days: Any = [
+    days = [
         SimpleNamespace(
             day=to_datetime(NOW + day * DAY),
             difference=SimpleNamespace(error=error / root, effective_users=1e9, level=0.95),
@@ -196,7 +195,7 @@ def test_three_incidents_are_named_by_the_doctor():
     told = [f"volume of {at} (open)" for at in range(3)]
     for count in (2, 3, 4):
         found = [SimpleNamespace(kind="volume", name=str(at), state="open") for at in range(count)]
-        monitor: Any = SimpleNamespace(incidents=lambda found=found: found)
+        monitor = SimpleNamespace(incidents=lambda found=found: found)
         more = ["and 1 more"] if count == 4 else []
         assert doctor._check_incidents(monitor).told == "; ".join([*told[:count], *more])
 
@@ -208,7 +207,7 @@ def test_one_event_in_100_may_be_rejected():
 
 
 def test_one_label_in_20_may_be_late_or_unshown():
-    quality: Any = SimpleNamespace(curve=SimpleNamespace(counts=(4000, 6000)))
+    quality = SimpleNamespace(curve=SimpleNamespace(counts=(4000, 6000)))
     for count in (499, 500, 501):
         quality.late = quality.unshown = count
         for check in (doctor._check_late_labels, doctor._check_unshown_labels):
@@ -217,13 +216,13 @@ def test_one_label_in_20_may_be_late_or_unshown():
 
 def test_events_may_wait_15_minutes_for_their_evaluation():
     for behind, after in product((0, 1), (-1, 0, 1)):
-        quality: Any = SimpleNamespace(as_of=to_datetime(NOW), behind=behind)
+        quality = SimpleNamespace(as_of=to_datetime(NOW), behind=behind)
         found = doctor._check_evaluation(quality, NOW + 15 * MINUTE + after)
         assert found.is_good == (behind == 0 or after <= 0)
 
 
 def test_rankings_have_stopped_two_days_after_their_last_hour():
-    quality: Any = SimpleNamespace(newest=to_datetime(NOW))
+    quality = SimpleNamespace(newest=to_datetime(NOW))
     for after in (-1, 0, 1):
         found = doctor._check_flow([], quality, NOW + HOUR + 2 * DAY + after)
         assert found.is_good == (after < 0)
@@ -331,7 +330,7 @@ def test_a_json_text_has_at_most_64_mib(more, monkeypatch):
 
 def test_a_set_has_at_most_100_000_rankings():
     ranking = Ranking("new", "new", 0, Items(("a",), (1,)), environment="validation")
-    sink: Any = SetSink("validation", None)
+    sink = SetSink("validation", None)
     for before in (99_998, 99_999):
         sink._digests = dict.fromkeys(map(str, range(before)), b"")
         assert sink._collect(0, (ranking,)) == "accepted"
@@ -351,7 +350,7 @@ def test_at_most_512_mib_of_rows_are_sorted(more, monkeypatch):
     monkeypatch.setattr(tables, "pa", arrow)
     sizes = iter([256 * MIB, 256 * MIB + more])
     arrow.table = lambda _: SimpleNamespace(nbytes=next(sizes))
-    parts: Any = [SimpleNamespace(columns={}, places=None)] * 2
+    parts = [SimpleNamespace(columns={}, places=None)] * 2
     if more <= 0:
         assert list(tables.sort_rows(parts, "ranking_id", "x.csv")) == []
         return

@@ -11,7 +11,6 @@ from rankscope.monitor.client.client import Client
 from rankscope.monitor.client.http import Answer
 from rankscope.monitor.doctor import examine
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.mismatch import Mismatch
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.pages.overview import view_overview
@@ -41,7 +40,7 @@ class Logged:
 
     def log(self, hours, *, label="click", attribute="device", doc="b", more=""):
         """Log some hours, evaluate them, and return what doesn't match in the last of them."""
-        found: list[Mismatch] = []
+        found = []
         for hour in range(self.hour, self.hour + hours):
             rankings, labels = make_hour(hour, label, attribute, doc)
             self.hour = hour + 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
 from hashlib import sha256
@@ -274,7 +273,7 @@ def test_a_time_without_a_zone_and_a_number_are_refused(tmp_path, time):
     other = "2026-11-22T00:00:00Z"
     with Monitor.open(f"{tmp_path}/x.db") as monitor:
         monitor.configure(music)
-        calls: list[Callable[..., object]] = [
+        calls = [
             lambda: monitor.series("nDCG@5", since=time),  # type: ignore[arg-type]  # refused here
             lambda: monitor.quality(until=time),  # type: ignore[arg-type]  # likewise
             lambda: monitor.delete_before(time),  # type: ignore[arg-type]  # likewise

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,9 +17,9 @@ from tests.refusals import refuses
 NOW = 1_795_284_000_000_000
 TIME = "2026-11-21T18:00:00Z"
 ITEMS = [{"doc_id": "a", "rank": 1, "score": 2.5}, {"doc_id": "b", "rank": 2, "score": 1}]
-SHOWN: dict[str, Any] = {"event_id": "e", "ranking_id": "r", "time": TIME, "items": ITEMS}
+SHOWN = {"event_id": "e", "ranking_id": "r", "time": TIME, "items": ITEMS}
 IDS = {"event_id": "e", "ranking_id": "r", "doc_id": "a"}
-LABEL: dict[str, Any] = IDS | {"time": TIME, "labels": ["click"]}
+LABEL = IDS | {"time": TIME, "labels": ["click"]}
 
 
 def read_ranking(given, **choices):
@@ -51,7 +50,7 @@ def test_a_ranking_has_all_its_fields():
     assert list(ranking.items) == [Item("a", 1, 2.5), Item("b", 2, 1.0)]
 
 
-DIALECTS: dict[str, dict[str, Any]] = {
+DIALECTS = {
     "ours": {
         "ranking_id": "r",
         "time": TIME,
@@ -221,7 +220,7 @@ def test_what_is_old_is_refused():
 
 
 A, B = {"doc_id": "a"}, {"doc_id": "b"}
-REFUSED_ITEMS: dict[str, tuple[object, str, str]] = {
+REFUSED_ITEMS = {
     "items of another type": ("ab", "json_type", "items"),
     "no items": (None, "json_type", "items"),
     "an item of another type": ([A, 1], "json_type", "items[1]"),
@@ -244,7 +243,7 @@ REFUSED_ITEMS: dict[str, tuple[object, str, str]] = {
 }
 TWICE = {"tags": {"tv": "a"}, "features": {"tv": "b"}}
 MANY = {f"a{number}": 1 for number in range(101)}
-REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
+REFUSED = {
     "no ranking": ({"ranking_id": None}, "missing_field", "ranking_id"),
     "empty id": ({"ranking_id": ""}, "missing_id", "ranking_id"),
     "id of another type": ({"ranking_id": 1.5}, "id_type", "ranking_id"),
@@ -292,7 +291,7 @@ def test_what_cannot_be_meant_is_refused_alone(case):
     assert len(str(rejection)) < 600
 
 
-REFUSED_LABELS: dict[str, tuple[dict[str, Any], str]] = {
+REFUSED_LABELS = {
     "no label": ({"labels": None}, "missing_field"),
     "a label and a value": ({"value": 1}, "missing_field"),
     "a number as label": ({"labels": 1}, "label_type"),
@@ -312,7 +311,7 @@ def test_labels_that_cannot_be_meant_are_refused(case):
     assert read_label(LABEL | change).code == code
 
 
-LINES: list[tuple[bytes, str]] = [
+LINES = [
     (b"{", "json_syntax"),
     (b"{'a': 1}", "json_syntax"),
     (b'{"a": 1,}', "json_syntax"),
@@ -384,7 +383,7 @@ def test_rejections_show_no_control_characters():
 
 
 MOMENT = datetime(2026, 11, 21, 18, tzinfo=UTC)
-ROWS: dict[str, list[Any]] = {
+ROWS = {
     "prediction_group_id": ["r1", "r2", "r1"],
     "prediction_id": ["b", "x", "a"],
     "timestamp": [MOMENT, MOMENT, MOMENT],

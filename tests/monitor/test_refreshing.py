@@ -24,10 +24,6 @@ from rankscope.records import replace
 
 from tests.monitor.baselines import measure_rankings
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.events.event import Environment, Event
-
 CLICKS = define(
     measures=["nDCG@3", "RR@3"], positive={"click": 1, "buy": 3}, window=2 * 3600 + 1800
 )
@@ -39,7 +35,7 @@ ITEMS, PAIR = Items(("a", "b", "c"), (1, 2, 3)), Items(("a", "b"), (1, 2))
 def make_events(seed, count=120):
     """Rankings of a day and a half, and labels up to hours later."""
     generator = random.Random(seed)
-    events: list[Event] = []
+    events = []
     for number in range(count):
         time = generator.randrange(36 * 60) * MINUTE
         attributes = {"device": generator.choice(["tv", "phone"]), "country": "de"}
@@ -47,7 +43,7 @@ def make_events(seed, count=120):
             del attributes["country"]
         name, version = f"r{number}", "3" if time < 20 * HOUR else "4"
         user, query = generator.choice(["u", "v", "w", ""]), generator.choice(["jazz", "rock"])
-        environment: Environment = "validation" if generator.random() < 0.2 else "production"
+        environment = "validation" if generator.random() < 0.2 else "production"
         where = tuple(sorted(attributes.items()))
         told = query, user, "m", version, environment, where
         events.append(Ranking(f"e{number}", name, time, ITEMS, *told))
@@ -191,7 +187,7 @@ def test_an_hour_is_final_once_its_last_attribution_window_is_closed(tmp_path):
 @pytest.mark.parametrize("measure", ["nDCG@3", "RR@3"])
 def test_intervals_are_cluster_robust(tmp_path, measure):
     generator = random.Random(3)
-    events: list[Event] = []
+    events = []
     for number in range(60):
         user = f"u{generator.randrange(9)}"
         events += [

@@ -7,7 +7,6 @@ import json
 import random
 import threading
 from collections import Counter
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -39,8 +38,8 @@ class Service:
 
     def __init__(self, answers=()):
         self.answers = list(answers)
-        self.asked: list[tuple[str, list[int]]] = []
-        self.stored: list[int] = []
+        self.asked = []
+        self.stored = []
 
     def post(self, path, body):
         events = [json.loads(line) for line in gzip.decompress(body).split(b"\n")]
@@ -243,7 +242,7 @@ def rankings(draw):
 
 @st.composite
 def labels(draw):
-    said: dict[str, Any] = draw(
+    said = draw(
         st.sampled_from([{"kind": "retraction"}, {"value": 2.5}, {"labels": ("a", "b")}, {}])
     )
     return Label(draw(IDS), draw(IDS), draw(IDS), draw(TIMES), **said)
@@ -260,9 +259,9 @@ class FakeService:
     """Answers as the service does, after some other answers."""
 
     def __init__(self, store):
-        self.bodies: list[bytes] = []
-        self.waits: list[float] = []
-        self.before: list[Answer | OSError] = []
+        self.bodies = []
+        self.waits = []
+        self.before = []
         self._store = store
         self._reader = EventReader()
 

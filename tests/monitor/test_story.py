@@ -115,7 +115,7 @@ def test_production_is_as_good_as_validation_before_the_release(searches):
 
 def test_what_is_read_is_what_was_meant_and_what_is_refused_was_meant_to_be(story):
     reader = EventReader()
-    found: Counter[str] = Counter()
+    found = Counter()
     for each in story.deliveries:
         read = reader.read_rankings if each.route == "rankings" else reader.read_labels
         (answer,) = read([each.event], now=each.arrives).answers

@@ -7,7 +7,6 @@ import math
 from collections import Counter
 from hashlib import blake2b
 from itertools import count
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given
@@ -28,11 +27,6 @@ from tests.generated import examples
 from tests.monitor.stories import BAD, COUNT, GOOD, RULE, WEEK, search
 from tests.refusals import refuses
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.events.event import Event
-
-
 NOW = 10 * WEEK
 EVENTS = [
     *search(1, COUNT, versions={"3": 1}, environment="validation"),
@@ -52,7 +46,7 @@ def store(tmp_path_factory):
 
 
 def trace(store, before, after, **given):
-    chosen: dict[str, Any] = {"measure": "nDCG@5", "now": NOW, "choices": QUICK, "threads": 1}
+    chosen = {"measure": "nDCG@5", "now": NOW, "choices": QUICK, "threads": 1}
     return trace_spans(store, "music", RULE, before, after, **chosen | given)
 
 
@@ -161,8 +155,8 @@ def test_of_many_rankings_a_sample_of_users_is_traced(store, tmp_path):
     with SQLiteStore(tmp_path / "sampled.db") as other:
         names = {each.ranking_id: each.user_id for each in EVENTS if isinstance(each, Ranking)}
         other.append("music", [each for each in EVENTS if names[each.ranking_id] in kept])
-        alone: dict[str, Any] = trace(other, FIRST, LAST).to_dict()
-    made: dict[str, Any] = found.to_dict()
+        alone = trace(other, FIRST, LAST).to_dict()
+    made = found.to_dict()
     # What was shown before is that of all rankings.
     for each in (alone, made):
         del each["sampling"]
@@ -235,7 +229,7 @@ SEARCHES = st.lists(
 
 
 def log(searches):
-    events: list[Event] = []
+    events = []
     for number, (version, device, user, docs, ranks, labels) in enumerate(searches):
         name = f"r{number}"
         attributes = (("device", device),) if device else ()

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -18,9 +15,6 @@ from rankscope.errors import FormatError
 from rankscope.monitor import Monitor
 
 from tests.monitor.server.service import NOW, Service
-
-Rejected = dict[int, tuple[str, str]]
-"""By the place of a row, from 1: the code and the hint."""
 
 MINUTE, DAY = 60 * 10**6, 86_400 * 10**6
 AHEAD, AGE = 5 * MINUTE, 3653 * DAY
@@ -81,7 +75,7 @@ def send_stream(folder, kind, table):
     return send(folder, kind, sink.getvalue().to_pybytes(), "application/vnd.apache.arrow.stream")
 
 
-ENTRANCES: dict[str, Callable[[Path, str, pa.Table], Rejected]] = {
+ENTRANCES = {
     "Parquet": lambda folder, kind, table: log_file(folder / "a.parquet", kind, table),
     "Arrow file": lambda folder, kind, table: log_file(folder / "a.arrow", kind, table),
     "Arrow stream": lambda folder, kind, table: log_file(folder / "a.stream", kind, table),
@@ -117,7 +111,7 @@ def enter(entrance, folder, kind, table):
 def make_rows(shape, times):
     """Events, one a row, whose times are given."""
     count = len(times)
-    columns: dict[str, Any] = {"ranking_id": [f"r{row:02}" for row in range(count)], "time": times}
+    columns = {"ranking_id": [f"r{row:02}" for row in range(count)], "time": times}
     if shape == "labels":
         return "labels", pa.table({**columns, "doc_id": ["a"] * count, "label": ["click"] * count})
     if shape == "documents":
@@ -148,7 +142,7 @@ def test_a_time_out_of_range_rejects_its_own_row(tmp_path, entrance, unit, shape
     last, first = ((NOW + by) * second // 10**6 for by in (AHEAD, -AGE))
     edges = [at * second // 10**6 for at in (YEAR_1000, YEAR_9000)]
     wrong = NOW * second // 1000  # a thousand times the time, as in another unit
-    times: list[int | None] = [NOW * second // 10**6, last - step, last, last + step, None]
+    times = [NOW * second // 10**6, last - step, last, last + step, None]
     times += [first - step, first, first + step, 0, -1, wrong, -wrong, FARTHEST, -FARTHEST]
     times += [edge + by for edge in edges for by in (-step, 0, step)]
     times = [time for time in times if time is None or abs(time) <= FARTHEST]

@@ -175,7 +175,7 @@ def test_a_process_that_was_killed_while_it_waited_is_told_of_and_replaced(store
 
 def test_closing_ends_what_is_being_done(store):
     worker = Worker(store)
-    raised: list[str] = []
+    raised = []
     number = worker.run(tell_process)
 
     def wait():

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from typing import Any
 
 import rankscope as rs
 from rankscope import AP, RR, nDCG
@@ -44,7 +42,7 @@ def compare_two(of):
     return rs.diff(of.qrels, *runs, nDCG @ 5, names=("sparse", "dense"))
 
 
-SHOWN: dict[str, Callable[[Runs], Any]] = {
+SHOWN = {
     "evaluation": lambda of: rs.evaluate(
         of.qrels, of.runs["dense"], [nDCG @ 5, AP, RR], interval=0.95
     ),

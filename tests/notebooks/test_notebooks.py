@@ -233,7 +233,7 @@ def test_without_progress_nothing_is_drawn(terminal, tmp_path):
 
 def test_a_function_is_called_in_place_of_a_bar(terminal, tmp_path):
     qrels, run = write_files(tmp_path)
-    calls: list[tuple[int, int | None]] = []
+    calls = []
     rs.evaluate(qrels, run, "nDCG@5", progress=lambda *call: calls.append(call))
     size = (tmp_path / "a.run").stat().st_size
     assert {total for _, total in calls} == {size}

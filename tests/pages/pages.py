@@ -42,7 +42,7 @@ def run_page(page, text, folder):
                 pytest.skip(f"{library} is not installed; it is in make test-integrations")
     for name in re.findall(r"<!-- data: (\w+) -->", text):
         (folder / name).symlink_to(find(name))
-    names: dict[str, object] = {"__name__": "__page__"}
+    names = {"__name__": "__page__"}
     for block in read_blocks(text):
         if block.title:
             (folder / block.title).write_text(block.code, encoding="utf-8")
@@ -59,7 +59,7 @@ def run_python(block, names, page):
         return
     test = doctest.DocTestParser().get_doctest(block.code, {}, page, page, block.line - 1)
     test.globs = names
-    report: list[str] = []
+    report = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     failed, _ = runner.run(test, out=report.append, clear_globs=False)
     assert failed == 0, "".join(report)

@@ -19,7 +19,7 @@ from tests.pages.pages import run_console, run_page, run_python
 
 HOOKS = ROOT / "docs" / "hooks"
 WRITTEN = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PAGES: dict[str, str] = {
+PAGES = {
     str(page.relative_to(ROOT)): page.read_text(encoding="utf-8") for page in WRITTEN
 } | runpy.run_path(str(HOOKS / "measures.py"))["pages"]()
 

@@ -32,8 +32,8 @@ def single(value):
 def make(seed):
     """Judgments and a run of some 120 queries."""
     random = Random(seed)
-    qrels: Qrels = {}
-    run: Lists = {}
+    qrels = {}
+    run = {}
     for number in range(QUERIES):
         query = f"{random.choice(STEMS)}{number}"
         documents = _documents(random)

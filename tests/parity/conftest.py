@@ -23,7 +23,7 @@ class Command:
         return printed
 
     def values(self, *words, status=0):
-        found: dict[str, dict[str, str]] = {}
+        found = {}
         for line in self.print(*words, *self.files, status=status).splitlines():
             name, query, value = line.split("\t")
             found.setdefault(query, {})[name.rstrip()] = value

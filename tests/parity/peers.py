@@ -9,8 +9,6 @@ import rankscope
 Qrels = dict[str, dict[str, int]]
 Lists = dict[str, dict[str, float]]
 Rows = list[tuple[str, str, float]]
-Values = dict[str, dict[str, float]]
-"""By measure, then by query."""
 
 
 def of_pytrec_eval(qrels, run, names, *, rel=1, judged_only=False):
@@ -25,7 +23,7 @@ def of_pytrec_eval(qrels, run, names, *, rel=1, judged_only=False):
 
 def of_ir_measures(qrels, run, names):
     asked = {ir_measures.parse_measure(name): name for name in names}
-    values: Values = {name: {} for name in asked.values()}
+    values = {name: {} for name in asked.values()}
     scored = [ir_measures.ScoredDoc(*row) for row in run] if isinstance(run, list) else run
     for found in ir_measures.iter_calc(list(asked), qrels, scored):
         values[asked[found.measure]][found.query_id] = found.value

@@ -11,8 +11,6 @@ from typing import TypeVar
 
 import pytest
 
-from tests.parity.peers import Lists, Qrels
-
 Number = TypeVar("Number", int, float)
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,8 +54,8 @@ def read(name):
         return _columns(qrels, 3, int), _columns(run, 4, float)
     (path,) = paths(name)
     rows = _ratings(path) if path.suffix == ".csv" else _letor(path)
-    grades: Qrels = defaultdict(dict)
-    scores: Lists = defaultdict(dict)
+    grades = defaultdict(dict)
+    scores = defaultdict(dict)
     for query, document, grade, score in rows:
         grades[query][document] = grade
         scores[query][document] = score
@@ -65,7 +63,7 @@ def read(name):
 
 
 def _columns(path, column, number):
-    lists: dict[str, dict[str, Number]] = defaultdict(dict)
+    lists = defaultdict(dict)
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             fields = line.split()

@@ -7,7 +7,6 @@ import math
 from dataclasses import dataclass
 from itertools import chain, combinations
 from pathlib import Path
-from typing import Any
 
 import pytest
 import rankscope
@@ -21,10 +20,7 @@ GOLDEN = Path(__file__).parent / "golden" / "compared"
 
 
 def read(name):
-    found: dict[str, dict[str, dict[str, Any]]] = json.loads(
-        (GOLDEN / f"{name}.json").read_text(encoding="utf-8")
-    )
-    return found
+    return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
 
 
 VALUES = read("values")

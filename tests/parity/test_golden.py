@@ -7,7 +7,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 import rankscope as rs
@@ -187,19 +186,17 @@ def test_every_rank_is_discounted_as_by_pytrec_eval(scale):
 
 
 FOLDER = Path(__file__).parent / "golden" / "fused"
-Lists = dict[str, dict[str, float]]
 
 
 def load(peer):
     """Return what a tool says, by method and scale."""
     text = FOLDER.joinpath(f"{peer}.json").read_text(encoding="utf-8")
-    cases: dict[str, Lists] = json.loads(text)["cases"]
-    return cases
+    return json.loads(text)["cases"]
 
 
 RANX, TRECTOOLS = load("ranx"), load("trectools")
 WEIGHTS = {"weights": [0.5, 0.3, 0.2]}
-SETTINGS: dict[str, dict[str, Any]] = {
+SETTINGS = {
     "logn_isr": {"sigma": 0.01},
     "w_bordafuse": WEIGHTS,
     "wsum": WEIGHTS,
@@ -221,7 +218,7 @@ def test_scores_are_those_of_ranx(case):
 def test_scores_are_those_of_trectools(case):
     method, _ = case.split()
     runs = make_runs()
-    settings: dict[str, Any] = {}
+    settings = {}
     if "_" not in method:
         # It adds scores as they are, of the first two runs.
         settings, runs = {"normalize": "none"}, dict([*runs.items()][:2])

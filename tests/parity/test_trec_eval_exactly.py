@@ -239,7 +239,7 @@ def define_values(given, retrieved):
         found = sum(document < retrieved for document in pair)
         return found >= {"": 0, "_imp": 1, "_ret": 2}[scope]
 
-    values: dict[str, float] = {}
+    values = {}
     for scope in ("", "_imp", "_ret"):
         shares, fulfilled, possible = [], 0, 0
         for group in groups:

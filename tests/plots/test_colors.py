@@ -23,11 +23,9 @@ from rankscope.drawing.palette import (
 from rankscope.errors import UsageError
 from rankscope.losses.chart import PARTS, UNDEFINED
 
-Channels = tuple[float, float, float]
-
 # Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of color vision
 # deficiency", IEEE Transactions on Visualization and Computer Graphics 15 (6), 2009, severity 1.
-VISIONS: dict[str, tuple[Channels, Channels, Channels]] = {
+VISIONS = {
     "trichromat": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
     "protanope": (
         (0.152286, 1.052583, -0.204868),
@@ -46,12 +44,12 @@ VISIONS: dict[str, tuple[Channels, Channels, Channels]] = {
     ),
 }
 # The primaries and the white of sRGB (IEC 61966-2-1).
-TO_XYZ: tuple[Channels, Channels, Channels] = (
+TO_XYZ = (
     (0.4124564, 0.3575761, 0.1804375),
     (0.2126729, 0.7151522, 0.0721750),
     (0.0193339, 0.1191920, 0.9503041),
 )
-WHITE: Channels = (0.95047, 1.0, 1.08883)
+WHITE = (0.95047, 1.0, 1.08883)
 
 
 def multiply(matrix, channels):

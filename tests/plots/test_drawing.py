@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
@@ -39,12 +38,6 @@ from rankscope.plots.matplotlib import draw_standings, to_svg
 
 from tests.interpreter import run_python
 from tests.refusals import refuses
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from matplotlib.axes import Axes
-
 
 DISCOUNTS = DiscountCurves(
     3,
@@ -129,7 +122,7 @@ DENSE = QueryScatter(
     6,
 )
 
-DRAWN: dict[str, tuple[Callable[..., Axes], object]] = {
+DRAWN = {
     "discounts": (drawing.draw_discounts, DISCOUNTS),
     "cutoffs": (drawing.draw_cutoffs, CUTOFFS),
     "recall": (drawing.draw_precision_recall, RECALL),

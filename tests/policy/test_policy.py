@@ -7,7 +7,6 @@ import inspect
 import itertools
 import math
 import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
@@ -59,7 +58,7 @@ WAYS = [
     *((from_groups, ties) for ties in CHOICES["ties"] if ties not in BY_ID),
     (from_lists, "input"),
 ]
-OTHERS: list[dict[str, object]] = [
+OTHERS = [
     *(
         {field: word}
         for field in FIELDS
@@ -142,7 +141,7 @@ def literals():
     """Return the words of each literal type of the module, by its name in lower case."""
     tree = ast.parse(inspect.getsource(policy))
     block = next(node for node in tree.body if isinstance(node, ast.If))
-    names: dict[str, object] = {}
+    names = {}
     exec(compile(ast.Module(block.body, []), "policy.py", "exec"), names)  # noqa: S102 - our own
     return {
         node.target.id: get_args(names[node.target.id])
@@ -219,7 +218,7 @@ def descending(docs):
     return sorted(docs, reverse=True)
 
 
-ORDERS: dict[str, Callable[[list[str]], list[str]]] = {
+ORDERS = {
     "doc_id": descending,
     "doc_id_asc": sorted,
     # The sort is stable, so documents of one grade stay in descending order.

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections import defaultdict
 from types import MappingProxyType
-from typing import Any
 
 import ir_measures
 import numpy as np
@@ -172,7 +171,7 @@ def test_parameters_that_end_the_process_in_pytrec_eval_are_errors(names, messag
     assert isinstance(refused(lambda: evaluate(names), "bad_parameter", message), MeasureError)
 
 
-WRONG: list[tuple[dict[str, Any], str, str]] = [
+WRONG = [
     ({"qrels": {"q1": {"d1": 1.0}}}, "query_relevance['q1']['d1']", "a whole number, found float"),
     ({"qrels": {"q1": {"d1": np.int64(1)}}}, "query_relevance['q1']['d1']", "found int64"),
     ({"qrels": {"q1": {"d1": "1"}}}, "query_relevance['q1']['d1']", "found str"),
@@ -359,7 +358,7 @@ SCORES = strategies.one_of(
     strategies.integers(-2, 2),
     strategies.booleans(),
 )
-SIZE: Any = {"min_size": 1, "max_size": 12}
+SIZE = {"min_size": 1, "max_size": 12}
 
 
 def bits(values):

@@ -15,7 +15,6 @@ from rankscope.measures import TABLE, parse
 from tests.reference import Known, mean, value
 
 ROWS = list(TABLE.values())
-Ranking = list[float | None]
 
 
 def evaluate(measure, ranking, judged, covered=(), strata=()):
@@ -174,7 +173,7 @@ def test_each_discount_and_gain_is_its_formula(name, expected):
 
 
 def test_the_ideal_of_the_list_itself_leaves_out_what_was_not_retrieved():
-    ranking: Ranking = [1, None, 2]
+    ranking = [1, None, 2]
     judged = [1.0, 2.0, 3.0]
     expected = (1 + 2 / log2(4)) / (2 + 1 / log2(3))
     assert evaluate(parse("nDCG(ideal='retrieved')"), ranking, judged) == expected
@@ -188,7 +187,7 @@ def test_negative_grades_have_a_gain_only_where_that_is_asked_for():
 
 def test_nothing_of_a_grade_below_0_is_relevant_to_binary_gains():
     kernel, params = parse("CG(gain='binary')").kernel_spec()
-    ranking: Ranking = [2, 0.5, 0, -1, None]
+    ranking = [2, 0.5, 0, -1, None]
     for negative in ("nonrelevant", "gain"):
         assert value(kernel, params, ranking, [2, 0.5, 0, -1], negative=negative) == 1 + 1
 
@@ -229,7 +228,7 @@ def test_a_grade_without_a_gain_is_an_error():
     ],
 )
 def test_each_parameter_is_its_formula(name, expected):
-    ranking: Ranking = [2, None, 4] if name != "IPrec@0" else [None, 2, 4]
+    ranking = [2, None, 4] if name != "IPrec@0" else [None, 2, 4]
     assert evaluate(parse(name), ranking, [2, 4]) == pytest.approx(expected, rel=1e-15)
 
 

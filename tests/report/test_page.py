@@ -8,7 +8,6 @@ import re
 from hashlib import sha256
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import rankscope as rs
@@ -283,7 +282,7 @@ def test_a_page_shows_40_000_values_at_most(runs):
             per_query_list=lambda _, v=values: v,
             query_texts=[str(at) for at in range(queries)],
         )
-        given: Any = [SimpleNamespace(evaluation=evaluation)] * runs
+        given = [SimpleNamespace(evaluation=evaluation)] * runs
         assert len(_choose_shown(given)) == min(queries, 40_000 // runs)
 
 
@@ -306,8 +305,8 @@ class Slices:
 
 @pytest.mark.parametrize("count", [999, 1000, 1001])
 def test_a_page_shows_1_000_slices_at_most(count):
-    evaluation: Any = []
-    table: Any = Slices(count)
+    evaluation = []
+    table = Slices(count)
     found = _read_slices(evaluation, table)
     assert len(found.parts) == min(count, 1000)
     assert found.left_out == max(0, count - 1000)
@@ -316,7 +315,7 @@ def test_a_page_shows_1_000_slices_at_most(count):
 @pytest.mark.parametrize("count", [19, 20, 21])
 def test_a_page_shows_20_documents_of_a_list_at_most(count):
     documents = [(str(at), 0.0) for at in range(30)]
-    run: Any = SimpleNamespace(list_documents=lambda _: documents)
+    run = SimpleNamespace(list_documents=lambda _: documents)
     assert len(_list(run, "q", count)) == min(count, 20)
 
 

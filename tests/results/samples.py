@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import rankscope as rs
 
@@ -35,7 +33,7 @@ def rank_table():
     return rs.Rankings.from_table(TABLE, attributes=["country"])
 
 
-SAMPLES: dict[str, Callable[[], object]] = {
+SAMPLES = {
     "Items": lambda: rs.read_items(history=QRELS, items={"d1": "a", "d2": ["b", "c"]}),
     "Qrels": lambda: rs.read_qrels(QRELS),
     "Rankings": rank,

@@ -5,14 +5,12 @@ from __future__ import annotations
 import inspect
 import pickle
 import re
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 import rankscope
 from rankscope.errors import ArgumentError
 
-rs: Any = rankscope  # mypy knows these mistakes, too
+rs = rankscope  # mypy knows these mistakes, too
 QRELS = {"q1": {"d1": 1}, "q2": {"d2": 1}}
 RUN = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d1": 2.0, "d2": 1.0}}
 RUNS = {"old": RUN, "new": QRELS}
@@ -25,7 +23,7 @@ def copied(value):
 
 EVALUATION = rs.evaluate(QRELS, RUN, "RR")
 
-ARGUMENTS: dict[str, tuple[Callable[..., object], str]] = {
+ARGUMENTS = {
     "evaluate(mesures)": (lambda: rs.evaluate(QRELS, RUN, mesures="RR"), "'measures'?"),
     "evaluate(intervall)": (lambda: rs.evaluate(QRELS, RUN, "RR", intervall=1), "'interval'?"),
     "evaluate(thread)": (lambda: rs.evaluate(QRELS, RUN, "RR", thread=2), "'threads'?"),

@@ -6,7 +6,6 @@ import datetime as dt
 import json
 import pickle
 import uuid
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -213,7 +212,7 @@ def test_dicts_with_integer_keys_have_integers_in_results():
 
 
 def test_keys_of_several_types_stay_text():
-    judged: Any = {"12": {1: 1}, 7: {"1": 1}}
+    judged = {"12": {1: 1}, 7: {"1": 1}}
     assert rs.evaluate(judged, {7: {1: 1.0}}, "AP").query_ids == ["12", "7"]
 
 

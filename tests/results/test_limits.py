@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -52,7 +51,7 @@ def test_a_verdict_names_three_runs_and_counts_more(count, text):
     ],
 )
 def test_a_verdict_counts_the_queries_that_are_needed_up_to_a_million(needed, text):
-    pair: Any = SimpleNamespace(
+    pair = SimpleNamespace(
         n=50,
         clusters=None,
         smallest_p=0.001,
@@ -60,7 +59,7 @@ def test_a_verdict_counts_the_queries_that_are_needed_up_to_a_million(needed, te
         difference=0.01,
         queries_needed=needed,
     )
-    comparison: Any = SimpleNamespace(settings=SimpleNamespace(power=0.8, alpha=0.05))
+    comparison = SimpleNamespace(settings=SimpleNamespace(power=0.8, alpha=0.05))
     assert f"single t test, {text} queries are needed" in _say_power(comparison, pair)
 
 
@@ -73,7 +72,7 @@ def test_a_verdict_counts_the_queries_that_are_needed_up_to_a_million(needed, te
     ],
 )
 def test_the_smallest_p_value_is_told_above_one_in_ten_thousand(smallest, text):
-    compared: Any = SimpleNamespace(correction="none", smallest_p=smallest)
+    compared = SimpleNamespace(correction="none", smallest_p=smallest)
     assert _describe_correction([compared]) == text
 
 
@@ -94,7 +93,7 @@ def test_ten_combined_judgments_are_printed(count, left):
 @pytest.mark.parametrize(("moved", "left"), [(9, []), (10, []), (11, ["and 1 more queries"])])
 def test_ten_queries_of_a_difference_are_printed(moved, left):
     queries = Table({"query_id": [f"q{at}" for at in range(20)]})
-    difference: Any = SimpleNamespace(
+    difference = SimpleNamespace(
         queries=queries, wins=4, losses=moved - 4, says=lambda name: name == "query_id"
     )
     assert len(_most_moved(difference)) == min(moved, 10)
@@ -110,7 +109,7 @@ def test_a_reconciliation_lists_ten_causes(count, *, left):
     causes = [
         Cause(name=f"cause {at:02}", command="", tried=at + 1, by_chance=0.1) for at in range(count)
     ]
-    found: Any = SimpleNamespace(got="0.5", matches=False, causes=causes, reckonings=[])
+    found = SimpleNamespace(got="0.5", matches=False, causes=causes, reckonings=[])
     lines = _answer(found)
     shown = [line.strip() for line in lines if line.strip().startswith("cause ")]
     assert shown == [str(cause) for cause in causes[:10]]
@@ -154,7 +153,7 @@ def test_a_table_of_more_than_60_rows_shows_50(count):
 )
 def test_a_trace_tells_a_change_that_shows_in_four_decimal_places(change, *, is_told):
     for sign in (-1, 1):
-        trace: Any = SimpleNamespace(
+        trace = SimpleNamespace(
             measure="nDCG",
             decomposition=SimpleNamespace(means=(0.5, 0.5 + sign * change)),
             change=sign * change,
@@ -168,7 +167,7 @@ def test_a_trace_tells_a_change_that_shows_in_four_decimal_places(change, *, is_
 def test_five_values_of_documents_are_shown(count):
     table = Table({"value": [f"v{at}" for at in range(count)], "adds": [-0.5] * count})
     regret = SimpleNamespace(slice=ALL, attribute="genre", total=-0.5, table=table)
-    trace: Any = SimpleNamespace(regrets=(regret,))
+    trace = SimpleNamespace(regrets=(regret,))
     assert str(_list_regrets(trace)[-1]).count("v") == 1 + min(count, 5)
 
 
@@ -183,7 +182,7 @@ def test_a_note_names_three_runs_and_counts_more(count, *, named):
 
 @pytest.mark.parametrize("count", [19, 20, 21])
 def test_a_summary_lists_20_checks_with_one_verdict(count):
-    result: Any = SimpleNamespace(checks=[SimpleNamespace(verdict="broken") for _ in range(count)])
+    result = SimpleNamespace(checks=[SimpleNamespace(verdict="broken") for _ in range(count)])
     rows, left_out = _choose(result)
     assert len(rows) == min(count, 20)
     assert left_out == (["1 more check that is broken is not listed."] if count > 20 else [])

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import groupby
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -73,7 +70,7 @@ ROWS = [(q, d, grade, SHOWN[q][d]) for q, docs in STARS.items() for d, grade in 
 TABLE = pd.DataFrame(ROWS, columns=["query_id", "doc_id", "relevance", "score"])
 JUDGES = pd.concat([TABLE.assign(judge=judge) for judge in ("a", "b")]).drop(columns="score")
 
-WAYS: dict[str, Callable[[Path], object]] = {
+WAYS = {
     "evaluate": lambda _: rs.evaluate(STARS, SHOWN, "P@2"),
     "several runs": lambda _: rs.evaluate(STARS, {"a": SHOWN, "b": SHOWN}, "P@2")["a"],
     "a convention": lambda _: rs.evaluate(STARS, SHOWN, "P@2", convention="ranx"),
@@ -147,10 +144,6 @@ def test_a_measure_that_uses_grades_in_place_of_rel_is_not_noted():
     assert notes_of(rs.evaluate(STARS, SHOWN, "RBP"))
 
 
-Log = list[tuple[int, int, float, float]]
-"""Rows of query, document, grade (NaN where unjudged) and score."""
-
-
 def moves(log, *, ascending=False):
     """Count queries in which the grades of ties in the order of texts aren't those of numbers."""
     count = 0
@@ -167,7 +160,7 @@ def moves(log, *, ascending=False):
 
 
 def judgments(log):
-    found: dict[int, dict[int, float]] = {}
+    found = {}
     for query, doc, grade, _ in log:
         found.setdefault(query, {99_999: 0.0})
         if not np.isnan(grade):
@@ -176,7 +169,7 @@ def judgments(log):
 
 
 def run_of(log):
-    found: dict[int, dict[int, float]] = {}
+    found = {}
     for query, doc, _, score in log:
         found.setdefault(query, {})[doc] = score
     return found
@@ -203,7 +196,7 @@ def scattered(log, folder):
     return str(folder / "run.parquet")
 
 
-WAYS_OF_IDS: dict[str, Callable[[Log, Any, str], rs.Evaluation]] = {
+WAYS_OF_IDS = {
     "mapping": lambda log, _, policy: rs.evaluate(judgments(log), run_of(log), "RR", policy=policy),
     "rows": lambda log, _, policy: rs.evaluate(judgments(log), rows_of(log), "RR", policy=policy),
     "frame": lambda log, _, policy: rs.evaluate(judgments(log), frame(log), "RR", policy=policy),
@@ -221,7 +214,7 @@ WAYS_OF_IDS: dict[str, Callable[[Log, Any, str], rs.Evaluation]] = {
     ).evaluate("RR"),
 }
 
-TIED: Log = [(1, 9, 0.0, 1.0), (1, 10, 1.0, 1.0), (2, 9, 1.0, 2.0), (2, 10, 0.0, 1.0)]
+TIED = [(1, 9, 0.0, 1.0), (1, 10, 1.0, 1.0), (2, 9, 1.0, 2.0), (2, 10, 0.0, 1.0)]
 
 
 @pytest.mark.parametrize("way", WAYS_OF_IDS)
@@ -297,8 +290,8 @@ def test_a_run_and_a_table_of_sampled_candidates_are_noted():
     ]
     table = pd.DataFrame(rows, columns=["q", "doc_id", "label", "score"])
     assert rs.evaluate(table, "RR", query="q").diagnostics["sampled_candidates"] == 15
-    qrels: dict[str, dict[str, int]] = {}
-    run: dict[str, dict[str, float]] = {}
+    qrels = {}
+    run = {}
     for query, doc, label, score in rows:
         qrels.setdefault(f"q{query}", {})[f"d{doc}"] = label
         run.setdefault(f"q{query}", {})[f"d{doc}"] = score

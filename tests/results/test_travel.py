@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -155,7 +154,7 @@ def test_a_result_is_the_same_after_it_has_traveled(name, way):
 
 
 def test_every_public_class_and_every_class_of_results_is_among_the_samples():
-    seen: set[type] = set()
+    seen = set()
     for sample in SAMPLES.values():
         collect(sample(), seen)
     public = {getattr(rs, name) for name in rs.__all__}
@@ -360,7 +359,7 @@ def test_what_is_too_much_twice_or_unknown_is_refused(args, given):
 
 
 def test_a_record_cannot_change():
-    policy: Any = Policy()
+    policy = Policy()
     with pytest.raises(AttributeError, match="immutable"):
         policy.ties = "best"
     with pytest.raises(AttributeError, match="immutable"):
@@ -398,7 +397,7 @@ def test_no_document_is_judged_twice_whatever_byte_is_changed():
     made = Judgments.from_dict({"q": {"a": 1, "b": 2, "c": 0}, "p": {"b": 3}}, "error")
     restore, (saved,) = made.__reduce__()
     assert seal(saved) == saved
-    outcomes: Counter[str] = Counter()
+    outcomes = Counter()
     for at in range(len(saved)):
         for value in range(4):
             changed = bytearray(saved)

@@ -6,7 +6,6 @@ import os
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import rankscope as rs
@@ -14,9 +13,6 @@ from playwright.sync_api import sync_playwright
 
 from tests.report.test_page import HOSTILE
 from tests.services.postgres import Cluster
-
-if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext
 
 LONGEST = "test_postgres.py"
 DESKTOP = {"width": 1280, "height": 900}
@@ -50,8 +46,8 @@ def cluster():
 @contextmanager
 def watch_pages(browser, is_own, is_expected=lambda _text: False):
     """Open pages; in the end nothing may have been asked of others, said or refused."""
-    contexts: list[BrowserContext] = []
-    seen: list[str] = []
+    contexts = []
+    seen = []
 
     def open_page(**settings):
         context = browser.new_context(**{"viewport": DESKTOP, **settings})

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+SCHEMES = ("light", "dark")
 TEXTS = """() => {
   const read = (text) => {
     const numbers = text.match(/[-\\d.e]+/g).map(Number);
@@ -36,8 +34,6 @@ TEXTS = """() => {
   return [...found.values()];
 }"""
 
-Color = tuple[float, float, float]
-
 
 def find_faint_texts(page):
     """The texts that stand out less than they must: 4.5 to 1, large ones 3 to 1."""
@@ -45,7 +41,7 @@ def find_faint_texts(page):
     assert len(found) > 5
     faint = []
     for text, color, layers, is_large in found:
-        behind: Color = (255.0, 255.0, 255.0)
+        behind = (255.0, 255.0, 255.0)
         for layer in reversed(layers):
             behind = lay_over(layer, behind)
         ratio = contrast(lay_over(color, behind), behind)

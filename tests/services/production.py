@@ -36,7 +36,7 @@ class Sending(Monitor):
 
     def log_rankings(self, rankings, **_named):
         """Post them as packed lines."""
-        done: Counter[str] = Counter()
+        done = Counter()
         objects = list(rankings)
         for at in range(0, len(objects), AT_ONCE):
             lines = "\n".join(map(json.dumps, objects[at : at + AT_ONCE]))
@@ -116,8 +116,8 @@ def run_production(story, path):
         )
         with serve(app, monitor.writer) as monitor.url:
             prepare(story, monitor)
-            became: Counter[str] = Counter()
-            events: list[tuple[Event, Incident]] = []
+            became = Counter()
+            events = []
             for step in play(story, monitor, clock):
                 events += step.events
                 for done in (step.rankings, step.labels):

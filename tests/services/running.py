@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import httpx
 import yaml
@@ -89,8 +89,7 @@ class Prometheus:
         return answer.json()["data"]
 
     def query(self, expression):
-        found: list[dict[str, Any]] = self.ask("query", query=expression)["result"]
-        return found
+        return self.ask("query", query=expression)["result"]
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any
 
 import httpx
 import pytest
@@ -46,8 +45,7 @@ class World:
     def alerts(self):
         answer = httpx.get(f"{self.url}/api/v2/alerts", timeout=60)
         assert answer.status_code == 200
-        found: list[dict[str, Any]] = answer.json()
-        return found
+        return answer.json()
 
 
 @contextmanager

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -69,9 +68,9 @@ def fill(monitor):
 def run_service(path):
     """Run a service in which nothing is refused for being asked too often."""
     names = ("key", "open", "failure", "sign_in", "account")
-    often: dict[str, float] = dict.fromkeys([f"{name}_rate" for name in names], 1e6)
+    often = dict.fromkeys([f"{name}_rate" for name in names], 1e6)
     bursts = dict.fromkeys([f"{name}_burst" for name in names], 10**7)
-    answers: list[int] = []
+    answers = []
     with closing(Monitor.open(str(path))) as monitor:
         fill(monitor)
         scopes = ("ingest", "read", "admin")
@@ -85,7 +84,7 @@ def run_service(path):
         )
         with serve(app, monitor.writer) as url:
             with httpx.Client(base_url=url, headers=FORM) as browser:
-                named: Any = {"now": read_clock(), "actor": "test"}
+                named = {"now": read_clock(), "actor": "test"}
                 _, link = add_person(monitor.writer, "ann@example.com", name="", **named)
                 set_role(monitor.writer, None, "ann@example.com", "operator", **named)
                 fields = {"link": link, "password": "correct horse battery staple"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from datetime import timedelta
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -16,10 +15,6 @@ from tests.monitor.server.pages.site import log_story, open_monitor
 from tests.monitor.server.service import Service
 from tests.services.conftest import PHONE, watch_pages
 from tests.services.production import serve
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Route
-
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -195,7 +190,7 @@ def test_updates_can_be_paused_and_stay_so_on_other_pages(visit):
     page.get_by_role("button", name="Pause").click()
     page.goto(page.url.removesuffix("incidents"))
     assert page.get_by_role("button", name="Resume").count() == 1
-    asked: list[str] = []
+    asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.clock.run_for(200_000)
     assert asked == []
@@ -212,7 +207,7 @@ def test_a_service_that_does_not_answer_is_said(visit):
 
 def test_a_late_answer_does_not_hide_a_later_problem(visit):
     page = visit("/incidents")
-    held: list[Route] = []
+    held = []
 
     def answer(route):
         if held:

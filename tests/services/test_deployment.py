@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import yaml
 from compose_spec import PyCompose
@@ -34,8 +33,7 @@ def run(*command):
 
 
 def services():
-    found: dict[str, Any] = yaml.safe_load(COMPOSE)["services"]
-    return found
+    return yaml.safe_load(COMPOSE)["services"]
 
 
 def parse(words):

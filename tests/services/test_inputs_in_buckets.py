@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
-from typing import Any
 
 import deltalake
 import pyarrow as pa
@@ -87,7 +86,7 @@ def test_folders_and_patterns_are_several_runs(put, capsys):
     put("runs/a.run", ONE)
     put("runs/b.run", TWO)
     for address in ("s3://data/runs", "s3://data/runs/*.run"):
-        found: Any = rs.evaluate(QRELS, address, "RR")
+        found = rs.evaluate(QRELS, address, "RR")
         assert {name: each["RR"] for name, each in found.items()} == {"a.run": 1.0, "b.run": 0.75}
     qrels = put("qrels.txt", QRELS)
     assert main(["eval", qrels, "s3://data/runs", "-m", "RR"]) == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 from rankscope.monitor.rules.kinds import Rule
@@ -78,7 +77,7 @@ def url(tmp_path_factory):
 @pytest.fixture(scope="module")
 def pages(browser):
     """A page, and one without JavaScript, for all tests."""
-    settings: Any = {"viewport": DESKTOP, "timezone_id": "UTC", "reduced_motion": "reduce"}
+    settings = {"viewport": DESKTOP, "timezone_id": "UTC", "reduced_motion": "reduce"}
     contexts = [
         browser.new_context(**settings, java_script_enabled=is_on) for is_on in (True, False)
     ]

@@ -43,7 +43,7 @@ def test_hostile_names_are_text_and_ask_for_nothing(browser, tmp_path):
     path.write_text(rs.leaderboard(QRELS, RUNS, "RR(rel=2)").to_html())
     context = browser.new_context()
     page = context.new_page()
-    asked: list[str] = []
+    asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.on("dialog", lambda dialog: asked.append(dialog.message))
     page.goto(path.as_uri())

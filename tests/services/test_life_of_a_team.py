@@ -6,7 +6,6 @@ import json
 import sys
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
-from typing import Any
 
 import httpx
 import oidc_provider_mock
@@ -144,8 +143,7 @@ def test_a_team_lives_without_a_stop(  # noqa: PLR0915 - each step follows from 
             return next(iter(found["incidents"]), None)
 
         def list_alerts():
-            found: list[dict[str, Any]] = httpx.get(f"{alertmanager}/api/v2/alerts").json()
-            return found
+            return httpx.get(f"{alertmanager}/api/v2/alerts").json()
 
         incident = poll(find_incident, "an incident")
         assert incident["rule"] == "empty"

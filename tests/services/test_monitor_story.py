@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 from rankscope.demo import make_story
-from rankscope.demo.expected import TAKEN, JudgedSearch, judge, mean
+from rankscope.demo.expected import TAKEN, judge, mean
 from rankscope.demo.playback import RULE
 from rankscope.demo.story import DEVICE, EXAMPLE, VERSIONS, WINDOW
 from rankscope.demo.verification import list_spans
@@ -165,7 +165,7 @@ def test_the_way_from_the_overview_to_one_search(production, searches, visit):
 def check_overview(page, production, searches):
     """The newest day that is final, beside the baseline."""
     judged = [each for each in searches if each.environment == "validation"]
-    days: dict[int, list[JudgedSearch]] = {}
+    days = {}
     for each in searches:
         if each.environment == "production":
             days.setdefault(each.time - each.time % DAY, []).append(each)

@@ -125,7 +125,7 @@ def test_nothing_else_is_reported(month):
 
 
 def test_people_hear_of_each_incident_once_when_it_opens_and_once_when_it_ends(month):
-    said: dict[tuple[str, str], list[str]] = {}
+    said = {}
     for each in month.monitor.notifications(1000):
         if each.channel != "log":
             continue

@@ -45,12 +45,6 @@ from tests.monitor.store.logs import events
 from tests.monitor.store.processes import find_tests
 from tests.refusals import refuses
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.events.event import Event
-    from rankscope.monitor.store.store import Store
-
-
 WRITER = Path(__file__).with_name("postgres_writer.py")
 END = 20_778 * DAY
 
@@ -115,7 +109,7 @@ def test_writers_at_the_same_time_store_what_one_would_store_in_some_order(
     cluster, tmp_path_factory, batches
 ):
     url = cluster.url()
-    sent: list[Event] = []
+    sent = []
     with ExitStack() as stack:
         stores = [stack.enter_context(PostgresStore(url, group_seconds=0)) for _ in range(3)]
         coming = []
@@ -150,7 +144,7 @@ def test_through_kills_and_restarts_nothing_acknowledged_is_lost_or_there_twice(
     url = cluster.url()
     with open_store(url) as store, ExitStack() as stack:
         ending = threading.Event()
-        seen: set[int] = set()
+        seen = set()
 
         def follow():
             """Ask for what is new, as an evaluator does, from the last number on."""
@@ -305,7 +299,7 @@ def test_a_store_that_a_newer_release_upgrades_takes_nothing_more_unless_it_may(
 
 
 def test_what_is_acknowledged_is_synced(store):
-    shown: list[str] = []
+    shown = []
 
     def ask(transaction):
         connection = transaction.connection
@@ -384,7 +378,7 @@ def test_keys_of_another_process_are_noticed(url):
 
 
 def test_processes_that_make_a_store_at_the_same_time_make_one(url):
-    stores: list[Store] = []
+    stores = []
     threads = [threading.Thread(target=lambda: stores.append(open_store(url))) for _ in range(4)]
     for thread in threads:
         thread.start()

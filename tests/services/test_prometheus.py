@@ -233,7 +233,7 @@ def test_the_dashboard_finds_the_project(watched):
 
 
 def test_no_two_panels_of_the_dashboard_overlap():
-    taken: set[tuple[int, int]] = set()
+    taken = set()
     for panel in json.loads(DASHBOARD.read_text())["panels"]:
         place = panel["gridPos"]
         assert place["x"] + place["w"] <= 24

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 import rankscope as rs
 
 from tests.services.conftest import PHONE, RUNS, take_picture, watch_pages
 from tests.services.contrast import find_faint_texts
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from playwright.sync_api import Page
-
-    Open = Callable[..., Page]
-
 
 @pytest.fixture
 def opened(browser):
     """Opens a page offline; at the end nothing may have been asked for, said or refused."""
-    own: set[str] = set()
+    own = set()
     with watch_pages(browser, own.__contains__) as make:
 
         def open_page(path, **settings):

@@ -6,7 +6,6 @@ import gzip
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import httpx
 import pytest
@@ -27,7 +26,7 @@ class Collector:
     """What was exported to it."""
 
     def __init__(self):
-        self.bodies: dict[str, list[bytes]] = {"/v1/traces": [], "/v1/metrics": []}
+        self.bodies = {"/v1/traces": [], "/v1/metrics": []}
         self.url = ""
 
     def spans(self):
@@ -124,7 +123,7 @@ def test_a_collector_that_is_gone_holds_up_neither_requests_nor_the_end(tmp_path
 
 
 def test_without_an_endpoint_nothing_is_traced(monkeypatch):
-    app: Any = object()
+    app = object()
     assert trace_requests(app)[0] is app
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
@@ -152,7 +151,7 @@ def test_each_signal_is_sent_where_the_environment_says(environment, sent):
 def test_another_protocol_is_an_error(monkeypatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
-    app: Any = object()
+    app = object()
     with pytest.raises(UsageError, match="expected http/protobuf, found 'grpc'"):
         trace_requests(app)
 
@@ -160,7 +159,7 @@ def test_another_protocol_is_an_error(monkeypatch):
 def test_an_endpoint_without_the_library_is_an_error(monkeypatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setitem(__import__("sys").modules, "opentelemetry.instrumentation.asgi", None)
-    app: Any = object()
+    app = object()
     with pytest.raises(UsageError, match="OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set") as caught:
         trace_requests(app)
     assert "rankscope[telemetry]" in (caught.value.hint or "")

@@ -54,8 +54,8 @@ class Services:
     def __init__(self, url, folder):
         self._url = url
         self._folder = folder
-        self._running: dict[int, subprocess.Popen[str]] = {}
-        self.addresses: dict[int, str] = {}
+        self._running = {}
+        self.addresses = {}
 
     def start(self, slot, program):
         """Start a service, and let requests come to it once it listens."""
@@ -91,8 +91,8 @@ class Sender(threading.Thread):
         self._services = services
         self._slot = slot
         self._time = start
-        self.sent: list[int] = []
-        self.statuses: Counter[tuple[int, str]] = Counter()
+        self.sent = []
+        self.statuses = Counter()
         self.ending = threading.Event()
 
     def run(self):

@@ -37,8 +37,8 @@ def collection():
     """Return judgments and a run: missing queries, unjudged ones, ties, negative grades."""
     pa = pytest.importorskip("pyarrow")
     generator = random.Random(7)
-    judged: dict[tuple[str, str], int] = {}
-    retrieved: dict[tuple[str, str], float] = {}
+    judged = {}
+    retrieved = {}
     for query in range(60):
         for doc in generator.sample(range(80), generator.randint(1, 30)):
             judged[f"q{query}", f"d{doc}"] = generator.choice([-1, 0, 0, 1, 2, 3])

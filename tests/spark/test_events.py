@@ -20,11 +20,6 @@ from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.intake.ingestion import Ingestion
 from rankscope.spark.events import decode_labels, decode_rankings, settle_hour
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.events.event import Event
-    from rankscope.monitor.events.rejection import Reading
-
 START = datetime(2026, 11, 20, tzinfo=UTC)
 HOUR = int(START.timestamp()) * 1_000_000
 NOW = int((START + timedelta(days=1)).timestamp()) * 1_000_000
@@ -117,7 +112,7 @@ class Recorder:
     takes_prepared = False
 
     def __init__(self):
-        self.readings: list[Reading] = []
+        self.readings = []
 
     def take(self, reading):
         self.readings.append(reading)
@@ -191,7 +186,7 @@ def settle(shown, told=()):
 
 
 def test_labels_of_a_ranking_that_does_not_count_are_of_none():
-    shown: list[Event] = [
+    shown = [
         show("r1", 1),
         click("logged 1", "r1"),
         show("r2", 2, event_id="r1"),  # in conflict with the first

@@ -39,7 +39,7 @@ def make(queries=300, *, integers=False):
 @pytest.fixture
 def paths(monkeypatch):
     """Say of each evaluation whether the rows stayed."""
-    found: list[bool] = []
+    found = []
     run = frames.run_in_place
 
     def watch(*arguments):

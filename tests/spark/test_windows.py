@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 import rankscope as rs
@@ -144,7 +143,7 @@ def test_windows_of_another_definition_are_refused(tmp_path):
 def test_a_batch_that_comes_again_is_stored_once(spark, log, tmp_path):
     rankings, labels = log
     with open_monitor(tmp_path / "x.db") as monitor:
-        outcomes: list[Any] = []
+        outcomes = []
         write = rss.write_to_monitor(monitor, "rankings", on_stored=outcomes.append)
         batch = spark.createDataFrame(rankings)
         write(batch, 0)

@@ -46,8 +46,8 @@ def split_plainly(rows, is_test, keep=()):
     train = [row for row, late in zip(rows, is_test, strict=True) if not late]
     users, items = {row[0] for row in train}, {row[1] for row in train}
     pairs = {row[:2] for row in train}
-    test: list[tuple[str, str]] = []
-    lost: Counter[str] = Counter()
+    test = []
+    lost = Counter()
     for user, item, _ in sorted(
         (row for row, late in zip(rows, is_test, strict=True) if late), key=lambda row: row[2]
     ):
@@ -67,7 +67,7 @@ def split_plainly(rows, is_test, keep=()):
 def find_cuts(rows, way):
     """The time at which the test set of each user begins, as the documentation says."""
     latest = sorted((row[2] for row in rows), reverse=True)
-    of_user: dict[str, list[datetime]] = {}
+    of_user = {}
     for user, _, when in rows:
         of_user.setdefault(user, []).append(when)
     if "last_per_user" in way:

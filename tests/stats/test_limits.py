@@ -6,7 +6,6 @@ import math
 import random
 from statistics import NormalDist
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -125,7 +124,7 @@ RELIABLE = Reliability(n=1000, effective=100, heavy=20, rewarded=10, clusters=30
 def test_an_estimate_is_reliable_at_its_limits(field):
     limit = float(getattr(RELIABLE, field))
     fields = ("n", "effective", "heavy", "rewarded", "clusters")
-    said: dict[str, Any] = {name: getattr(RELIABLE, name) for name in fields}
+    said = {name: getattr(RELIABLE, name) for name in fields}
     for number in (math.nextafter(limit, 0), limit, math.nextafter(limit, 1e9)):
         refused = Reliability(**said | {field: number}).refuse()
         assert bool(refused) == (number < limit)
@@ -176,7 +175,7 @@ def test_a_model_is_doubted_at_its_limits(at):
 
 def test_weights_are_noted_below_four_fifths():
     for effective in (math.nextafter(80.0, 0), 80.0, math.nextafter(80.0, 99)):
-        estimate: Any = SimpleNamespace(effective=effective, n=100)
+        estimate = SimpleNamespace(effective=effective, n=100)
         assert bool(_note_weights({"nDCG": estimate})) == (effective < 80)
 
 
@@ -249,7 +248,7 @@ def test_an_interval_has_100_to_a_million_resamples():
 @pytest.mark.parametrize(("slices", "resamples"), [(1, 2000), (2, 4000), (49, 98000), (50, 99999)])
 def test_a_gate_has_50_resamples_beyond_each_end(slices, resamples):
     # With a level of 95 %, 50 / (0.05 / 2) = 2,000 for each slice, and 99,999 at most.
-    budget: Any = SimpleNamespace(confidence=None)
+    budget = SimpleNamespace(confidence=None)
     found = _correct(Interval(level=0.95, resamples=100), budget, slices)
     assert found.resamples == pytest.approx(resamples, abs=1)  # 1 - 0.95 isn't 0.05
     assert _correct(Interval(level=0.95, resamples=99_999), budget, 1).resamples == 99_999

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any
 
 import duckdb
 import narwhals
@@ -22,11 +21,6 @@ from rankscope.errors import FormatError, InputError
 from tests.files.limited import describe
 from tests.refusals import refused, refuses
 from tests.tabular import write_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
 
 MEASURES = ["nDCG@5", "AP", "RR", "P@3", "Judged@3", "NumRel"]
 
@@ -139,7 +133,7 @@ def test_gain_tables_are_checked_in_every_batch(tmp_path, monkeypatch):
 
 def test_progress_is_told_in_bytes(tmp_path):
     path = write_table(make_log(9), tmp_path / "log.csv")
-    seen: list[tuple[int, int | None]] = []
+    seen = []
     rs.evaluate(path, "RR", progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (path.stat().st_size, path.stat().st_size)
 
@@ -197,7 +191,7 @@ def of_dataset(table, folder):
     return ds.dataset(folder / "table.parquet")
 
 
-MAKE: dict[str, Callable[[pa.Table, Path], object]] = {
+MAKE = {
     "duckdb": lambda table, _: duckdb.from_arrow(table),
     "polars": lambda table, _: pl.from_arrow(table).lazy(),  # type: ignore[union-attr]
     "narwhals": lambda table, _: narwhals.from_native(pl.from_arrow(table)).lazy(),  # type: ignore[type-var]
@@ -239,7 +233,7 @@ def test_what_a_library_can_not_compute_is_an_error():
 
 
 def test_lists_are_rankings_here_too():
-    lists: dict[str, Any] = {"query_id": ["a", "b"], "doc_id": [["x", "y"], ["z"]]}
+    lists = {"query_id": ["a", "b"], "doc_id": [["x", "y"], ["z"]]}
     lists["relevance"] = [[0, 1], [1]]
     frame = pl.LazyFrame(lists)
     assert rs.evaluate(frame, "RR").per_query("RR").tolist() == [0.5, 1.0]
@@ -326,7 +320,7 @@ def make_run(lengths):
 
 def judge(run):
     """Return grades for every third document, of all queries but the last."""
-    judged: dict[str, dict[str, int]] = {}
+    judged = {}
     ids = zip(run["query_id"].to_pylist(), run["doc_id"].to_pylist(), strict=True)
     for row, (query, doc) in enumerate(ids):
         if row % 3 == 0:

@@ -6,7 +6,6 @@ import itertools
 import math
 import warnings
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -299,7 +298,7 @@ def test_with_groups_the_value_is_the_mean_over_queries_of_each_query_alone(
     score, k, *, ignore_ties
 ):
     log = make_log()
-    choices: dict[str, Any] = {"k": k, "ignore_ties": ignore_ties}
+    choices = {"k": k, "ignore_ties": ignore_ties}
     found = score(log["gains"], log["score"], groups=log["query"], **choices)
     pairs = zip(split(log, "gains"), split(log, "score"), strict=True)
     alone = [score([grades], [scores], **choices) for grades, scores in pairs]

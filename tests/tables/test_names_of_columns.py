@@ -15,8 +15,8 @@ from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
 
 from tests.generated import examples
 
-BOUGHT: dict[str, list[object]] = {"user_id": [1, 1, 2], "item_id": [10, 11, 12]}
-SHOWN: dict[str, list[object]] = {"user_id": [1, 1, 2], "item_id": [12, 10, 12], "rank": [1, 2, 1]}
+BOUGHT = {"user_id": [1, 1, 2], "item_id": [10, 11, 12]}
+SHOWN = {"user_id": [1, 1, 2], "item_id": [12, 10, 12], "rank": [1, 2, 1]}
 VALUES = {"1": {"RR": 0.5, "R@2": 0.5}, "2": {"RR": 1.0, "R@2": 1.0}}
 
 
@@ -83,7 +83,7 @@ LOGS = {
     "Evidently": "user_id item_id prediction target",
     "queries with their text": "query_id query doc_id score label",
 }
-CELLS: dict[str, tuple[object, object]] = {
+CELLS = {
     **dict.fromkeys(["prediction_id", "object_id", "item_id", "item", "doc_id"], (7, 8)),
     **dict.fromkeys(["score", "prediction_score", "prediction"], (0.9, 0.5)),
     **dict.fromkeys(["rank", "position"], (1, 2)),
@@ -217,7 +217,7 @@ def table(reads):
 
 
 def test_a_column_that_is_a_function_is_read_once_and_only_when_asked_for():
-    reads: list[str] = []
+    reads = []
     made = table(reads)
     assert (len(made), made.names) == (2, ("query_id", "value", "n"))
     assert reads == []

@@ -7,7 +7,6 @@ import pickle
 import re
 from itertools import chain
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import duckdb
 import pandas as pd
@@ -30,10 +29,6 @@ from tests.generated import examples
 from tests.interpreter import run_python
 from tests.refusals import refuses
 from tests.warehouse.databases import QRELS, RUN, evaluate, frame, run_duckdb
-
-if TYPE_CHECKING:
-    from typing import Any
-
 
 MEASURES = ["nDCG@10", "nDCG", "AP", "RR", "Bpref", "P@5", "Judged@10"]
 DIALECTS = [*TEXTS]
@@ -398,7 +393,7 @@ def test_every_problem_that_a_statement_can_find_has_a_meaning():
 
 def test_a_column_has_56_characters_at_most():
     for count in (55, 56, 57):
-        measure: Any = SimpleNamespace(plain_name="x" * count, name="X")
+        measure = SimpleNamespace(plain_name="x" * count, name="X")
         assert name_columns([measure]) == {"X": "x" * min(count, 56)}
 
 
@@ -419,5 +414,5 @@ def test_lists_have_10_000_ranks_at_most():
 
 
 def test_a_cutoff_beyond_10_000_is_none():
-    plan: Any = SimpleNamespace(depth=1000)
+    plan = SimpleNamespace(depth=1000)
     assert [Plan.reach(plan, k) for k in (9_999, 10_000, 10_001)] == [9_999, 10_000, 1000]

@@ -11,7 +11,7 @@ from rankscope import UsageError
 from rankscope.monitor.incidents import transitions
 from rankscope.monitor.incidents.conclusion import conclude, find_next, settle
 from rankscope.monitor.incidents.grouping import are_related
-from rankscope.monitor.incidents.incident import LASTING, Change, Incident
+from rankscope.monitor.incidents.incident import LASTING
 from rankscope.monitor.incidents.response import ACTIONS
 from rankscope.monitor.incidents.transitions import RESOLVE_AFTER
 from rankscope.monitor.notify.message import write_message
@@ -21,10 +21,6 @@ from rankscope.monitor.rules.state import Finding
 from rankscope.records import replace
 
 from tests.monitor.notify.notices import make_incident
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.incidents.incident import Notice
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -45,10 +41,10 @@ class World:
 
     def __init__(self, *rules):
         self.rules = {rule.name: rule for rule in rules or (RULE,)}
-        self.silenced: datetime | None = None
-        self.incidents: dict[str, Incident] = {}
-        self.changes: list[tuple[str, Change]] = []
-        self.notices: list[tuple[Notice, tuple[str, ...]]] = []
+        self.silenced = None
+        self.incidents = {}
+        self.changes = []
+        self.notices = []
 
     def checks(self, findings=(), rule="quality", *, has_ended=False):
         """All rules, one of which has found something, perhaps at the end of a day."""
@@ -403,7 +399,7 @@ def test_a_group_has_the_best_cause_of_its_parts_unless_that_contradicts_a_slice
 
 def test_the_cause_is_traced_again_with_each_day_that_is_final_for_a_week():
     world = World()
-    asked: list[datetime] = []
+    asked = []
 
     def find_cause(_, now):
         asked.append(now)

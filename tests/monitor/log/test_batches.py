@@ -106,8 +106,7 @@ LABELS = (Label("e1", "r1", "a", 12, ("click",)), Label("e0", "r0", "a", 10, ("c
 
 
 def numbers(column):
-    values: list[Any] = np.frombuffer(memoryview(column), column.typecode).tolist()
-    return values
+    return np.frombuffer(memoryview(column), column.typecode).tolist()
 
 
 def pack_rankings():

@@ -15,7 +15,7 @@ class Listener:
     """What was sent, and where to."""
 
     def __init__(self):
-        self.requests: list[bytes] = []
+        self.requests = []
         self.port = 0
 
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable
 from itertools import count
 
 import pytest
@@ -16,7 +15,6 @@ from rankscope.monitor.notify.attempt import Attempt
 from rankscope.monitor.notify.channels import Channel, Channels, list_channel_states
 from rankscope.monitor.notify.delivery import MOST_AGE
 from rankscope.monitor.notify.http import Reply
-from rankscope.monitor.notify.message import Message
 from rankscope.monitor.store.keys import Secret
 
 from tests.monitor.notify.listener import listening, make_poster
@@ -37,10 +35,10 @@ class Services:
     """Takes messages, and fails for the channels that it is given."""
 
     def __init__(self):
-        self.sent: list[tuple[str, Message]] = []
-        self.failing: dict[str, str] = {}
-        self.refuses: Callable[[Message], bool] = lambda _message: False
-        self.before: Callable[[str], object] = lambda _name: None
+        self.sent = []
+        self.failing = {}
+        self.refuses = lambda _message: False
+        self.before = lambda _name: None
 
     def send(self, channel, message):
         self.before(channel.name)

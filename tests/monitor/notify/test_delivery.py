@@ -49,7 +49,7 @@ class Other:
 
     def __init__(self, *answers):
         self.answers = list(answers)
-        self.taken: list[tuple[dict[str, str], bytes]] = []
+        self.taken = []
 
     def check(self, _target):
         return ["8.8.8.8"]

@@ -269,8 +269,8 @@ class Tags(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.tags: list[tuple[str, tuple[tuple[str, str | None], ...]]] = []
-        self.comments: list[str] = []
+        self.tags = []
+        self.comments = []
         self.text = ""
         self.feed(text)
         self.close()

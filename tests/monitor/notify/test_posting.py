@@ -8,7 +8,6 @@ import socket
 import ssl
 import subprocess
 import threading
-from collections.abc import Callable
 from ipaddress import ip_address
 
 import pytest
@@ -177,7 +176,7 @@ def test_what_was_judged_is_called_though_the_name_stands_for_another_then(monke
     poster = Poster(resolve=lambda *_: next(answers))
     target = read_url("http://example.com:8080/", allows_http=True)
     poster.check(target)
-    called: list[tuple[str, int]] = []
+    called = []
 
     def connect(address, timeout):
         called.append(address)
@@ -370,7 +369,7 @@ def test_what_hangs_is_given_up(where):
         return ["127.0.0.1"]
 
     with listening(hang if where == "answer" else OK) as listener:
-        more: dict[str, Callable[..., list[str]]] = {"resolve": hang} if where == "name" else {}
+        more = {"resolve": hang} if where == "name" else {}
         with pytest.raises(PostError) as late:
             post(listener, seconds=0.05, **more)
         ends.set()

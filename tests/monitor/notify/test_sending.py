@@ -8,7 +8,6 @@ import subprocess
 from email import message_from_string
 from email.header import decode_header, make_header
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import requests
@@ -58,7 +57,7 @@ class Posted:
     """What would have been posted by the library of Apprise."""
 
     def __init__(self, monkeypatch, status=200):
-        self.bodies: list[Any] = []
+        self.bodies = []
 
         def take(*_args, **said):
             self.bodies.append(said.get("data") or said.get("json"))
@@ -156,7 +155,7 @@ def test_what_hangs_is_given_up():
 
 
 def test_the_process_gets_no_secrets_of_the_service(monkeypatch):
-    seen: dict[str, Any] = {}
+    seen = {}
 
     def run(command, **said):
         seen.update(said, command=command)
@@ -192,7 +191,7 @@ def test_a_plugin_that_fails_tells_no_token(monkeypatch, capfdbinary):
         raise RuntimeError(TOKEN)
 
     monkeypatch.setattr(apprise_process, "send", fail)
-    ended: list[int] = []
+    ended = []
     monkeypatch.setattr("os._exit", ended.append)
     monkeypatch.setattr("os.dup2", lambda *_: None)
     body = json.dumps(ask(SLACK, write_test("team"))).encode()
@@ -240,7 +239,7 @@ def test_a_hostile_name_calls_nobody_in_other_chats(monkeypatch, url, name):
 
 @pytest.mark.parametrize("name", HOSTILE, ids=ascii)
 def test_a_hostile_name_adds_no_header_to_a_mail(monkeypatch, name):
-    sent: list[str] = []
+    sent = []
 
     class Server:
         def __init__(self, *_args, **_said):
@@ -267,7 +266,7 @@ def test_a_hostile_name_adds_no_header_to_a_mail(monkeypatch, name):
 
 
 def test_a_process_that_sends_ends_after_30_seconds(monkeypatch):
-    asked: dict[str, Any] = {}
+    asked = {}
 
     def run(*_, **said):
         asked.update(said)
@@ -281,7 +280,7 @@ def test_a_process_that_sends_ends_after_30_seconds(monkeypatch):
 
 @pytest.mark.parametrize("scheme", ["opsgenie", "jira"])
 def test_a_tool_with_aliases_opens_an_alert_for_each_message(monkeypatch, scheme):
-    bodies: list[dict[str, Any]] = []
+    bodies = []
 
     def post(*_args, **said):
         bodies.append(json.loads(said["data"]))

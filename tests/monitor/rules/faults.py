@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from itertools import chain
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
@@ -19,7 +19,7 @@ from rankscope.monitor.rules.state import StreamKey
 from rankscope.monitor.store.records import Version
 from rankscope.records import record
 
-Change: TypeAlias = Callable[[int, "Shown"], "Iterable[Shown]"]
+Change = Callable[[int, "Shown"], "Iterable[Shown]"]
 
 START = 20_003 * DAY
 """A Monday."""
@@ -118,7 +118,7 @@ class FaultyCounts(Counts):
         return counts
 
     def count_labels(self, day):
-        found: Counter[str] = Counter()
+        found = Counter()
         for hour in range(24):
             found.update(self._count(day + hour * HOUR).clicks)
         return {model: {"click": number} for model, number in found.items()}

@@ -6,11 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping
 from statistics import fmean
-from typing import NamedTuple, TypeAlias
-
-Key: TypeAlias = tuple[str, str]
-# Device and value.
-Seen: TypeAlias = list[tuple[str, float]]
+from typing import NamedTuple
 
 BETS = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 7 / 8)
 NEEDED = 20.0
@@ -31,7 +27,7 @@ class PlainUsual(NamedTuple):
         """How far the mean of some users may be below: more if they are of little known devices."""
         if not self.share_error:
             return max(self.half_width, self.tolerance)
-        parts: dict[str, float] = defaultdict(float)
+        parts = defaultdict(float)
         for seen in users:
             for device, _ in seen:
                 parts[device] += 1 / len(seen)
@@ -87,7 +83,7 @@ class PlainStream:
         self.sizes = [0] * len(BETS)
         self.periods = 0
         self.is_named = False
-        self.recovery: PlainRecovery | None = None
+        self.recovery = None
 
     def look(self, users, usual):
         """Look at the users of a day."""
@@ -121,8 +117,8 @@ class PlainRule:
 
     def __init__(self, run_length):
         self.run_length = run_length
-        self.streams: dict[Key, PlainStream] = {}
-        self.shares: list[tuple[int, int]] = []
+        self.streams = {}
+        self.shares = []
 
     def look(self, day, usual):
         """Look at a day: version, device, user, and the rank of the click or 0."""
@@ -130,7 +126,7 @@ class PlainRule:
         labelled = sum(rank > 0 for *_, rank in day)
         self.shares.append((labelled, len(day)))
         is_late = bool(day and before[1]) and labelled / len(day) * 2 < before[0] / before[1]
-        users: dict[Key, dict[str, Seen]] = defaultdict(lambda: defaultdict(list))
+        users = defaultdict(lambda: defaultdict(list))
         for version, device, user, rank in day:
             for place in ("", *((device,) if device != "car" else ())):
                 values = users[version, place][user]

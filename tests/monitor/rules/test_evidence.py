@@ -32,10 +32,6 @@ from tests.monitor.rules.world import (
     show,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.events.event import Event
-
 SLOW = define(measures=["RR@3"], positive="click", window=DAY // 1_000_000)
 RELEASE = START + 14 * DAY
 BY_VERSION = Configuration(
@@ -61,7 +57,7 @@ def make_searches(
     Clicks come within the first hours: half an hour late on average, times the delay.
     """
     draw = random.Random(f"{seed} {since} {version}")
-    events: list[Event] = []
+    events = []
     for time in range(since, until, every):
         shown = device or draw.choice(("phone", "tv"))
         mean = quality if per_device is None else per_device[shown]
@@ -326,7 +322,7 @@ def test_evidence_comes_back_from_its_text(world):
 
 
 def test_a_set_with_other_grades_than_production_is_a_warning(world):
-    events: list[Event] = []
+    events = []
     for number in range(200):
         name = f"judged {number}"
         time = START - 40 * DAY + number

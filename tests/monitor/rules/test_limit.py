@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -40,7 +39,7 @@ def store(empty):
 
 def make_rule(**said):
     """A rule about rankings without a relevant document in the last hour."""
-    given: dict[str, Any] = {"name": "limit", "kind": "limit", "measure": "empty", "hours": 1}
+    given = {"name": "limit", "kind": "limit", "measure": "empty", "hours": 1}
     given |= {"remind": 0.0}
     return LimitRule(**given | ({} if "below" in said else {"above": 0.25}) | said)
 
@@ -187,7 +186,7 @@ def test_the_newest_rankings_count_whatever_hour_they_are_from(store):
 
 def test_the_share_of_documents_without_a_grade_is_of_what_was_shown():
     counts = {"unjudged": np.array([1, 0, 0]), "documents": np.array([4, 2, 0])}
-    evaluated: Any = SimpleNamespace(values=SimpleNamespace(**counts))
+    evaluated = SimpleNamespace(values=SimpleNamespace(**counts))
     assert np.array_equal(read_values(evaluated, "unjudged"), [0.25, 0.0, np.nan], equal_nan=True)
 
 
@@ -266,7 +265,7 @@ def watch(path, rankings, now, **said):
     clock = [FIRST + timedelta(hours=1)]
     with Monitor.open(str(path / "x.db"), now=lambda: clock[-1]) as monitor:
         monitor.configure(WITH_SIGNALS)
-        rule: dict[str, Any] = {"measure": "length", "below": 0.75, "hours": 1}
+        rule = {"measure": "length", "below": 0.75, "hours": 1}
         monitor.set_rule(Rule(name="short", kind="limit", **rule | said))
         clock.append(now)
         monitor.log_rankings(rankings)

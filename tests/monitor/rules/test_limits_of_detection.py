@@ -6,7 +6,6 @@ import math
 from datetime import timedelta
 from statistics import NormalDist
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -70,7 +69,7 @@ def test_a_rule_watches_400_streams(known):
         Stream(model="m", version=ALL, slice=(("device", f"{number:03}"),))
         for number in range(known)
     )
-    floors: Any = SimpleNamespace(
+    floors = SimpleNamespace(
         reader=SimpleNamespace(cells=make_cells(1), scene=make_scene()),
         has_anchor=False,
         refer=lambda _: None,
@@ -95,7 +94,7 @@ def test_the_values_of_an_attribute_make_60_cells():
 @pytest.mark.parametrize("count", [99, 100, 101])
 def test_100_grades_are_counted(count):
     grades = np.arange(1.0, count + 1)
-    each: Any = SimpleNamespace(
+    each = SimpleNamespace(
         chunk=SimpleNamespace(
             items=SimpleNamespace(offsets=np.array([0, count]), ranks=np.arange(1, count + 1)),
             times=[START],
@@ -127,13 +126,13 @@ def test_a_baseline_of_production_has_about_600_000_rankings():
 def make_floors():
     """Floors without a store."""
     versions = [Version("m", "1", "production", START - 30 * WEEK, START, 100)]
-    store: Any = SimpleNamespace(contexts=lambda _: {0: Context("m", "1", "production", ())})
+    store = SimpleNamespace(contexts=lambda _: {0: Context("m", "1", "production", ())})
     return Floors(PeriodReader(make_scene(store, versions=versions, now=START), ()))
 
 
 def test_baselines_of_600_000_rankings_are_held():
     for more in (-1, 0, 1):
-        floors: Any = make_floors()
+        floors = make_floors()
         floors._samples = {
             (_Wanted(at, at, None, ()), 0): SimpleNamespace(times=range(300_000 + at * more))
             for at in range(2)
@@ -151,7 +150,7 @@ def test_a_long_term_baseline_is_made_anew_every_week():
 
 
 def test_periods_of_600_000_rankings_are_held_for_later_ages():
-    reader: Any = PeriodReader(make_scene(), ())
+    reader = PeriodReader(make_scene(), ())
     for sizes in ([299_999, 1], [300_000, 0], [300_000, 1]):
         samples = [SimpleNamespace(times=range(size)) for size in sizes]
         reader._held = [SimpleNamespace(sample=sample) for sample in samples]
@@ -188,7 +187,7 @@ def test_a_project_has_at_most_1_000_rules(count, monkeypatch):
         said[3](None)
 
     monkeypatch.setattr(management, "_write", write)
-    store: Any = SimpleNamespace(last_seq=0, list_rules=lambda _: [None] * count)
+    store = SimpleNamespace(last_seq=0, list_rules=lambda _: [None] * count)
     if count < 1000:
         management.set_rule(store, "music", CONFIGURATION, RULE, now=START, actor="ada")
         return
@@ -202,8 +201,8 @@ def test_the_value_of_a_period_has_the_interval_of_95_in_100(monkeypatch):
     detector = SimpleNamespace(periods=1, starts=(1,))
     monkeypatch.setattr(check, "advance", lambda *_: detector)
     monkeypatch.setattr(check, "_count_users", lambda _: 1)
-    usual: Any = SimpleNamespace(discount=None)
-    seen: Any = SimpleNamespace(value=[0.5])
+    usual = SimpleNamespace(discount=None)
+    seen = SimpleNamespace(value=[0.5])
     step = Step(due=START + HOUR, start=START, until=START + HOUR)
     period = Period(RULE, step, make_sample(1), make_floors())
     lane = Evidence(usual=usual)

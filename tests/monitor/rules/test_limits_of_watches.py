@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -105,7 +104,7 @@ def test_a_fall_counts_as_usual_after_21_days():
 
 
 def test_a_near_miss_matters_from_two_in_100_labels_on():
-    reader: Any = DrawnCounts({})
+    reader = DrawnCounts({})
     for count in (199, 200, 201):
         near = Mismatch(kind="unknown_label", name="Click", count=count, of=10_000, like="click")
         reader.find_mismatches = lambda *_, near=near: [near]

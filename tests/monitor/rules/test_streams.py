@@ -31,11 +31,6 @@ from tests.monitor.rules.world import (
     show,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.events.event import Event
-
-
 NONE = (0,)
 
 
@@ -143,9 +138,9 @@ def test_a_rule_concludes_what_the_plain_one_does(world, seed, monkeypatch):
     drawn = random.Random(seed)
     world.put(make_rule(slices=("device",), false_alarms=FALSE_ALARMS))
     days = [draw_day(drawn, day) for day in range(DAYS)]
-    sent: list[list[Event]] = []
+    sent = []
     for day, rows in enumerate(days):
-        events: list[Event] = []
+        events = []
         for number, (version, device, user, rank) in enumerate(rows):
             name, at = f"{day} {number}", START + day * DAY + number
             events += show(name, at, rank, user=user, version=version, device=device)
@@ -200,7 +195,7 @@ ALL = (1, 1, 2, 1, 1, 2, 1, 1, 2, 1)
 
 def make_countries(day, fallen=GOOD, environment="production"):
     """A day on each device in each country; the clicks of televisions in Japan have fallen."""
-    events: list[Event] = []
+    events = []
     for device in ("phone", "tv"):
         for country in ("at", "jp"):
             ranks = fallen if (device, country) == ("tv", "jp") else GOOD

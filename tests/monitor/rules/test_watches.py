@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TypeAlias
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.check import check_data, summarize
 from rankscope.monitor.rules.data.counts import HOURS, TOTAL, Segment
@@ -15,8 +13,6 @@ from rankscope.monitor.rules.data.progress import DataProgress
 from rankscope.monitor.rules.kinds import DEFAULTS, Rule
 
 from dev.simulate.volumes import START, DrawnCounts, Traffic, draw_hours
-
-Hours: TypeAlias = dict[Segment, NDArray[np.int64]]
 
 BEGIN = DataProgress.begin("", 0, 0)
 DAYS, FAULT = 36, 29
@@ -55,7 +51,7 @@ def change(**factors):
 def watch(hours, since=FAULT * HOURS - 2, until=(FAULT + 1) * HOURS, rule=None):
     """Return what changed: the hour after the fault began, and the finding."""
     counts = DrawnCounts(hours, attributes=("device",))
-    known: dict[object, str] = {}
+    known = {}
     progress, found = BEGIN, []
     for hour in range(since, until):
         findings, progress = check_data(
@@ -199,7 +195,7 @@ def test_a_version_that_falls_back_to_an_older_one_is_reported_and_a_release_is_
     old, new = (np.zeros_like(one) for _ in range(2))
     half = 7 * HOURS
     old[:half], new[half:] = one[:half], one[half:]
-    release: Hours = {TOTAL: one, Segment("m"): one, Segment("m", "1"): old, Segment("m", "2"): new}
+    release = {TOTAL: one, Segment("m"): one, Segment("m", "1"): old, Segment("m", "2"): new}
     assert watch(release, FAULT * HOURS, (FAULT + 1) * HOURS) == []
     back = {segment: counts.copy() for segment, counts in release.items()}
     back[Segment("m", "1")][FAULT * HOURS :] = one[FAULT * HOURS :]

@@ -14,10 +14,6 @@ from rankscope.monitor.incidents.response import find_incident, list_incidents
 from rankscope.monitor.rules.drop.rule import DropRule
 from rankscope.monitor.rules.run import Scene
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.events.event import Event
-
 PROJECT = "music"
 CLICKS = define(measures=["RR@3", "nDCG@3"], positive="click", window=3599)
 """Of windows of less than an hour, only final values are checked."""
@@ -57,7 +53,7 @@ def make_day(
     day, ranks=GOOD, *, users=40, device="phone", version="1", environment="production", model="m"
 ):
     """One ranking a user on a day, with clicks at some ranks, one after another."""
-    events: list[Event] = []
+    events = []
     for number in range(users):
         events += show(
             f"{environment} {day} {model} {version} {device} {number}",

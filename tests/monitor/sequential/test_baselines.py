@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +29,7 @@ MEANS = np.array([0.8, 0.6, 0.4])
 
 def observe(value, day, cell=None, **given):
     count = len(value)
-    fields: dict[str, Any] = {
+    fields = {
         "cluster": np.arange(count),
         "cell": np.zeros(count, dtype=np.int64) if cell is None else cell,
         "time": MONDAY + np.asarray(day, dtype=np.int64) * DAY,

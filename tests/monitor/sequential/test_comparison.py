@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -267,7 +266,7 @@ def test_labels_that_are_four_times_as_slow_arrive_after_four_times_the_time():
 def observe(count, **given):
     """So many rankings, each of a user of its own, a hundred a day."""
     draw = np.random.default_rng(1)
-    columns: dict[str, Any] = {
+    columns = {
         "value": draw.random(count),
         "cluster": np.arange(count),
         "cell": np.zeros(count, dtype=np.int64),
@@ -320,7 +319,7 @@ def test_the_variance_between_days_is_bounded_one_standard_deviation_down(free):
 
 
 def make_baseline(**given):
-    fields: dict[str, Any] = {
+    fields = {
         "mean": 0.5,
         "half_width": 0.0,
         "tolerance": 0.02,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from rankscope.monitor.server.app import make_app
 from rankscope.monitor.server.http.settings import Settings
@@ -27,8 +26,8 @@ class Listening:
         key, shown = make_key("music", ["ingest", "read", "admin"], name="test", now=NOW)
         store.add_key(key, "test")
         self.key = shown.reveal()
-        self.log: list[str] = []
-        self.late: list[Callable[[Any], Any]] = []
+        self.log = []
+        self.late = []
         self.app = make_app(
             store, settings, write_log=self.log.append, now=lambda: NOW, run=self._run
         )

@@ -6,9 +6,7 @@ import asyncio
 import json
 import re
 import secrets
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 import httpx
@@ -18,9 +16,6 @@ from rankscope.monitor.store.people import BrowserSession, Person, hash_secret
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
-MakeService: TypeAlias = Callable[..., "Service"]
-
-
 NOW = 1_795_284_000_000_000
 TIME = "2026-11-21T17:00:00Z"
 
@@ -29,8 +24,8 @@ class Service:
     """An application on a store of its own, and a key for ingest."""
 
     def __init__(self, folder, settings=None, store=None, *, has_key=True, **said):
-        self.store: Any = store or SQLiteStore(folder / "events.db")
-        self.log: list[str] = []
+        self.store = store or SQLiteStore(folder / "events.db")
+        self.log = []
         self.seconds = 0.0
         self._people = 0
         self.app = make_app(
@@ -143,7 +138,7 @@ class Browser:
     def __init__(self, service, client):
         self._service = service
         self._client = client
-        self.cookies: dict[str, str] = {}
+        self.cookies = {}
 
     def get(self, path, **headers):
         """Load a page that somebody typed the address of."""
@@ -208,7 +203,7 @@ class Refusing:
     failure: Exception | None = None
 
     def __init__(self, inner, error=None):
-        self._inner: Any = inner
+        self._inner = inner
         self.error = error
         self.probes = 0
 

@@ -36,7 +36,7 @@ class Taking:
     """Takes everything, once it is let to."""
 
     def __init__(self, *, is_open=True):
-        self.events: list[dict[str, object]] = []
+        self.events = []
         self.asked = threading.Event()
         self.open = threading.Event()
         if is_open:
@@ -99,7 +99,7 @@ def test_what_is_no_event_is_counted_and_raises_nothing(fields):
         assert client.counts().invalid == 1
 
 
-CATALOGUE: list[tuple[str, object]] = [
+CATALOGUE = [
     *(("/v1/rankings", SHOWN | change) for change, _, _ in REFUSED.values()),
     *(("/v1/labels", LABEL | change) for change, _ in REFUSED_LABELS.values()),
     *(("/v1/rankings", shown) for shown in DIALECTS.values()),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from typing import Any
 
 import pytest
 from rankscope import FileError
@@ -85,7 +84,7 @@ def test_a_bad_one_keeps_none_from_the_others(service):
 
 @pytest.mark.parametrize("path", ["/v1/rankings", "/v1/labels"])
 def test_a_plain_body_is_decoded_in_this_process_and_any_other_elsewhere(make_service, path):
-    works: list[Any] = []
+    works = []
 
     def run(work):
         works.append(work)

@@ -229,7 +229,7 @@ def test_a_connection_too_many_is_told_when_to_come_back(tmp_path):
 @pytest.mark.slow
 def test_whoever_is_killed_has_kept_what_it_acknowledged(tmp_path):
     path = tmp_path / "events.db"
-    acknowledged: list[int] = []
+    acknowledged = []
     sent = 0
     for number in range(2):
         made = Listener(path)

@@ -85,7 +85,7 @@ def test_unknown_keys_cost_no_queries(make_service, monkeypatch):
 def test_too_many_requests_with_a_key_are_slowed_down_and_come_back_later(
     make_service, monkeypatch
 ):
-    waited: list[float] = []
+    waited = []
 
     async def wait(seconds):
         waited.append(seconds)

@@ -7,10 +7,8 @@ import base64
 import hmac
 import json
 import threading
-from collections.abc import Callable
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -40,14 +38,14 @@ class Login:
     """A provider of sign-ins, which checks what it should, and says what a test wants."""
 
     def __init__(self):
-        self.claims: dict[str, Any] = {}
-        self.key: Any = KEY
-        self.keys: list[Any] = [KEY]
+        self.claims = {}
+        self.key = KEY
+        self.keys = [KEY]
         self.header = {"alg": "RS256", "kid": "one"}
-        self.described: dict[str, Any] = {}
-        self.asked: dict[str, dict[str, str]] = {}
-        self.told: list[dict[str, str]] = []
-        self.token: Callable[[str], str] = lambda token: token
+        self.described = {}
+        self.asked = {}
+        self.told = []
+        self.token = lambda token: token
         self.location = ""
         self.status = 200
         login = self
@@ -461,7 +459,7 @@ def test_while_a_provider_hangs_few_ask_it_and_everybody_can_sign_out(service, h
         transport = httpx.ASGITransport(service.app, client=("127.0.0.1", 5))
         async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
             waiting = {asyncio.create_task(client.get("/sign-in/provider")) for _ in range(45)}
-            refused: list[httpx.Response] = []
+            refused = []
             while len(waiting) > provider.MOST_ASKING:
                 done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
                 refused += [task.result() for task in done]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any, cast
+from typing import cast
 from urllib.parse import urlencode
 
 import pytest
@@ -15,7 +15,7 @@ from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.store import Store
 
 from tests.monitor.server.music import log_music
-from tests.monitor.server.service import Browser, Service
+from tests.monitor.server.service import Service
 from tests.monitor.server.test_routes import FORM
 from tests.monitor.server.test_webhook import Recording
 
@@ -118,7 +118,7 @@ class Caller:
         body = b"" if endpoint.method == "GET" else sent
         if self._browser is not None:
             before = dict(self._browser.cookies)
-            answer: Any = self._browser._ask(endpoint.method, path, body, said)
+            answer = self._browser._ask(endpoint.method, path, body, said)
             self._browser.cookies = before
         else:
             answer = self._service.ask(endpoint.method, path, body, key=self._key, headers=said)
@@ -194,7 +194,7 @@ def test_no_route_lets_in_who_may_not(service, who):
 
 
 def test_a_session_and_a_key_in_one_request_are_the_key(service):
-    browser: Browser = service.browser()
+    browser = service.browser()
     browser.enter(service.make_person(music="admin"))
     key = service.make_key("music", "ingest")
     answer = browser.get("/v1/keys", authorization=f"Bearer {key}")

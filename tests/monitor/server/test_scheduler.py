@@ -31,9 +31,9 @@ class World:
 
     def __init__(self, *projects, **failing):
         self.failing = failing
-        self.counts: Counter[str] = Counter()
-        self.order: list[str] = []
-        self.told: list[tuple[str, dict[str, object]]] = []
+        self.counts = Counter()
+        self.order = []
+        self.told = []
         self.now = 0
         self.seconds = 0
         self.telemetry = Telemetry()
@@ -148,7 +148,7 @@ def test_threads_begin_and_end():
 
 def test_what_is_raised_is_told_and_the_next_time_comes():
     seen = threading.Semaphore(0)
-    told: list[Exception] = []
+    told = []
 
     def fail():
         seen.release()
@@ -260,8 +260,8 @@ def make_pool(service, **settings):
 
 def test_more_than_may_wait_have_to_come_back(service):
     pool = make_pool(service, readers=2, waiting_reads=5)
-    running: list[int] = []
-    most: list[int] = []
+    running = []
+    most = []
     lock, gate = threading.Lock(), threading.Event()
 
     def work(_monitor):
@@ -302,7 +302,7 @@ def make_call(path, project="music", query=b""):
 def test_who_waits_for_the_same_gets_the_same_answer(service):
     pool = make_pool(service, readers=1, waiting_reads=10)
     started, gate = threading.Event(), threading.Event()
-    begun: list[str] = []
+    begun = []
 
     def work(monitor):
         begun.append(monitor.project)

@@ -12,7 +12,6 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import httpx
 import pytest
@@ -199,7 +198,7 @@ def test_a_service_whose_store_is_busy_for_ten_seconds_is_not_ready(refusing, se
 
 
 def test_it_listens_where_nobody_else_does(tmp_path):
-    told: list[str] = []
+    told = []
 
     def serve_again(address):
         told.append(address)
@@ -290,13 +289,13 @@ def test_an_answer_has_at_most_5_000_windows(windows, monkeypatch):
         def to_dict(self):
             return {}
 
-    monitor: Any = SimpleNamespace(
+    monitor = SimpleNamespace(
         clock=lambda: MOMENT,
         configuration=None,
         series=lambda *_, **__: Series(range(windows)),
         slices=lambda *_, **__: table,
     )
-    call: Any = SimpleNamespace(query={"measure": "nDCG@5"})
+    call = SimpleNamespace(query={"measure": "nDCG@5"})
     assert is_refused(values.get_series, monitor, call) == (windows > 5000)
     found = values.get_slices(monitor, call)
     assert (len(found["slices"]), found["left_out"]) == (min(windows, 5000), max(windows - 5000, 0))
@@ -312,11 +311,11 @@ def test_a_trace_and_a_comparison_read_a_million_rankings():
         asked.append(said.get("sample") or said["most_rankings"])
         raise Asked
 
-    monitor: Any = SimpleNamespace(
+    monitor = SimpleNamespace(
         clock=lambda: MOMENT, trace=ask, compare=ask, suggest_spans=lambda: ("before", "after")
     )
     for get in (causes.get_trace, causes.get_comparison):
-        call: Any = SimpleNamespace(query={})
+        call = SimpleNamespace(query={})
         with pytest.raises(Asked):
             get(monitor, call)
     assert asked == [1_000_000] * 2
@@ -338,7 +337,7 @@ def test_the_last_20_frames_of_an_error_are_logged(depth):
 
 @pytest.mark.parametrize(("every", "days"), [("hour", 15), ("day", 28)])
 def test_metrics_are_of_versions_that_ranked_in_the_last_two_weeks(every, days, monkeypatch):
-    asked: list[int] = []
+    asked = []
 
     def find(*said):
         asked.append(said[4])
@@ -346,7 +345,7 @@ def test_metrics_are_of_versions_that_ranked_in_the_last_two_weeks(every, days, 
 
     monkeypatch.setattr(metrics, "find_newest_cells", find)
     definition = SimpleNamespace(window=3600)
-    monitor: Any = SimpleNamespace(
+    monitor = SimpleNamespace(
         clock=lambda: MOMENT + HOUR + {"hour": HOUR, "day": DAY}[every],
         configuration=SimpleNamespace(definition=definition, digest=b""),
         store=None,
@@ -359,7 +358,7 @@ def test_metrics_are_of_versions_that_ranked_in_the_last_two_weeks(every, days, 
 
 def make_protocol():
     """A connection without a socket, which notes whether it is cut off."""
-    protocol: Any = object.__new__(BoundedProtocol)
+    protocol = object.__new__(BoundedProtocol)
     protocol.aborted = 0
 
     def abort():

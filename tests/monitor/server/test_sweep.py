@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -23,7 +22,7 @@ MARK = "jabberwocky"
 
 QUERY = {"measure": "nDCG@5", "id": f"{MARK}-1", "name": MARK}
 PROJECT = {**write_configuration(MUSIC), "rules": {MARK: {"measure": "nDCG@5", "period": "hour"}}}
-BODIES: dict[str, dict[str, Any]] = {
+BODIES = {
     "/v1/rankings": make_ranking(900),
     "/v1/configuration": write_configuration(MUSIC),
     "/v1/project": PROJECT,

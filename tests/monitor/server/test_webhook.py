@@ -25,7 +25,7 @@ class Recording(Poster):
     def __init__(self):
         known = {"example.com": ["93.184.216.34"], "rebound.example": ["93.184.216.34", "::1"]}
         super().__init__(resolve=lambda host, _: known.get(host, ["192.168.1.1"]))
-        self.posted: list[tuple[str, dict[str, str], bytes]] = []
+        self.posted = []
 
     def post(self, target, headers, body):
         self.check(target)

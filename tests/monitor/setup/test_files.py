@@ -6,7 +6,6 @@ import json
 import tomllib
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import jsonschema
 import pytest
@@ -317,7 +316,7 @@ CONFIGURATIONS = st.builds(
 def test_what_is_written_is_read_again(configuration, rules, name):
     project = Project(name, configuration, rules)
     text = write_setup([project])
-    tables: Any = tomllib.loads(text)
+    tables = tomllib.loads(text)
     said = tables["projects"][name]
     assert said == json.loads(json.dumps(write_project(project)))
     jsonschema.validate(tables, describe_setup())

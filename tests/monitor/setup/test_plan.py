@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.definition.configuration import Configuration
@@ -22,7 +20,7 @@ from rankscope.monitor.store.sqlite.store import SQLiteStore
 from tests.refusals import refuses
 
 NOW = 1_788_220_800_000_000
-FIELDS: dict[str, Any] = {
+FIELDS = {
     "definition": {
         "attribution": {"positive": {"click": 1}},
         "window": "1h",
@@ -351,7 +349,7 @@ def test_a_role_that_was_changed_by_hand_is_said(tmp_path, store):
 
 def test_roles_that_somebody_changed_meanwhile_are_not_overwritten(tmp_path, store, monkeypatch):
     wanted, change = read(tmp_path, FILE + ROLES), store.change_projects
-    calls: list[object] = []
+    calls = []
 
     def meddle(changes):
         if not calls:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from rankscope.errors import UsageError
 from rankscope.monitor.deletion import TidySchedule, tidy_project
@@ -32,7 +30,7 @@ from tests.monitor.store.conformance import make_label, make_ranking, read_back
 from tests.refusals import refuses
 
 NOW = 20_780 * DAY
-FIELDS: dict[str, Any] = {
+FIELDS = {
     "definition": {"attribution": {"positive": {"click": 1}}, "window": "1h"},
     "baseline": "none",
 }

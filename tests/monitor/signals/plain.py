@@ -58,7 +58,7 @@ def _rank(scored, known):
 
 def _find_unseen(ranking, before, attributes):
     top = ranking.items.doc_ids[:10]
-    new: set[str] = set()
+    new = set()
     for names in [(name,) for name in attributes] or [()]:
         alike = [each for each in before if all(place(each, n) == place(ranking, n) for n in names)]
         if not alike:

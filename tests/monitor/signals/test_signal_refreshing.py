@@ -381,7 +381,7 @@ def test_a_reference_has_the_newest_rankings(opener, monkeypatch):
         collected = reference.collect_lists(monitor.store, "default", codes, counts)
         for model, (lists, is_cut) in collected.items():
             theirs = [one for one in shown if one.model == model]
-            kept: list[int] = []
+            kept = []
             for one in sorted(theirs, key=lambda one: (one.time, one.ranking_id), reverse=True):
                 if len(kept) == most // 2 or sum(kept) + len(one.items) > documents // 2:
                     break

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import Any
 
 import numpy as np
 import pytest
@@ -117,7 +115,7 @@ def test_rankings_are_deleted_by_id_and_by_time(store):
     assert monitor.delete(since=since) == Deleted(1, 0)
     assert read_back(store, "music").keys() == {"r2"}
     assert store.counters("music")["erased_rankings"] == 2
-    wrong: list[dict[str, Any]] = [{}, {"user": ""}, {"since": since, "until": since}]
+    wrong = [{}, {"user": ""}, {"since": since, "until": since}]
     for given in wrong:
         with pytest.raises(UsageError):
             monitor.delete(**given)
@@ -212,7 +210,7 @@ def stop_after(store, work, steps):
         store.transact = transact  # type: ignore[method-assign]
 
 
-DELETIONS: dict[str, Callable[[SQLiteStore], Deleted]] = {
+DELETIONS = {
     "what is old": lambda store: store.delete_before("music", HOUR + 12 * MINUTE),
     "a whole hour": lambda store: store.delete_before("music", DAY),
     "some rankings": lambda store: store.erase(

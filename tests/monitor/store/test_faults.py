@@ -9,7 +9,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -120,7 +119,7 @@ def cut(path, at):
     path.write_bytes(path.read_bytes()[:at])
 
 
-DAMAGES: dict[str, Callable[[Path], None]] = {
+DAMAGES = {
     "a byte in the middle of the log": lambda folder: flip(
         folder / "events.db-wal", (folder / "events.db-wal").stat().st_size // 2
     ),
@@ -423,7 +422,7 @@ def test_the_writer_does_not_wait_for_the_disk_to_have_what_the_thread_has_copie
 ):
     monkeypatch.setattr(checkpointing, "AFTER_BYTES", 1 << 22)
     monkeypatch.setattr(checkpointing, "threading", SimpleNamespace(Thread=DoneThread))
-    done: list[str] = []
+    done = []
     sync, finish = InodeLock.sync, checkpointing.Checkpointer._finish
 
     def note_sync(lock):
@@ -492,7 +491,7 @@ def test_the_next_group_waits_as_long_as_one_took(monkeypatch):
     monkeypatch.setattr(commits, "LONGEST", 600.0)
     clock = [0.0]
     monkeypatch.setattr(commits, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    sizes: list[int] = []
+    sizes = []
 
     def commit(works):
         sizes.append(len(works))

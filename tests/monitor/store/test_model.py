@@ -17,10 +17,6 @@ from tests.generated import examples
 from tests.monitor.store.conformance.samples import read_back
 from tests.monitor.store.logs import TIMES, events
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.events.event import Environment, Event
-
 PROJECT = "music"
 
 
@@ -30,8 +26,8 @@ class Model(RuleBasedStateMachine):
     @initialize()
     def start(self):
         self.folder = tempfile.TemporaryDirectory()
-        self.known: dict[str, Event] = {}
-        self.counts: Counter[str] = Counter()
+        self.known = {}
+        self.counts = Counter()
         self.store = self.open()
 
     def open(self):
@@ -101,7 +97,7 @@ class Model(RuleBasedStateMachine):
 
     def versions(self):
         """The versions of all rankings, in order."""
-        times: dict[tuple[str, str, Environment], list[int]] = {}
+        times = {}
         for one in self.rankings():
             key = one.model, one.version, one.environment
             times.setdefault(key, []).append(one.time)

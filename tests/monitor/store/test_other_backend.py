@@ -10,7 +10,6 @@ from typing import TypeVar
 
 import pytest
 from rankscope import FileError
-from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.store import Store, StoreReader
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.projects import read_last_seq
@@ -61,7 +60,7 @@ class OtherStore(Store):
     def transact(self, work, size=1):  # noqa: ARG002 - nothing waits here
         if self._is_closed:
             raise FileError("the store is closed", code="store_closed")
-        done: Future[T] = Future()
+        done = Future()
         try:
             with self._one_at_a_time, self.engine.begin() as connection:
                 transaction = Transaction(connection, read_last_seq(connection), self._cache)
@@ -89,7 +88,7 @@ class TestOther(StoreConformance):
     @pytest.fixture
     def opened(self, tmp_path_factory):
         url = f"sqlite:///{tmp_path_factory.mktemp('other')}/events.db"
-        secrets: dict[str, Secret] = {}
+        secrets = {}
         return lambda: OtherStore(url, secrets)
 
 

@@ -7,9 +7,7 @@ import random
 import re
 import sqlite3
 import threading
-from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
@@ -35,11 +33,7 @@ from tests.monitor.store.conformance.samples import make_label, make_ranking, re
 from tests.monitor.store.test_deleting import EVENTS
 from tests.refusals import refuses
 
-if TYPE_CHECKING:
-    from rankscope.monitor.events.event import Event
-
-
-ASKED: dict[str, Callable[[SQLiteStore], object]] = {
+ASKED = {
     "a window": lambda store: list(store.read("music", 10, 20)),
     "a window with ids": lambda store: list(store.read("music", 10, 20, event_ids=True)),
     "a ranking": lambda store: store.find_ranking("music", "ranking-1"),
@@ -70,7 +64,7 @@ def asked(tmp_path):
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", [make_ranking(number) for number in range(50)])
         store.append("music", [make_label(number, number) for number in range(50)])
-        statements: list[str] = []
+        statements = []
 
         def trace(raw, _record):
             raw.set_trace_callback(statements.append)
@@ -178,7 +172,7 @@ def test_one_piece_is_made_while_another_is_worked_on():
 
 
 def test_a_reader_that_stops_early_releases_the_rest():
-    made: list[int] = []
+    made = []
     for number in read_ahead(count(made, 1000)):
         if number == 3:
             break
@@ -253,9 +247,9 @@ def test_what_is_there_is_not_overwritten(tmp_path):
 def make_batches(seed):
     """Make batches with duplicates, conflicts, and labels before and after their rankings."""
     chance = random.Random(seed)
-    batches: list[list[Event]] = []
+    batches = []
     for _ in range(40):
-        batch: list[Event] = []
+        batch = []
         # Few ids, so that some are sent again; many, so that most batches have none of these.
         most = chance.choice((5, 100_000))
         for _ in range(chance.choice((0, 1, 7))):

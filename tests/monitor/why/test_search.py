@@ -113,7 +113,7 @@ def test_a_cluster_is_in_one_of_2_000_bags_in_both_windows(count):
     names = [f"user {number % count}" for number in range(2 * count)]
     before, after = TextColumn.of(names), TextColumn.of([*names[::-1], "another", None])
     placed = place_clusters(before, after, seed=1)
-    found: dict[str | None, set[int]] = {}
+    found = {}
     for column, bags in zip((before, after), placed.bags, strict=True):
         for code, bag in zip(column.codes, bags, strict=True):
             name = None if code < 0 else column.texts[code]

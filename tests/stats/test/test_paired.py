@@ -338,7 +338,7 @@ def flip_all(values, pairs):
 def step_down(statistics):
     """Return adjusted p-values by Westfall and Young's definition, one hypothesis at a time."""
     observed = statistics[0]
-    p: dict[int, float] = {}
+    p = {}
     least = 0.0
     for at in sorted(range(len(observed)), key=lambda one: -observed[one]):
         left = [other for other in range(len(observed)) if other not in p]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
@@ -16,7 +15,7 @@ BEGAN = to_datetime(NOW // DAY * DAY - 3 * DAY)
 
 def make_incident(number=1, **said):
     """An incident of the story: televisions fell with the release."""
-    made: dict[str, Any] = {
+    made = {
         "incident_id": f"incident_{number}",
         "project": "default",
         "rule": "quality",

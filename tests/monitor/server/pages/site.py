@@ -38,7 +38,7 @@ VOID = frozenset({"meta", "link", "input", "br", "wbr", "img", "hr"})
 
 def log_story(store, *, device="tv", query="jazz", doc="a", version="4"):
     """Log ten days of two devices; for the last three, lists on one of them end with the best."""
-    events: list[Ranking | Label] = []
+    events = []
     for at in range(240):
         time = NOW // DAY * DAY - 10 * DAY + at * HOUR
         is_new = at >= 168
@@ -104,9 +104,9 @@ class Reader(HTMLParser):
 
     def __init__(self, page):
         super().__init__(convert_charrefs=True)
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self.open: list[str] = []
+        self.elements = []
+        self.texts = []
+        self.open = []
         self.feed(page)
         self.close()
 

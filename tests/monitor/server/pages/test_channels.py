@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from rankscope.monitor.commands.incidents import describe_incident
 from rankscope.monitor.events.limits import DAY
@@ -216,7 +215,7 @@ def test_a_group_has_one_cause_however_its_parts_are_ordered(site):
 def test_an_incident_begins_when_it_was_opened_where_nothing_else_is_known():
     now = to_datetime(NOW)
     rule = Rule(name="quality", measure="nDCG@5")
-    said: dict[str, Any] = {"kind": "quality", "verdict": "bad"}
+    said = {"kind": "quality", "verdict": "bad"}
     unknown = open_incident("music", rule, Finding(**said), now).incident
     known = open_incident("music", rule, Finding(**said, began=BEGAN), now).incident
     assert (unknown.began, known.began) == (now, BEGAN)

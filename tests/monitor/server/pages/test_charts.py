@@ -7,7 +7,6 @@ import re
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from rankscope import UsageError
@@ -206,7 +205,7 @@ def make_versions(count, *, first=NOW - DAY, rankings=1):
 
 def see(view, name, **said):
     """A property of a view of which nothing else is known."""
-    read: Any = getattr(view, name)
+    read = getattr(view, name)
     return read.fget(SimpleNamespace(**said))
 
 
@@ -268,7 +267,7 @@ def test_the_newest_500_incidents_are_shown():
         asked.append((state, rule, limit))
         return ()
 
-    monitor: Any = SimpleNamespace(incidents=list_incidents)
+    monitor = SimpleNamespace(incidents=list_incidents)
     assert read_incidents(monitor) == ()
     assert asked == [("open", None, None), ("all", None, 500)]
 
@@ -281,8 +280,8 @@ def test_ten_queries_that_fell_are_shown(count):
 
 @pytest.mark.parametrize("count", [49, 50, 51])
 def test_50_slices_of_a_trace_are_shown(count):
-    table: Any = SimpleNamespace(names=["rank"], rows=lambda: [(at,) for at in range(count)])
-    trace: Any = SimpleNamespace(slices=table)
+    table = SimpleNamespace(names=["rank"], rows=lambda: [(at,) for at in range(count)])
+    trace = SimpleNamespace(slices=table)
     assert len(ShownTrace(trace).slices) == min(count, 50)
 
 
@@ -306,7 +305,7 @@ def test_a_chart_of_an_incident_has_at_most_60_days_before_and_in_it(days):
 @pytest.mark.parametrize("count", [5, 6, 7])
 def test_six_marks_of_a_chart_are_told(count):
     events = [SimpleNamespace(name=str(number)) for number in range(count)]
-    chart: Any = SimpleNamespace(events=events, episodes=[])
+    chart = SimpleNamespace(events=events, episodes=[])
     more = " and 1 more" if count == 7 else ""
     named = ", ".join(map(str, range(min(count, 6))))
     assert describe_marks(chart) == f" New versions: {named}{more}."
@@ -396,8 +395,8 @@ def test_three_other_incidents_of_a_group_are_listed(site, others):
 
 @pytest.mark.parametrize("count", [49, 50, 51])
 def test_50_notifications_are_listed(count):
-    routes: Any = SimpleNamespace(states=lambda _: ())
+    routes = SimpleNamespace(states=lambda _: ())
     told = [*range(count)]
-    monitor: Any = SimpleNamespace(clock=lambda: NOW, notifications=lambda most: told[:most])
-    view: Any = make_channel_page(routes)[0].view(monitor, routes)
+    monitor = SimpleNamespace(clock=lambda: NOW, notifications=lambda most: told[:most])
+    view = make_channel_page(routes)[0].view(monitor, routes)
     assert len(view["notifications"]) == min(count, 50)

@@ -106,7 +106,7 @@ def test_past_incidents_are_on_pages_of_their_own(site):
     put_incidents(
         site, *(make_incident(at, **over, began=BEGAN - timedelta(days=at)) for at in range(25))
     )
-    seen: list[str] = []
+    seen = []
     for page in (1, 2, 3):
         reader = check_page(get(site, f"/incidents?page={page}"))
         found = [

@@ -159,7 +159,7 @@ def test_every_address_of_every_page_has_the_prefix_and_leads_somewhere(prefixed
     browser = prefixed.browser()
     waiting = ["/a/ranking/"]
     seen = set(waiting)
-    templates: set[str] = set()
+    templates = set()
     while waiting:
         address = waiting.pop()
         answer = browser.get(address)

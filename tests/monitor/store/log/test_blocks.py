@@ -226,7 +226,7 @@ def read_model(rankings, labels, since, until):
 
 
 def read_store(store, since, until):
-    found: list[tuple[str, list[str]]] = []
+    found = []
     for chunk in store.read("music", since, until, 3, event_ids=True):
         labels = chunk.labels
         assert labels.event_ids is not None
@@ -245,8 +245,8 @@ def read_store(store, since, until):
 )
 def test_spans_are_those_of_a_plain_model(tmp_path_factory, batches, told, span, at_once):
     path = tmp_path_factory.mktemp("overlaps") / "events.db"
-    rankings: list[Ranking] = []
-    labels: list[Label] = []
+    rankings = []
+    labels = []
     with (
         mock.patch.object(spans, "AT_ONCE", at_once),
         mock.patch.object(writer, "ALIKE", 3),

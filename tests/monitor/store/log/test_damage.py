@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from contextlib import closing
-from typing import Any
 
 import pytest
 from rankscope import FileError
@@ -45,8 +44,7 @@ def path(whole, tmp_path):
 
 def list_rows(connection, table):
     keys = ", ".join(column.name for column in table.primary_key)
-    rows: list[tuple[Any, ...]] = connection.execute(f"SELECT {keys} FROM {table.name}").fetchall()  # noqa: S608
-    return rows
+    return connection.execute(f"SELECT {keys} FROM {table.name}").fetchall()  # noqa: S608
 
 
 def find(table):
