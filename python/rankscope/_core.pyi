@@ -123,9 +123,10 @@ _Effects: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.flo
 _SliceColumns: TypeAlias = tuple[
     NDArray[np.int64], NDArray[np.float64], Sequence[NDArray[np.int32]]
 ]
-# Queries, documents, grades, scores, whether they are ranks below zero, ranks, attributes.
+# Queries, or which of them each row has, and each once; documents, grades, scores, whether they are
+# ranks below zero, ranks, attributes.
 _TableColumns: TypeAlias = tuple[
-    _IdColumn,
+    _IdColumn | tuple[NDArray[np.int32], _IdColumn],
     _IdColumn | None,
     _Numbers,
     _Numbers,

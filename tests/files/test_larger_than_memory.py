@@ -125,6 +125,15 @@ def test_a_limit_of_memory_changes_nothing(scattered, caplog):
     assert end.endswith("to temporary files, and removed them")
 
 
+def test_queries_may_be_unsigned(scattered: Path, tmp_path: Path) -> None:
+    table = pq.read_table(scattered)  # type: ignore[no-untyped-call]
+    unsigned = table["query_id"].cast(pa.uint64())
+    path = tmp_path / "unsigned.parquet"
+    pq.write_table(table.set_column(0, "query_id", unsigned), path)  # type: ignore[no-untyped-call]
+    expected = describe(rs.evaluate(scattered, "RR"))
+    assert describe(rs.evaluate(path, "RR", memory="1MiB")) == expected
+
+
 @pytest.mark.parametrize("size", [1, 0, -5, "1 KiB", "much", 1.5, True, "1GiB2"])
 def test_a_size_or_a_folder_that_is_none_is_refused(size, tmp_path):
     refused(lambda: rs.evaluate(rs.File(b"", "csv"), "RR", memory=size), "bad_memory")

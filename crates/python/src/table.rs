@@ -1,5 +1,6 @@
 //! Reads the columns of a table from Python.
 
+use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use rankscope_core::ids::columns;
 use rankscope_core::rank::rows::Table;
@@ -37,11 +38,20 @@ impl IdView<'_> {
     }
 }
 
+/// The queries of rows: of each row, or each once, and which of them each row has.
+#[derive(FromPyObject)]
+enum Queries {
+    #[pyo3(transparent)]
+    Each(Ids),
+    #[pyo3(transparent)]
+    Once((PyBuffer<i32>, Ids)),
+}
+
 /// The columns of a table: queries, documents, grades, scores and whether they are ranks below zero,
 /// ranks, attributes.
 #[derive(FromPyObject)]
 pub(super) struct TableColumns(
-    Ids,
+    Queries,
     Option<Ids>,
     Numbers,
     Numbers,
@@ -52,6 +62,7 @@ pub(super) struct TableColumns(
 
 /// The same to be read.
 pub(super) struct TableView<'a> {
+    places: Option<View<'a, i32>>,
     queries: IdView<'a>,
     docs: Option<IdView<'a>>,
     relevance: Doubles<'a>,
@@ -65,7 +76,12 @@ impl TableColumns {
     pub(super) fn view(&self, py: Python<'_>) -> PyResult<TableView<'_>> {
         let Self(queries, docs, relevance, scores, are_ranks, ranks, attributes) = self;
         let attributes = attributes.iter().map(|(name, ids)| Ok((name.as_str(), ids.view(py)?)));
+        let (places, queries) = match queries {
+            Queries::Each(ids) => (None, ids),
+            Queries::Once((places, ids)) => (Some(View::of(places)?), ids),
+        };
         Ok(TableView {
+            places,
             queries: queries.view(py)?,
             docs: docs.as_ref().map(|docs| docs.view(py)).transpose()?,
             relevance: relevance.view()?,
@@ -82,6 +98,7 @@ impl TableView<'_> {
         let attributes = self.attributes.iter().map(|(name, ids)| (*name, ids.column()));
         Table {
             queries: self.queries.column(),
+            places: self.places.as_ref().map(|places| places as _),
             docs: self.docs.as_ref().map(IdView::column),
             relevance: &self.relevance,
             scores: &self.scores,

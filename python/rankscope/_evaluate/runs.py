@@ -114,7 +114,7 @@ class TextRows:
             columns = {"query": texts(queries), "doc": texts(docs)}
             columns["score"] = numbers(scores, pa.float64())
             columns[NUMBER] = numbers(lines, pa.int64())
-            yield pa.record_batch(columns)
+            yield pa.table(columns)
             if not has_more:
                 return
             has_more = self._text.read(AT_ONCE, self._tell)

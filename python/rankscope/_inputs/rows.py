@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope._inputs.arrow import join
+from rankscope._inputs.arrow import join, to_array
 from rankscope._inputs.columns import (
     as_arrow,
     count_ids,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     Retrieved: TypeAlias = tuple[IdColumn, IdColumn, NDArray[Any], bool]
     CoreColumns: TypeAlias = tuple[
-        IdColumn,
+        IdColumn | tuple[NDArray[np.int32], IdColumn],
         IdColumn | None,
         NDArray[Any],
         NDArray[Any],
@@ -154,8 +154,9 @@ class Columns:
         )
         values = {name: self.values(name) for name in attributes}
         types = (AttributeColumn(name, dtype) for name, (_, dtype) in values.items())
+        places, queries = self._read_queries()
         return JoinedRows(
-            self.ids("query"),
+            queries,
             self.ids("doc") if "doc" in self.columns else None,
             relevance,
             scores,
@@ -163,7 +164,18 @@ class Columns:
             ranks if has_scores else None,
             [(name, column) for name, (column, _) in values.items()],
             replace(self.source, attributes=tuple(types)),
+            places,
         )
+
+    def _read_queries(self) -> tuple[NDArray[np.int32] | None, IdColumn]:
+        """Return the query of each row; of rows in parts, each query once, with their places."""
+        name = self.columns["query"]
+        column = join(self._table[name]) if self._is_checked else None
+        if column is None or not pa.types.is_dictionary(column.type) or column.null_count:
+            return None, self.ids("query")
+        if column.type.value_type == pa.uint64():  # a mistake in which has a row
+            return None, self.ids("query")
+        return to_array(column.indices), ids_of(column.dictionary, name)
 
     def _read_labels(self, attributed: Attributed) -> NDArray[np.float64]:
         name = attributed.predicted
@@ -185,6 +197,7 @@ class JoinedRows:
         ranks: Ranks, where there are scores as well.
         attributes: Names and columns of what belongs to the query.
         source: The columns of IDs as the caller has them.
+        places: Which of the queries each row has, if each is there once.
     """
 
     queries: IdColumn
@@ -195,11 +208,12 @@ class JoinedRows:
     ranks: NDArray[Any] | None
     attributes: list[tuple[str, IdColumn]]
     source: SourceIds
+    places: NDArray[np.int32] | None
 
     def to_core(self) -> CoreColumns:
         """Return the columns in the order of the core's arguments."""
         return (
-            self.queries,
+            self.queries if self.places is None else (self.places, self.queries),
             self.docs,
             self.relevance,
             self.scores,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import os
 import signal
 import sys
 from contextlib import contextmanager
@@ -28,6 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Python looks through all objects for garbage before it ends, which is a sixth of a short
         # command. What is frozen is left to the operating system.
         atexit.register(gc.freeze)
+        # PyArrow's own pool takes huge pages, which the system clears: 2.9 s of processor time for
+        # 10 million rows in place of 0.8 s, and a sixth more memory.
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     words = sys.argv[1:] if arguments is None else list(arguments)
     set_up_streams()
     try:

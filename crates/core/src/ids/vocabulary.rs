@@ -203,10 +203,14 @@ impl Vocabulary {
                     *code = match last {
                         Some((known, code)) if known == text => code,
                         _ => {
-                            check(text).map_err(|error| error.line(row as u64 + 1))?;
-                            match self.find(text) {
-                                Some(known) => known as u32,
-                                None => self.after(others.number(text)),
+                            if let Some(known) = self.find(text) {
+                                known as u32
+                            } else {
+                                let (new, number) = (others.texts().len(), others.number(text));
+                                if number == new {
+                                    check(text).map_err(|error| error.line(row as u64 + 1))?;
+                                }
+                                self.after(number)
                             }
                         }
                     };

@@ -6,6 +6,7 @@ use crate::error::{Error, Kind, Result, show};
 use crate::ids::interner::{Arena, Ids};
 use crate::ids::vocabulary::{Vocabulary, extend_both};
 use crate::notes::{Note, Notes};
+use crate::number::decimal::Decimal;
 use crate::number::levels::Level;
 use crate::policy::Duplicates;
 use crate::qrels::attributes::Attributes;
@@ -16,7 +17,7 @@ use crate::rank::join::Joiner;
 use crate::rank::run::no_rows;
 use crate::table::cells::Cells;
 use crate::table::columns::{
-    IdColumn, check_all_finite, check_finite, check_lengths, check_texts, slice,
+    IdColumn, check_all_finite, check_finite, check_lengths, check_texts, outside_of_text, slice,
 };
 use crate::table::group::{Grouped, group};
 use crate::text::list::{List, Row};
@@ -25,8 +26,10 @@ use crate::threads;
 /// A table whose rows hold a score and a grade each, in any order.
 #[derive(Debug)]
 pub struct Table<'a> {
-    /// The query of each row.
+    /// The query of each row, or each query once.
     pub queries: IdColumn<'a>,
+    /// Which of the queries each row has, where each is there once.
+    pub places: Option<&'a dyn Cells<i32>>,
     /// The document of each row, where rows have identifiers.
     pub docs: Option<IdColumn<'a>>,
     /// The grade of each row, NaN where unjudged.
@@ -39,6 +42,27 @@ pub struct Table<'a> {
     pub ranks: Option<&'a dyn Cells<f64>>,
     /// Names and columns of what is the same in all rows of a query.
     pub attributes: Vec<(&'a str, IdColumn<'a>)>,
+}
+
+impl Table<'_> {
+    /// The number of the query of each row, and what the queries are called.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // places outside are refused
+    fn number_queries(&self, threads: usize) -> Result<(Vec<u32>, Vocabulary)> {
+        let Some(cells) = self.places else { return Vocabulary::number(&self.queries, threads) };
+        let mut places = vec![0; cells.len()];
+        cells.read(0, &mut places);
+        let (mut names, mut room) = (Ids::default(), Decimal::default());
+        let mut known = vec![None; self.queries.len()];
+        let codes = places.into_iter().zip(1..).map(|(place, line)| {
+            let known = known.get_mut(place as usize).ok_or_else(outside_of_text)?;
+            if known.is_none() {
+                let query = self.queries.get(place as usize, &mut room);
+                *known = Some(names.number(query.map_err(|error| error.line(line))?) as u32);
+            }
+            Ok(known.unwrap_or_default())
+        });
+        Ok((codes.collect::<Result<_>>()?, Vocabulary::Texts(names)))
+    }
 }
 
 /// Rows of queries that hold both scores and grades.
@@ -81,7 +105,8 @@ impl Columns {
         threads: usize,
     ) -> Result<Self> {
         let docs_length = table.docs.map_or(table.scores.len(), |docs| docs.len());
-        let lengths = [table.queries.len(), docs_length, table.relevance.len(), table.scores.len()];
+        let queries_length = table.places.map_or(table.queries.len(), Cells::len);
+        let lengths = [queries_length, docs_length, table.relevance.len(), table.scores.len()];
         let others = table.attributes.iter().map(|(_, column)| column.len());
         let ranks = table.ranks.iter().map(|ranks| ranks.len());
         check_lengths(&lengths.into_iter().chain(ranks).chain(others).collect::<Vec<_>>())?;
@@ -99,16 +124,19 @@ impl Columns {
         };
         let (queries, docs) = match (table.docs, texts) {
             (Some(_), Some((offsets, bytes))) => {
-                let queries = none.extend(&table.queries, threads)?;
+                let queries = table.number_queries(threads)?;
                 check_texts(offsets, bytes, threads)?;
                 (queries, None)
+            }
+            (Some(docs), None) if table.places.is_some() => {
+                (table.number_queries(threads)?, Some(none.extend(&docs, threads)?))
             }
             (Some(docs), None) => {
                 let pairs = [(&none, &table.queries), (&none, &docs)];
                 let [queries, docs] = extend_both(pairs, threads)?;
                 (queries, Some(docs))
             }
-            (None, _) => (none.extend(&table.queries, threads)?, None),
+            (None, _) => (table.number_queries(threads)?, None),
         };
         let (codes, names) = queries;
         let names = Names::Known(names);
