@@ -14,9 +14,9 @@ def write_table(columns, path):
     """Write a table in the format that the name says, a few rows in each row group or batch."""
     table = pa.table(columns)
     if path.suffix == ".parquet":
-        pq.write_table(table, path, row_group_size=19)  # type: ignore[no-untyped-call]
+        pq.write_table(table, path, row_group_size=19)
     elif path.suffix == ".arrow":
-        feather.write_feather(table, path, compression="uncompressed", chunksize=19)  # type: ignore[no-untyped-call]
+        feather.write_feather(table, path, compression="uncompressed", chunksize=19)
     elif path.suffix == ".jsonl":
         path.write_text("".join(f"{json.dumps(row)}\n" for row in table.to_pylist()))
     else:

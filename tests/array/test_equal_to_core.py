@@ -257,7 +257,7 @@ def test_the_means_pickle_and_copy():
 )
 def test_means_of_other_measures_or_settings_do_not_merge(other):
     with pytest.raises(UsageError, match="the same measures and settings"):
-        RunningMeans("nDCG").merge(other)  # type: ignore[arg-type]  # that is the mistake
+        RunningMeans("nDCG").merge(other)
 
 
 @pytest.mark.slow

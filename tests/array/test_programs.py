@@ -88,12 +88,12 @@ def test_a_measure_without_a_definition_for_arrays_is_an_error(measure):
 
 def test_precision_needs_a_cutoff():
     with pytest.raises(TypeError, match="'k'"):
-        precision(**ONE)  # type: ignore[call-arg]  # that is the mistake
+        precision(**ONE)
 
 
 def test_grades_and_scores_cannot_be_swapped_in_silence():
     with pytest.raises(TypeError, match="positional"):
-        ndcg([[1, 0]], [[2.0, 1.0]])  # type: ignore[misc]  # that is the mistake
+        ndcg([[1, 0]], [[2.0, 1.0]])
 
 
 def test_an_error_names_the_place_of_the_number():

@@ -80,7 +80,7 @@ def try_all(lists, measure, policy):
 def test_bounds_are_those_of_all_completions(name):
     lists = [grades for length in range(1, 5) for grades in every_list(length)]
     for empty in ("zero", "one"):
-        measure, policy = parse(name), Policy(ties="input", empty=empty)  # type: ignore[arg-type]  # one of the words
+        measure, policy = parse(name), Policy(ties="input", empty=empty)
         bounds = Rankings.from_lists(lists).bounds(measure, scale=SCALE, policy=policy)
         lower, upper = try_all(lists, measure, policy)
         # The sums are added in one order, but equal values may come of other completions.

@@ -103,7 +103,7 @@ def files(tmp_path):
 )
 def test_a_query_of_files_is_explained(words, ties, measure, program, files):
     done = program.run("explain", *files, "--query", "301", *words)
-    rankings = rs.Rankings.from_run(*files, ties=ties)  # type: ignore[arg-type]  # one of them
+    rankings = rs.Rankings.from_run(*files, ties=ties)
     assert done.stdout.decode() == f"{rankings.explain('301', measure)}\n"
     assert done.stderr == b""
 

@@ -211,7 +211,7 @@ def test_a_trace_tells_what_documents_cost_by_what_is_known_of_them(ending, proj
 
 
 def test_documents_that_are_none_are_refused(project):
-    path = write_lines(project.folder / "documents.jsonl", [1])  # type: ignore[list-item]
+    path = write_lines(project.folder / "documents.jsonl", [1])
     words = ["trace", "--as-of", ENDED, "--documents"]
     check_error(project.run(*words, path), 3, "json_type")
     check_error(project.run(*words, "none.csv"), 4, "io")
@@ -288,7 +288,7 @@ def test_a_webhook_that_may_not_be_is_refused(address, status, code, project):
 
 
 def list_incidents(project, *words):
-    return json.loads(project.run("incidents", "--json", *words).stdout)  # type: ignore[no-any-return]
+    return json.loads(project.run("incidents", "--json", *words).stdout)
 
 
 @pytest.mark.slow

@@ -32,4 +32,4 @@ def make_pair(baseline, run, difference, *, reach, p, **others):
         "correction": "holm",
         "p_corrected": p,
     }
-    return Compared(**given | usual | others)  # type: ignore[arg-type]  # by name
+    return Compared(**given | usual | others)

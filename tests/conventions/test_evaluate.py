@@ -94,7 +94,7 @@ def test_without_a_convention_nothing_is_said_of_one():
 )
 def test_what_a_convention_rules_out_is_refused(convention, measures, policy, code):
     with refuses(RankscopeError, code) as caught:
-        rs.evaluate(QRELS, RUN, measures, convention=convention, policy=policy)  # type: ignore[arg-type]  # the point of some
+        rs.evaluate(QRELS, RUN, measures, convention=convention, policy=policy)
     assert caught.value.hint
 
 
@@ -257,13 +257,13 @@ def test_the_forms_the_policy_and_the_options_of_a_row_are_those_of_measures(row
         assert set(form.takes) & set(form.settings) == set()
         assert {*form.settings, *(set(form.takes) - {"k"})} <= names
         assert isinstance(named(form.measure)(**form.settings), Measure)
-        Policy(**{**row.policy, **form.policy})  # type: ignore[arg-type]  # the test is that it is
+        Policy(**{**row.policy, **form.policy})
         parameters |= names
     for option in row.options:
         assert option.field in {*FIELDS, *parameters}
         if option.field in FIELDS:
             for value in option.values:
-                Policy(**{option.field: value})  # type: ignore[arg-type]  # as above
+                Policy(**{option.field: value})
 
 
 @rows

@@ -97,7 +97,7 @@ def test_a_number_has_so_many_digits(got, value, half):
 @pytest.mark.parametrize("got", ["high", "nan", "inf", "", None.__class__, True])
 def test_what_is_no_number_is_refused(got):
     with refuses(rs.UsageError, "bad_parameter"):
-        rs.reconcile(QRELS, RUN, nDCG @ 3, got=got)  # type: ignore[arg-type]  # the point
+        rs.reconcile(QRELS, RUN, nDCG @ 3, got=got)
 
 
 def test_numpy_numbers_are_numbers():
@@ -307,7 +307,7 @@ def test_measures_that_a_library_lacks_are_said_in_one_line():
 
 def test_several_measures_are_refused():
     with pytest.raises(rs.MeasureError, match="expected one measure, found 2"):
-        rs.reconcile(QRELS, RUN, [nDCG @ 3, AP])  # type: ignore[arg-type]  # the point
+        rs.reconcile(QRELS, RUN, [nDCG @ 3, AP])
 
 
 def test_errors_of_the_input_are_raised():
@@ -344,7 +344,7 @@ def test_the_four_ways_out_agree(found):
         assert list(frame["name"]) == [*rows]
     assert found.to_arrow().column("name").to_pylist() == [*rows]
     difference = found.differ("trec_eval", "sklearn")
-    assert difference.to_dict()["queries"][0]["query_id"] == "q1"  # type: ignore[index]  # a list of dicts
+    assert difference.to_dict()["queries"][0]["query_id"] == "q1"
     for table in (difference.to_pandas(), difference.to_polars()):
         assert list(table["query_id"]) == ["q1"]
     assert difference.to_arrow().column("rules").to_pylist() == ["ties"]

@@ -63,7 +63,7 @@ def test_a_query_without_relevant_documents_reads_well():
     ],
 )
 def test_what_becomes_of_an_undefined_query_is_said(empty, value, words):
-    explanation = rs.explain([0, 0], empty=empty)  # type: ignore[arg-type]  # one of them
+    explanation = rs.explain([0, 0], empty=empty)
     assert explanation.value == pytest.approx(value, nan_ok=True)
     assert words in " ".join(str(explanation).split())
     head = "nDCG has no value" if math.isnan(value) else f"nDCG = {value:.4f}"
@@ -159,7 +159,7 @@ def test_documents_are_named_by_a_mapping_as_well():
 @pytest.mark.parametrize("kind", [np.array, tuple, lambda grades: np.array(grades, np.float32)])
 def test_grades_may_be_any_row_of_numbers(kind):
     grades = [4, 2, 5]
-    assert rs.explain(kind(grades)) == rs.explain(grades)  # type: ignore[operator]  # it makes one
+    assert rs.explain(kind(grades)) == rs.explain(grades)
 
 
 def test_a_convention_is_explained_by_its_own_rules():
@@ -191,21 +191,21 @@ QUERY = Rankings.from_run({"q": {"a": 1}}, {"q": {"a": 1.0}})
         ("bad_parameter", lambda: rs.explain([1], k=0)),
         ("bad_parameter", lambda: rs.explain([1], gain="cubic")),
         ("bad_parameter", lambda: rs.explain([1], limit=1)),
-        ("bad_parameter", lambda: QUERY.explain("q", ["nDCG@5", "nDCG@10"])),  # type: ignore[arg-type]  # that is asked
+        ("bad_parameter", lambda: QUERY.explain("q", ["nDCG@5", "nDCG@10"])),
         ("unknown_measure", lambda: rs.explain([1], measure="nDGC")),
         ("length_mismatch", lambda: rs.explain([1, 2], names="A")),
         ("empty_input", lambda: rs.explain([])),
         ("empty_input", lambda: rs.explain([math.nan])),
         ("rel_out_of_range", lambda: rs.explain([math.inf])),
-        ("not_numeric", lambda: rs.explain(["4"])),  # type: ignore[list-item]  # that is asked
+        ("not_numeric", lambda: rs.explain(["4"])),
         ("ideal_mismatch", lambda: rs.explain([3, 1], ideal=[1])),
-        ("bad_policy", lambda: rs.explain([1], empty="none")),  # type: ignore[arg-type]  # as above
+        ("bad_policy", lambda: rs.explain([1], empty="none")),
         ("gain_missing", lambda: rs.explain([9], gain=[0, 1])),
     ],
 )
 def test_what_cannot_be_explained_is_refused(code, ask):
     with pytest.raises(RankscopeError) as refused:
-        ask()  # type: ignore[operator]  # a question
+        ask()
     assert refused.value.code == code
 
 
@@ -440,7 +440,7 @@ BEST = [5, 5 / log2(3), 4 / log2(4), 3 / log2(5), 2 / log2(6)]
 def test_the_table_by_rank_is_that_of_the_article(name, formula, published):
     explanation = rs.explain(ARTICLE, names="ABCDE")
     found = [getattr(row, name.lower()) for row in explanation.rows]
-    assert found == list(formula)  # type: ignore[call-overload]  # numbers
+    assert found == list(formula)
     # Each name ends another: the running columns are found from the right.
     places = ["CG", "DCG", "IDCG", "nDCG"]
     lines = explanation.to_text(2).split("\n")

@@ -228,7 +228,7 @@ SCOPE = (
 
 
 def rank(run, ties="doc_id"):
-    return rs.Rankings.from_run(JUDGED, run, ties=ties)  # type: ignore[arg-type]  # one of the words
+    return rs.Rankings.from_run(JUDGED, run, ties=ties)
 
 
 def test_the_range_despite_unjudged_documents_has_the_ends_of_the_bounds():

@@ -82,7 +82,7 @@ def test_addresses_that_cannot_be_read_are_refused_without_their_secrets(address
         lambda: rs.evaluate(QRELS, address, "RR"),
         lambda: rs.read_qrels(address),
         lambda: rs.Rankings.from_run(QRELS, address),
-        lambda: rs.compare(QRELS, [address, "memory://data/other.run"], "RR"),  # type: ignore[arg-type]
+        lambda: rs.compare(QRELS, [address, "memory://data/other.run"], "RR"),
     ):
         error = refused(call, code, message)
         assert "secret" not in str(error)
@@ -127,12 +127,12 @@ def test_an_archive_is_refused_by_its_contents_or_its_name(ending, tmp_path):
         str(named): lambda: rs.evaluate(QRELS, [str(named), "b.run"], "AP"),
         str(other): lambda: rs.evaluate(QRELS, other, "AP"),
         "<bytes>": lambda: rs.read_qrels(ARCHIVES[ending](QRELS)),
-        **{f"{tmp_path}/run.{form}": lambda form=form: read(form) for form in FORMS},  # type: ignore[misc]
-        **{f"{tmp_path}/log.{form}": lambda form=form: read_events(form) for form in LOGS},  # type: ignore[misc]
+        **{f"{tmp_path}/run.{form}": lambda form=form: read(form) for form in FORMS},
+        **{f"{tmp_path}/log.{form}": lambda form=form: read_events(form) for form in LOGS},
     }
 
     def read(form):
-        return rs.evaluate(QRELS, rs.File(tmp_path / f"run.{form}", form), "AP")  # type: ignore[arg-type]
+        return rs.evaluate(QRELS, rs.File(tmp_path / f"run.{form}", form), "AP")
 
     def read_events(form):
         file = EventFile(str(tmp_path / f"log.{form}"))

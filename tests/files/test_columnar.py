@@ -191,7 +191,7 @@ def test_files_of_spark_are_read(name):
     check(DATA / name)
 
 
-class Keys(pe.KmsClient):  # type: ignore[misc] # PyArrow has no types
+class Keys(pe.KmsClient):
     """Keys that wrap others as text."""
 
     def __init__(self, _):

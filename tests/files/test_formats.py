@@ -40,7 +40,7 @@ def test_a_folder_and_a_pattern_are_all_their_files(ending, tmp_path):
     (tmp_path / "_temporary").write_bytes(b"?")
     for path in (tmp_path, tmp_path / "d*" / last.name):
         seen = []
-        found = rs.evaluate(path, "RR", progress=lambda done, _, seen=seen: seen.append(done))  # type: ignore[misc]
+        found = rs.evaluate(path, "RR", progress=lambda done, _, seen=seen: seen.append(done))
         assert found.to_dict() == {"q0": {"RR": 1 / 2}, "q1": {"RR": 1 / 2}}
         assert seen == sorted(seen)
         assert seen[-1] == 2 * last.stat().st_size
@@ -96,7 +96,7 @@ def test_another_encoding_may_be_named():
 
 @pytest.mark.parametrize("form", ["excel", "", "CSV"])
 def test_a_format_that_is_none_is_refused(form):
-    refused(lambda: rs.evaluate(rs.File(LOG, form), "RR"), "bad_format")  # type: ignore[arg-type]
+    refused(lambda: rs.evaluate(rs.File(LOG, form), "RR"), "bad_format")
 
 
 def test_a_file_that_is_no_table_by_its_name_is_refused(tmp_path):
@@ -225,10 +225,10 @@ def folder(tmp_path):
 def test_files_of_a_folder_or_a_pattern_are_runs(folder):
     expected = {"a.run": 1.0, "b.run": 0.75}
     for given in (folder, f"{folder}/*.run", [f"{folder}/*"], rs.File(str(folder))):
-        assert means(rs.evaluate(QRELS, given, "RR")) == expected  # type: ignore[call-overload]
-    compared = rs.compare(QRELS, folder, "RR")  # type: ignore[arg-type]  # several
+        assert means(rs.evaluate(QRELS, given, "RR")) == expected
+    compared = rs.compare(QRELS, folder, "RR")
     assert {name: of["RR"] for name, of in compared.means.items()} == expected
-    assert rs.fuse(str(folder)).names == ("a.run", "b.run")  # type: ignore[arg-type]  # several
+    assert rs.fuse(str(folder)).names == ("a.run", "b.run")
     assert "b.run: RR 0.7500" in str(rs.report(QRELS, str(folder), "RR"))
 
 
@@ -236,7 +236,7 @@ def test_table_files_of_a_folder_are_one_run_unless_runs_are_compared(tmp_path):
     for name, rows in {"a.csv": b"q1,d1,1\n", "b.csv": b"q2,d3,1\n"}.items():
         (tmp_path / name).write_bytes(b"query_id,doc_id,score\n" + rows)
     assert rs.evaluate(QRELS, tmp_path, "RR")["RR"] == 1.0
-    compared = rs.compare(QRELS, tmp_path, "RR")  # type: ignore[arg-type]  # several
+    compared = rs.compare(QRELS, tmp_path, "RR")
     assert {name: of["RR"] for name, of in compared.means.items()} == {"a.csv": 0.5, "b.csv": 0.5}
 
 
@@ -289,7 +289,7 @@ def test_frames_and_paths_are_runs_too(tmp_path):
         paths.append(tmp_path / f"{name}.csv")
         frames[name].to_csv(paths[-1], index=False)
     plain = rs.evaluate(JUDGED, RUNS, "RR").table.to_dict()
-    assert rs.evaluate(JUDGED, frames, "RR").table.to_dict() == plain  # type: ignore[call-overload]  # frames have no type here
+    assert rs.evaluate(JUDGED, frames, "RR").table.to_dict() == plain
     listed = rs.evaluate(JUDGED, [str(path) for path in paths], "RR")
     assert [each["RR"] for each in listed.values()] == [0.75, 1.0]
     assert [*listed] == ["old.csv", "new.csv"]

@@ -105,7 +105,7 @@ def scattered(folder):
         "score": rng.random(60_000),
         "user": query % 700,
     }
-    pq.write_table(pa.table(table), folder / "scattered.parquet")  # type: ignore[no-untyped-call]
+    pq.write_table(pa.table(table), folder / "scattered.parquet")
     return folder / "scattered.parquet"
 
 
@@ -243,7 +243,7 @@ def evaluate_run(judged, run, settings, way):
             patch.setattr(TableFile, "estimate_memory", lambda _: 10 * SMALL)
         limit = {"held": "1GiB", "read": "1GiB", "written": SMALL, "any": SMALL}[way]
         try:
-            return describe(rs.evaluate(judged, run, **settings, memory=limit))  # type: ignore[call-overload]
+            return describe(rs.evaluate(judged, run, **settings, memory=limit))
         except rs.errors.RankscopeError as error:
             return [type(error), error.__dict__]
 
@@ -363,7 +363,7 @@ def test_a_query_beyond_the_limit_is_an_error_that_says_what_it_needs(way, tmp_p
         path.write_text("".join(f"{row % 2} Q0 {row} 1 {row} tag\n" for row in range(20_000)))
     else:
         grades = {"relevance": WIDE["doc_id"] % 3} if way == "a table" else {}
-        pq.write_table(pa.table(WIDE | grades), path)  # type: ignore[no-untyped-call]
+        pq.write_table(pa.table(WIDE | grades), path)
 
     def evaluate_within(memory):
         if way == "a table":

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-import jedi  # type: ignore[import-untyped]  # it has none
+import jedi
 import pytest
 import rankscope
 from rankscope.cli.commands import COMMANDS, Group
@@ -68,7 +68,7 @@ def test_submodules_are_attributes_and_unknown_names_are_not():
     program = "import rankscope; rankscope.errors.UsageError; rankscope.typing.InputLike"
     assert "rankscope" in loaded_by(program)
     with pytest.raises(AttributeError, match="module 'rankscope' has no attribute 'ndcgg'"):
-        rankscope.ndcgg  # type: ignore[attr-defined]  # noqa: B018 - a mistake
+        rankscope.ndcgg  # noqa: B018 - a mistake
 
 
 def test_importing_loads_measures_and_little_else():

@@ -453,7 +453,7 @@ def test_errors_name_the_run_and_no_argument_that_fuse_lacks(wrong):
 def test_a_run_is_written_to_a_path_that_says_its_format(tmp_path):
     fused = rs.fuse([WORDS, VECTORS])
     with pytest.raises(rs.UsageError, match="expected the path of a file to write, found StringIO"):
-        fused.write(StringIO())  # type: ignore[arg-type]  # that is what is tested
+        fused.write(StringIO())
     for name in ("fused.run.gz", "fused.parquet"):
         with pytest.raises(rs.UsageError, match="expected a name for text"):
             fused.write(tmp_path / name)

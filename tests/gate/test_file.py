@@ -468,7 +468,7 @@ def test_every_summary_says_that_there_is_no_interval_and_why():
         assert "| none | 40 |" in markdown
         [case] = ET.fromstring(result.junit()).iter("testcase")  # noqa: S314 - our own
         assert WHY in "".join(case.itertext())
-        [check] = result.to_dict()["checks"]  # type: ignore[misc]  # a list
+        [check] = result.to_dict()["checks"]
         assert check["kind"] == "tolerance"
         assert WHY in check["note"]
     assert "The value is 0.1000 against 0.4000, a difference of -0.3000, which is beyond" in text

@@ -55,7 +55,7 @@ def wrap(text):
 @pytest.mark.parametrize("address", [*ADDRESSES, *(each for one in PLAIN for each in wrap(one))])
 def test_a_name_that_stands_for_one_is_not_called(address):
     for found in ([address], ["8.8.8.8", address]):
-        poster = Poster(resolve=lambda _host, _port, found=found: found)  # type: ignore[misc]  # mypy infers no default
+        poster = Poster(resolve=lambda _host, _port, found=found: found)
         with refuses(RankscopeError, "webhook_address"):
             poster.post(read_url("https://example.com/hook"), {}, b"{}")
 

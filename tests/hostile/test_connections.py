@@ -170,7 +170,7 @@ def test_a_head_without_end_behind_a_request_is_not_kept(tmp_path):
     async def ask(service):
         def run_late(work):
             ends.wait()
-            return work(service.store)  # type: ignore[operator]
+            return work(service.store)
 
         service.late[:] = [run_late]
         reader, writer = await service.connect()
@@ -210,7 +210,7 @@ def test_a_small_request_never_waits_for_a_large_one_to_be_read(tmp_path):
         def run_late(work):
             loop.call_soon_threadsafe(begun.set)
             asyncio.run_coroutine_threadsafe(ends.wait(), loop).result()
-            return work(service.store)  # type: ignore[operator]
+            return work(service.store)
 
         service.late[:] = [run_late]
         large, small = await service.connect(), await service.connect()

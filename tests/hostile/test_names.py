@@ -177,15 +177,15 @@ CALLS = {
     "a nested gain": lambda: rs.nDCG(gain=nest(5000)),
     "the gain of a missing document": lambda: rs.Policy(missing_gain=HUGE),
     "the gain of an unjudged document": lambda: rs.Policy(unjudged=HUGE),
-    "an aggregate": lambda: rs.Policy(aggregate=HUGE),  # type: ignore[arg-type]  # refused
-    "ties": lambda: rs.Policy(ties="x" * LONG),  # type: ignore[arg-type]  # refused
+    "an aggregate": lambda: rs.Policy(aggregate=HUGE),
+    "ties": lambda: rs.Policy(ties="x" * LONG),
     "a convention": lambda: rs.evaluate(QRELS, RUN, "nDCG", convention="x" * LONG),
     "the version of a convention": lambda: rs.evaluate(
         QRELS, RUN, "nDCG", convention="lightgbm@" + "1" * LONG
     ),
     "a policy": lambda: rs.evaluate(QRELS, RUN, "nDCG", policy="x" * LONG),
     "a parameter": lambda: rs.nDCG(**{"x" * LONG: 1}),
-    "what is no measure": lambda: rs.evaluate(QRELS, RUN, [HUGE]),  # type: ignore[list-item]  # refused
+    "what is no measure": lambda: rs.evaluate(QRELS, RUN, [HUGE]),
     "a number from elsewhere": lambda: rs.reconcile(QRELS, RUN, "nDCG", got="1" * LONG),
     "a cutoff of grades": lambda: rs.ndcg([1, 0], -HUGE),
     "a table that a definition could not be read with": lambda: define(

@@ -327,7 +327,7 @@ def damage(good, others, choose):
 
 
 def read(data, form):
-    file = rs.File(data, form)  # type: ignore[arg-type]  # a format
+    file = rs.File(data, form)
     measures = ["RR", "nDCG@10"]
     rs.evaluate(file, RUN, measures) if form == "letor" else rs.evaluate(file, measures)
 

@@ -242,7 +242,7 @@ def test_scores_of_decimals_rank_as_their_doubles(scores):
     doubles = {name: float(score) for name, score in decimals.items()}
 
     def evaluate(run):
-        return rs.evaluate(qrels, {"q": run}, "nDCG")["nDCG"]  # type: ignore[dict-item]
+        return rs.evaluate(qrels, {"q": run}, "nDCG")["nDCG"]
 
     found = verdict(lambda _: evaluate(decimals), None)
     assert found in {verdict(lambda _: evaluate(doubles), None), "inexact_number"}

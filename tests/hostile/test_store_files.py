@@ -65,7 +65,7 @@ class Accepting:
 
 def hook(store, secret=SECRET, project="music"):
     poster, given = Accepting(), Secret(secret)
-    set_webhook(store, project, URL, poster=poster, now=1, actor="ann", secret=given)  # type: ignore[arg-type]
+    set_webhook(store, project, URL, poster=poster, now=1, actor="ann", secret=given)
 
 
 def modes_of(folder):
@@ -162,7 +162,7 @@ def test_the_secret_of_a_webhook_is_in_no_other_file(tmp_path):
         assert found.secret.reveal() == SECRET
     assert SECRET.encode() not in bytes_of(tmp_path)
     # Any process of the same owner can sign.
-    found = find_webhook(open_sqlite_reader(path), "music")  # type: ignore[arg-type]
+    found = find_webhook(open_sqlite_reader(path), "music")
     assert found is not None
     assert found.secret is not None
 
@@ -187,7 +187,7 @@ def test_a_secret_that_is_not_used_any_more_is_removed(tmp_path):
     assert SECRET in secrets.read_text()
     with SQLiteStore(path) as store:
         assert SECRET not in secrets.read_text()
-        assert find_webhook(store, "music").secret.reveal() == other  # type: ignore[union-attr]
+        assert find_webhook(store, "music").secret.reveal() == other
 
 
 def fail_after_setting(transaction):
@@ -212,12 +212,12 @@ def test_after_a_restore_the_webhook_needs_its_secret_again(tmp_path, content):
         assert webhook is not None
         assert webhook.secret is None
         with refuses(UsageError, "webhook_secret_missing", match="set the webhook again"):
-            call(Accepting(), webhook, "n", "{}", 1)  # type: ignore[arg-type]
+            call(Accepting(), webhook, "n", "{}", 1)
         if content is not None:
             refused(lambda: hook(monitor.store), "store_secrets")
             secrets.unlink()
         hook(monitor.store)
-        assert find_webhook(monitor.store, "music").secret.reveal() == SECRET  # type: ignore[union-attr]
+        assert find_webhook(monitor.store, "music").secret.reveal() == SECRET
 
 
 def test_a_missing_secret_keeps_no_other_notification(tmp_path):
@@ -235,7 +235,7 @@ def test_a_missing_secret_keeps_no_other_notification(tmp_path):
         deliverer = Deliverer(
             store,
             log=partial(write_to_log, lambda event, _fields: logged.append(event)),
-            poster=Accepting(),  # type: ignore[arg-type]
+            poster=Accepting(),
             now=lambda: 10,
         )
         assert deliverer.step() == 2

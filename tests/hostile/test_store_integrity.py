@@ -309,7 +309,7 @@ def change_bytes(value):
     if isinstance(value, int):
         yield from (value ^ 1, value + 256)
         return
-    raw = value.encode() if isinstance(value, str) else bytes(value)  # type: ignore[call-overload]
+    raw = value.encode() if isinstance(value, str) else bytes(value)
     for at in range(len(raw)):
         changed = bytearray(raw)
         changed[at] ^= 0x01

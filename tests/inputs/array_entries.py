@@ -14,7 +14,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 
-Numbers = list[int]
 PLAIN = [3, 0, 2]
 
 
@@ -43,7 +42,7 @@ class Tensor:
 class OfAnotherLibrary(Tensor):
     """An array whose `__array__` gives no array of NumPy."""
 
-    def __array__(self, dtype=None, *, copy=None):  # type: ignore[override]
+    def __array__(self, dtype=None, *, copy=None):
         return self._values
 
 

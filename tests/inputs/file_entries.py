@@ -52,7 +52,7 @@ def with_line(
     if code and "line" not in others:
         others["line"] = start.count(b"\n") + 1
     given = None if code else (*(RUN_ROWS if role == "run" else QRELS_ROWS), *added)
-    return Entry(id, text, code, rows=given, role=role, form=form, **others)  # type: ignore[arg-type]
+    return Entry(id, text, code, rows=given, role=role, form=form, **others)
 
 
 csv = partial(with_line, "csv")
@@ -318,7 +318,7 @@ def parquet(
     if not code:
         others.setdefault("rows", RUN_ROWS)
     made = write(pa.table(columns() | dict(changes)))
-    return Entry(id, made, code, form="parquet", **others)  # type: ignore[arg-type]
+    return Entry(id, made, code, form="parquet", **others)
 
 
 DOCS = [row[1] for row in RUN_ROWS]

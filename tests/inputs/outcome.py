@@ -72,11 +72,11 @@ def expected_values(qrels, run):
     """Compute the values of all judged queries by the definitions of the measures."""
     grades = {}
     for query, doc, grade in qrels:
-        grades.setdefault(query, {})[doc] = grade  # type: ignore[assignment]  # numbers here
+        grades.setdefault(query, {})[doc] = grade
     lists = {}
     for query, doc, score in run:
         grade = grades.get(query, {}).get(doc)
-        lists.setdefault(query, []).append(Retrieved(doc, score, grade))  # type: ignore[arg-type]
+        lists.setdefault(query, []).append(Retrieved(doc, score, grade))
     return {
         str(query): {
             name: _defined(name, lists.get(query, []), judged.values()) for name in MEASURES

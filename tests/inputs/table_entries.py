@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple
 
 import narwhals
@@ -15,8 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tests.inputs.array_entries import CUDA, Tensor
-
-Columns = Mapping[str, object]
 
 PLAIN = {
     "qid": ["q1", "q1", "q2", "q1", "q2"],

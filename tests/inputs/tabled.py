@@ -23,7 +23,7 @@ def _write_delimited(columns, form):
     writer = csv.writer(text, delimiter={"csv": ",", "tsv": "\t"}[form], lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
-    return rs.File(text.getvalue().encode(), form)  # type: ignore[arg-type]  # one of both
+    return rs.File(text.getvalue().encode(), form)
 
 
 def _write_json(columns):

@@ -156,7 +156,7 @@ def test_what_is_no_list_is_refused_with_what_to_write(role, name):
     plain = {"q0": {"d1": 1.0}}
     odd = {**plain, "q1": make()}
     with refuses(rs.errors.FormatError, "not_a_mapping", match=found) as raised:
-        rs.evaluate(*((odd, plain) if role == "qrels" else (plain, odd)), "AP")  # type: ignore[misc]
+        rs.evaluate(*((odd, plain) if role == "qrels" else (plain, odd)), "AP")
     assert raised.value.location == f'{role}["q1"]'
     assert hint in raised.value.hint
 

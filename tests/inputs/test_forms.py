@@ -161,7 +161,7 @@ FORMS = {
 
 
 def evaluate(qrels, run, **more):
-    return rs.evaluate(qrels, run, MEASURES, **more).to_dict()  # type: ignore[call-overload,no-any-return]
+    return rs.evaluate(qrels, run, MEASURES, **more).to_dict()
 
 
 EXPECTED = evaluate(trec_qrels(QRELS), trec_run(RUN))
@@ -171,7 +171,7 @@ EXPECTED = evaluate(trec_qrels(QRELS), trec_run(RUN))
 def test_judgments_and_a_run_of_any_form_have_the_values_of_trec_files(form):
     assert evaluate(trec_qrels(QRELS), FORMS[form](RUN, "score")) == EXPECTED
     assert evaluate(FORMS[form](QRELS, "relevance"), trec_run(RUN)) == EXPECTED
-    ranked = rs.Rankings.from_run(trec_qrels(QRELS), FORMS[form](RUN, "score"))  # type: ignore[arg-type]
+    ranked = rs.Rankings.from_run(trec_qrels(QRELS), FORMS[form](RUN, "score"))
     assert ranked.evaluate(MEASURES).to_dict() == EXPECTED
 
 
@@ -288,11 +288,11 @@ def make_dataset(**parts):
 def test_a_dataset_of_ir_datasets_has_judgments_and_a_run():
     both = make_dataset(qrels=QRELS, scoreddocs=RUN)
     assert evaluate(both, both) == EXPECTED
-    assert evaluate(both.qrels_iter(), both.scoreddocs_iter()) == EXPECTED  # type: ignore[attr-defined]
+    assert evaluate(both.qrels_iter(), both.scoreddocs_iter()) == EXPECTED
     for part in ("qrels", "scoreddocs"):
         alone = make_dataset(**{part: QRELS if part == "qrels" else RUN})
         given = (trec_qrels(QRELS), alone) if part == "qrels" else (alone, trec_run(RUN))
-        refused(lambda given=given: evaluate(*given), "input_type", "found one with")  # type: ignore[misc]
+        refused(lambda given=given: evaluate(*given), "input_type", "found one with")
 
 
 def test_the_splits_of_a_dataset_of_hugging_face_are_refused():
@@ -357,7 +357,7 @@ def test_lists_that_do_not_fit_together_are_refused(tmp_path):
     path = tmp_path / "run.jsonl"
     path.write_text('{"query_id": "q1", "doc_ids": ["a", "b"], "score": 1.0}\n')
     for run in (columns, pd.DataFrame(columns), pl.DataFrame(columns), path):
-        refused(lambda run=run: evaluate({"q1": {"a": 1}}, run), "missing_list", "in doc_ids")  # type: ignore[misc]
+        refused(lambda run=run: evaluate({"q1": {"a": 1}}, run), "missing_list", "in doc_ids")
 
 
 def test_one_grade_can_be_that_of_a_list_of_documents():

@@ -60,7 +60,7 @@ def test_tables_are_read(kind):
         return  # as judgments, it is recognized by its names: see test_names_of_columns.py
     judged = {name: COLUMNS[name] for name in ("query_id", "doc_id", "relevance")}
     run = {name: COLUMNS[name] for name in ("query_id", "doc_id", "score")}
-    found = rs.evaluate(make(kind, judged), make(kind, run), "nDCG")  # type: ignore[arg-type]
+    found = rs.evaluate(make(kind, judged), make(kind, run), "nDCG")
     assert found["nDCG"] == EXPECTED
 
 

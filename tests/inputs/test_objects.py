@@ -38,9 +38,9 @@ EXPECTED = expected_values(QRELS_ROWS, RUN_ROWS)
 def evaluate(role, odd):
     """Evaluate with something odd in one role; lists in memory must have the same verdict."""
     qrels, run = (odd, LISTS) if role == "qrels" else (JUDGED, odd)
-    found = outcome_of(lambda: rs.evaluate(qrels, run, MEASURES))  # type: ignore[arg-type]
+    found = outcome_of(lambda: rs.evaluate(qrels, run, MEASURES))
     if not isinstance(odd, collections.abc.Iterator):
-        ranked = outcome_of(lambda: rs.Rankings.from_run(qrels, run).evaluate(MEASURES))  # type: ignore[arg-type]
+        ranked = outcome_of(lambda: rs.Rankings.from_run(qrels, run).evaluate(MEASURES))
         assert ranked == found
     return found
 
@@ -69,8 +69,8 @@ class Loud(int):
 
 
 def test_an_integer_id_is_its_digits_whatever_its_class_prints():
-    assert rs.read_qrels([(Loud(7), "d", 1)]).query_ids == ["7"]  # type: ignore[list-item]
-    assert rs.read_qrels([(-(10**30), "d", 1)]).query_ids == [str(-(10**30))]  # type: ignore[list-item]
+    assert rs.read_qrels([(Loud(7), "d", 1)]).query_ids == ["7"]
+    assert rs.read_qrels([(-(10**30), "d", 1)]).query_ids == [str(-(10**30))]
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -92,7 +92,7 @@ def test_an_integer_of_too_many_digits_is_refused(role, odd):
 def test_the_longest_id_is_read():
     for longest in ("x" * 4096, "é" * 2048, 10**4095):
         lists = {longest: {longest: 1}}
-        assert rs.evaluate(lists, lists, "RR")["RR"] == 1  # type: ignore[arg-type]
+        assert rs.evaluate(lists, lists, "RR")["RR"] == 1
 
 
 class Text(str):
@@ -215,7 +215,7 @@ def test_mappings_of_every_kind_are_read(kind):
     for role in ROLES:
         odd = kind({query: kind(docs) for query, docs in PLAIN[role].items()})
         assert evaluate(role, odd) == Outcome(EXPECTED)
-    assert rs.evaluate(kind({"q": {"b"}}), kind({"q": ["a", "b"]}), "RR")["RR"] == 0.5  # type: ignore[call-overload]
+    assert rs.evaluate(kind({"q": {"b"}}), kind({"q": ["a", "b"]}), "RR")["RR"] == 0.5
 
 
 class EvilError(Exception):
@@ -246,13 +246,13 @@ def test_an_error_of_the_callers_code_comes_out_unchanged(role, where):
     odd = EVIL[where]()
     qrels, run = (odd, LISTS) if role == "qrels" else (JUDGED, odd)
     with pytest.raises(EvilError):
-        rs.evaluate(qrels, run, "AP")  # type: ignore[arg-type]
+        rs.evaluate(qrels, run, "AP")
 
 
 def test_a_mapping_that_changes_while_it_is_read_is_refused_by_itself():
 
-    class Growing(dict):  # type: ignore[type-arg]
-        def items(self):  # type: ignore[override]
+    class Growing(dict):
+        def items(self):
             for entry in super().items():
                 self[len(self)] = {}
                 yield entry
@@ -265,20 +265,20 @@ def test_a_mapping_may_be_changed_by_what_it_holds():
     """What stood there when it was read is what counts."""
     run = {}
 
-    class Emptying(dict):  # type: ignore[type-arg]
-        def items(self):  # type: ignore[override]
+    class Emptying(dict):
+        def items(self):
             run.clear()
             return super().items()
 
     run.update({"q1": Emptying(d1=1.0), "q2": {"d1": 1.0}})
-    found = rs.evaluate({"q1": {"d1": 1}, "q2": {"d1": 1}}, run, "RR")  # type: ignore[arg-type]
+    found = rs.evaluate({"q1": {"d1": 1}, "q2": {"d1": 1}}, run, "RR")
     assert found["RR"] == 1
     assert run == {}
 
 
 def test_items_that_are_no_pairs_are_refused():
-    class Odd(dict):  # type: ignore[type-arg]
-        def items(self):  # type: ignore[override]
+    class Odd(dict):
+        def items(self):
             return ["q1"]
 
     check_refused(evaluate("run", Odd()), "not_a_mapping", "run", "whose items are pairs")
@@ -286,7 +286,7 @@ def test_items_that_are_no_pairs_are_refused():
 
 def test_reading_leaves_an_input_as_it_was():
     qrels, run = nested(QRELS_ROWS), nested(RUN_ROWS)
-    rs.evaluate(qrels, run, MEASURES)  # type: ignore[arg-type]
+    rs.evaluate(qrels, run, MEASURES)
     assert (qrels, run) == (nested(QRELS_ROWS), nested(RUN_ROWS))
 
 
@@ -327,7 +327,7 @@ def list_texts(column):
 
 def spell(value):
     """Return the text of a query of a dictionary."""
-    [text] = rs.Rankings.from_run({value: ["d"]}, {value: ["d"]}).query_texts  # type: ignore[dict-item]
+    [text] = rs.Rankings.from_run({value: ["d"]}, {value: ["d"]}).query_texts
     return text
 
 
@@ -389,11 +389,11 @@ def test_every_kind_of_input_joins_with_its_text(kind, tmp_path):
     ]
     text = {TEXTS[kind][first]: {TEXTS[kind][last]: 1}}
     for run in runs:
-        assert rs.evaluate(text, run, "RR")["RR"] == 0.5  # type: ignore[call-overload]
+        assert rs.evaluate(text, run, "RR")["RR"] == 0.5
     by_type = {first: {last: 1}}
     shown = {TEXTS[kind][first]: ["other", TEXTS[kind][last]]}
     for judged in (by_type, {first: {last}}, [(first, last, 1)]):
-        assert rs.evaluate(judged, shown, "RR")["RR"] == 0.5  # type: ignore[call-overload]
+        assert rs.evaluate(judged, shown, "RR")["RR"] == 0.5
 
 
 @pytest.mark.parametrize("value", [1.0, True, dt.time(1), None, [], decimal.Decimal("NaN"), pd.NaT])
@@ -417,7 +417,7 @@ def test_missing_times_are_refused_with_their_row(tmp_path):
         pa.array([dt.date(2026, 1, 1), None]),
         [dt.date(2026, 1, 1), None],
     ):
-        error = refused(lambda column=column: list_texts(column), "missing_id")  # type: ignore[misc]
+        error = refused(lambda column=column: list_texts(column), "missing_id")
         assert error.line == 2
 
 

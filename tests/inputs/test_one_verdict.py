@@ -152,7 +152,7 @@ IDS = [(odd, code) for code, ids in CODES_OF_IDS.items() for odd in ids]
 def test_an_id_has_one_verdict(odd, code, place, role):
     changed = list(PLAIN[role][1])
     changed[place] = odd
-    rows = [PLAIN[role][0], tuple(changed)]  # type: ignore[list-item]
+    rows = [PLAIN[role][0], tuple(changed)]
     found = {form: of_pairs(form, role, rows) for form in FORMS}
     for form, outcome in found.items():
         line = None if form == "dict" else 2
@@ -173,7 +173,7 @@ def test_an_id_of_another_type_is_its_text_in_objects_and_refused_in_columns(odd
 @pytest.mark.parametrize(("number", "kind"), NUMBERS, ids=show)
 def test_a_score_has_the_same_verdict_beside_integers_as_ids(number, kind):
     qrels, run = {"q": {7: 1, 8: 0}}, {"q": {8: 1.5, 7: number}}
-    found = verdict(lambda: rs.evaluate(qrels, run, "AP"))  # type: ignore[call-overload]
+    found = verdict(lambda: rs.evaluate(qrels, run, "AP"))
     assert isinstance(found, dict) if kind == "good" else found == (CODES["run"][kind], None)
 
 

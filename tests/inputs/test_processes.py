@@ -82,8 +82,7 @@ def test_many_threads_may_evaluate_at_once(tmp_path):
         ways = (path, RUN, list(RUN_ROWS))
         given = ways[number % 3]
         return [
-            rs.evaluate(qrels, given, MEASURES, threads=1 + number % 2).to_dict()  # type: ignore[arg-type]
-            for _ in range(50)
+            rs.evaluate(qrels, given, MEASURES, threads=1 + number % 2).to_dict() for _ in range(50)
         ]
 
     with ThreadPoolExecutor(8) as pool:
@@ -99,7 +98,7 @@ def test_an_evaluation_may_be_asked_for_while_another_reads():
         yield "q1", "d1", 4 * inner  # the grade that stands there
         yield from QRELS_ROWS[1:]
 
-    found = rs.evaluate(rows(), RUN, "RR")  # type: ignore[arg-type]
+    found = rs.evaluate(rows(), RUN, "RR")
     assert found["RR"] == rs.evaluate(QRELS, RUN, "RR")["RR"]
 
 
@@ -261,21 +260,21 @@ ODD = {
     "a table out of memory": OutOfMemory,
 }
 WAYS = {
-    "qrels": lambda odd: rs.evaluate(odd, PLAIN_RUN, "AP"),  # type: ignore[call-overload]
-    "run": lambda odd: rs.evaluate(PLAIN_QRELS, odd, "AP"),  # type: ignore[call-overload]
-    "measures": lambda odd: rs.evaluate(PLAIN_QRELS, PLAIN_RUN, odd),  # type: ignore[call-overload]
-    "one table": lambda odd: rs.evaluate(odd, "AP"),  # type: ignore[call-overload]
-    "columns": lambda odd: rs.evaluate(PLAIN_QRELS, PLAIN_RUN, "AP", query=odd),  # type: ignore[call-overload]
-    "weights": lambda odd: rs.evaluate(PLAIN_QRELS, PLAIN_RUN, "AP", weights=odd),  # type: ignore[call-overload]
-    "cluster": lambda odd: rs.evaluate(PLAIN_QRELS, PLAIN_RUN, "AP", interval=0.9, cluster=odd),  # type: ignore[call-overload]
-    "by": lambda odd: rs.evaluate(TABLE, "AP", by=odd),  # type: ignore[arg-type]
-    "from_lists": lambda odd: rs.Rankings.from_lists(odd, ideal=None),  # type: ignore[arg-type]
-    "grades": lambda odd: rs.Rankings.from_groups(odd, [1, 2], [2]),  # type: ignore[arg-type]
-    "scores": lambda odd: rs.Rankings.from_groups([1, 0], odd, [2]),  # type: ignore[arg-type]
-    "sizes": lambda odd: rs.Rankings.from_groups([1, 0], [1, 2], odd),  # type: ignore[arg-type]
-    "ndcg": lambda odd: rs.ndcg(odd, k=1),  # type: ignore[arg-type]
-    "ndcg_score": lambda odd: rs.ndcg_score(odd, [[1, 2]]),  # type: ignore[arg-type]
-    "agreement": lambda odd: rs.agreement(PLAIN_RUN, odd),  # type: ignore[arg-type]
+    "qrels": lambda odd: rs.evaluate(odd, PLAIN_RUN, "AP"),
+    "run": lambda odd: rs.evaluate(PLAIN_QRELS, odd, "AP"),
+    "measures": lambda odd: rs.evaluate(PLAIN_QRELS, PLAIN_RUN, odd),
+    "one table": lambda odd: rs.evaluate(odd, "AP"),
+    "columns": lambda odd: rs.evaluate(PLAIN_QRELS, PLAIN_RUN, "AP", query=odd),
+    "weights": lambda odd: rs.evaluate(PLAIN_QRELS, PLAIN_RUN, "AP", weights=odd),
+    "cluster": lambda odd: rs.evaluate(PLAIN_QRELS, PLAIN_RUN, "AP", interval=0.9, cluster=odd),
+    "by": lambda odd: rs.evaluate(TABLE, "AP", by=odd),
+    "from_lists": lambda odd: rs.Rankings.from_lists(odd, ideal=None),
+    "grades": lambda odd: rs.Rankings.from_groups(odd, [1, 2], [2]),
+    "scores": lambda odd: rs.Rankings.from_groups([1, 0], odd, [2]),
+    "sizes": lambda odd: rs.Rankings.from_groups([1, 0], [1, 2], odd),
+    "ndcg": lambda odd: rs.ndcg(odd, k=1),
+    "ndcg_score": lambda odd: rs.ndcg_score(odd, [[1, 2]]),
+    "agreement": lambda odd: rs.agreement(PLAIN_RUN, odd),
 }
 
 

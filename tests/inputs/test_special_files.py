@@ -29,14 +29,12 @@ ROWS = {"qrels": b"q%d 0 d1 1\n", "run": b"q%d Q0 d1 1 1 t\n", "table": b"q%d,d1
 def evaluate(role, odd, progress=None):
     """Evaluate with something odd in one role; on one thread, so that reading is in order."""
     if role == "run":
-        return outcome_of(
-            lambda: rs.evaluate(QRELS, odd, "AP", threads=1, progress=progress)  # type: ignore[arg-type]
-        )
+        return outcome_of(lambda: rs.evaluate(QRELS, odd, "AP", threads=1, progress=progress))
     if role == "table":
         return outcome_of(
             lambda: rs.evaluate(rs.File(odd, "csv"), "AP", assume_grouped=True, progress=progress)
         )
-    return outcome_of(lambda: rs.evaluate(rs.read_qrels(odd, progress=progress), RUN, "AP"))  # type: ignore[arg-type]
+    return outcome_of(lambda: rs.evaluate(rs.read_qrels(odd, progress=progress), RUN, "AP"))
 
 
 def make_socket(path):
@@ -305,7 +303,7 @@ LARGE_RUN = "".join(
 
 
 def evaluate_packed(qrels, run=RUN):
-    return outcome_of(lambda: rs.evaluate(qrels, run, MEASURES, threads=2))  # type: ignore[arg-type]
+    return outcome_of(lambda: rs.evaluate(qrels, run, MEASURES, threads=2))
 
 
 @pytest.mark.parametrize("packing", PACKED)

@@ -39,7 +39,7 @@ def judged(
         len(QRELS_ROWS) + 1 if code else None,
         column,
         rows=(*QRELS_ROWS, *rows) if rows else None,
-        **others,  # type: ignore[arg-type]
+        **others,
     )
 
 
@@ -193,7 +193,7 @@ def retrieved(
     given = texts or [f"{query} Q0 {doc} {at} {x} t" for at, (query, doc, x) in enumerate(rows, 3)]
     line = len(RUN_ROWS) + 1 if code else None
     all_rows = (*RUN_ROWS, *rows) if rows else None
-    return Entry(id, RUN + lines(*given), code, line, role="run", rows=all_rows, **others)  # type: ignore[arg-type]
+    return Entry(id, RUN + lines(*given), code, line, role="run", rows=all_rows, **others)
 
 
 def run(id, *rows, text=b"", **others):  # noqa: A002 - as above
@@ -202,7 +202,7 @@ def run(id, *rows, text=b"", **others):  # noqa: A002 - as above
     for query, doc, score in rows if not text else ():
         ranks[query] = ranks.get(query, 0) + 1
         text += lines(f"{query} Q0 {doc} {ranks[query]} {score!r} t")
-    return Entry(id, text, role="run", rows=rows, **others)  # type: ignore[arg-type]
+    return Entry(id, text, role="run", rows=rows, **others)
 
 
 SCORE = {"code": "score_not_number", "column": 12}

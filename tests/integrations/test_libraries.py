@@ -82,7 +82,7 @@ def test_a_dataset_of_hugging_face_is_a_table(form):
         datasets.DatasetDict({"test": made}),
         datasets.IterableDatasetDict({"test": made.to_iterable_dataset()}),
     ):
-        error = refused(lambda splits=splits: rs.evaluate(QRELS, splits, "RR"), "input_type")  # type: ignore[misc]
+        error = refused(lambda splits=splits: rs.evaluate(QRELS, splits, "RR"), "input_type")
         assert "dataset['test']" in error.hint
 
 

@@ -180,7 +180,7 @@ def test_the_report_is_an_artifact():
 def test_what_cannot_be_logged_is_an_error_before_anything_is_logged():
     with mlflow.start_run() as run:
         with pytest.raises(UsageError, match="found dict"):
-            log_result({"nDCG@10": 0.5})  # type: ignore[arg-type]
+            log_result({"nDCG@10": 0.5})
         with pytest.raises(UsageError, match="the runs 'a#' and 'a%' have the same name"):
             log_result(rs.evaluate(QRELS, {"a#": OLD, "a%": NEW}, "AP"))
     logged = Logged(run)

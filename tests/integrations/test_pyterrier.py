@@ -30,7 +30,7 @@ FIRST = pd.DataFrame(
 OTHER = FIRST.assign(score=[1.0, 2.0, 1.0, 2.0, 1.0])
 
 
-class Stored(pt.Transformer):  # type: ignore[misc]  # unknown without PyTerrier
+class Stored(pt.Transformer):
     """A pipeline that looks its results up, and so needs no index."""
 
     def __init__(self, results):
@@ -117,7 +117,7 @@ def test_scores_that_differ_in_double_precision_only_are_ties_as_in_pyterrier():
 
 def test_mistakes_are_errors_of_rankscope():
     with pytest.raises(UsageError, match="pipelines by name, found list"):
-        compare([FIRST, OTHER], TOPICS, QRELS, "AP")  # type: ignore[arg-type]
+        compare([FIRST, OTHER], TOPICS, QRELS, "AP")
     with pytest.raises(FormatError, match="score"):
         compare({"a": FIRST.drop(columns="score"), "b": OTHER}, TOPICS, QRELS, "AP")
     with pytest.raises(UsageError, match="nDGC"):

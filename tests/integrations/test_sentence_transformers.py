@@ -146,7 +146,7 @@ def test_mistakes_are_found_before_anything_is_encoded():
     with pytest.raises(UsageError, match="which of two models is better, found NumRet"):
         make_evaluator(QUERIES, CORPUS, RELEVANT, "NumRet")
     with pytest.raises(UsageError, match="judgments by query, found list"):
-        make_evaluator(QUERIES, CORPUS, [("q1", "c1", 1)])  # type: ignore[arg-type]
+        make_evaluator(QUERIES, CORPUS, [("q1", "c1", 1)])
     with pytest.raises(EmptyError):
         make_evaluator(QUERIES, CORPUS, {"other": {"c1": 1}})
 

@@ -198,5 +198,5 @@ def test_a_scorer_can_be_pickled_and_says_what_it_is():
 
 def test_a_scorer_has_one_measure_and_says_how_to_have_several():
     with pytest.raises(UsageError, match="one measure") as error:
-        make_ranking_scorer(["nDCG@5", "AP"], groups="query_id")  # type: ignore[arg-type]
+        make_ranking_scorer(["nDCG@5", "AP"], groups="query_id")
     assert "scoring={" in error.value.hint

@@ -75,9 +75,7 @@ def twins(measure, relevant, lists, *, history, items, catalogue):
 
 def evaluate(measures, relevant, lists, **known):
     run = {user: recommended for user, recommended in lists.items() if recommended}
-    return rankscope.evaluate(  # type: ignore[call-overload]  # some are tables
-        relevant, run, measures, policy="empty=nan", **known
-    )
+    return rankscope.evaluate(relevant, run, measures, policy="empty=nan", **known)
 
 
 def values_of(found, measure):
@@ -348,7 +346,7 @@ def test_what_is_undefined_is_left_out_of_the_mean():
 )
 def test_inputs_without_a_common_id_are_refused(measure, known, code):
     with refuses(rankscope.FormatError, code, match="found none: in the run are"):
-        rankscope.evaluate({"u": ["a"]}, {"u": ["a"]}, measure, **known)  # type: ignore[call-overload]
+        rankscope.evaluate({"u": ["a"]}, {"u": ["a"]}, measure, **known)
 
 
 def test_new_items_alone_are_new_if_their_ids_are_known_to_be_written_alike():

@@ -158,7 +158,7 @@ def test_the_relevant_documents_alone_best_first_have_the_value_1(judged, rel):
 
     def ends_in_time(measure):
         # Below the last relevant document, precision falls.
-        return measure.parameters.get("multiple", 1) <= 1  # type: ignore[operator]  # a number
+        return measure.parameters.get("multiple", 1) <= 1
 
     binary = [one for one in with_property("perfect_is_one") if is_uncut(one) and is_of_level(one)]
     binary = [one for one in binary if ends_in_time(one)]

@@ -137,7 +137,7 @@ def test_every_way_in_gives_the_same_bits(kind, tmp_path):
     expected = rankscope.evaluate(rows, RUN, measures).to_dict()
     for qrels_way in ways:
         for given_run in (RUN, run_rows, run_frame, run):
-            found = rankscope.evaluate(qrels_way, given_run, measures)  # type: ignore[call-overload]
+            found = rankscope.evaluate(qrels_way, given_run, measures)
             assert sorted(found.to_dict().items()) == sorted(expected.items())
     is_stratum = kind == "stratum"
     held = rankscope.read_qrels(rows, subtopics=not is_stratum, strata=is_stratum)

@@ -142,8 +142,8 @@ def forms(material):
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_is_the_same_streamed_and_held(material, form):
     qrels, run = forms(material)[form]
-    assert same(material, rankscope.evaluate(qrels, run, SOME))  # type: ignore[arg-type]
-    rankings = rankscope.Rankings.from_run(qrels, run)  # type: ignore[arg-type]  # one of the forms
+    assert same(material, rankscope.evaluate(qrels, run, SOME))
+    rankings = rankscope.Rankings.from_run(qrels, run)
     assert same(material, rankings.evaluate(SOME))
 
 
@@ -151,11 +151,11 @@ def test_every_form_is_the_same_streamed_and_held(material, form):
 @pytest.mark.parametrize("form", FORMS)
 def test_every_tie_policy_is_the_same_by_every_way(material, ties, form):
     measures = ["nDCG", "nDCG@10", "AP", "RR", "Bpref", "infAP", "ERR@20", "RBP", "P@5"]
-    policy = rankscope.Policy(ties=ties)  # type: ignore[arg-type]  # one of its values
+    policy = rankscope.Policy(ties=ties)
     expected = rankscope.evaluate(material.qrels, material.run, measures, policy=policy)
     qrels, run = forms(material)[form]
-    streamed = rankscope.evaluate(qrels, run, measures, policy=policy)  # type: ignore[arg-type]
-    held = rankscope.Rankings.from_run(qrels, run, ties=policy.ties)  # type: ignore[arg-type]
+    streamed = rankscope.evaluate(qrels, run, measures, policy=policy)
+    held = rankscope.Rankings.from_run(qrels, run, ties=policy.ties)
     assert corpus.first_difference(expected, streamed) is None
     assert corpus.first_difference(expected, held.evaluate(measures)) is None
 
@@ -239,7 +239,7 @@ def test_exposure_is_that_of_the_definition(grades, samples):
     ]
     for measure in EXPOSURES:
         kernel, params = measure.kernel_spec()
-        expected = of_samples(kernel, queries, **params)  # type: ignore[arg-type]  # as the row says
+        expected = of_samples(kernel, queries, **params)
         assert repr(found[measure]) == repr(expected), measure
 
 
@@ -341,10 +341,10 @@ def test_rankers_are_compared_by_their_exposure():
 def test_what_is_no_sample_of_rankings_is_refused(tmp_path):
     qrels, run = {"q": {"a": 1}}, {"q": ["a"]}
     with pytest.raises(rankscope.UsageError, match="several runs in a list, found dict"):
-        rankscope.evaluate_samples(qrels, run)  # type: ignore[arg-type]  # that is tested
+        rankscope.evaluate_samples(qrels, run)
     table = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "score": [1.0]})
     with pytest.raises(rankscope.UsageError, match="several runs in a list, found DataFrame"):
-        rankscope.evaluate_samples(qrels, table)  # type: ignore[call-overload]  # that is tested
+        rankscope.evaluate_samples(qrels, table)
     with pytest.raises(rankscope.UsageError, match="found none"):
         rankscope.evaluate_samples(qrels, [])
     with pytest.raises(rankscope.MeasureError, match="found Coverage"):

@@ -232,7 +232,7 @@ def test_a_folder_and_a_pattern_are_runs(tmp_path):
 )
 def test_what_cannot_be_meant_is_refused(call, message):
     with pytest.raises(rs.RankscopeError, match=message):
-        call()  # type: ignore[operator]
+        call()
 
 
 def test_a_warning_says_where_no_difference_can_become_significant():
@@ -272,7 +272,7 @@ def test_pairs_that_allow_no_test_are_counted():
 def test_more_permutations_are_drawn_only_where_correction_needs_them(
     count, runs, test, correction, permutations
 ):
-    choices = Choices(test=test, correction=correction)  # type: ignore[arg-type]
+    choices = Choices(test=test, correction=correction)
     assert _choose_permutations(count, runs, choices) == permutations
 
 

@@ -65,7 +65,7 @@ def test_losses_are_those_of_the_definition(queries, k):
     ("empty", "missing"), [*product(("zero", "one", "skip", "nan"), ("zero", "skip"))]
 )
 def test_what_is_left_out_is_left_out_of_the_losses(empty, missing):
-    policy = Policy(empty=empty, missing=missing)  # type: ignore[arg-type]  # parametrised
+    policy = Policy(empty=empty, missing=missing)
     made = Rankings.from_run(QRELS, RUN)
     evaluation = made.evaluate(nDCG @ 3, policy=policy)
     losses = made.losses(nDCG @ 3, policy=policy)
@@ -148,12 +148,12 @@ def test_weights_weigh_the_losses():
 def test_intervals_are_those_of_the_measures():
     made = Rankings.from_run(QRELS, RUN)
     measures = [nDCG @ 3, "RetrievalLoss@3", "TruncationLoss@3", "OrderingLoss@3"]
-    expected = made.evaluate(measures, interval=0.9).intervals  # type: ignore[arg-type]  # mixed
+    expected = made.evaluate(measures, interval=0.9).intervals
     losses = made.losses(nDCG @ 3, interval=0.9)
     assert losses.intervals == dict(zip(TERMS[:4], expected.values(), strict=True))
     assert " to " in str(losses)
     by = {"q1": "long", "q2": "short", "empty": "short", "missing": "long"}
-    of_slices = made.evaluate(measures, interval=0.9, by=by).slices  # type: ignore[arg-type]  # mixed
+    of_slices = made.evaluate(measures, interval=0.9, by=by).slices
     found = made.losses(nDCG @ 3, interval=0.9, by=by).slices
     assert of_slices is not None
     assert found is not None
@@ -238,7 +238,7 @@ def test_stages_share_out_the_loss_by_retrieval(judged, lists, policy, measure):
         return
     stages = {name: run for name, run in (("a", retriever), ("b", reranker)) if run}
     ties = "average" if "average" in policy else "doc_id"
-    made = Rankings.from_run(qrels, final, ties=ties)  # type: ignore[arg-type]  # one of two
+    made = Rankings.from_run(qrels, final, ties=ties)
     by = {"q0": "x", "q1": "x", "q2": "y"}
     plain = made.losses(measure, policy=policy, by=by)
     staged = made.losses(measure, policy=policy, by=by, stages=stages)
@@ -310,12 +310,12 @@ COLUMNS = ("value", "retrieval", "final", "query_id")
         (lambda: MADE.losses("nDCG@3", policy="aggregate=median"), "aggregate_unavailable", ""),
         (lambda: MADE.losses("nDCG@3", policy="aggregate=geometric"), "aggregate_unavailable", ""),
         (lambda: MADE.losses("DCG", policy="aggregate=ratio_of_sums"), "aggregate_unavailable", ""),
-        (lambda: MADE.losses([nDCG @ 3, nDCG @ 5]), "bad_parameter", ""),  # type: ignore[arg-type]
+        (lambda: MADE.losses([nDCG @ 3, nDCG @ 5]), "bad_parameter", ""),
         *(
             (lambda name=name: MADE.losses(nDCG, stages={name: RUN}), "bad_parameter", "their own")
             for name in COLUMNS
         ),
-        (lambda: MADE.losses(nDCG, stages="a.run"), "bad_parameter", "run, found str"),  # type: ignore[arg-type]
+        (lambda: MADE.losses(nDCG, stages="a.run"), "bad_parameter", "run, found str"),
         (lambda: MADE.losses(nDCG, stages={"first": OTHER}), "bad_parameter", "same judgments"),
         (
             lambda: Rankings.from_lists([[1]]).losses(nDCG, stages={"first": RUN}),

@@ -158,7 +158,7 @@ def test_a_name_of_another_measure_is_refused(name):
 
 def test_what_is_no_function_of_a_list_is_refused():
     with pytest.raises(MeasureError, match="expected a function"):
-        rankscope.measure("Nothing", 3)  # type: ignore[arg-type]
+        rankscope.measure("Nothing", 3)
     with pytest.raises(MeasureError, match="no default"):
         rankscope.measure("NoDefault", lambda _, __, *, weight: weight)
     with pytest.raises(MeasureError, match="judged_only is a parameter of every measure"):
@@ -167,7 +167,7 @@ def test_what_is_no_function_of_a_list_is_refused():
 
 @pytest.mark.parametrize("returned", ["many", math.inf, [1, 2], object()])
 def test_what_is_no_value_is_an_error(returned):
-    measure = rankscope.measure("Returns", lambda _, __: returned)  # type: ignore[arg-type,return-value]
+    measure = rankscope.measure("Returns", lambda _, __: returned)
     with pytest.raises(MeasureError, match="expected a finite number") as caught:
         rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, measure)
     assert caught.value.code == "function_failed"
@@ -176,7 +176,7 @@ def test_what_is_no_value_is_an_error(returned):
 
 def test_an_unknown_direction_is_refused():
     with pytest.raises(PolicyError, match="expected better to be one of higher, lower") as caught:
-        rankscope.measure("Directed", discounted, better="low")  # type: ignore[arg-type]
+        rankscope.measure("Directed", discounted, better="low")
     assert caught.value.hint == "did you mean lower?"
 
 
@@ -192,7 +192,7 @@ def test_a_value_outside_the_range_is_an_error(*, vectorized):
             "Ranged",
             function,
             vectorized=vectorized,
-            value_range=limits,  # type: ignore[arg-type]
+            value_range=limits,
         )
         if is_inside:
             assert rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, measure)[measure] == 2
@@ -206,7 +206,7 @@ def test_a_value_outside_the_range_is_an_error(*, vectorized):
 @pytest.mark.parametrize("given", [None, (1, 0), (0,), (0, math.nan), "ab", 1])
 def test_what_is_no_range_is_refused(given):
     with pytest.raises(MeasureError, match="expected value_range as"):
-        rankscope.measure("NoRange", discounted, value_range=given)  # type: ignore[arg-type]
+        rankscope.measure("NoRange", discounted, value_range=given)
 
 
 def test_a_name_in_other_case_is_suggested():

@@ -198,7 +198,7 @@ def test_letters_of_any_case_are_refused_where_they_would_be_a_guess(text):
 @pytest.mark.parametrize("value", [10, [10], b"nDCG"])
 def test_what_is_no_measure_is_not_evaluated(value):
     with pytest.raises(MeasureError, match="expected a measure or its name, found"):
-        evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, value)  # type: ignore[arg-type]
+        evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, value)
 
 
 QRELS = {"q1": {"d1": 3, "d2": 0, "d3": 1}, "q2": {"d4": 1}}

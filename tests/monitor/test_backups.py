@@ -352,7 +352,7 @@ def test_backups_are_made_when_they_are_due_whenever_the_service_is_started(
     clock[0] += backups.RETRY
     running.step()
     assert len(list_backups()) == 2
-    assert find_backup(str(place)).time == clock[0]  # type: ignore[union-attr]
+    assert find_backup(str(place)).time == clock[0]
 
 
 def test_a_store_of_another_process_can_be_backed_up(store, place):

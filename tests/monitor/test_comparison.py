@@ -109,7 +109,7 @@ def test_days_whose_labels_may_still_come_are_provisional(worse):
 )
 def test_what_is_not_there_is_refused(asked, worse):
     with pytest.raises(UsageError):
-        worse.compare(**asked)  # type: ignore[arg-type]  # one of several
+        worse.compare(**asked)
 
 
 def test_versions_that_did_not_serve_at_once_are_refused(worse):

@@ -245,7 +245,7 @@ NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 
 
 def configure(**said):
-    return Configuration(definition=CLICKED, attributes=("device", "price"), baseline=None, **said)  # type: ignore[arg-type]
+    return Configuration(definition=CLICKED, attributes=("device", "price"), baseline=None, **said)
 
 
 def show(day, prices, name="r", **more):

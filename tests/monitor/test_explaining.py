@@ -255,8 +255,7 @@ def collect(rankings, costs, rule):
     """The queries of a window, `None` where none has a value."""
     chunk, contexts = make_chunk(rankings)
     if rule.policy.empty == "skip" and all(
-        max(one.items.relevance, default=0) <= 0
-        for one in rankings  # type: ignore[type-var]  # numbers
+        max(one.items.relevance, default=0) <= 0 for one in rankings
     ):
         return None
     collector = QueryCollector(contexts, rule, rule.measures[0], costs=costs)

@@ -311,7 +311,7 @@ judgments = st.dictionaries(
 )
 def test_regrets_add_up_to_the_losses(qrels, run, measure, policy):
     ties = "average" if "average" in policy else "doc_id"
-    made = Rankings.from_run(qrels, run, ties=ties)  # type: ignore[arg-type]  # one of two
+    made = Rankings.from_run(qrels, run, ties=ties)
     losses = made.losses(measure, policy=f"{policy},empty=skip".strip(","))
     found = find_regrets(made, measure, rs.Policy.parse(policy))
     lacking = sum(losses.array(name) for name in LOSSES)

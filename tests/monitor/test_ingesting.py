@@ -349,7 +349,7 @@ def test_a_file_that_cannot_be_read_is_named(name, text, code, tmp_path):
         (EventFile("none.csv"), FileError),
         (EventFile("none.jsonl"), FileError),
         (EventFile("a\0.jsonl"), FileError),
-        (EventFile("none.csv", "xlsx"), UsageError),  # type: ignore[arg-type]
+        (EventFile("none.csv", "xlsx"), UsageError),
     ],
 )
 def test_a_path_that_is_none_is_refused(given, kind):

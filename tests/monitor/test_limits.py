@@ -137,7 +137,7 @@ def test_a_cause_is_found_in_a_sample_with_five_queries_and_slices_of_ten(monkey
     asked = {}
     monkeypatch.setattr(cause, "trace_spans", lambda *_, **said: asked.update(said))
     finder = object.__new__(CauseFinder)
-    finder._store = finder._threads = None  # type: ignore[assignment]  # not asked
+    finder._store = finder._threads = None
     finder._project = "music"
     span = None
     finder._trace(CLICKS, "nDCG@5", span, span, now=NOW)
@@ -248,7 +248,7 @@ def test_a_log_has_at_most_128_mib(tmp_path, monkeypatch):
 def is_configuration(**said):
     """Whether a project can be configured so."""
     try:
-        Configuration(**{"definition": CLICKS} | said)  # type: ignore[arg-type]
+        Configuration(**{"definition": CLICKS} | said)
     except UsageError:
         return False
     return True

@@ -274,12 +274,12 @@ def test_a_time_without_a_zone_and_a_number_are_refused(tmp_path, time):
     with Monitor.open(f"{tmp_path}/x.db") as monitor:
         monitor.configure(music)
         calls = [
-            lambda: monitor.series("nDCG@5", since=time),  # type: ignore[arg-type]  # refused here
-            lambda: monitor.quality(until=time),  # type: ignore[arg-type]  # likewise
-            lambda: monitor.delete_before(time),  # type: ignore[arg-type]  # likewise
-            lambda: monitor.silence("quality", time),  # type: ignore[arg-type]  # likewise
-            lambda: Span(time, other),  # type: ignore[arg-type]  # likewise
-            lambda: BaselineChoice(kind="period", since=time, until=other),  # type: ignore[arg-type]
+            lambda: monitor.series("nDCG@5", since=time),
+            lambda: monitor.quality(until=time),
+            lambda: monitor.delete_before(time),
+            lambda: monitor.silence("quality", time),
+            lambda: Span(time, other),
+            lambda: BaselineChoice(kind="period", since=time, until=other),
         ]
         for call in calls:
             with pytest.raises(UsageError) as refused:
@@ -318,4 +318,4 @@ def test_a_window_is_a_duration_or_seconds(window):
 @pytest.mark.parametrize("window", ["", "1y", "0s", timedelta(seconds=1.5), -1, 1.5, None])
 def test_a_window_that_cannot_be_is_refused(window):
     with pytest.raises(UsageError):
-        define(positive="click", window=window)  # type: ignore[arg-type]  # refused here
+        define(positive="click", window=window)

@@ -224,7 +224,7 @@ def test_a_set_is_measured_with_its_slices(tmp_path):
         monitor.evaluate()
         assert monitor.baseline() == replace(
             measure_rankings(monitor.store, CLICKS, "validation"),
-            slices=monitor.baseline().slices,  # type: ignore[union-attr]
+            slices=monitor.baseline().slices,
         )
 
 

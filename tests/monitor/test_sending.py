@@ -57,7 +57,7 @@ class Service:
 
 
 def make_sender(service, **sizes):
-    made = Sizes(**{"linger_seconds": 0.0} | sizes)  # type: ignore[arg-type]
+    made = Sizes(**{"linger_seconds": 0.0} | sizes)
     return Sender(service, made, threading.Lock(), lambda: 1.0)
 
 
@@ -235,7 +235,7 @@ def rankings(draw):
         draw(TIMES),
         Items.of(items),
         *(draw(TEXTS) for _ in range(4)),
-        draw(st.sampled_from(["production", "validation", "training"])),  # type: ignore[arg-type]
+        draw(st.sampled_from(["production", "validation", "training"])),
         tuple(sorted(draw(st.dictionaries(IDS, TEXTS, max_size=3)).items())),
     )
 

@@ -124,7 +124,7 @@ def test_what_cannot_be_traced_is_refused(store):
     with refuses(UsageError, "bad_period"):
         Span(to_datetime(2), to_datetime(1))
     with pytest.raises(UsageError):
-        Span(environment="test")  # type: ignore[arg-type]  # refused here
+        Span(environment="test")
 
 
 def choose_users(most):

@@ -244,9 +244,9 @@ def test_a_function_is_called_in_place_of_a_bar(terminal, tmp_path):
 def test_progress_that_is_neither_is_an_error(given, tmp_path):
     qrels, run = write_files(tmp_path)
     for call in (
-        lambda: rs.evaluate(qrels, run, "nDCG@5", progress=given),  # type: ignore[call-overload]  # as typed
-        lambda: rs.compare(usual.qrels, usual.runs, "nDCG@5", progress=given),  # type: ignore[arg-type]
-        lambda: rs.report(usual.qrels, usual.runs, "nDCG@5", progress=given),  # type: ignore[arg-type]
+        lambda: rs.evaluate(qrels, run, "nDCG@5", progress=given),
+        lambda: rs.compare(usual.qrels, usual.runs, "nDCG@5", progress=given),
+        lambda: rs.report(usual.qrels, usual.runs, "nDCG@5", progress=given),
     ):
         with refuses(rs.UsageError, "bad_parameter", match="expected progress to be True"):
             call()

@@ -96,5 +96,5 @@ def read_answers(fields):
             for case, row in cases.items()
         },
         refusals=[Refusal(**refusal) for refusal in refusals],
-        **fields,  # type: ignore[arg-type]  # as they were written
+        **fields,
     )

@@ -7,11 +7,8 @@ import os
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
-
-Number = TypeVar("Number", int, float)
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("RANKSCOPE_DATA", ROOT / ".." / "shared" / "data"))

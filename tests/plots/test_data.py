@@ -245,7 +245,7 @@ def test_what_is_not_compared_is_not_drawn():
             lambda: CriticalDifferences.of(comparison, "nDCG@10"),
         ],
         "no_slices": [lambda: Forest.of_slices(comparison)],
-        "bad_parameter": [lambda: CriticalDifferences.of(comparison, axis="median")],  # type: ignore[arg-type]  # on purpose
+        "bad_parameter": [lambda: CriticalDifferences.of(comparison, axis="median")],
     }
     for code, calls in refused.items():
         for call in calls:

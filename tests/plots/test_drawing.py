@@ -566,7 +566,7 @@ def test_runs_have_the_order_groups_and_baselines_of_the_board():
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_each_run_is_a_mark_at_its_value_and_a_line_is_at_each_baseline(theme):
-    ax = draw_standings(Standings.of(BOARD), theme=theme)  # type: ignore[arg-type]
+    ax = draw_standings(Standings.of(BOARD), theme=theme)
     drawn = {}
     lines = []
     for line in ax.lines:
@@ -579,7 +579,7 @@ def test_each_run_is_a_mark_at_its_value_and_a_line_is_at_each_baseline(theme):
     assert lines == [BOARD["good"].values["nDCG@2"]]
     assert [label.get_text() for label in ax.get_yticklabels()] == ["x$y$", "good", "poor"]
     assert "1.0000  A" in [text.get_text() for text in ax.texts]
-    assert to_svg(BOARD.plot("nDCG@2", theme=theme)).startswith("<svg")  # type: ignore[arg-type]
+    assert to_svg(BOARD.plot("nDCG@2", theme=theme)).startswith("<svg")
 
 
 def test_runs_without_a_value_are_left_out_and_none_at_all_is_an_error():

@@ -31,19 +31,19 @@ RUN = {"1": {"a": 1.0, "b": 1.0}, "2": {"a": 2.0}}
 
 
 def from_run(ties):
-    return rs.Rankings.from_run(QRELS, RUN, ties=ties)  # type: ignore[arg-type]  # a parameter
+    return rs.Rankings.from_run(QRELS, RUN, ties=ties)
 
 
 def from_table(ties):
-    return rs.Rankings.from_table(TABLE, ties=ties)  # type: ignore[arg-type]  # likewise
+    return rs.Rankings.from_table(TABLE, ties=ties)
 
 
 def from_arrays(ties):
-    return rs.Rankings.from_arrays([[2, 0]], [[1.0, 1.0]], ties=ties)  # type: ignore[arg-type]  # likewise
+    return rs.Rankings.from_arrays([[2, 0]], [[1.0, 1.0]], ties=ties)
 
 
 def from_groups(ties):
-    return rs.Rankings.from_groups([2, 0, 1], [1.0, 1.0, 2.0], [2, 1], ties=ties)  # type: ignore[arg-type]  # likewise
+    return rs.Rankings.from_groups([2, 0, 1], [1.0, 1.0, 2.0], [2, 1], ties=ties)
 
 
 def from_lists(_ties):
@@ -74,9 +74,9 @@ OTHERS = [
 @pytest.mark.parametrize(("make", "ties"), WAYS)
 @pytest.mark.parametrize("given", OTHERS, ids=str)
 def test_a_field_that_is_not_set_is_that_of_the_rankings(make, ties, given):
-    policy = rs.Policy(**given)  # type: ignore[arg-type]  # a parameter
+    policy = rs.Policy(**given)
     found = make(ties).evaluate("nDCG", policy=policy)
-    assert found.policy == rs.Policy(ties=ties, **given)  # type: ignore[arg-type]  # likewise
+    assert found.policy == rs.Policy(ties=ties, **given)
     assert found.policy.to_dict()["ties"] == ties
     assert str(found.policy).startswith(f"ties={ties},")
     text = ",".join(f"{field}={value}" for field, value in given.items())
@@ -89,7 +89,7 @@ def test_a_field_that_is_not_set_is_that_of_the_rankings(make, ties, given):
 def test_other_ties_than_those_of_the_rankings_are_an_error(make, ties):
     rankings = make(ties)
     for other in CHOICES["ties"]:
-        policy = rs.Policy(ties=other)  # type: ignore[arg-type]  # a parameter
+        policy = rs.Policy(ties=other)
         if other == ties:
             assert rankings.evaluate("nDCG", policy=policy).policy.ties == ties
             continue
@@ -237,7 +237,7 @@ def test_documents_of_one_score_are_in_the_order_of_their_policy(ties):
         first, rest = docs[:4], docs[4:]
         scores = dict.fromkeys(first, 2.0) | dict.fromkeys(rest, 1.0)
         expected = [*ORDERS[ties](first), *ORDERS[ties](rest)]
-        joined = rs.Rankings.from_run({"q": GRADES}, {"q": scores}, ties=ties)  # type: ignore[arg-type]  # one
+        joined = rs.Rankings.from_run({"q": GRADES}, {"q": scores}, ties=ties)
         assert joined.doc_ids("q") == expected
         table = {
             "query_id": ["q"] * len(docs),
@@ -245,7 +245,7 @@ def test_documents_of_one_score_are_in_the_order_of_their_policy(ties):
             "score": list(scores.values()),
             "relevance": [GRADES.get(doc) for doc in docs],
         }
-        assert rs.Rankings.from_table(table, ties=ties).doc_ids("q") == expected  # type: ignore[arg-type]  # one
+        assert rs.Rankings.from_table(table, ties=ties).doc_ids("q") == expected
 
 
 WITHOUT = math.nan

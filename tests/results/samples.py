@@ -26,7 +26,7 @@ JUDGED = {
 
 def rank(run=OLD):
     """Rankings whose judgments were read apart."""
-    return rs.Rankings.from_run(QRELS, run)  # type: ignore[arg-type]  # a run
+    return rs.Rankings.from_run(QRELS, run)
 
 
 def rank_table():

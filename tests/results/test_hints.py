@@ -7,10 +7,9 @@ import pickle
 import re
 
 import pytest
-import rankscope
+import rankscope as rs
 from rankscope.errors import ArgumentError
 
-rs = rankscope  # mypy knows these mistakes, too
 QRELS = {"q1": {"d1": 1}, "q2": {"d2": 1}}
 RUN = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d1": 2.0, "d2": 1.0}}
 RUNS = {"old": RUN, "new": QRELS}
@@ -76,7 +75,7 @@ def test_a_type_error_about_an_argument_inside_of_a_function_stays_as_it_is():
         return None
 
     def gain(grade):
-        inner(threads=1)  # type: ignore[call-arg]
+        inner(threads=1)
         return grade
 
     with pytest.raises(TypeError, match=r"inner\(\) got an unexpected keyword") as caught:

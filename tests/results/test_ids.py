@@ -317,7 +317,7 @@ def test_a_difference_has_the_names_of_the_runs_and_of_the_ids():
     assert (found.wins, found.ties, found.losses) == (8, 0, 0)
     assert found.to_dict()["losses"] == 0
     first = {"query_id": 0, "a": 0.0, "b": 1.0, "difference": 1.0}
-    assert found.to_dict()["queries"][0] == first  # type: ignore[index]  # a list
+    assert found.to_dict()["queries"][0] == first
     moves = found.explain(3).table.to_polars()
     assert sorted(moves["item_id"].to_list()) == [1, 2]
 

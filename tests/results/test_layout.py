@@ -31,7 +31,7 @@ RUNS = {name: {query: [*order] for query in QRELS} for name, order in ORDERS.ite
 
 def mark(values, direction="higher", digits=4):
     """Return B, s or - for each value: the best, the second best, or neither."""
-    column = MeasureColumn(name="AP", direction=direction, values=values)  # type: ignore[arg-type]
+    column = MeasureColumn(name="AP", direction=direction, values=values)
     grid = lay_out_means([], [column], digits=digits)
     return "".join("B" if cell.is_best else "s" if cell.is_second else "-" for [cell] in grid.rows)
 
@@ -304,7 +304,7 @@ def test_frames_with_two_columns_of_one_name_are_refused():
     with pytest.raises(UsageError, match="'value' twice"):
         found.to_pandas(shape="long")
     with pytest.raises(UsageError, match="expected shape to be"):
-        found.to_pandas(shape="tall")  # type: ignore[arg-type]  # refused
+        found.to_pandas(shape="tall")
 
 
 NAMED_QRELS = {"q1": {"d1": 3, "d2": 0}, "q2": {"d3": 1}}
@@ -329,7 +329,7 @@ def test_the_means_of_several_runs_are_by_run():
 def test_other_kinds_of_names_are_refused():
     found = rs.evaluate(NAMED_QRELS, NAMED_RUN, MEASURES)
     with pytest.raises(UsageError, match="expected names to be"):
-        found.means(names="short")  # type: ignore[arg-type]  # refused
+        found.means(names="short")
 
 
 def test_prometheus_accepts_every_plain_name():

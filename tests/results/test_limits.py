@@ -202,7 +202,7 @@ def test_a_budget_a_thousandth_of_the_deviation_says_how_many_queries_it_needs(
     values = np.array([np.full(50, 0.5), 0.5 + differences])
     measure = MeasureValues(name="RR", low=0.0, high=1.0, values=values)
     budget = rs.Budget("RR", max_drop=times * float(differences.std(ddof=1)) / 1000)
-    settings = Settings(interval=rs.Interval(method=method))  # type: ignore[arg-type]  # one of them
+    settings = Settings(interval=rs.Interval(method=method))
     (check,) = check_budgets([(budget, measure)], groups={}, settings=settings)
     assert (check.queries_needed is not None) == is_told
     # (z of 97.5 % + z of 80 %)^2 times a million.

@@ -90,7 +90,7 @@ def write(table, path):
 
 
 def notes_of(found):
-    return [str(note) for note in found.notes if note.code == "all_relevant"]  # type: ignore[attr-defined]
+    return [str(note) for note in found.notes if note.code == "all_relevant"]
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -92,7 +92,7 @@ def parts_of(made):
     if isinstance(made, rs.Table):
         return {**made.__getstate__()}
     if hasattr(made, "__dict__"):
-        return made.__getstate__() if hasattr(type(made), "__getstate__") else made.__dict__  # type: ignore[return-value]  # by name
+        return made.__getstate__() if hasattr(type(made), "__getstate__") else made.__dict__
     parts = {name: getattr(made, name) for name in type(made).__match_args__}
     # A function of the input stays behind.
     return {
@@ -121,7 +121,7 @@ def differ(one, other, place=""):
     if parts is None and isinstance(one, Mapping):
         parts, others = dict(one), dict(other)
     if parts is None and isinstance(one, list | tuple):
-        parts, others = dict(enumerate(one)), dict(enumerate(other))  # type: ignore[arg-type]  # as numbers
+        parts, others = dict(enumerate(one)), dict(enumerate(other))
     if parts is not None and others is not None:
         if [*parts] != [*others]:
             return f"{place}: {[*parts]} and {[*others]}"
@@ -208,7 +208,7 @@ def test_judgments_that_have_traveled_evaluate_runs_of_every_form():
     lines = "".join(f"{query} Q0 {doc} 1 {score!r} x\n" for query, doc, score in rows).encode()
     frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
     for run in (OLD, rows, lines, frame):
-        assert dict(rs.evaluate(qrels, run, ["nDCG@2", "AP"])) == expected  # type: ignore[arg-type]  # a run
+        assert dict(rs.evaluate(qrels, run, ["nDCG@2", "AP"])) == expected
 
 
 def test_an_evaluation_travels_without_the_documents():
@@ -249,7 +249,7 @@ def test_errors_of_results_travel():
     found = rs.evaluate(QRELS, {"old": OLD}, "AP")
     for key, of in (("new", found), ("RR", found["old"])):
         with pytest.raises(KeyError) as raised:
-            of[key]  # type: ignore[index]  # not there
+            of[key]
         again = WAYS["pickle"](raised.value)
         assert (type(again), str(again)) == (type(raised.value), str(raised.value))
 

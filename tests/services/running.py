@@ -9,13 +9,11 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from typing import TypeVar
 
 import httpx
 import yaml
 from rankscope.records import record
 
-T = TypeVar("T")
 LONGEST = 240.0
 """Seconds after which something that was expected won't happen any more."""
 AGAIN = 0.1

@@ -78,7 +78,7 @@ def run_service(path):
         monitor.store.add_key(key, "test")
         app = make_app(
             monitor.store,
-            Settings(**often, **bursts),  # type: ignore[arg-type]  # as their names say
+            Settings(**often, **bursts),
             write_log=lambda line: answers.append(json.loads(line).get("status", 0)),
             poster=Recording(),
         )

@@ -115,5 +115,5 @@ def test_errors_name_the_address_and_the_line(put):
     error = refused(lambda: rs.evaluate(QRELS, run, "RR"), "score_not_number")
     assert (error.file, error.line) == (run, 4)
     for missing in ("s3://data/none.run", "s3://data/none.parquet", "s3://nowhere/x.run"):
-        error = refused(lambda missing=missing: rs.evaluate(QRELS, missing, "RR"), "lake_read")  # type: ignore[misc]
+        error = refused(lambda missing=missing: rs.evaluate(QRELS, missing, "RR"), "lake_read")
         assert error.file == missing

@@ -20,8 +20,8 @@ def check(folder, name, *tables):
     """Compare every way to the current rows, and refuse those that would read deleted ones."""
     for given in (folder, str(folder), f"{folder}/", f"file://{folder}", *tables):
         assert rs.Rankings.from_table(given).evaluate("RR").to_dict() == CURRENT
-        assert rs.evaluate(given, given, "RR").to_dict() == CURRENT  # type: ignore[call-overload]
-        assert rs.Rankings.from_run(given, given).evaluate("RR").to_dict() == CURRENT  # type: ignore[arg-type]
+        assert rs.evaluate(given, given, "RR").to_dict() == CURRENT
+        assert rs.Rankings.from_run(given, given).evaluate("RR").to_dict() == CURRENT
     inside = next(path for path in folder.rglob("*.parquet") if not path.name.startswith("."))
     for path in (inside, inside.parent / "*.parquet"):
         with refuses(rs.FormatError, "lakehouse_table", match=f"a table of {name}") as caught:

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -30,13 +29,6 @@ from rankscope.output.text import format_value
 from tests.services.conftest import DESKTOP, PHONE, take_picture, watch_pages
 from tests.services.contrast import SCHEMES, find_faint_texts
 from tests.services.production import run_production
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from playwright.sync_api import Page
-
-    Visit = Callable[..., Page]
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.slow]
 

@@ -217,7 +217,7 @@ def test_the_alerts_name_metrics_that_the_service_has(watched):
 def test_no_panel_of_the_dashboard_is_empty(watched):
     for query in list_queries():
         assert find_metrics(query)
-        poll(lambda query=query: watched.prometheus.query(query), f"a value of {query}")  # type: ignore[misc]
+        poll(lambda query=query: watched.prometheus.query(query), f"a value of {query}")
 
 
 def test_the_dashboard_finds_the_project(watched):

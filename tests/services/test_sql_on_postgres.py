@@ -47,7 +47,7 @@ def query(server, statement):
 
 def read(value):
     """A value, NaN where it is null."""
-    return math.nan if value is None else float(value)  # type: ignore[arg-type]  # a number
+    return math.nan if value is None else float(value)
 
 
 @pytest.mark.parametrize(

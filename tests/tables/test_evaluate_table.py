@@ -193,8 +193,8 @@ def of_dataset(table, folder):
 
 MAKE = {
     "duckdb": lambda table, _: duckdb.from_arrow(table),
-    "polars": lambda table, _: pl.from_arrow(table).lazy(),  # type: ignore[union-attr]
-    "narwhals": lambda table, _: narwhals.from_native(pl.from_arrow(table)).lazy(),  # type: ignore[type-var]
+    "polars": lambda table, _: pl.from_arrow(table).lazy(),
+    "narwhals": lambda table, _: narwhals.from_native(pl.from_arrow(table)).lazy(),
     "reader": lambda table, _: table.to_reader(max_chunksize=1000),
     "dataset": of_dataset,
 }
@@ -211,7 +211,7 @@ def test_tables_and_runs_are_evaluated_as_in_memory(library, memory, tmp_path, *
     qrels, run = rs.read_qrels(table), table.drop(["relevance"])
     expected = describe(rs.evaluate(qrels, run, OF_BATCHES))
     given = MAKE[library](run, tmp_path)
-    assert describe(rs.evaluate(qrels, given, OF_BATCHES, memory=memory)) == expected  # type: ignore[call-overload]
+    assert describe(rs.evaluate(qrels, given, OF_BATCHES, memory=memory)) == expected
 
 
 @pytest.mark.parametrize("library", MAKE)

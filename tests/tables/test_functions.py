@@ -502,8 +502,8 @@ def test_the_hint_for_numbers_that_could_be_both_resolves_them():
     ],
 )
 def test_what_names_no_queries_is_refused(groups, code):
-    refused(lambda: rs.ndcg([1, 2, 3], groups=groups), code)  # type: ignore[call-overload,arg-type]
-    refused(lambda: rs.ndcg_score([1, 2, 3], [1, 2, 3], groups=groups), code)  # type: ignore[arg-type]
+    refused(lambda: rs.ndcg([1, 2, 3], groups=groups), code)
+    refused(lambda: rs.ndcg_score([1, 2, 3], [1, 2, 3], groups=groups), code)
 
 
 def test_groups_beside_a_matrix_or_lists_are_refused():
@@ -544,7 +544,7 @@ def test_a_mask_says_what_it_means_but_a_nan_beside_it_does_not():
 
 def test_only_nan_can_be_padding():
     for padding in (0, True, "zero", -1):
-        refused(partial(rs.ndcg_score, [[1, 0]], [[1, 0]], padding=padding), "bad_parameter")  # type: ignore[arg-type]
+        refused(partial(rs.ndcg_score, [[1, 0]], [[1, 0]], padding=padding), "bad_parameter")
 
 
 # Rankings.from_arrays.

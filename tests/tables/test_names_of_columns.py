@@ -180,7 +180,7 @@ def test_a_user_who_sees_an_item_twice_is_told_about_searches(extra, said, form,
     for call in (
         lambda: rs.evaluate(data, "RR"),
         lambda: rs.Rankings.from_table(log),
-        lambda: rs.evaluate({"1": ["7"]}, data, "RR"),  # type: ignore[arg-type]
+        lambda: rs.evaluate({"1": ["7"]}, data, "RR"),
     ):
         with pytest.raises(rs.errors.DuplicateError) as raised:
             call()

@@ -139,7 +139,7 @@ def test_each_slice_has_an_interval_of_its_own():
 )
 def test_an_interval_outside_its_ranges_is_refused(settings):
     with pytest.raises(rs.PolicyError):
-        rs.Interval(**settings)  # type: ignore[arg-type]
+        rs.Interval(**settings)
 
 
 def make_clustered_log():

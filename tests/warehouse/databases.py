@@ -41,4 +41,4 @@ def evaluate(statements, qrels, run):
 
 def read(value):
     """A value, NaN where it is null."""
-    return math.nan if value is None else float(value)  # type: ignore[arg-type]  # a number
+    return math.nan if value is None else float(value)

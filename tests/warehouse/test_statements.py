@@ -51,7 +51,7 @@ def test_each_statement_is_one_select_that_its_dialect_reads_and_writes_again(di
 
 @pytest.mark.parametrize("dialect", ["bigquery", "snowflake"])
 def test_sums_have_no_order_where_a_dialect_has_none(dialect):
-    for text in texts(rs.sql("qrels", "run", MEASURES, dialect=dialect, depth=5)):  # type: ignore[arg-type]  # one of them
+    for text in texts(rs.sql("qrels", "run", MEASURES, dialect=dialect, depth=5)):
         tree = sqlglot.parse_one(text, read=dialect)
         assert not any(isinstance(one.this, exp.Order) for one in tree.find_all(exp.Sum))
 
@@ -245,7 +245,7 @@ def test_order_by_ids_needs_documents():
 )
 def test_an_argument_that_is_none_is_a_usage_error(arguments):
     with refuses(UsageError, "bad_parameter") as raised:
-        rs.sql(**{"judgments": "qrels", "run": "run", "measures": "RR"} | arguments)  # type: ignore[arg-type]  # they are wrong
+        rs.sql(**{"judgments": "qrels", "run": "run", "measures": "RR"} | arguments)
     assert raised.value.hint
 
 

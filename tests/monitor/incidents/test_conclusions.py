@@ -33,7 +33,7 @@ TV, PHONE = (("device", "tv"),), (("device", "phone"),)
 def find(verdict, place=(), **more):
     """A finding about a version."""
     said = {"kind": "quality", "model": "m", "version": "4", "slice": place, "verdict": verdict}
-    return Finding(**said | more)  # type: ignore[arg-type]  # of those types
+    return Finding(**said | more)
 
 
 class World:
@@ -152,7 +152,7 @@ def check_moment(world, before, changes, notices, now):
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(MOMENTS, max_size=25))
-def test_whatever_happens_a_stream_has_one_incident_and_each_change_a_row(moments):  # type: ignore[type-arg]  # as drawn
+def test_whatever_happens_a_stream_has_one_incident_and_each_change_a_row(moments):
     first, second = play(moments), play(moments)
     assert first.incidents == second.incidents
     assert first.changes == second.changes

@@ -210,10 +210,10 @@ def test_an_incident_is_read_back_from_its_json(incident):
 
 @given(TIMES, TEXTS, st.lists(st.tuples(st.sampled_from(EVENTS), INCIDENTS), max_size=3))
 def test_a_notice_is_read_back_from_its_json(time, group, parts):
-    notice = make_notice("music", time, group, parts)  # type: ignore[arg-type]  # sampled
+    notice = make_notice("music", time, group, parts)
     said = tuple((event, replace(incident, notified=())) for event, incident in notice.parts)
     assert Notice.from_json(notice.to_json()) == replace(notice, parts=said)
-    assert make_notice("music", time, group, parts).notice_id == notice.notice_id  # type: ignore[arg-type]
+    assert make_notice("music", time, group, parts).notice_id == notice.notice_id
 
 
 def test_the_json_of_an_incident_is_the_contract_for_scripts():

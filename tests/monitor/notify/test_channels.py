@@ -444,7 +444,7 @@ def test_the_token_and_the_path_are_in_the_request_and_private_networks_have_to_
             outcome = send_test(
                 channel,
                 PROJECT,
-                sender=None,  # type: ignore[arg-type]  # it sends no messages
+                sender=None,
                 poster=make_poster(allows_loopback=False),
                 public_url=None,
                 now=START,

@@ -185,7 +185,7 @@ def test_texts_of_messages_are_cut_behind_their_last_character():
 @pytest.mark.parametrize(("count", "more"), [(9, 0), (10, 0), (11, 1)])
 def test_a_message_describes_ten_incidents(count, more):
     parts = [("opened", make_incident(incident_id=f"incident_{at}")) for at in range(count)]
-    text = write_message([make(*parts).to_json()]).text  # type: ignore[arg-type]
+    text = write_message([make(*parts).to_json()]).text
     assert text.count("- New incident: ") == min(count, 10)
     assert (f"… and {more} more" in text) == (more > 0)
 
@@ -305,7 +305,7 @@ def list_links(text):
 def find_texts(message):
     """What each format of a message has beside our own link, as clients get or show it."""
     rendered = MarkdownIt("commonmark").render(message.markdown)
-    as_mail = convert_between(NotifyFormat.MARKDOWN, NotifyFormat.HTML, message.markdown)  # type: ignore[no-untyped-call]
+    as_mail = convert_between(NotifyFormat.MARKDOWN, NotifyFormat.HTML, message.markdown)
     return {
         "title": message.title,
         "text": message.text.replace(LINK, ""),

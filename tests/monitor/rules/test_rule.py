@@ -71,7 +71,7 @@ def test_what_is_no_rule_is_refused_by_its_field(field, value):
 @pytest.mark.parametrize("given", [None, [], "x", {}, {"name": "a"}, {"measure": "RR@3"}])
 def test_what_lacks_a_name_or_a_measure_is_refused(given):
     with refuses(UsageError, "bad_rule"):
-        Rule.from_dict(given)  # type: ignore[arg-type]  # what is no object is refused, too
+        Rule.from_dict(given)
 
 
 def test_a_share_is_below_1():

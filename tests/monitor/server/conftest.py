@@ -16,7 +16,7 @@ def make_service(tmp_path):
     with ExitStack() as opened:
 
         def make(*given, **named):
-            made = Service(tmp_path, *given, **named)  # type: ignore[arg-type]  # as it takes them
+            made = Service(tmp_path, *given, **named)
             opened.callback(made.store.close)
             return made
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import TypeVar
 
 from rankscope.monitor.server.app import make_app
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.run.service import make_server
 from rankscope.monitor.store.keys import make_key
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-
-T = TypeVar("T")
 
 NOW = 1_795_284_000_000_000
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"

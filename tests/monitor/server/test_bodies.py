@@ -25,7 +25,7 @@ PACKED = {"content-encoding": "gzip"}
 def refuse(service, body, **headers):
     """The status and code of a request that is refused, after which nothing is stored."""
     said = {name.replace("_", "-"): value for name, value in headers.items()}
-    answer = service.ask("POST", "/v1/rankings", body, headers=said)  # type: ignore[arg-type]
+    answer = service.ask("POST", "/v1/rankings", body, headers=said)
     assert service.store.last_seq == 0
     assert service.last_line()["status"] == answer.status_code
     code = answer.json()["error"]["code"]

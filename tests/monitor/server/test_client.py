@@ -95,7 +95,7 @@ class Hostile:
 )
 def test_what_is_no_event_is_counted_and_raises_nothing(fields):
     with Client(URL, "rk_x", transport=Taking()) as client:
-        assert client.log_ranking(fields) is False  # type: ignore[arg-type]
+        assert client.log_ranking(fields) is False
         assert client.counts().invalid == 1
 
 
@@ -121,21 +121,21 @@ def test_the_client_refuses_what_the_service_rejects_and_nothing_else(service):
             body = json.dumps(event).encode()
         except ValueError:  # an integer of more digits than Python writes
             with pytest.raises(FormatError):
-                log(event)  # type: ignore[arg-type]
+                log(event)
             continue
         [told] = service.ask("POST", path, body).json()["items"]
         status = "rejected" if told["status"] == "rejected" else "accepted"
         seen[status] += 1
         if status == "accepted":
-            assert log(event), event  # type: ignore[arg-type]
+            assert log(event), event
             continue
         with pytest.raises(FormatError) as refused:
-            log(event)  # type: ignore[arg-type]
+            log(event)
         error = refused.value
         where = f"{told['field']}: " if told.get("field") else ""
         assert error.message.endswith(f": {where}{told['message']}")
         assert (error.code, error.hint) == (told["code"], told.get("hint", ""))
-        ranking_id = dict(event).get("ranking_id")  # type: ignore[call-overload]
+        ranking_id = dict(event).get("ranking_id")
         if isinstance(ranking_id, str) and 0 < len(ranking_id) < 99 and ranking_id.isprintable():
             named = "ranking" if path == "/v1/rankings" else "label of"
             assert error.message.startswith(f"{named} '{ranking_id}': ")

@@ -60,7 +60,7 @@ def test_two_keys_are_none(service):
     value = f"Bearer {service.key}"
     headers = [("authorization", value), ("authorization", value)]
     made = ("POST", "/v1/rankings", b"{}", headers)
-    assert service.ask_all([made])[0].status_code == 401  # type: ignore[list-item]
+    assert service.ask_all([made])[0].status_code == 401
 
 
 def test_unknown_keys_cost_no_queries(make_service, monkeypatch):
@@ -211,7 +211,7 @@ def test_values_are_those_of_the_newest_final_windows(service):
     samples = scrape(service)
     for measure, k in (("nDCG@1", "1"), ("nDCG@5", "5"), ("nDCG@10", "10")):
         for version, every in (("3", "hour"), ("4", "hour"), ("3", "day"), ("4", "day")):
-            series = monitor.series(measure, every=every, model="search", version=version)  # type: ignore[arg-type]
+            series = monitor.series(measure, every=every, model="search", version=version)
             at = max(at for at, is_final in enumerate(series.is_final) if is_final)
             for ending, column in (("", series.values), ("_lower", series.lower)):
                 name = f"rankscope_ndcg{ending}"
@@ -408,7 +408,7 @@ def test_people_acknowledge_snooze_and_resolve(service, incident_id):
     def post(action, **body):
         answer = post_to(service, f"{path}/{action}", key, body)
         assert answer.status_code == 200, answer.text
-        return answer.json()  # type: ignore[no-any-return]
+        return answer.json()
 
     assert post("acknowledge", note="mine")["state"] == "acknowledged"
     until = format_time(NOW + HOUR)

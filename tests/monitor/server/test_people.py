@@ -146,7 +146,7 @@ def test_whatever_is_wrong_gets_one_answer_and_the_same_work(service, monkeypatc
         service.store.read_audit(None)[0].entry,
     )
     work = []
-    hasher = argon2.PasswordHasher.func  # type: ignore[attr-defined]  # of the fixture
+    hasher = argon2.PasswordHasher.func
     verify = hasher.verify
     monkeypatch.setattr(hasher, "verify", lambda *given: work.append(1) or verify(*given))
     told = set()

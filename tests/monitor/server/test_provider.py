@@ -387,7 +387,7 @@ def test_a_provider_that_fails_is_asked_again_after_a_pause(service, login):
         calls.append(service.seconds)
         return describe()
 
-    login.describe, login.status = count, 503  # type: ignore[method-assign]
+    login.describe, login.status = count, 503
     answers = []
     for seconds in (0.0, 0.5, provider.PAUSE - 0.5, provider.PAUSE):
         service.seconds = seconds

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import cast
 from urllib.parse import urlencode
 
 import pytest
@@ -12,7 +11,6 @@ from rankscope.monitor.notify.channels import Channels
 from rankscope.monitor.server.app import Service as Application
 from rankscope.monitor.server.http.provider import Provider
 from rankscope.monitor.server.http.settings import Settings
-from rankscope.monitor.store.store import Store
 
 from tests.monitor.server.music import log_music
 from tests.monitor.server.service import Service
@@ -87,7 +85,7 @@ def list_endpoints():
     provider = Provider(issuer="http://localhost:1", client_id="a", secret=None)
     channels = Channels(public_url="http://localhost:8000")
     settings = Settings(provider=provider, notifying=channels)
-    return Application(cast("Store", None), settings).endpoints
+    return Application(None, settings).endpoints
 
 
 def path_of(endpoint, project):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from typing import cast
 from urllib.parse import quote
 
 import pytest
@@ -18,7 +17,6 @@ from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.routing.middleware import HEADERS, PAGE_POLICY
 from rankscope.monitor.server.routing.static import KEPT
 from rankscope.monitor.store.keys import SCOPES
-from rankscope.monitor.store.store import Store
 
 from tests.monitor.server.music import MUSIC, open_monitor
 from tests.monitor.server.service import make_label, make_ranking
@@ -38,7 +36,7 @@ FORM = {"content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "
 @cache
 def list_endpoints():
     """The table of routes; it is looked at, so that it needs no store."""
-    return Application(cast("Store", None)).endpoints
+    return Application(None).endpoints
 
 
 def path_of(endpoint):

@@ -255,7 +255,7 @@ PRINCIPAL = Principal({"music": SCOPES}, "test", project="music")
 
 
 def make_pool(service, **settings):
-    return MonitorPool(service.store, Settings(**settings), lambda: NOW)  # type: ignore[arg-type]
+    return MonitorPool(service.store, Settings(**settings), lambda: NOW)
 
 
 def test_more_than_may_wait_have_to_come_back(service):

@@ -182,7 +182,7 @@ def test_that_of_another_project_is_not_there(admin):
 )
 def test_what_a_webhook_answers_is_told_to_nobody(admin, answer, told):
     admin.ask("PUT", "/v1/webhook", {"url": URL})
-    admin.poster.post = Mock(side_effect=[answer])  # type: ignore[method-assign]
+    admin.poster.post = Mock(side_effect=[answer])
     tried = admin.ask("POST", "/v1/webhook/test")
     assert tried.json() == {"is_delivered": False, "told": told}
 

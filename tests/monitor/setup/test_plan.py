@@ -355,7 +355,7 @@ def test_roles_that_somebody_changed_meanwhile_are_not_overwritten(tmp_path, sto
         if not calls:
             store.set_roles("music", {"eve@example.com": "viewer"}, SET_AT, "eve")
         calls.append(changes)
-        return bool(change(changes))  # type: ignore[arg-type]  # as it came
+        return bool(change(changes))
 
     monkeypatch.setattr(store, "change_projects", meddle)
     assert "eve@example.com: viewer → none" in apply_roles(store, wanted)

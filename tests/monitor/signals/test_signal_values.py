@@ -335,4 +335,4 @@ def test_json_has_no_nan_and_says_what_people_call_it(monitor):
 
 def test_windows_that_are_not_stored_are_refused(monitor):
     with pytest.raises(UsageError, match="expected every='hour' or 'day', found 'week'"):
-        monitor.signals(every="week")  # type: ignore[arg-type]
+        monitor.signals(every="week")

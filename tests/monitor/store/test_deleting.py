@@ -203,11 +203,11 @@ def stop_after(store, work, steps):
             raise StoppedError
         return result
 
-    store.transact = transact_and_stop  # type: ignore[method-assign]
+    store.transact = transact_and_stop
     try:
         work()
     finally:
-        store.transact = transact  # type: ignore[method-assign]
+        store.transact = transact
 
 
 DELETIONS = {

@@ -6,7 +6,6 @@ import re
 import threading
 from concurrent.futures import Future
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 from rankscope import FileError
@@ -18,8 +17,6 @@ from sqlalchemy import create_engine, event, insert, update
 
 from tests.monitor.store import conformance
 from tests.monitor.store.conformance import StoreConformance
-
-T = TypeVar("T")
 
 
 class OtherStore(Store):

@@ -171,7 +171,7 @@ PAIR = "fell from 1.0000 to 0.7500"
 def write(*incidents):
     """The message that tells of incidents."""
     parts = [("opened", each) for each in incidents]
-    return write_message([make_notice("default", to_datetime(NOW), "a", parts).to_json()]).text  # type: ignore[arg-type]  # an event
+    return write_message([make_notice("default", to_datetime(NOW), "a", parts).to_json()]).text
 
 
 def test_all_accounts_of_an_incident_are_one(site):

@@ -46,7 +46,7 @@ NUMBER = re.compile(r"[\d.]+")
 
 def microseconds(*date):
     """A moment in UTC."""
-    return int(datetime(*date, tzinfo=UTC).timestamp()) * 1_000_000  # type: ignore[misc]  # a date
+    return int(datetime(*date, tzinfo=UTC).timestamp()) * 1_000_000
 
 
 def places(path):

@@ -196,8 +196,8 @@ def test_an_event_is_written_a_few_times(store, monkeypatch):
 
     def note(*given):
         nonlocal written
-        written += len(given[2])  # type: ignore[arg-type]
-        write(*given)  # type: ignore[arg-type]
+        written += len(given[2])
+        write(*given)
 
     monkeypatch.setattr(writer, "write_columns", note)
     count = 2 * ALIKE * ALIKE
