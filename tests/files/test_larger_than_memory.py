@@ -130,7 +130,7 @@ def test_queries_may_be_unsigned(scattered: Path, tmp_path: Path) -> None:
     unsigned = table["query_id"].cast(pa.uint64())
     path = tmp_path / "unsigned.parquet"
     pq.write_table(table.set_column(0, "query_id", unsigned), path)  # type: ignore[no-untyped-call]
-    expected = describe(rs.evaluate(scattered, "RR"))
+    expected = describe(rs.evaluate(path, "RR"))
     assert describe(rs.evaluate(path, "RR", memory="1MiB")) == expected
 
 
