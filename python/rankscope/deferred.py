@@ -33,6 +33,9 @@ else:
             setattr(self, name, value)  # the next time, nothing is looked for
             return value
 
+        def __reduce__(self) -> tuple[object, ...]:
+            return import_module, (self.__name__,)  # Spark pickles what functions refer to
+
     np, pa = _Deferred("numpy"), _Deferred("pyarrow")
     pc, pq = _Deferred("pyarrow.compute"), _Deferred("pyarrow.parquet")
     arrow_csv, arrow_fs, arrow_json = (_Deferred(f"pyarrow.{x}") for x in ("csv", "fs", "json"))

@@ -21,7 +21,7 @@ import pytest
 import rankscope
 import rankscope as rs
 import rankscope.monitor
-from rankscope import Policy, _core, errors, records
+from rankscope import Policy, _core, deferred, errors, records
 from rankscope._core import Judgments
 from rankscope._evaluate.settings import Settings
 from rankscope._inputs.qrels import Queries
@@ -412,3 +412,8 @@ def test_no_document_is_judged_twice_whatever_byte_is_changed():
                 docs = [doc for doc, _ in found.documents(query)]
                 assert len(set(docs)) == len(docs), (at, value)
     assert min(outcomes["refused"], outcomes["read"]) > 20
+
+
+def test_a_module_that_loads_late_travels_as_itself():
+    """Spark pickles what the functions of a task refer to."""
+    assert pickle.loads(pickle.dumps(deferred.np)) is np  # noqa: S301 - our own
