@@ -124,7 +124,8 @@ def test_a_folder_that_nobody_wrote_to_is_removed_without_an_error(tmp_path):
 
 def test_too_little_memory_is_an_error_that_says_what_to_set(monkeypatch):
     table = make(integers=True)
-    rows, _ = select_columns("joined", table.schema, {}, [])
+    names = table.schema.names
+    rows, _ = select_columns("joined", names, lambda few: table.select(few).schema, {}, [])
     table = table.select(rows.columns)
     packed = list(pack(table.to_batches(), rows, Buckets(count=7, by_text=False)))
     asked = Settings(measures="AP", policy=None, convention=None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from contextlib import contextmanager, suppress
 from functools import reduce
+from inspect import signature
 
 from rankscope.deferred import pa
 from rankscope.errors import RankscopeError, UsageError
@@ -20,7 +21,7 @@ from rankscope.spark.parquet import (
     find_pieces,
     read_whole,
 )
-from rankscope.spark.selecting import check_columns, select_columns
+from rankscope.spark.selecting import check_columns, select_columns, spell_names
 from rankscope.spark.shared_folder import make_folder
 from rankscope.spark.tasks import (
     ANSWER,
@@ -111,9 +112,18 @@ def read_source(
     """Read the columns of a data frame."""
     check_frame(frame, NAMES[side])
     from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - only Spark needs it
+    from pyspark.sql.types import StructType  # noqa: PLC0415 - as above
 
-    check_columns(frame.columns, attributes)
-    rows, ids = select_columns(side, to_arrow_schema(frame.schema), names, attributes)
+    spelled = spell_names(frame.columns, names, attributes)
+    check_columns(spelled, attributes)
+    frame = frame if spelled == frame.columns else frame.toDF(*spelled)
+    # Before 4.3, times are in UTC without being asked.
+    zone = {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
+
+    def convert(chosen: list[str]) -> Any:  # noqa: ANN401 - PyArrow has no types
+        return to_arrow_schema(StructType([frame.schema[name] for name in chosen]), **zone)
+
+    rows, ids = select_columns(side, spelled, convert, names, attributes)
     return Source(
         # Spark looks columns up again by names, in which dots would mean fields.
         frame=frame.select(

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from rankscope._inputs.column_names import check_names, find_column, find_grades, no_column, no_role
+from rankscope._inputs.column_names import (
+    SYNONYMS,
+    check_names,
+    find_column,
+    find_grades,
+    no_column,
+    no_role,
+)
 from rankscope._inputs.columns import INTEGER_TYPES, read_typed_values
 from rankscope.deferred import pa
 from rankscope.names import quote
@@ -13,7 +20,7 @@ ROLES_OF_RUN = ("query", "doc", "score", "rank")
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
 
@@ -29,9 +36,19 @@ def check_columns(names: Sequence[str], attributes: Sequence[str]) -> None:
             raise no_column(names, f"the column {quote(name)} of attributes", name)
 
 
+def spell_names(
+    names: Sequence[str], given: Mapping[str, str | None], attributes: Sequence[str]
+) -> list[str]:
+    """Return the names of columns as they were given, or usually are: Spark ignores their case."""
+    usual = [name for of in SYNONYMS.values() for name in of]
+    spelled = {name.lower(): name for name in (*usual, *filter(None, given.values()), *attributes)}
+    return [spelled.get(name.lower(), name) for name in names]
+
+
 def select_columns(
     side: str,
-    schema: Any,  # noqa: ANN401 - PyArrow has no types
+    columns: Sequence[str],
+    convert: Callable[[list[str]], Any],
     given: Mapping[str, str | None],
     attributes: Sequence[str],
 ) -> tuple[Rows, SourceIds]:
@@ -39,7 +56,8 @@ def select_columns(
 
     Args:
         side: What rows are, as in `Rows`.
-        schema: All columns, as Arrow has them.
+        columns: The names of all columns.
+        convert: Returns the schema of some of them in Arrow.
         given: By role, the names of columns that were given.
         attributes: The columns of what belongs to the query.
 
@@ -47,11 +65,12 @@ def select_columns(
         FormatError: A column is missing, or there are two candidates.
     """
     attributes = list(dict.fromkeys(attributes))
-    found, needed = _find_roles(side, schema.names, given, attributes)
+    found, needed = _find_roles(side, columns, given, attributes)
     for role in needed:
         if found.get(role) is None:
-            raise no_role(schema.names, role)
+            raise no_role(columns, role)
     names = {role: name for role, name in found.items() if name is not None}
+    schema = convert(list(dict.fromkeys([*names.values(), *attributes])))
     kinds = {role: str(schema.field(name).type) for role, name in names.items()}
     empty = pa.Table.from_batches([], schema)
     held = tuple(
@@ -61,10 +80,9 @@ def select_columns(
         IdColumn(names.get(role, default), kinds.get(role, "") * (kinds.get(role) in INTEGER_TYPES))
         for role, default in (("query", "query_id"), ("doc", "doc_id"))
     )
-    chosen = list(dict.fromkeys([*names.values(), *attributes]))
     rows = Rows(
         side=side,
-        schema=pa.schema([schema.field(name) for name in chosen]),
+        schema=schema,
         names=names,
         has_integer_queries=bool(query.dtype),
         attributes=tuple(attributes),
