@@ -95,7 +95,8 @@ FORMATS: dict[str, FileFormat] = {
         FileFormat(
             name="letor",
             description="SVMlight text with `qid:`. Document IDs are read from comments such as "
-            "`# docid = d1`.",
+            "`# docid = d1`; if no row has features, also from `# d1 title`. Text without a known "
+            "ending is recognized by its first row.",
             endings=(".letor", ".svm", ".svmlight"),
             reader="letor_file:LetorFile",
             has_events=False,

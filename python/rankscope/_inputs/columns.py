@@ -79,7 +79,12 @@ def _of_cells(cells: list[Any]) -> Foreign:
         raise TypeError("expected texts or bytes, found both")
     if "Timestamp" in kinds:  # whose nanoseconds PyArrow drops
         return pa.array(sys.modules["pandas"].Series(cells))
-    return pa.array(cells, from_pandas=True)
+    try:
+        return pa.array(cells, from_pandas=True)
+    except OverflowError:  # integers of any size are IDs
+        if kinds <= {"int", "NoneType"}:
+            return pa.array([None if cell is None else str(cell) for cell in cells])
+        raise
 
 
 def _of_numpy(values: NDArray[Any], name: str) -> Foreign:
@@ -88,7 +93,7 @@ def _of_numpy(values: NDArray[Any], name: str) -> Foreign:
     array, mask, kind = np.ma.getdata(values), np.ma.getmask(values), values.dtype.kind
     if kind in "OT":
         return pa.array(array.tolist(), from_pandas=True)
-    if kind not in "fiubUM" or (kind == "f" and array.dtype.itemsize > 8):
+    if kind not in "fiubUMS" or (kind == "f" and array.dtype.itemsize > 8):
         array = numbers_of_numpy(values, name)
     array = np.require(array, array.dtype.newbyteorder("="), ["C", "A", "E"])
     if kind in "fiu" and not mask.any():
@@ -186,8 +191,8 @@ def ids_of(values: Foreign, name: str) -> IdColumn:
     if not pa.types.is_integer(values.type):
         return texts_of(values)
     numbers = to_array(values)
-    if numbers.dtype == np.uint64 and (is_large := numbers > np.iinfo(np.int64).max).any():
-        raise _bad_ids(name, "an integer beyond 64 bits", [np.argmax(is_large)])
+    if numbers.dtype == np.uint64 and (numbers > np.iinfo(np.int64).max).any():
+        return texts_of(values)
     return np.ascontiguousarray(numbers, dtype=np.int64)
 
 
@@ -203,7 +208,10 @@ def spell_ids(values: Foreign, name: str) -> Foreign:
     if types.is_null(kind) or types.is_date(kind):
         return values.cast(pa.date32()).cast(pa.string())
     if types.is_decimal(kind):
-        return _trim(values.cast(pa.string()))
+        texts = values.cast(pa.string())
+        if pc.any(pc.match_substring(texts, "E")).as_py():  # which Python writes out
+            texts = pa.array([None if cell is None else f"{cell:f}" for cell in values.to_pylist()])
+        return _trim(texts)
     if types.is_timestamp(kind):
         moments = fill_nulls(values.cast(pa.int64()), 0).view(f"datetime64[{kind.unit}]")
         texts = _trim(pa.array(np.datetime_as_string(moments).tolist(), pa.string()))

@@ -12,6 +12,7 @@ import numpy as np
 from rankscope._inputs.columns import are_finite
 from rankscope._inputs.roles import ID_ROLES
 from rankscope._inputs.text import (
+    CLOSE,
     Lines,
     Reader,
     Text,
@@ -21,6 +22,7 @@ from rankscope._inputs.text import (
     no_rows,
     raise_first,
     read_lines,
+    refuse_break,
 )
 from rankscope.deferred import arrow_csv, pa, pc
 from rankscope.errors import FormatError, LimitError
@@ -40,13 +42,16 @@ LONGEST = 4 << 20
 MOST_COLUMNS = 1024
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
-CLOSE = 'close it, or write a quote that is meant as such as "" in quotes'
 MISTAKES = (
     ("end of data", "unterminated_quote", "no closing quote", CLOSE),
     ("new-line", "line_ending", "carriage returns alone", r"convert line ends: tr '\r' '\n'"),
     ("", "field_count", "something else", CLOSE),
 )
 """What Python says, and how it is called here."""
+DELIMITER_IN_FIELD = (
+    "a field of TSV can't contain a tab: remove it, or write CSV",
+    "quote a field that has the delimiter in it",
+)
 SCIENTIFIC = r"^[0-9](\.[0-9]+)?E\+[0-9]+$"
 """How spreadsheets write long integers."""
 
@@ -59,7 +64,11 @@ class DelimitedFile(Reader):
         self._delimiter = DELIMITERS[self.opened.form]
         self._places: Iterator[int] | None = None
         self._passed = 0
+        self._has_quotes = self.opened.form == "csv"
         self._header_line, header = next(self._read_rows(), (1, []))
+        if header and header[0].startswith('"'):
+            self._has_quotes = True  # as in TSV of tools that write all texts in quotes
+            self._header_line, header = next(self._read_rows(), (1, []))
         names = [name.strip() for name in header]
         if not names:
             raise no_rows("a first line that names the columns")
@@ -88,6 +97,7 @@ class DelimitedFile(Reader):
                 )
             found = f"a first line that names the columns, found {', '.join(header)}"
             raise self._refuse_header(found, hint)
+        self._ids = [name for role in ID_ROLES if (name := self.columns.get(role)) in names]
         return super().infer_schema(names)
 
     def _refuse_header(
@@ -97,7 +107,7 @@ class DelimitedFile(Reader):
 
     def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
         """Read batches of about the size of a block."""
-        text, rows = Text(self.opened, self.notes), 0
+        text, rows = Text(self.opened, self.notes, has_quotes=self._has_quotes), 0
         try:
             for batch in self._open(text):
                 lines = Lines(self._header_line + 1 + rows)
@@ -106,6 +116,8 @@ class DelimitedFile(Reader):
                 # PyArrow takes NaN and what is too large for numbers.
                 if not all(are_finite(batch.column(name)) for name in self.numbers):
                     raise pa.ArrowInvalid("not finite")  # noqa: TRY301 - as PyArrow does
+                for name in self._ids if text.quotes else ():
+                    refuse_break(batch.column(name), name, lines)
                 if text.has_exponents:
                     self._note_exponents(batch, lines)
                 rows += batch.num_rows
@@ -139,7 +151,11 @@ class DelimitedFile(Reader):
                 column_names=self._header,
                 skip_rows_after_names=self._header_line,
             ),
-            arrow_csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
+            arrow_csv.ParseOptions(
+                delimiter=self._delimiter,
+                quote_char=self._has_quotes and '"',
+                newlines_in_values=self._has_quotes,
+            ),
             arrow_csv.ConvertOptions(
                 column_types=self.inner,
                 null_values=[""],
@@ -152,7 +168,12 @@ class DelimitedFile(Reader):
     def _read_rows(self, *, strict: bool = False) -> Iterator[Row]:
         """Read the rows that aren't blank with Python, each with the line where it begins."""
         lines = read_lines(self.opened, 2 * LONGEST)
-        rows = csv.reader((text for _, text in lines), delimiter=self._delimiter, strict=strict)
+        rows = csv.reader(
+            (text for _, text in lines),
+            delimiter=self._delimiter,
+            quoting=csv.QUOTE_MINIMAL if self._has_quotes else csv.QUOTE_NONE,
+            strict=strict,
+        )
         before = 0
         try:
             while (row := _read_row(rows)) is not None:
@@ -181,16 +202,15 @@ class DelimitedFile(Reader):
 
     def _note_exponents(self, batch: Foreign, lines: Lines) -> None:
         """Note IDs that a spreadsheet has shortened."""
-        for name in (self.columns.get(role) for role in ID_ROLES):
-            if name in batch.schema.names:
-                is_odd = pc.match_substring_regex(batch.column(name), SCIENTIFIC)
-                if count := pc.sum(is_odd).as_py():
-                    first = lines.of_row(is_odd.index(True).as_py())
-                    add_note(self.notes, "id_looks_scientific", count, first)
+        for name in self._ids:
+            is_odd = pc.match_substring_regex(batch.column(name), SCIENTIFIC)
+            if count := pc.sum(is_odd).as_py():
+                first = lines.of_row(is_odd.index(True).as_py())
+                add_note(self.notes, "id_looks_scientific", count, first)
 
     def _read_quoted_blanks(self) -> Iterator[Row]:
         """Read what is empty and in quotes, which is no number and nothing else to Python."""
-        for line, text in read_lines(self.opened):
+        for line, text in read_lines(self.opened) if self._has_quotes else ():
             cells = text.rstrip("\r\n").split(self._delimiter)
             if len(cells) == len(self._header):
                 yield line, [cell * (cell == '""') for cell in cells]
@@ -201,7 +221,7 @@ class DelimitedFile(Reader):
         if len(row) != len(self._header):
             return FormatError(
                 f"expected {len(self._header)} fields, as the header has, found {len(row)}",
-                hint="quote a field that has the delimiter in it; is the file cut off?",
+                hint=f"{DELIMITER_IN_FIELD[self._has_quotes]}; is the file cut off?",
                 code="field_count",
             )
         cells = ((row[self._header.index(name)], role) for name, role in self.numbers.items())

@@ -191,8 +191,20 @@ def recognise_path(path: str, is_known: Callable[[list[str]], bool]) -> Format:
     # Looking into a pipe would take from it what is to be read.
     if FORMATS[form].is_text and os.path.isfile(path):  # noqa: PTH113 - see above
         with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123 - reading it will say why
-            refuse_binary(path, file.read(HEAD))
+            head = file.read(HEAD)
+            refuse_binary(path, head)
+            form = tell_text(head) if form == "trec" else form
     return form
+
+
+def tell_text(head: bytes) -> Format:
+    r"""Return the format of text without a known ending, by its first bytes.
+
+    Examples:
+        >>> tell_text(b"4 qid:1 # 7555 Title\n"), tell_text(b"1 0 7555 4\n")
+        ('letor', 'trec')
+    """
+    return "letor" if re.match(rb"([ \t\r]*(#[^\n]*)?\n)*[ \t]*[^\s#]+[ \t]+qid:", head) else "trec"
 
 
 def size_of(value: object) -> int:

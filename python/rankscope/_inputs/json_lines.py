@@ -88,7 +88,7 @@ class JsonLinesFile(Reader):
             return pa.struct(
                 (field.name, self._choose_type(field.type, path, is_inside=True))
                 for field, path in zip(kind, paths, strict=True)
-                if path in self.columns.values()
+                if path in self.columns.values() or self.opened.wanted.is_flat
             )
         if role in ID_ROLES:
             return pa.int64() if pa.types.is_integer(kind) else pa.string()

@@ -5,6 +5,7 @@ A file within such a table is refused: rows that were deleted or overwritten are
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -108,8 +109,32 @@ def _read_delta(url: str, table: Any = None) -> Batches:  # noqa: ANN401 - of a 
             from deltalake import DeltaTable  # noqa: PLC0415 - with the first such table
 
             table = DeltaTable(url)
+        _refuse_features(url, table)
         rows = table.to_pyarrow_dataset()
     return _to_batches(url, rows.schema, lambda names: rows.to_batches(columns=names))
+
+
+def _refuse_features(url: str, table: Any) -> None:  # noqa: ANN401 - of a library
+    """Raise an error for a Delta table that `deltalake` refuses, or reads by the wrong names."""
+    refused = []
+    if "deletionVectors" in (table.protocol().reader_features or ()):
+        refused.append("deletion vectors, which name rows of its files that are deleted")
+
+    def look(field: dict[str, Any]) -> dict[str, Any]:
+        stored = (field.get("metadata") or {}).get("delta.columnMapping.physicalName")
+        if stored not in {None, field.get("name")}:
+            refused.append(f"the column {field['name']} as {stored} in its files")
+        return field
+
+    json.loads(table.schema().to_json(), object_hook=look)
+    if refused:
+        raise FormatError(
+            "expected a Delta table that the package deltalake can read, found "
+            f"{' and '.join(refused):.200}",
+            hint="read it with Spark, or with DuckDB's extension delta, and pass the data frame",
+            code="lakehouse_table",
+            file=url,
+        )
 
 
 def _read_iceberg(url: str, metadata: str = "", table: Any = None) -> Batches:  # noqa: ANN401 - of a library

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
 QUERY, DOC, RELEVANCE = "query_id", "doc_id", "relevance"
 ROW = r"^[ \t]*(?P<relevance>[^ \t\r\n#]+)(?:[ \t]+qid:(?P<query_id>[^ \t\r\n#]+))?(?:[ \t\r\n]|$)"
 DOC_COMMENT = r"#.*\b(?:docid|docno|doc_id)[ \t]*=[ \t]*(?P<doc>[^ \t\r\n]+)"
+DOC_WORD = r"#[ \t]*(?P<doc>[^ \t\r\n]+)"
+JUDGMENT = r"[ \t]*[^ \t#]+[ \t]+qid:[^ \t#]+[ \t]+#[ \t]*[^ \t\r\n]"
+"""A row without features, as lists of judgments have it: its comment begins with the document."""
 SIDECARS = (".query", ".group")
 """What stands beside a file without `qid:` and says how many rows each query has."""
 
@@ -48,8 +53,12 @@ class LetorFile(Reader):
         """Return the names that its columns have here."""
         given = self.opened.given
         self._sizes = find_sizes(given) if isinstance(given, str) else None
-        _, first = next(read_lines(self.opened), (0, ""))
+        texts = (text for _, text in read_lines(self.opened))
+        lines = (text for text in texts if text.strip() and not text.lstrip().startswith("#"))
+        first = next(lines, "")
         has_docs = any(name in first.partition("#")[2] for name in ("docid", "docno", "doc_id"))
+        self._doc = DOC_COMMENT if has_docs else DOC_WORD
+        has_docs = has_docs or all(map(re.compile(JUDGMENT).match, chain([first], lines)))
         return [QUERY, RELEVANCE, *[DOC] * has_docs], {}
 
     def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
@@ -90,7 +99,7 @@ class LetorFile(Reader):
             is_wrong = pc.or_kleene(is_wrong, pc.equal(queries, ""))
         made = {QUERY: queries}
         if DOC in self.inner.names:
-            comments = pc.extract_regex(rows, DOC_COMMENT)
+            comments = pc.extract_regex(rows, self._doc)
             made[DOC] = comments.field("doc")
             is_wrong = pc.or_kleene(is_wrong, comments.is_null())
         if (wrong := is_wrong.index(True).as_py()) >= 0:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from rankscope._core import Judgments, Rankings, Run
 from rankscope._inputs.documents import MEMBERS
-from rankscope._inputs.files import read_first_line, read_whole
+from rankscope._inputs.files import read_first_line, read_whole, tell_text
 from rankscope._inputs.numbers import is_integer
 from rankscope.errors import FormatError, InputError
 from rankscope.names import quote
@@ -157,6 +157,10 @@ def refuse_unnamed_columns(found: Input, role: str) -> None:
     if found.kind != "file" or not isinstance(found.value, str):
         return
     line = read_first_line(found.value)
+    if tell_text(line.encode()) == "letor":
+        message = f"expected lines of TREC, found SVMlight text, {quote(line)}"
+        hint = "say what it is: --format letor, or File(path, 'letor')"
+        raise FormatError(message, hint=hint, code="field_count", file=found.name, line=1)
     for separator, pattern in MOVIELENS.items():
         # Lines of TREC can hold :: and |, and the second column is 0 in most.
         is_trec = role == "qrels" and (separator != TABS or re.match(r"[^\t]*\t0\t", line))

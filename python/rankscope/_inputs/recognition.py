@@ -185,7 +185,9 @@ def _recognise_file(given: Any, role: str, columns: Mapping[str, str]) -> Input:
                 return Input("table", current, name, "arrow", columns)
         usual = {name for of in SYNONYMS.values() for name in of} | set(columns.values())
         form = form or paths.recognise_path(path, lambda names: not usual.isdisjoint(names))
-    if form is None or form == "trec":
+    else:
+        form = form or paths.tell_text(path[: paths.HEAD])
+    if form == "trec":
         return Input("file", path, name)
     return Input("table", path, name, form, columns)
 

@@ -33,6 +33,7 @@ class Wanted:
         is_judged: Whether the rows are judgments, which may have no grades: see `find_grades`.
         has_real_numbers: Whether numbers of further columns needn't be whole in JSON Lines, where
             those of the first row are.
+        is_flat: Whether a list of objects is a value of its row, and not the documents of a query.
     """
 
     roles: Mapping[str, str | None]
@@ -42,6 +43,7 @@ class Wanted:
     labels: Sequence[str] = ()
     is_judged: bool = False
     has_real_numbers: bool = False
+    is_flat: bool = False
 
     def choose(
         self, names: Sequence[str], inside: Mapping[str, Sequence[str]], file: str

@@ -104,15 +104,15 @@ class Columns:
 
     def values(self, name: str) -> tuple[IdColumn, str]:
         """Return any values as texts or integers, and their type."""
-        return read_typed_values(self._table[name], name)
+        return read_typed_values(self.column(name), name)
 
     def column(self, name: str) -> Any:  # noqa: ANN401 - of a library
-        """Return a column as the table has it."""
-        return self._table[name]
+        """Return a column as the table has it, or a field of the objects in its lists."""
+        return self._table[name if name in self._table else self.columns[name]]
 
     def typed(self, name: str) -> Any:  # noqa: ANN401 - as above
         """Return a column; delimited text as numbers or truth values if it holds nothing else."""
-        column = self._table[name]
+        column = self.column(name)
         if self.is_text and pa.types.is_string(column.type):
             for kind in (pa.float64(), pa.bool_()):
                 with suppress(pa.ArrowInvalid):
@@ -277,14 +277,17 @@ def open_columns(
             return
         named = {**roles, **given.columns}
         if others is None:
-            with TableFile(given, Wanted(named, (), needed, besides), reading) as file:
+            wanted = Wanted(named, (), needed, besides, is_flat=True)
+            with TableFile(given, wanted, reading) as file:
                 others = [name for name in file.names if name not in file.columns.values()]
         # Whole numbers of JSON keep all digits, unless others of their column aren't whole.
         is_known = given.format != "jsonl" or given.is_once
         with ExitStack() as stack:
 
             def enter(*, is_real: bool) -> Columns:
-                wanted = Wanted(named, others, needed, besides, has_real_numbers=is_real)
+                wanted = Wanted(
+                    named, others, needed, besides, has_real_numbers=is_real, is_flat=others != ()
+                )
                 return stack.enter_context(read_whole(TableFile(given, wanted, reading, progress)))
 
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections import Counter
 from dataclasses import dataclass
 from importlib import import_module
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 
 IN_LISTS = ("doc", "relevance", "score", "rank")
 """What a row has many of, if it holds a whole ranking."""
+TWO_LINES = re.compile(r"in line (\d+) and (\S+) in line (\d+)\Z")
+"""How the core ends the message about two grades of a document."""
 BYTES_OF_ROW = {False: 64, True: 96}
 """What evaluating a row takes beside its values, by whether it has a document."""
 GROWTH = {"csv": 6, "tsv": 6, "arrow": 5}
@@ -227,7 +230,14 @@ class TableFile:
             error.file = self.name
         else:
             error.file, error.line = self.find_line(error.line)
+            error.message = TWO_LINES.sub(self._write_lines, error.message)
         return error
+
+    def _write_lines(self, rows: re.Match[str]) -> str:
+        """Write the lines of two rows that the core counted, and their files if there are two."""
+        (one, first), (other, later) = (self.find_line(int(row)) for row in rows.group(1, 3))
+        place = f" of {one}" if one != other else ""
+        return f"in line {first}{place} and {rows[2]} in line {later}"
 
     def _open(self, given: Any) -> Reader:  # noqa: ANN401 - of another library, or a file
         if not isinstance(given, str | bytes):

@@ -13,7 +13,7 @@ import numpy as np
 
 from rankscope._inputs.doubles import code_of
 from rankscope._inputs.files import FETCH_AGAIN, TextSource, damaged, first_line, open_file
-from rankscope.deferred import pa
+from rankscope.deferred import pa, pc
 from rankscope.errors import EmptyError, FormatError, LimitError, OutOfMemoryError, RankscopeError
 from rankscope.measures.spelling import NUMBER
 from rankscope.records import replace
@@ -37,6 +37,7 @@ BOM = b"\xef\xbb\xbf"
 DECIMAL = re.compile(NUMBER, re.ASCII)
 NUMBER_ROLES = ("relevance", "score", "rank", "weight")
 SHOWN = 120
+CLOSE = 'close it, or write a quote that is meant as such as "" in quotes'
 ROOM = 4 << 20
 """What has to be left at each batch: with less, PyArrow may end the process."""
 COMPUTED = "input_type", "compute it without rankscope to see the whole message"
@@ -96,6 +97,7 @@ class Reader(ABC):
         self.notes: Notes = {}
         with self.placed_errors():
             names, inside = self.read_names()
+            inside = {} if opened.wanted.is_flat else inside
             # A column in the file comes first.
             beside = {name: text for name, text in opened.partitions.items() if name not in names}
             self.names = [*names, *(field for of in inside.values() for field in of), *beside]
@@ -160,18 +162,20 @@ class Text(TextSource):
     Args:
         opened: The file.
         notes: Where the byte order mark and the lines that are blank are noted.
+        has_quotes: Whether double quotes enclose fields, which can be several lines.
 
     Attributes:
-        quotes: How many double quotes there were so far.
+        quotes: How many such quotes there were so far.
         has_exponents: Whether there was an `E+`, as in numbers of spreadsheets.
         is_over: Whether nothing more is to be read. A thread of PyArrow that still read ahead when
             Python ends would abort the process.
     """
 
-    def __init__(self, opened: OpenFile, notes: Notes) -> None:
+    def __init__(self, opened: OpenFile, notes: Notes, *, has_quotes: bool = False) -> None:
         opened.file.seek(0)
         super().__init__(opened)
         self.quotes = 0
+        self._has_quotes = has_quotes
         self.has_exponents = self.is_over = False
         self._notes = notes
         self._lines = 0
@@ -196,11 +200,10 @@ class Text(TextSource):
                 code="nul_byte",
                 line=self._lines + text.count(b"\n", 0, at) + 1,
             )
-        self.quotes += text.count(b'"')
+        self.quotes += text.count(b'"') if self._has_quotes else 0
         self.has_exponents = self.has_exponents or b"E+" in text
         plain = ((self._end or b"\n") + text).replace(b"\r\n", b"\n")
-        # A blank line of delimited text can be within quotes.
-        if b"\n\n" in plain and not (self.quotes and self.opened.form in {"csv", "tsv"}):
+        if b"\n\n" in plain and not self.quotes:  # it can be within them
             before = self._lines + plain.count(b"\n", 0, plain.index(b"\n\n") + 1)
             add_note(self._notes, "blank_lines", plain.split(b"\n")[1:-1].count(b""), before)
         self._end = text[-1:] or self._end
@@ -263,6 +266,19 @@ def raise_first(rows: Iterable[Any], check: Callable[[Any], InputError | None]) 
         if (error := check(row)) is not None:
             error.line = line
             raise error
+
+
+def refuse_break(ids: Foreign, name: str, lines: Lines) -> None:
+    """Raise an error for an ID with a line break, as after a quote that isn't closed."""
+    for end in "\n\r":
+        if (row := pc.match_substring(ids, end).index(True).as_py()) >= 0:
+            raise FormatError(
+                f"expected {name} on one line, found a line break in quotes: "
+                f"{shorten(repr(ids[row].as_py()))}",
+                hint=CLOSE,
+                code="unterminated_quote",
+                line=lines.of_row(row),
+            )
 
 
 def no_rows(what: str) -> EmptyError:

@@ -107,6 +107,12 @@ def _add_arguments(parser: Parser, run: Run, roles: Iterable[str]) -> None:
     )
     add_encoding_option(parser)
     parser.add_argument(
+        "--timezone",
+        metavar="ZONE",
+        help="time zone of times in tables that have none, as in INT96 of Parquet, such as UTC or "
+        "Europe/Berlin; of two times that it can be, the earlier one (default: each is an error)",
+    )
+    parser.add_argument(
         "--ignore",
         **take_several(),
         default=[],
@@ -131,9 +137,12 @@ def _store_files(options: Namespace, kind: Kind) -> int:
 
     refuse_stdin_twice(options.files)
     names = read_roles(options.col, "--col", options.roles)
-    files = [EventFile(path, options.format, options.encoding) for path in options.files]
+    files = [
+        EventFile(path, options.format, options.encoding, timezone=options.timezone)
+        for path in options.files
+    ]
     for file in files:
-        file.tell_format()  # before anything is stored
+        file.check()  # before anything is stored
     with ExitStack() as stack:
         sink, expected = _open_sink(options, stack)
         configured = () if expected is None else expected.attributes

@@ -76,7 +76,7 @@ HINTS = {
     "nul_byte": "remove it",
     "surrogate": "write it as UTF-8",
     "time_format": "write it as 2026-11-21T18:00:00Z, or as milliseconds since 1970",
-    "time_zone": "append Z for UTC, or an offset such as +01:00",
+    "time_zone": "append Z for UTC, or an offset such as +01:00; for tables, say --timezone UTC",
     "too_old": "numbers are milliseconds since 1970, not seconds",
 }
 """How to fix what is wrong, by code. Other codes have hints of their own, or none."""

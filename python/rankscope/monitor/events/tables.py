@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from array import array
+from contextlib import suppress
 from datetime import datetime
 
 from rankscope._inputs.arrow import to_array
-from rankscope._inputs.columns import as_arrow, decode, is_list, is_null, list_cells
+from rankscope._inputs.columns import as_arrow, decode, is_list, is_null, list_cells, spell_ids
 from rankscope._inputs.tables import open_table
-from rankscope._inputs.text import NUMBER_ROLES, Lines, name_mistake
+from rankscope._inputs.text import NUMBER_ROLES, Lines, name_mistake, refuse_break
 from rankscope.deferred import np, pa, pc
-from rankscope.errors import LimitError
+from rankscope.errors import FormatError, LimitError
 from rankscope.monitor.arrays import see_value, to_micros, to_python
 from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
 from rankscope.monitor.events.table_reader import no_column
@@ -30,6 +31,11 @@ PLACE = "\0place"  # no column that was read has this name
 NUMBERS = (*NUMBER_ROLES, "time", "value")
 DIGITS = r"^[0-9]{1,15}$"
 USUAL_NUMBER = r"^-?[0-9]{1,15}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,2})?$"
+IDS = ("event_id", "ranking_id", "doc_id", "user_id")
+ODD_IDS = (
+    *(pa.types.is_decimal, pa.types.is_binary, pa.types.is_large_binary),
+    *(pa.types.is_fixed_size_binary, pa.types.is_date),
+)
 USUAL_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]"
 """The texts of most numbers and times. Others are converted one by one."""
 
@@ -88,6 +94,29 @@ def list_objects(rows: Rows) -> list[dict[str, Any]]:
         {name: value for name, value in zip(columns, row, strict=True) if value is not None}
         for row in zip(*columns.values(), strict=True)
     ]
+
+
+def settle_cells(rows: Rows, roles: Mapping[str, str], zone: str | None, *, is_text: bool) -> Rows:
+    """Convert IDs that a comparison of rankings reads, too, and times without a zone to one."""
+    columns = dict(rows.columns)
+    for role, name in roles.items():
+        column = columns[name]
+        kind = column.type
+        if role in IDS and is_text:
+            refuse_break(column, name, Lines(0, lambda count: rows.places[:count]))
+        elif role in IDS and any(is_odd(kind) for is_odd in ODD_IDS):
+            with suppress(FormatError):  # each that isn't UTF-8 is rejected alone
+                columns[name] = spell_ids(column, name)
+        elif role in IDS and kind == pa.uint64():
+            columns[name] = column.cast(pa.large_string())
+        elif role == "time" and zone is not None:
+            with suppress(pa.ArrowInvalid):  # which have a zone, or are no times
+                naive = column if pa.types.is_timestamp(kind) else column.cast(pa.timestamp("us"))
+                moments = pc.assume_timezone(
+                    naive, zone, ambiguous="earliest", nonexistent="earliest"
+                ).cast(pa.timestamp("us", "UTC"))
+                columns[name] = moments if naive is column else moments.cast(kind)
+    return Rows(columns, rows.places)
 
 
 def take_rows(rows: Rows, places: Sequence[int] | NDArray[np.int64]) -> Rows:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 from collections import Counter
 from typing import Generic, TypeVar
+from zoneinfo import available_timezones
 
-from rankscope._inputs.files import TextSource, copy_pipe, open_file, refuse_binary
+from rankscope._inputs.files import TextSource, copy_pipe, list_files, open_file, refuse_binary
 from rankscope.errors import EmptyError, FormatError, LimitError, UsageError
 from rankscope.file import EVENT_FORMATS, tell_format
 from rankscope.monitor.events.decoding import BOM, parse_text
@@ -59,12 +60,14 @@ class EventFile:
         format: Its format, where its name does not tell it.
         encoding: How its text is encoded, `utf-8` or `latin-1`.
         progress: A function that is called with the bytes read so far.
+        timezone: The time zone of times in a table that have none.
     """
 
     path: str
     format: EventFormat | None = None
     encoding: str = "utf-8"
     progress: Progress = None
+    timezone: str | None = None
 
     @property
     def name(self) -> str:
@@ -80,6 +83,16 @@ class EventFile:
     def is_stream(self) -> bool:
         """Whether the file can be read only once."""
         return self.path == "-" or not os.path.isfile(self.path)  # noqa: PTH113 - pathlib loads slowly
+
+    def check(self) -> None:
+        """Raise an error unless the format is known, and has times that can lack a time zone."""
+        is_json, zone = self.tell_format() in {"jsonl", "json"}, self.timezone
+        if zone is not None and (is_json or zone not in available_timezones()):
+            raise UsageError(
+                f"expected a table and the name of a time zone, found {self.name} and {zone!r}",
+                hint="name it as in Europe/Berlin; in JSON, append Z to times in UTC, or +01:00",
+                code="bad_parameter",
+            )
 
     def tell_format(self) -> str:
         """Return the format."""
@@ -112,6 +125,11 @@ class EventFile:
 
         wanted: Any = _Columns(only)
         form = self.tell_format()
+        try:
+            list_files(self.path)
+        except FormatError as error:  # a file of a lakehouse table, in which deleted rows still are
+            error.hint = "write its current rows to a Parquet file elsewhere, with Spark or DuckDB"
+            raise
         # One row of Parquet whose text isn't UTF-8 is rejected.
         with self._open(form=form, wanted=wanted, checks_text=form != "parquet") as opened:
             if opened.file.seekable():
@@ -170,6 +188,7 @@ class _Columns:
     """Selects columns by name, in place of `Wanted`."""
 
     only: Sequence[str] | None
+    is_flat: bool = True
 
     def choose(
         self, names: Sequence[str], _inside: Mapping[str, Sequence[str]], file: str

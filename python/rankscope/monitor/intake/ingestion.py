@@ -253,6 +253,7 @@ class Ingestion:
         self._reader = EventReader(names, bins=None if expected is None else expected.bins)
         self._attributes = tuple(attributes)
         self._is_strict = is_strict
+        self._zone: str | None = None
         self._statuses: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
         self._notes: Counter[str] = Counter()
@@ -321,6 +322,7 @@ class Ingestion:
             parts = event_rows.cut_rows(file.read_tables())
             together = None if file.is_stream else lambda name: self._are_together(file, name)
             is_text = file.tell_format() in {"csv", "tsv"}
+            self._zone = file.timezone
             self._take_rows(parts, file.name, are_together=together, is_text=is_text)
         except InputError as error:
             error.file = error.file or file.name
@@ -393,13 +395,17 @@ class Ingestion:
             return
         parts = chain([first], parts)
         if self._kind == "rankings" and event_rows.holds_rankings(first):
+            known = {**self._reader.names[1], **self._reader.names[0]}
+            of_lists = {known[name]: name for name in first.columns if name in known}
             for rows in parts:
-                self._take(self._read_lists(rows), file, rows.places.tolist())
+                settled = event_rows.settle_cells(rows, of_lists, self._zone, is_text=False)
+                self._take(self._read_lists(settled), file, rows.places.tolist())
             return
         roles = self._reader.find_roles(list(first.columns), self._kind, self._attributes)
         if self._kind == "labels":
             for rows in parts:
-                reading = self._read_labels(rows, roles, is_text=is_text)
+                settled = event_rows.settle_cells(rows, roles, self._zone, is_text=is_text)
+                reading = self._read_labels(settled, roles, is_text=is_text)
                 self._take(reading, file, rows.places.tolist())
             return
         name = roles.get("ranking_id")
@@ -409,7 +415,8 @@ class Ingestion:
             whole = parts if is_sorted else event_rows.sort_rows(parts, name, file)
             parts = event_rows.join_runs(whole, name, self._reader.limits.items)
         for rows in parts:
-            self._take_ranking_rows(rows, name, roles, file, is_text=is_text)
+            settled = event_rows.settle_cells(rows, roles, self._zone, is_text=is_text)
+            self._take_ranking_rows(settled, name, roles, file, is_text=is_text)
 
     def _read_labels(
         self, rows: Rows, roles: Mapping[str, str], *, is_text: bool
