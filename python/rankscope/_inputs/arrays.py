@@ -80,7 +80,7 @@ def from_rows(
     if groups is None:
         offsets, order = np.arange(len(scores) + 1) * scores.shape[1], slice(None)
     else:
-        offsets, order = read_groups(groups, scores.size)
+        offsets, order = read_groups(groups, scores.size, y_true)
     grades, scores = grades.ravel()[order], scores.ravel()[order]
     if is_reversed:
         ends = np.repeat(offsets[:-1] + offsets[1:] - 1, np.diff(offsets))
@@ -101,6 +101,7 @@ def from_groups(relevance: Foreign, scores: Foreign, group_sizes: Foreign) -> Gr
     if len(grades) != sizes.sum():
         message = f"expected group_sizes for {len(grades)} rows, found {sizes.sum():.0f} in all"
         raise refuse("length_mismatch", "group_sizes", message, hint=HINTS["group_sizes"])
+    _check_labels("group_sizes", group_sizes, relevance)
     return _judged("relevance", Groups(count_offsets(sizes), grades, numbers))
 
 
@@ -112,7 +113,7 @@ def from_lists(lists: Foreign, ideal: Foreign, name: str, groups: Foreign = None
         check_order(**{name: lists, "groups": groups})
         grades = to_numbers(lists, name, dimensions=(1,), are_grades=True)
         refuse_where(np.isinf(grades), grades, "rel_out_of_range", name)
-        offsets, order = read_groups(groups, len(grades))
+        offsets, order = read_groups(groups, len(grades), lists)
         grades = grades[order]
     judged = None
     if ideal is not None:
@@ -148,7 +149,7 @@ def _judged(name: str, groups: Groups) -> Groups:
     return groups
 
 
-def read_groups(groups: GroupsLike, rows: int) -> tuple[Offsets, Foreign]:
+def read_groups(groups: GroupsLike, rows: int, column: Foreign) -> tuple[Offsets, Foreign]:
     """Return the offsets of queries, and the order that brings the rows of each one together.
 
     As many entries as rows are ids, and anything else must be sizes that add up to the rows. Where
@@ -167,6 +168,7 @@ def read_groups(groups: GroupsLike, rows: int) -> tuple[Offsets, Foreign]:
         sizes = read_sizes(groups, "groups")
     if sizes is not None and sizes.sum() == rows:
         if len(sizes) != rows:
+            _check_labels("groups", groups, column)
             return count_offsets(sizes), slice(None)
         if rows > 1:
             message = f"expected groups as ids or sizes, found {rows} numbers that could be either"
@@ -225,6 +227,24 @@ def check_order(**columns: Foreign) -> None:
             if not one.equals(two) and len(one) == len(two) and set(one) == set(two):
                 message = f"expected {first} and {name} with one {axis}, found different orders"
                 raise refuse("index_order", name, message)
+
+
+def _check_labels(name: str, sizes: Foreign, column: Foreign) -> None:
+    """Check that sizes in a pandas Series, whose index names the queries, are in their order.
+
+    It is known where a level of the index of the rows names the queries, too. Else the only order
+    that is taken for theirs is the ascending one, as `groupby` makes it.
+    """
+    if not _is_of_pandas(sizes):
+        return
+    labels, index = sizes.index, getattr(column, "index", None) if _is_of_pandas(column) else None
+    if labels.name is not None and labels.name in getattr(index, "names", ()):
+        is_right = labels.equals(index.unique(labels.name))
+    else:
+        is_right = labels.is_monotonic_increasing
+    if not is_right:
+        message = f"expected {name} in the order of the rows, found an index in another order"
+        raise refuse("index_order", name, message, hint=HINTS["size_order"])
 
 
 def check_weights(weights: Foreign, y_true: Foreign, groups: Foreign) -> None:
