@@ -46,10 +46,12 @@ def split_plainly(rows, is_test, keep=()):
     train = [row for row, late in zip(rows, is_test, strict=True) if not late]
     users, items = {row[0] for row in train}, {row[1] for row in train}
     pairs = {row[:2] for row in train}
-    test = []
+    test = {}
     lost = Counter()
-    for user, item, _ in sorted(
-        (row for row, late in zip(rows, is_test, strict=True) if late), key=lambda row: row[2]
+    for user, item, when in sorted(
+        (row for row, late in zip(rows, is_test, strict=True) if late),
+        key=lambda row: row[2],
+        reverse=True,
     ):
         if user not in users and "new_users" not in keep:
             lost["user not in train"] += 1
@@ -58,10 +60,14 @@ def split_plainly(rows, is_test, keep=()):
         elif (user, item) in pairs and "known_pairs" not in keep:
             lost["user and item in train"] += 1
         elif (user, item) in test:
-            lost["user and item earlier in test"] += 1
+            is_later = test[user, item] > when
+            lost[f"user and item {'later' if is_later else 'again'} in test"] += 1
         else:
-            test.append((user, item))
+            test[user, item] = when
     return sorted(train), sorted(test), lost
+
+
+HIGHER = "user and item with a higher grade in test"
 
 
 def find_cuts(rows, way):
@@ -167,7 +173,14 @@ def test_the_order_of_rows_does_not_matter(way):
         assert str(again) == str(first)
 
 
-def test_of_a_repeated_pair_the_earliest_row_stays_and_then_the_highest_grade():
+@pytest.mark.parametrize(
+    ("repeats", "kept", "dropped"),
+    [
+        ("highest", (5.0, "app"), {HIGHER: 2, "user and item again in test": 1}),
+        ("latest", (3.0, "tv"), {"user and item later in test": 3}),
+    ],
+)
+def test_of_a_repeated_pair_the_highest_grade_or_the_latest_row_stays(repeats, kept, dropped):
     log = {
         "user_id": [*"aabbbb"],
         "item_id": [*"xyyyyy"],
@@ -175,14 +188,15 @@ def test_of_a_repeated_pair_the_earliest_row_stays_and_then_the_highest_grade():
         "time": [0, 0, 9, 8, 8, 8],
         "device": ["tv", "tv", "tv", "web", "tv", "app"],
     }
-    parts = rs.split(log, at=5, keep="new_users")
+    parts = rs.split(log, at=5, keep="new_users", repeats=repeats)
+    rating, device = kept
     assert parts.test == {
         "user_id": ["b"],
         "item_id": ["y"],
-        "rating": [5.0],
-        "device": ["app"],
+        "rating": [rating],
+        "device": [device],
     }
-    assert parts.dropped == {"user and item earlier in test": 3}
+    assert parts.dropped == dropped
 
 
 def test_sets_are_the_same_kind_of_table_as_the_log(tmp_path):
@@ -366,7 +380,7 @@ def test_both_sets_have_the_rows_of_rectools(case):
     parts = rs.split(log, **{name: given}, keep=KEPT[off] if off else ())
     train, test = CASES[case]
     assert [*parts.train.index] == train
-    # RecTools keeps all rows of a pair; rankscope the earliest, as judgments have one.
-    earliest = log.loc[test].sort_values("date").drop_duplicates(["user_id", "item_id"])
-    assert [*parts.test.index] == sorted(earliest.index)
+    # RecTools keeps all rows of a pair; rankscope the latest, as judgments have one.
+    latest = log.loc[test].sort_values("date").drop_duplicates(["user_id", "item_id"], keep="last")
+    assert [*parts.test.index] == sorted(latest.index)
     assert len(test) > 0

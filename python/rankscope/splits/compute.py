@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankscope.errors import EmptyError, FormatError, UsageError
-from rankscope.names import quote
+from rankscope.names import check_choice, quote
 from rankscope.output.table import Table
 from rankscope.splits.log import read_log, read_times
 from rankscope.splits.result import Split
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rankscope.splits.log import Log, Rows
 
     Kept: TypeAlias = Literal["new_users", "new_items", "known_pairs"]
+    Repeats: TypeAlias = Literal["highest", "latest"]
     Mask: TypeAlias = NDArray[np.bool_]
     Way: TypeAlias = Callable[[Log, Rows], tuple[Mask, str]]
     """Returns which rows belong to the test set, and the rule in a sentence."""
@@ -56,6 +57,7 @@ def split(
     doc: str | None = None,
     relevance: str | None = None,
     time: str | None = None,
+    repeats: Repeats = "highest",
 ) -> Split:
     """Split a log of interactions into a training set and a test set for recommenders.
 
@@ -64,9 +66,9 @@ def split(
     whole training set is older than the test set. With `last_per_user`, that holds for each user
     alone: a recommender can learn from what other users did later.
 
-    The test set has one row per user and item: the earliest; of several at this time, that with the
-    highest grade. By default, it has no users and items without an interaction in the training set,
-    and no pairs that are in the training set.
+    The test set has one row per user and item: that with the highest grade; of several, the latest.
+    By default, it has no users and items without an interaction in the training set, and no pairs
+    that are in the training set.
 
     Args:
         log: A table with one row per interaction: a data frame of pandas or Polars, an Arrow table,
@@ -90,6 +92,8 @@ def split(
         relevance: The column of grades (default: found by its usual names, such as `rating`). Every
             row is an interaction, whatever its grade.
         time: The column of times (default: found by its usual names, such as `timestamp`).
+        repeats: Which row of a user and item the test set keeps: that with the `"highest"` grade,
+            or the `"latest"`. The other decides between equal ones.
 
     Returns:
         The two sets, as the same kind of table as a data frame, an Arrow table or a mapping, and as
@@ -133,6 +137,7 @@ def split(
     """
     choose = _read_way(at, last, last_per_user)
     _check_count("core", core)
+    check_choice("repeats", repeats, ("highest", "latest"))
     kept = {*keep} if isinstance(keep, list | tuple | set | frozenset) else {keep}
     for reason in kept.difference(REASONS):
         hint = f"use one or more of: {', '.join(REASONS)}"
@@ -157,20 +162,20 @@ def split(
             is_kept = np.isin(key[test], key[train], invert=reason == "known_pairs")
             dropped[REASONS[reason]] = test[~is_kept]
             test = test[is_kept]
-    first = _keep_first(read, test)
-    dropped["user and item earlier in test"] = np.setdiff1d(test, first)
+    kept_rows, lost = _keep_once(read, test, repeats)
+    dropped |= lost
     dropped = {reason: lost for reason, lost in dropped.items() if len(lost)}
-    if not len(first):
+    if not len(kept_rows):
         why = ", ".join(f"{reason}: {len(lost)}" for reason, lost in dropped.items())
         hint = f"keep some of them, such as keep={list(REASONS)!r}, or split elsewhere"
         raise _empty(f"nothing is left of the test set: dropped were {why}", hint)
-    parts |= {"train": train, "test": first}
+    parts |= {"train": train, "test": kept_rows}
     parts |= {f"dropped: {reason}": lost for reason, lost in dropped.items()}
     counts: dict[str, list[Any]] = {"part": [*parts], "interactions": [*map(len, parts.values())]}
     for name, codes in (("users", read.users), ("items", read.items)):
         # Several times as fast as a set of the codes.
         counts[name] = [np.count_nonzero(np.bincount(codes[rows])) for rows in parts.values()]
-    train, test = read.take(train), read.take(first, without=read.time)
+    train, test = read.take(train), read.take(kept_rows, without=read.time)
     dropped_counts = {reason: len(lost) for reason, lost in dropped.items()}
     return Split(train=train, test=test, counts=Table(counts), rule=rule, dropped=dropped_counts)
 
@@ -185,22 +190,34 @@ def _find_core(log: Log, rows: Rows, core: int) -> Rows:
         rows = rows[is_kept]
 
 
-def _keep_first(log: Log, rows: Rows) -> Rows:
-    """Return one row of each pair of user and item, in order.
+def _keep_once(log: Log, rows: Rows, repeats: Repeats) -> tuple[Rows, dict[str, Rows]]:
+    """Return one row of each pair of user and item, in order, and the others by why they aren't it.
 
-    It is the earliest; of several at that time, that with the highest grade, then the first by the
-    text of its other columns, so that the order of rows doesn't matter.
+    Between rows of the same grade and time, the text of their other columns decides, so that the
+    order of rows doesn't matter.
     """
-    keys = (np.nan_to_num(-log.grades, nan=np.inf)[rows], log.times[rows], log.pairs[rows])
-    order = np.lexsort(keys)
-    are_equal = np.all([key[order][1:] == key[order][:-1] for key in keys], axis=0)
+    keys = {
+        "user and item with a higher grade in test": np.nan_to_num(log.grades, nan=-np.inf)[rows],
+        "user and item later in test": log.times[rows],
+    }
+    reasons = [*keys] if repeats == "highest" else [*keys][::-1]
+    pairs, ranks = np.unique(log.pairs[rows], return_inverse=True)[1], {}
+    for reason in reasons:
+        ranks[reason] = -np.unique(keys[reason], return_inverse=True)[1]
+    sorting = (*(ranks[reason] for reason in reversed(reasons)), pairs)
+    order = np.lexsort(sorting)
+    are_equal = np.all([key[order][1:] == key[order][:-1] for key in sorting], axis=0)
     above = np.flatnonzero(are_equal)
     tied = order[np.union1d(above, above + 1)]
     places = np.zeros(len(rows), dtype=np.int64)
-    texts = np.array(log.spell(rows[tied]), dtype=object)
-    places[tied] = np.unique(texts, return_inverse=True)[1]
-    order = np.lexsort((places, *keys))
-    return np.sort(rows[order[np.unique(keys[-1][order], return_index=True)[1]]])
+    places[tied] = np.unique(np.array(log.spell(rows[tied]), dtype=object), return_inverse=True)[1]
+    order = np.lexsort((places, *sorting))
+    kept = order[np.unique(pairs[order], return_index=True)[1]]
+    rest, lost = np.setdiff1d(np.arange(len(rows)), kept), {}
+    for reason in reasons:
+        is_below = ranks[reason][rest] > ranks[reason][kept[pairs[rest]]]
+        lost[reason], rest = rows[rest[is_below]], rest[~is_below]
+    return np.sort(rows[kept]), lost | {"user and item again in test": rows[rest]}
 
 
 def _read_way(at: Any, last: Any, last_per_user: Any) -> Way:  # noqa: ANN401 - checked here
