@@ -25,6 +25,8 @@ ROLES = {"query": "query_id", "doc": "doc_id", "relevance": "relevance", "score"
 ESCAPED = {"bigquery": "`\\"}
 """Characters that a quoted name of a dialect can't have."""
 
+EXACT_UP_TO = "CAST('9007199254740992' AS DOUBLE PRECISION)"
+LARGEST_BIGINT = "CAST('9223372036854774784' AS DOUBLE PRECISION)"
 LONGEST_NAME = 300
 NO_DOCUMENT = "CAST(NULL AS TEXT)"
 SIGNS = '"`()[];'
@@ -64,9 +66,8 @@ class QrelsAndRun:
 
     def tables(self, dialect: Dialect) -> dict[str, str]:
         """Return the tables that the others are made from."""
-        score = name_column(self.columns["rank" if self.is_ranked else "score"])
+        score = _read_number(self.columns["rank" if self.is_ranked else "score"], "score")
         attributes = _read_attributes(self.by, dialect)
-        grade = f"CAST({name_column(self.columns['relevance'])} AS DOUBLE PRECISION)"
         best = f"{'MIN' if self.is_ranked else 'MAX'}(score)"
         once = (
             f"SELECT query_id, doc_id, {best} AS score FROM rs_given_run GROUP BY query_id, doc_id"
@@ -74,9 +75,10 @@ class QrelsAndRun:
         run = f"({once})" if self.keep_larger else "rs_given_run"
         return {
             "rs_given_qrels": f"SELECT {self._keys('qrels', dialect)}, "
-            f"{grade} AS grade{attributes} FROM {name_table(self.qrels)} AS given",
+            f"{_read_number(self.columns['relevance'], 'grade')}{attributes} "
+            f"FROM {name_table(self.qrels)} AS given",
             "rs_given_run": f"SELECT {self._keys('run', dialect)}, "
-            f"CAST({score} AS DOUBLE PRECISION) AS score FROM {name_table(self.run)} AS given",
+            f"{score} FROM {name_table(self.run)} AS given",
             "rs_judged": "SELECT query_id, doc_id, MAX(grade) AS grade FROM rs_given_qrels "
             "GROUP BY query_id, doc_id",
             "rs_queries": f"SELECT query_id{_attributes(self.by)} FROM rs_given_qrels "
@@ -109,6 +111,7 @@ class QrelsAndRun:
             _count_rows("missing_id", "rs_given_run", _no_id()),
             _count_rows("rel_not_number", "rs_given_qrels", "grade IS NULL OR " + _is_nan("grade")),
             _count_rows("rel_out_of_range", "rs_given_qrels", _is_infinite("grade")),
+            _count_rows("inexact_number", "rs_given_qrels", "grade_lost <> 0"),
             *_score_problems("rs_given_run"),
             _count_none("rs_retrieved", "no_common_queries"),
         ]
@@ -149,13 +152,12 @@ class JoinedTable:
         query = TEXTS[dialect].format(name_column(self.columns["query"]))
         named = name_column(self.columns["doc"]) if self.has_documents else "NULL"
         doc = TEXTS[dialect].format(named)
-        score = name_column(self.columns["rank" if self.is_ranked else "score"])
+        score = _read_number(self.columns["rank" if self.is_ranked else "score"], "score")
         attributes = _read_attributes(self.by, dialect)
         grade = "CASE WHEN NOT " + _is_nan("grade") + " THEN grade END"
         return {
             "rs_given": f"SELECT {query} AS query_id, {doc} AS doc_id, "
-            f"CAST({name_column(self.columns['relevance'])} AS DOUBLE PRECISION) AS grade, "
-            f"CAST({score} AS DOUBLE PRECISION) AS score{attributes} "
+            f"{_read_number(self.columns['relevance'], 'grade')}, {score}{attributes} "
             f"FROM {name_table(self.table)} AS given",
             "rs_queries": f"SELECT query_id{_attributes(self.by)} FROM rs_given GROUP BY query_id",
             "rs_retrieved": "SELECT query_id, doc_id, "
@@ -176,6 +178,7 @@ class JoinedTable:
             _count_none("rs_judged"),
             _count_rows("missing_id", "rs_given", no_id),
             _count_rows("rel_out_of_range", "rs_given", _is_infinite("grade")),
+            _count_rows("inexact_number", "rs_given", "grade_lost <> 0"),
             *_score_problems("rs_given"),
         ]
         if self.has_documents:
@@ -285,6 +288,19 @@ def name_table(name: TableName) -> str:
     return ".".join(map(identify, split_name(name)))
 
 
+def _read_number(column: str, name: str) -> str:
+    """Select a number as a double, and what an integer or decimal loses by that.
+
+    The difference also makes the database refuse text and truth values.
+    """
+    number = name_column(column)
+    double = f"CAST({number} AS DOUBLE PRECISION)"
+    return (
+        f"{double} AS {name}, CASE WHEN ABS({double}) BETWEEN {EXACT_UP_TO} AND {LARGEST_BIGINT} "
+        f"THEN {number} - CAST({double} AS BIGINT) ELSE 0 END AS {name}_lost"
+    )
+
+
 def _read_attributes(by: Sequence[str], dialect: Dialect) -> str:
     texts = (TEXTS[dialect].format(name_column(name)) for name in by)
     return "".join(f", {text} AS by_{number}" for number, text in enumerate(texts))
@@ -313,6 +329,7 @@ def _score_problems(table: str) -> list[str]:
     return [
         _count_rows("score_nan", table, "score IS NULL OR " + _is_nan("score")),
         _count_rows("score_overflow", table, _is_infinite("score")),
+        _count_rows("inexact_number", table, "score_lost <> 0"),
     ]
 
 

@@ -17,6 +17,7 @@ MEANINGS = {
     "empty_query": "queries for which a measure is undefined, under empty=error",
     "gain_missing": "grades without an entry in the table of gains",
     "gain_overflow": "queries whose gains are beyond double precision",
+    "inexact_number": "grades, scores or ranks that double precision would round",
     "missing_id": "rows without an ID of the query or the document",
     "missing_query": "judged queries that are not in the run, under missing=error",
     "negative_gain": "negative grades, under negative=error",
