@@ -237,9 +237,10 @@ def _check_labels(name: str, sizes: Foreign, column: Foreign) -> None:
     """
     if not _is_of_pandas(sizes):
         return
-    labels, index = sizes.index, getattr(column, "index", None) if _is_of_pandas(column) else None
-    if labels.name is not None and labels.name in getattr(index, "names", ()):
-        is_right = labels.equals(index.unique(labels.name))
+    labels = sizes.index
+    named = _is_of_pandas(column) and labels.name is not None and labels.name in column.index.names
+    if named:
+        is_right = labels.equals(column.index.unique(labels.name))
     else:
         is_right = labels.is_monotonic_increasing
     if not is_right:

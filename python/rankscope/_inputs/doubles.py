@@ -56,7 +56,7 @@ HINTS = {
     "score_nan": "if NaN fills up the rows of shorter lists, say so: padding='nan'",
     "score_overflow": "a score is a finite number",
     "size_order": "pass the query of each row, as Rankings.from_arrays(relevance, scores, "
-    "groups=df['query']) takes it; if the sizes are in the order of the rows, pass sizes.to_numpy()",
+    "groups=df['query']) takes it; sizes in the order of the rows can be sizes.to_numpy()",
     "surrogate": "it is half of a character: decode the text again",
 }
 
