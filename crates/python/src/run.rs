@@ -103,6 +103,13 @@ impl Run {
         Self::finish(lists.py(), run, notes)
     }
 
+    /// The same run without the documents that have the identifier of their query.
+    fn without_same(&self, py: Python<'_>) -> PyResult<Self> {
+        let made = py.detach(|| self.run.without_same());
+        let run = made.map_err(|error| to_python(py, &error.file(&self.name)))?;
+        Ok(Self { run, name: self.name.clone() })
+    }
+
     /// From columns of queries, documents and scores, which may be ranks below zero, and how many lines
     /// are before each row, if that isn't the number of the row.
     #[staticmethod]

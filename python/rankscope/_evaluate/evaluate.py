@@ -217,6 +217,9 @@ def evaluate(
             - `duplicates`: what to do with a document that occurs twice in a query: `"error"`
               (default), keep the `"first"`, or keep the one with the larger grade or score
               (`"max"`). Judgments that repeat the same grade count once.
+            - `ignore_same`: whether to leave out of each list the document that has the ID of its
+              query, as collections need whose queries are documents (BEIR's
+              `ignore_identical_ids`). A run that isn't a table is then held in memory.
             - `score_type`: the precision in which the scores of a run are compared (default:
               `"float64"`). `"float32"` ties scores that are equal in single precision, as
               trec_eval 9 and pytrec_eval do.

@@ -60,7 +60,7 @@ def add_table_options(parser: Parser) -> _ArgumentGroup:
 
 def list_reading(options: Namespace) -> dict[str, Any]:
     """Return the options about how files are read, as `evaluate` and others take them."""
-    names = ("duplicates", "score_type", "encoding", "threads", "strict")
+    names = ("duplicates", "ignore_same", "score_type", "encoding", "threads", "strict")
     return {name: getattr(options, name) for name in names}
 
 
@@ -207,7 +207,7 @@ def rank_files(paths: list[str], measure: str, options: Namespace) -> Rankings:
 
     refuse_stdin_twice(paths)
     settings = ask([measure], options)
-    names = ("duplicates", "score_type", "encoding")
+    names = ("duplicates", "ignore_same", "score_type", "encoding")
     reading: dict[str, Any] = {name: getattr(options, name) for name in names}
     run = None
     if len(paths) == 1:

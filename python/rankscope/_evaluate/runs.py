@@ -42,10 +42,11 @@ def evaluate_input(
         UsageError: There is a memory limit, and all rows are held in memory.
     """
     given = recognise(run, "run", reading.columns)
+    is_held = is_held or (reading.ignore_same and given.kind != "table")
     if not is_held:
         given = find_stream(given)
     if is_held and given.is_in_files:
-        reading.refuse_limits("measures of items, which need all rows in memory")
+        reading.refuse_limits("measures of items or ignore_same, which need all rows in memory")
     elif not given.is_in_files:
         reading.refuse_limits("a run in memory, which needs all rows there")
     notes: list[Note] = []

@@ -107,13 +107,15 @@ def read_run(given: Input, reading: Reading, tell: Tell = None) -> Run:
         return read_lists(given, reading)[0]
     if given.kind == "file":
         with given.opened() as source:
-            return Run.from_path(
+            run = Run.from_path(
                 source, reading.encoding, reading.scores_as, reading.duplicates, tell
             )
-    if given.kind == "run":
-        return given.value  # type: ignore[no-any-return]  # a run of the core
-    read = Run.from_dict if given.kind == "mapping" else Run.from_rows
-    return read(given.value, reading.scores_as)
+    elif given.kind == "run":
+        run = given.value
+    else:
+        read = Run.from_dict if given.kind == "mapping" else Run.from_rows
+        run = read(given.value, reading.scores_as)
+    return run.without_same() if reading.ignore_same else run
 
 
 def read_lists(given: Input, reading: Reading) -> tuple[Run, SourceIds]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from rankscope._inputs.batches import Batches, BatchFile
 from rankscope._inputs.column_names import explain_users
 from rankscope._inputs.columns import is_list, name_id_type
@@ -27,7 +29,7 @@ from rankscope._inputs.recognition import describe_value
 from rankscope._inputs.roles import ID_ROLES, Wanted, normalise, role_of
 from rankscope._inputs.tables import MemoryTable
 from rankscope._inputs.text import add_note
-from rankscope.deferred import pa
+from rankscope.deferred import pa, pc
 from rankscope.errors import FormatError, RankscopeError
 from rankscope.file import FORMATS
 from rankscope.output.ids import IdColumn, SourceIds
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any, BinaryIO, Self
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope._inputs.files import Progress
@@ -96,6 +97,7 @@ class TableFile:
         self._varying = _find_varying(self._files)
         self._form = given.format
         self._encoding = reading.encoding
+        self._ignores_same = reading.ignore_same and "score" in wanted.roles
         self._progress = progress
         self._before = 0
         self._spans: list[RowSpan] = []
@@ -344,6 +346,12 @@ class TableFile:
             error.line = error.line and RowSpan(0, file, lines, ends).find_line(error.line)
             raise
         finished = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+        if self._ignores_same:
+            query, doc = (finished[self.columns[role]].cast(pa.large_string()) for role in ID_ROLES)
+            other = pc.fill_null(pc.not_equal(query, doc), True)
+            finished = finished.filter(other)
+            kept = np.append(0, np.cumsum(other))
+            ends = kept[1:] if ends is None else kept[ends]
         if finished.schema != self.schema:
             raise self._other_schema(finished.schema, file)
         self._spans.append(RowSpan(self._rows, file, lines, ends))

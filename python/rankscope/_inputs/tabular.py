@@ -122,6 +122,8 @@ def _open(
     is_judged: bool = False,
 ) -> TableFile:
     named = {**names, **given.columns}
+    if reading.ignore_same:
+        needed = (*needed, ("doc",))
     roles = [*(role for of in needed for role in of), "doc", *(["relevance"] if is_judged else [])]
     wanted = {role: named.get(role) for role in dict.fromkeys(roles)}
     return TableFile(

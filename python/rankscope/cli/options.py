@@ -129,6 +129,15 @@ def add_duplicates_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_ignore_same_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--ignore-same`."""
+    parser.add_argument(
+        "--ignore-same",
+        action=OnceFlag,
+        help="leave the document that has the ID of its query out of each list",
+    )
+
+
 def add_encoding_option(parser: argparse.ArgumentParser) -> None:
     """Add `--encoding`."""
     parser.add_argument(
@@ -178,6 +187,7 @@ def add_memory_options(parser: argparse.ArgumentParser, what: str) -> None:
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
     """Add the options about how files are read."""
     add_duplicates_option(parser)
+    add_ignore_same_option(parser)
     add_score_type_option(parser)
     add_encoding_option(parser)
     add_threads_option(parser)

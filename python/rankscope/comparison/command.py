@@ -225,6 +225,7 @@ def compare(
         "bounds": bounds,
         "items": read_items(options),
         "duplicates": options.duplicates,
+        "ignore_same": options.ignore_same,
         "encoding": options.encoding,
         "interval": rs.Interval(
             options.confidence, method=options.interval_method, seed=options.seed

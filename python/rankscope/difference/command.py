@@ -122,6 +122,7 @@ def compare(options: Namespace) -> RunDifference:
         policy=rs.Policy.parse(options.policy),
         names=(names[0], names[1]),
         duplicates=options.duplicates,
+        ignore_same=options.ignore_same,
         score_type=options.score_type or "float64",
         encoding=options.encoding,
         threads=options.threads,

@@ -111,7 +111,7 @@ def read_run_lists(
     run: InputLike | Rankings, reading: Reading
 ) -> tuple[Run | CoreRankings, SourceIds]:
     """Return the lists of a run, and the columns of its ids."""
-    if isinstance(run, FusedRun) and reading.scores_as == "float64":
+    if isinstance(run, FusedRun) and reading.scores_as == "float64" and not reading.ignore_same:
         return run.core, run.source
     if isinstance(run, Rankings):
         if not run.has_doc_ids:

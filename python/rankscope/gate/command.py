@@ -234,6 +234,7 @@ def _gate(options: Namespace) -> GateResult:
         policy=policy if convention else rs.Policy.parse(policy),
         convention=convention,
         duplicates=options.duplicates,
+        ignore_same=options.ignore_same,
         items=read_items(options),
         score_type=options.score_type,
         encoding=options.encoding,

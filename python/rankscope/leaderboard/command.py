@@ -190,6 +190,7 @@ def _rank(options: Namespace) -> Leaderboard:
         convention=options.convention,
         items=read_items(options),
         duplicates=options.duplicates,
+        ignore_same=options.ignore_same,
         score_type=options.score_type,
         encoding=options.encoding,
         threads=options.threads,

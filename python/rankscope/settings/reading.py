@@ -7,7 +7,7 @@ import os
 
 from rankscope.errors import UsageError
 from rankscope.hints import refuse_argument
-from rankscope.names import check_choice
+from rankscope.names import check_choice, quote
 from rankscope.records import record
 from rankscope.settings.policy import CHOICES
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         """How inputs are read, as keyword arguments; `evaluate` documents each."""
 
         duplicates: Duplicates
+        ignore_same: bool
         score_type: ScoreType | None
         encoding: Literal["utf-8", "latin-1"]
         threads: int | None
@@ -46,7 +47,16 @@ ENCODINGS = ("utf-8", "latin-1")
 ROLES = ("query", "doc", "relevance", "score", "rank", "subtopic", "stratum")
 """What the columns of judgments and runs may be."""
 LIMITS = ("memory", "spill_folder")
-OPTIONS = (*ROLES, "duplicates", "score_type", "encoding", "threads", *LIMITS, "progress")
+OPTIONS = (
+    *ROLES,
+    "duplicates",
+    "ignore_same",
+    "score_type",
+    "encoding",
+    "threads",
+    *LIMITS,
+    "progress",
+)
 """The keys of `ReadingOptions`."""
 
 
@@ -57,6 +67,7 @@ class Reading:
     Args:
         columns: By role, the names of columns that are given.
         duplicates: What to do with a document that occurs twice in a query.
+        ignore_same: Whether to leave out of a list the document that has the ID of its query.
         score_type: How scores are compared, `None` for what the convention says.
         encoding: How text is encoded.
         threads: The number of threads.
@@ -67,6 +78,7 @@ class Reading:
 
     columns: Mapping[str, str]
     duplicates: Duplicates
+    ignore_same: bool
     score_type: ScoreType | None
     encoding: str
     threads: int
@@ -80,6 +92,7 @@ class Reading:
         *,
         columns: Mapping[str, str] | None = None,
         duplicates: Duplicates = "error",
+        ignore_same: bool = False,
         score_type: ScoreType | None = None,
         encoding: str = "utf-8",
         threads: int | None = None,
@@ -92,9 +105,16 @@ class Reading:
             check_choice("score_type", score_type, CHOICES["score_type"])
         check_choice("duplicates", duplicates, CHOICES["duplicates"])
         check_choice("encoding", encoding, ENCODINGS)
+        if not isinstance(ignore_same, bool):
+            raise UsageError(
+                f"expected ignore_same as True or False, found {quote(ignore_same)}",
+                hint="it is for queries that are documents themselves",
+                code="bad_parameter",
+            )
         return cls(
             columns=read_columns(columns),
             duplicates=duplicates,
+            ignore_same=ignore_same,
             score_type=score_type,
             encoding=encoding,
             threads=count_threads(threads),

@@ -145,6 +145,25 @@ impl Run {
         Ok(self)
     }
 
+    /// The same run without the documents that have the identifier of their query. A query of which
+    /// nothing is left is not in it.
+    pub fn without_same(&self) -> Result<Self> {
+        let mut run = Self::default();
+        for query in 0..self.queries().len() {
+            let name = self.queries().get(query);
+            if self.is_blank(query) {
+                run.add_query(name);
+            }
+            for row in self.rows_of(query) {
+                let (doc, score) = self.row(row);
+                if doc != name {
+                    run.add_row(name, &Row { doc, score, line: self.lines[row] });
+                }
+            }
+        }
+        run.finish(self.notes.clone())
+    }
+
     fn note_ranks(&mut self) {
         for (ranks, first_line) in &self.ranks {
             ranks.note(&mut self.notes, (0, *first_line));
