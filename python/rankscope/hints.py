@@ -11,14 +11,31 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+MEANT = {
+    "alpha": "interval",
+    "gold": "judgments",
+    "k": "measures",
+    "metric": "measures",
+    "metrics": "measures",
+    "qrels": "judgments",
+    "references": "judgments",
+}
+"""What other libraries call an argument; a cutoff stands in the name of a measure."""
+POLICIES = ("ties", "empty", "missing", "unjudged", "unretrieved", "negative", "aggregate")
+POSITIONAL = re.compile(r"takes .*positional arguments? but \d+ (was|were) given$")
 UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w+)'$")
 
 
 def refuse_argument(function: str, name: str, names: Iterable[str]) -> ArgumentError:
     """Return the error for an argument that a function does not have."""
     known = tuple(dict.fromkeys(names))
-    meant = find_closest(name, known)
+    meant = MEANT.get(name)
+    meant = meant if meant in known else find_closest(name, known, likeness=0.7)
     hint = f"did you mean {meant!r}?" if meant else f"its arguments are {', '.join(known)}"
+    if name in POLICIES and "policy" in known:
+        hint = f"write policy='{name}=…'"
+    elif name == "k" and meant == "measures":
+        hint = "write the cutoff in the measure: 'nDCG@10'"
     message = f"{function}() got an unexpected keyword argument {name!r}"
     error = ArgumentError(message, hint=hint, code="unknown_argument")
     error.argument, error.names = name, known
@@ -37,15 +54,20 @@ def hint_arguments(function: Callable[..., object]) -> Callable[..., object]:
             said = UNEXPECTED.search(str(error))
             # An error of the call itself has no frame of the function.
             is_of_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
+            from inspect import Parameter, signature  # noqa: PLC0415 - only errors need it
+
+            own = signature(function).parameters.values()
+            if is_of_call and POSITIONAL.search(str(error)):
+                kinds = (Parameter.KEYWORD_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+                written = ", ".join(f"{each.name}=" for each in own if each.kind in kinds)
+                hint = f"write the names of arguments: {written}"
+                raise ArgumentError(str(error), hint=hint, code="unknown_argument") from None
             if isinstance(error, ArgumentError):
                 name, others = error.argument, error.names
             elif said is not None and is_of_call:
                 name, others = said[1], ()
             else:
                 raise
-            from inspect import Parameter, signature  # noqa: PLC0415 - only errors need it
-
-            own = signature(function).parameters.values()
             names = [each.name for each in own if each.kind != Parameter.VAR_KEYWORD]
             if name not in given or name in names:
                 raise

@@ -120,8 +120,10 @@ class Request:
         )
 
     def note_scale(self) -> list[Diagnostic]:
-        """Note measures for which every judged document is relevant, such as ratings of 1 to 5."""
+        """Note grades that may be scores, or make every judged document relevant (1 to 5)."""
         lowest, highest = min(self.grades, default=0.0), max(self.grades, default=0.0)
+        if lowest < highest and not (float(lowest).is_integer() or float(highest).is_integer()):
+            return [describe("grades_like_scores", 1, {"lowest": lowest, "highest": highest})]
         found = [
             measure
             for measure in self.measures

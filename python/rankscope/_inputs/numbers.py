@@ -159,8 +159,12 @@ def join_lists(lists: Foreign, name: str) -> tuple[Offsets, Doubles]:
     """Concatenate lists of grades of any length, and return the offsets and the grades."""
     if not hasattr(lists, "__iter__") and hasattr(lists, "to_list"):  # TensorFlow's ragged tensors
         lists = lists.to_list()
-    if isinstance(lists, Mapping | AbstractSet) or not hasattr(lists, "__iter__"):
-        raise not_numbers(name, type(lists).__name__)
+    first = lists[0] if isinstance(lists, list | tuple) and lists else ()
+    is_flat = not hasattr(first, "__len__") and not hasattr(first, "__iter__")
+    if isinstance(lists, Mapping | AbstractSet) or not hasattr(lists, "__iter__") or is_flat:
+        error = not_numbers(name, type(first if is_flat else lists).__name__)
+        error.hint = "write a list of grades for each query: [[3, 2, 0], [1, 0]]"
+        raise error
     if isinstance(lists, np.ndarray | memoryview) and lists.ndim != 1:
         lists = to_numbers(lists, name, dimensions=(2,), are_grades=True)
         grades = lists.ravel()

@@ -68,6 +68,10 @@ class Wanted:
         except FormatError as error:
             error.file = file
             raise
+        if found.get("relevance", "") == found.get("score"):
+            message = f"expected columns of relevance and score, found {found['score']!r} for both"
+            hint = "name both: relevance='…', score='…'"
+            raise FormatError(message, hint=hint, code="columns", file=file)
         return found
 
     def require(self, columns: Mapping[str, str], names: Sequence[str], file: str) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import rankscope as rs
 from rankscope._inputs.files import tell_format
 from rankscope.errors import UsageError
@@ -53,6 +56,9 @@ def read_columns(options: Namespace) -> dict[str, str]:
 
 def name_file(path: str, part: str, options: Namespace) -> str | File:
     """Return a file with the format and the columns that the options name for it."""
+    if re.fullmatch(r"\w+@\d+", path) and not Path(path).exists():
+        hint = f"measures have an option: -m {path}"
+        raise UsageError(f"there is no file {quote(path)}", hint=hint, code="usage")
     form = _read_format(part, options)
     columns = {
         role: name for role, name in read_columns(options).items() if role not in TABLE_ROLES

@@ -7,6 +7,7 @@ import os
 import sys
 
 from rankscope.errors import UsageError
+from rankscope.hints import MEANT, POLICIES
 from rankscope.names import find_closest, quote
 
 TYPE_CHECKING = False
@@ -139,6 +140,10 @@ class Parser(argparse.ArgumentParser):
         words = message.removeprefix("unrecognized arguments: ").split()
         option = words[0].partition("=")[0]
         closest = find_closest(option, self._option_string_actions, likeness=0.8)
+        if option[2:] in POLICIES and "--policy" in self._option_string_actions:
+            closest = f"--policy {option[2:]}=…"
+        elif MEANT.get(option[2:]) == "measures" and "-m" in self._option_string_actions:
+            closest = "-m nDCG@10"
         is_option = message.startswith("unrecognized") and words[0].startswith("--")
         hint = f"run {self.prog} --help to see how to use it"
         if is_option and closest:

@@ -242,7 +242,7 @@ def _split(word: str) -> tuple[str | None, float]:
     if not math.isfinite(grade) or (sign and not name):
         raise UsageError(
             f"cannot read the grade {quote(word)}",
-            hint="write a number such as 4, or A=4; - or ? means unjudged",
+            hint="put blanks between numbers: 4 2 5, or A=4 B=2; - or ? means unjudged",
             code="usage",
         )
     return (name if sign else None), grade

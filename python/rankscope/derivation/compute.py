@@ -144,7 +144,8 @@ def explain(
     if k is not None and not isinstance(k, int):
         raise UsageError(
             f"expected the cutoff k as an integer, found {type(k).__name__}",
-            hint="for a query of a run, write explain(judgments, run, 'nDCG@10', query_id='q1')",
+            hint="write k=3; for a query of a run, "
+            "explain(judgments, run, 'nDCG@10', query_id='q1')",
             code="bad_parameter",
         )
     if isinstance(grades, Mapping):

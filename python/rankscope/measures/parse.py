@@ -357,6 +357,8 @@ def _unknown(written: _Call) -> MeasureError:
     hint = _distinguish(written)
     closest = None if hint else find_closest(head, names, likeness=LIKENESS)
     hint = hint or "`rankscope measures` lists them"
+    if re.search(r"[./\\]\w+$", written.text):
+        hint = "this looks like a file; measures come last: evaluate(judgments, run, ['nDCG@10'])"
     own = {name.casefold(): name for name in FUNCTIONS}
     close = find_closest(written.head.casefold(), own, likeness=1 if closest else LIKENESS)
     if close is not None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from rankscope.errors import MeasureError
 from rankscope.measures.parse import LONGEST_TEXT, parse, split_measures
 from rankscope.measures.spec import Measure
+from rankscope.names import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +27,12 @@ def read_measures(given: Measures) -> tuple[list[Measure], int]:
     is_single = getattr(given, "ndim", 1) == 0  # an array of no dimension can't be iterated
     if isinstance(given, Measure | str) or is_single or not isinstance(given, Iterable):
         given = [given]  # type: ignore[list-item]  # checked below
+    if isinstance(given, Mapping):
+        raise MeasureError(
+            f"expected measures, found {quote(given)}",
+            hint="measures come last: evaluate(judgments, run, ['nDCG@10'])",
+            code="unknown_measure",
+        )
     measures: list[Measure] = []
     for one in given:
         measures += map(parse, split_text(one)) if isinstance(one, str) else [one]

@@ -49,6 +49,8 @@ SENTENCES = {
     "other_definition": "{name} is a name of {tool}, whose measure differs: {difference}",
     "all_relevant": "grades are from {lowest:g} to {highest:g}, so every judged document is "
     "relevant for {names}; set rel, as in {example}",
+    "grades_like_scores": "grades are from {lowest:g} to {highest:g}, like scores; are judgments "
+    "and run swapped, or the columns relevance and score?",
     "grades_clipped": "measures whose max_rel is below the highest grade, which counts as max_rel: "
     "{count}",
     "duplicate_measures": "duplicate measures, evaluated once: {count}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankscope.deferred import np
 from rankscope.errors import UsageError
+from rankscope.names import quote
 from rankscope.output.printed import Printed
 from rankscope.records import record
 
@@ -135,6 +136,12 @@ def power(
     else:
         deviations = _read_deviations(standard_deviation, paired=paired)
     effects = [effect] if isinstance(effect, int | float) else list(effect)
+    if any(isinstance(each, str) for each in effects):
+        raise UsageError(
+            f"expected effect as a number or several, found {quote(effect)}",
+            hint="write effect=0.05, or effect=[0.01, 0.05]",
+            code="bad_parameter",
+        )
     detectable = None
     if n is not None:
         detectable = planned.minimum_detectable(deviations, n, level=level, power=power)

@@ -89,6 +89,12 @@ aggregate=tail_mean(0.1)
     def __post_init__(self) -> None:
         for name in ("empty", "missing", "unretrieved", "negative"):
             check_choice(name, getattr(self, name), CHOICES[name])
+        if isinstance(self.ties, str) and "=" in self.ties:
+            raise PolicyError(
+                f"expected ties, found the text {quote(self.ties)}",
+                hint=f"write Policy.parse({quote(self.ties)})",
+                code="bad_policy",
+            )
         if self.ties is not None:
             check_choice("ties", self.ties, CHOICES["ties"])
         if not _is_finite(self.unjudged):

@@ -58,7 +58,7 @@ def group_rows(
             raise FormatError(
                 f"expected a column of {' or '.join(needed)} ({', '.join(usual)}), "
                 f"found {', '.join(source.names) or 'no columns'}",
-                hint=f"name it: names={{{needed[0]!r}: …}}",
+                hint=f"name it: names={{{needed[0]!r}: …}}, or --col {needed[0]}=…",
                 code="columns",
             )
     columns = {role: list_values(source.columns[name], name) for role, name in roles.items()}
