@@ -238,7 +238,10 @@ pub(super) fn each_row(
             let found = row.len().map_or_else(|_| found.to_string(), |n| format!("{found} of {n}"));
             let message = format!("expected rows of query, document and {last}, found {found}");
             let error = Error::new(Kind::Format, "row_shape", message)
-                .hint("a row is a tuple of three; a file is named by its path")
+                .hint(
+                    "a row is a tuple of three; a file is named by its path; lists of documents by \
+                     query are a mapping: {'q1': ['d1', 'd2']}",
+                )
                 .file(name)
                 .line(line);
             return Err(to_python(py, &error));

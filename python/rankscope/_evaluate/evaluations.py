@@ -92,7 +92,7 @@ class Evaluations(Exported, Mapping[str, "Evaluation"]):
         if math.isnan(values[at]):
             raise MeasureError(
                 f"no run has a value of {found}",
-                hint="set a policy that keeps queries, such as empty=zero",
+                hint="keep queries without a value: policy='empty=zero'",
                 code="no_value",
             )
         return list(self)[at]

@@ -242,7 +242,7 @@ def choose_cases(
     if not is_there.any():
         raise EmptyError(
             f"no query has a value of {measure.name} in {runs}",
-            hint="compare runs of the same queries, or set a policy that keeps them: empty=zero",
+            hint="compare runs of the same queries, or keep them: policy='empty=zero'",
             code=code,
         )
     codes = None if clusters is None else np.asarray(clusters[2], dtype=np.int64)

@@ -78,7 +78,7 @@ def find_unpaired(one: Side, other: Side) -> NDArray[np.bool_]:
     if unpaired.any() and (none | neither).all():
         raise EmptyError(
             "expected queries for which both runs have a value, found none",
-            hint="say missing=zero, to count a query that is not in a run as an empty list",
+            hint='set policy="missing=zero" to count a query that is not in a run as an empty list',
             code="no_common_queries",
         )
     return unpaired

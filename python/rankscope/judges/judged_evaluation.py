@@ -272,7 +272,7 @@ def evaluate_judges(
         if not is_defined.any():
             raise InputError(
                 f"no query has a value of {measure} by every judge",
-                hint="use empty='zero', or remove judges with few grades",
+                hint="set policy='empty=zero', or remove judges with few grades",
                 code="empty_input",
             )
         limits = find_range(measure, values[is_defined], is_difference=runs.is_difference)

@@ -83,7 +83,7 @@ def refuse_aggregate(policy: Policy) -> None:
     if policy.aggregate != "mean":
         raise UsageError(
             f"a model's judgments help to estimate means, found aggregate={policy.aggregate!r}",
-            hint="use aggregate='mean'",
+            hint="set policy='aggregate=mean'",
             code="aggregate_unavailable",
         )
 

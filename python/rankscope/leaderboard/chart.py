@@ -83,7 +83,7 @@ class Standings:
         if not runs:
             raise EmptyError(
                 f"no run has a value of {name}",
-                hint="set a policy that keeps queries, such as empty=zero",
+                hint="keep queries without a value: policy='empty=zero'",
                 code="no_value",
             )
         return cls(name, "" if board.groups is None else board.sort, runs)

@@ -106,19 +106,26 @@ def check_policy(policy: Policy, given: QrelsAndRun | JoinedTable) -> None:
     """Raise an error for what SQL can't say, or can't say exactly."""
     if policy.ties == "input":
         why = "the rows of a table have no order"
-        raise refuse_policy("ties", "input", why, "say ties=doc_id, or add a column of ranks")
+        raise refuse_policy("ties", "input", why, 'set policy="ties=doc_id", or add ranks')
     if policy.ties == "average" and isinstance(given, QrelsAndRun):
         why = "an average over orders is not a sum over ranks"
-        raise refuse_policy("ties", "average", why, "say ties=doc_id")
+        raise refuse_policy("ties", "average", why, 'set policy="ties=doc_id"')
     if policy.ties != "average" and not given.has_documents:
         why = "it compares document IDs, and there are none"
         raise refuse_policy("ties", policy.ties, why, "name the column of documents")
     if policy.negative == "minmax":
         why = "the worst order of the documents is not part of the statements"
-        raise refuse_policy("negative", "minmax", why, "say negative=gain or nonrelevant")
+        raise refuse_policy(
+            "negative", "minmax", why, 'set policy="negative=gain" or "negative=nonrelevant"'
+        )
     if policy.unjudged not in ("nonrelevant", "remove"):
         why = "unjudged documents have no gain"
-        raise refuse_policy("unjudged", policy.unjudged, why, "say unjudged=nonrelevant or remove")
+        raise refuse_policy(
+            "unjudged",
+            policy.unjudged,
+            why,
+            'set policy="unjudged=nonrelevant" or "unjudged=remove"',
+        )
     if policy.missing_gain:
         why = "a table has no rows for documents that are not there"
         raise refuse_policy("missing_gain", policy.missing_gain, why, "leave it out")

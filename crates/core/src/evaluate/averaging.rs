@@ -62,5 +62,5 @@ pub fn unavailable(name: &str, wanted: &str) -> Error {
         "aggregate_unavailable",
         format!("expected measures {wanted}, found {name}"),
     )
-    .hint("say aggregate=\"mean\", or leave the measure out")
+    .hint("set policy=\"aggregate=mean\", or leave the measure out")
 }

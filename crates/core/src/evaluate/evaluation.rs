@@ -201,7 +201,7 @@ impl Evaluation {
                             show(id)
                         ),
                     )
-                    .hint("say missing=\"zero\" or \"skip\"")
+                    .hint("set policy=\"missing=zero\" or \"missing=skip\"")
                     .value(id));
                 }
                 Missing::Zero => {
@@ -258,7 +258,7 @@ impl Evaluation {
                         show(id)
                     ),
                 )
-                .hint("say empty=\"zero\" or \"skip\"")
+                .hint("set empty to \"zero\" or \"skip\", as in policy=\"empty=zero\"")
                 .value(id));
             }
             if let Some(counted) = policy.empty.value() {

@@ -218,7 +218,10 @@ impl Plan {
                 "negative_gain",
                 format!("expected grades of 0 and more, as negative=\"error\" says, found {grade}"),
             )
-            .hint("say negative=\"nonrelevant\" to give them no gain"));
+            .hint(
+                "to give them no gain, set negative to \"nonrelevant\", as in \
+                 policy=\"negative=nonrelevant\"",
+            ));
         }
         let has_none = |measure: &&Measure| !measure.kernel.averages_ties();
         if self.policy.ties == Ties::Average
@@ -233,7 +236,10 @@ impl Plan {
                     measure.name
                 ),
             )
-            .hint("say ties=\"doc_id\", or leave the measure out"));
+            .hint(
+                "set policy=\"ties=doc_id\", or \"ties=input\" if there are no document IDs, or \
+                 leave the measure out",
+            ));
         }
         self.measures.iter().try_for_each(|measure| {
             measure.check_aggregate(self.weights.is_some())?;

@@ -411,7 +411,7 @@ impl Gains {
                  negative=\"minmax\" needs, found ideal=\"whole\" or \"slots\""
                     .to_owned(),
             )
-            .hint("say ideal=\"judged\", or negative=\"gain\""));
+            .hint("write nDCG(ideal=\"judged\"), or set policy=\"negative=gain\""));
         }
         let counts_all =
             self.ideal == Ideal::Slots || (self.missing_gain != 0.0 && self.k < usize::MAX);

@@ -99,7 +99,7 @@ impl Kernel for Loss {
                 "expected nDCG as a share of the ideal, whose losses add up, found \
                  negative=\"minmax\"",
             )
-            .hint("say negative=\"gain\" or \"nonrelevant\""));
+            .hint("set policy=\"negative=gain\" or \"negative=nonrelevant\""));
         }
         self.gains.check(grades)
     }

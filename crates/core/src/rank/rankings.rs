@@ -221,7 +221,10 @@ impl Rankings {
                 "ties_need_ids",
                 "expected document ids, by which these ties are ordered, found none",
             )
-            .hint("name the column of ids, or say ties=\"average\" or \"input\""));
+            .hint(
+                "name the column of ids, or set ties to \"average\" or \"input\", as in \
+                 policy=\"ties=input\"",
+            ));
         }
         let axis = Arc::new(match ideal {
             Some((offsets, grades)) => {
