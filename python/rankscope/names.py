@@ -45,6 +45,17 @@ def quote(value: object) -> str:
     return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 
+def fold(name: str) -> str:
+    """Return what the spellings of one name share: case, underscores, hyphens and blanks differ.
+
+    Examples:
+        >>> fold("Query-ID") == fold("query_id"), fold("-1") == fold("1")
+        (True, False)
+    """
+    text = name.strip().casefold()
+    return text[:1] + text[1:].replace("_", "").replace("-", "").replace(" ", "")
+
+
 def find_closest(name: object, known: Iterable[str], *, likeness: float = 0.6) -> str | None:
     """Find the known name that a misspelled one was probably meant to be.
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from rankscope.deferred import np
 from rankscope.errors import FormatError, UsageError
-from rankscope.names import check_choice, is_real
+from rankscope.names import check_choice, fold, is_real, quote
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -44,6 +44,9 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "unknown": ("zero", "error"),
 }
 """The values of each field, default first."""
+
+SIGNS = "|,;"
+"""What can stand between several labels in one text."""
 
 LABELS = (
     "labels",
@@ -149,6 +152,10 @@ def grade_labels(
             file="labels",
             line=int(documents[at]) + 1,
         )
+    rows, known = np.flatnonzero(places == other), {fold(label): label for label in classes}
+    firsts = np.unique(labels.codes[rows], return_index=True)[1]
+    for at in rows[np.sort(firsts)].tolist():
+        _refuse_alike(labels.names[labels.codes[at]], int(documents[at]) + 1, known)
     if predicted is not None:
         wanted = np.full(len(labels.counts), other)
         wanted[predicted.counts > 0] = _place_labels(predicted, classes)
@@ -166,6 +173,23 @@ def grade_labels(
         starts = np.flatnonzero(np.diff(documents, prepend=-1))
         grades[is_labelled] = np.maximum.reduceat(weights[places], starts)
     return grades
+
+
+def _refuse_alike(label: str, line: int, known: Mapping[str, str]) -> None:
+    """Refuse a label that is a positive class but for its spelling, or that names several."""
+    parts = {sign: map(fold, label.split(sign)) for sign in SIGNS if sign in label}
+    sign = next((sign for sign, of in parts.items() if not known.keys().isdisjoint(of)), "")
+    if not sign and fold(label) not in known:
+        return
+    like = "several labels" if sign else repr(known[fold(label)])
+    way = f"write separator={sign!r}" if sign else f"write {like} in the data"
+    raise FormatError(
+        f"label {quote(label)} is not one of {', '.join(known.values())}, but looks like {like}",
+        hint=f"{way}; otherwise, give it a weight of its own: positive={{…, {quote(label)}: 0}}",
+        code="unknown_label",
+        file="labels",
+        line=line,
+    )
 
 
 def _place_labels(labels: Labels, classes: list[str]) -> NDArray[np.int64]:
