@@ -78,9 +78,7 @@ DELIMITED = (
         "score_not_number",
         NEXT_CSV + 1,
     ),
-    csv_file(
-        "C2 case", CSV.replace(b"doc_id", b"Doc_ID", 1), "columns", hint="did you mean 'Doc_ID'"
-    ),
+    csv_file("C2 case", CSV.replace(b"doc_id", b"Doc_ID", 1), rows=RUN_ROWS),
     csv_file(
         "C2 misspelt", CSV.replace(b"score", b"scoer", 1), "columns", hint="did you mean 'scoer'"
     ),

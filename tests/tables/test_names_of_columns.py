@@ -10,8 +10,9 @@ import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import AP, DCG, RR, Rankings, Table, nDCG
-from rankscope._inputs.column_names import SYNONYMS
+from rankscope._inputs.column_names import FOLDED, SYNONYMS
 from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
+from rankscope.names import fold
 
 from tests.generated import examples
 
@@ -121,12 +122,12 @@ def test_every_name_of_a_document_that_the_monitor_knows_is_known_to_tables():
     lists = {"query_response_hit_ids", "doc_ids", "item_ids", "scores", "grades"}
     pairs = [("doc", "doc_id"), ("rank", "rank"), ("score", "score"), ("relevance", "relevance")]
     for role, field in pairs:
-        assert {*ITEM_NAMES[field]} - lists <= {*SYNONYMS[role]}
-    assert {*RANKING_NAMES["ranking_id"]} <= {*SYNONYMS["query"]}
+        assert {*map(fold, {*ITEM_NAMES[field]} - lists)} <= FOLDED[role]
+    assert {*map(fold, RANKING_NAMES["ranking_id"])} <= FOLDED["query"]
 
 
 def test_a_name_has_one_role():
-    names = [name for of in SYNONYMS.values() for name in of]
+    names = [fold(name) for of in SYNONYMS.values() for name in of]
     assert len(set(names)) == len(names)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rankscope._core import Judgments, Rankings
     from rankscope._evaluate.query_values import Groups
     from rankscope._inputs.qrels import Queries
+    from rankscope._inputs.reading import Note
     from rankscope.output.ids import Ids, SourceIds
     from rankscope.settings.policy import Duplicates, ScoreType, Ties
 
@@ -56,7 +57,7 @@ class Columns:
         name: str,
         choices: Choices,
         *,
-        notes: Sequence[tuple[str, int, int]] = (),
+        notes: Sequence[Note] = (),
         judgments: Judgments | None = None,
     ) -> None:
         self._queries = queries

@@ -18,7 +18,7 @@ from rankscope._evaluate.question import (
     split_question,
 )
 from rankscope._evaluate.settings import Settings
-from rankscope._inputs.documents import is_record
+from rankscope._inputs.documents import has_query
 from rankscope._inputs.needs import load_items, read_items_for
 from rankscope._inputs.recognition import (
     has_documents,
@@ -26,9 +26,10 @@ from rankscope._inputs.recognition import (
     is_single_column,
     is_table,
     name_series,
+    pair_lists,
     refuse_splits,
 )
-from rankscope.errors import UsageError
+from rankscope.errors import FormatError, UsageError
 from rankscope.file import File
 from rankscope.records import replace
 from rankscope.settings.interval import read_interval
@@ -287,10 +288,17 @@ def evaluate(
     )
     if judged is None:
         from rankscope._evaluate.evaluate_table import evaluate_table  # noqa: PLC0415 - only tables need it
+        from rankscope._inputs.rows import read_pair  # noqa: PLC0415 - as above
 
         refuse_unused({"subtopics": subtopics}, "one table: it is for judgments and runs")
         grouped = {"assume_grouped": assume_grouped or None}
-        return evaluate_table(given, settings, columns, own, options={**options, **grouped})
+        try:
+            return evaluate_table(given, settings, columns, own, options={**options, **grouped})
+        except FormatError as error:
+            pair = read_pair(given, own) if error.code == "columns" else None
+            if pair is None:
+                raise
+        judged, given = pair
     refuse_table_options(columns, assume_grouped=assume_grouped)
     if are_matrices(judged, given):
         from rankscope._evaluate.rankings import evaluate_matrices  # noqa: PLC0415 - as above
@@ -298,7 +306,8 @@ def evaluate(
         beside = {"attributes": attributes, "subtopics": subtopics}
         refuse_reading({**options, **beside}, "arrays of grades and scores")
         return evaluate_matrices(judged, given, settings, own)
-    named = read_named_runs(given)
+    judged, given = pair_lists(judged, given)
+    named = read_named_runs(given, own.columns)
     runs: dict[str, InputLike] = {"": given} if named is None else named
     of_qrels = replace(own, progress=own.progress is True)
     qrels = load_qrels_for(judged, runs.values(), wanted, of_qrels, subtopics=subtopics)
@@ -341,7 +350,7 @@ def name_runs(given: object) -> dict[str, InputLike]:
     return runs
 
 
-def read_named_runs(given: object) -> dict[str, InputLike] | None:
+def read_named_runs(given: object, columns: Mapping[str, str] = {}) -> dict[str, InputLike] | None:
     """Return several runs by name; `None` if it is one run."""
     if isinstance(given, list | tuple) and given and isinstance(given[0], str | os.PathLike | File):
         return name_runs(given)
@@ -355,19 +364,19 @@ def read_named_runs(given: object) -> dict[str, InputLike] | None:
     refuse_splits(given, "run")
     first = name_series(next(iter(given.values())), "run")
     is_run = isinstance(first, str | bytes | os.PathLike | File) or is_of_ranx(first)
-    is_run = is_run or (is_table(first) and not is_single_column(first)) or _is_rows(first)
+    is_run = is_run or (is_table(first) and not is_single_column(first)) or _is_rows(first, columns)
     # The values of one run are the documents of queries, those of several runs are queries.
     if isinstance(first, Mapping):
         is_run = bool(first) and all(map(has_documents, first.values()))
     return {str(name): run for name, run in given.items()} if is_run else None
 
 
-def _is_rows(given: object) -> bool:
-    """Check whether a list has rows of query, document and score, or records, and not ids."""
+def _is_rows(given: object, columns: Mapping[str, str]) -> bool:
+    """Check whether a list has rows or records with their query, and not the documents of one."""
     if not isinstance(given, list | tuple) or not given:
         return hasattr(given, "scoreddocs_iter")
     is_row = isinstance(given[0], tuple | list) and len(given[0]) == 3
-    return is_row or is_record(given[0], {})
+    return is_row or has_query(given[0], columns)
 
 
 def read_items(

@@ -28,7 +28,7 @@ from rankscope._inputs.recognition import find_stream, recognise_table
 from rankscope._inputs.rows import columns_of
 from rankscope._inputs.table_files import TableFile
 from rankscope._inputs.tabular import open_joined
-from rankscope.errors import EmptyError, FormatError
+from rankscope.errors import EmptyError, InputError
 from rankscope.output.ids import TEXT
 from rankscope.records import replace
 
@@ -144,7 +144,7 @@ class TableEvaluator:
         """Evaluate all rows of some queries; return whether none of the queries came before."""
         try:
             columns = columns_of(rows, self._file).joined(self._attributes)
-        except FormatError as error:
+        except InputError as error:
             error.line = error.line and error.line + self._rows
             raise
         is_new = self._stream.push(self._plan, columns.to_core(), *self._settings)

@@ -17,20 +17,19 @@ from rankscope._evaluate.runs import evaluate_input
 from rankscope._evaluate.settings import Known, Request, Settings, refuse_whole_run
 from rankscope._evaluate.slices import make_estimates, make_slices
 from rankscope.errors import FormatError
-from rankscope.output.diagnostics import describe
+from rankscope.output.diagnostics import Diagnostic, describe
 from rankscope.output.estimate import estimate_run
 from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, Protocol, TypeAlias
 
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._evaluate.settings import Request
     from rankscope._inputs.qrels import Qrels, Queries
     from rankscope._inputs.reading import Note
-    from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.estimate import Estimate
     from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
@@ -103,7 +102,7 @@ def make_evaluation(
     *,
     queries: Queries,
     run_name: str,
-    run_notes: Iterable[tuple[str, int, int]] = (),
+    run_notes: Iterable[Note] = (),
 ) -> Evaluation:
     """Make a result from the core's answer."""
     interval, items = settings.interval, settings.items
@@ -168,7 +167,7 @@ def describe_answer(
     *,
     queries: Queries,
     run_name: str,
-    run_notes: Iterable[tuple[str, int, int]] = (),
+    run_notes: Iterable[Note] = (),
     duplicates: str,
 ) -> tuple[Counts, list[Diagnostic]]:
     """Return the counts and the notes of the core's answer."""
@@ -186,15 +185,9 @@ def describe_answer(
         unjudged_at_k={k: unjudged for k, (_, unjudged) in at_cutoffs.items()},
     )
     choices = request.policy.to_dict() | {"duplicates": queries.duplicates}
-    notes = [
-        describe(code, count, choices, file=queries.name, line=line)
-        for code, count, line in queries.notes
-    ]
+    notes = [_describe(note, choices, queries.name) for note in queries.notes]
     choices["duplicates"] = duplicates
-    notes += [
-        describe(code, count, choices, file=run_name, line=line)
-        for code, count, line in (*run_notes, *answer.notes())
-    ]
+    notes += [_describe(note, choices, run_name) for note in (*run_notes, *answer.notes())]
     if queries.subtopics and not all(measure.row.subtopics for measure in request.measures):
         notes.append(describe("subtopics_joined", queries.subtopics, choices))
     notes += [
@@ -225,6 +218,13 @@ def describe_answer(
     choices["candidates"] = candidates
     notes += [describe(code, count, choices) for code, count in whole.items() if count]
     return counts, notes
+
+
+def _describe(note: Note, choices: Mapping[str, object], file: str) -> Diagnostic:
+    if isinstance(note, Diagnostic):
+        return note
+    code, count, line = note
+    return describe(code, count, choices, file=file, line=line)
 
 
 def refuse_diagnostics(notes: Iterable[Diagnostic]) -> None:

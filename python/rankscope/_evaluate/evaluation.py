@@ -260,8 +260,13 @@ class Evaluation(Exported, Mapping[str, float]):
 
     @property
     def small_print(self) -> tuple[str, ...]:
-        """The lines with the convention, the policy, the intervals and the notes."""
-        return tuple(self._remarks())
+        """The lines with the columns, the convention, the policy, the intervals and the notes.
+
+        The columns are those of the table, or of the judgments, that were found by their names.
+        """
+        usual = ", ".join(f"{role}={name}" for role, name in self.source.usual.items())
+        columns = [f"columns of {self._queries.name}: {usual}"] if usual else []
+        return (*columns, *self._remarks())
 
     def _parts(self) -> list[str | Table]:
         columns = {"measure": [*self], "value": [*map(format_value, self.values())]}

@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from rankscope._inputs.reading import Note
     from rankscope.measures.reading import Measures
     from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike, Second
@@ -27,7 +28,7 @@ def load_qrels(given: InputLike | Qrels, reading: Reading, second: Second = "") 
 def read_qrels(given: InputLike, reading: Reading, second: Second = "") -> Qrels:
     """Read judgments."""
     found = recognise(given, "qrels", reading.columns)
-    notes: list[tuple[str, int, int]] = []
+    notes: list[Note] = []
     with watch(found, reading.progress) as tell:
         judgments, source = read_judgments(found, reading, notes=notes, second=second, tell=tell)
     queries = Queries(

@@ -6,30 +6,34 @@ from collections import Counter
 from itertools import islice
 
 from rankscope.errors import DuplicateError, FormatError
-from rankscope.names import LONGEST_QUOTE, MOST_NAMES, find_closest, quote
+from rankscope.names import LONGEST_QUOTE, MOST_NAMES, find_closest, fold, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import TypeVar
 
-USERS = ("user_id", "user", "userId")
+    Name = TypeVar("Name")
+
+USERS = ("user_id", "user")
 """Names of users, whose rows are one query where there is no other column of queries."""
+VISITS = ("session_id", "request_id", "impression_id")
+"""Names of what a user does at one time, whose rows are one query."""
 
 # Besides common names, these are those of Arize (`prediction_group_id`, `prediction_id`,
 # `prediction_score`, `relevance_score`), of User Behavior Insights (`object_id`, and nested fields
 # as `pandas.json_normalize` calls them), of Hugging Face and BEIR (`query-id`, `corpus-id`), and of
-# recommenders (`user_id`, `item_id`, `rating`, and `userId`, `movieId` of MovieLens).
+# recommenders (`user_id`, `item_id`, `rating`, and `movieId` of MovieLens).
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "query": (
-        *("query_id", "qid", "q_id", "query-id", "query", "topic", "topic_id", *USERS),
-        *("search_group_id", "prediction_group_id", "group_id", "ranking_id", "search_id"),
+        *("query_id", "qid", "query", "topic", "topic_id", *USERS, "search_group_id"),
+        *("prediction_group_id", "group_id", "ranking_id", "search_id", *VISITS),
         *("question_id", "question"),
     ),
     "doc": (
-        *("doc_id", "docno", "docid", "doc", "doc_ids", "item_id", "item_ids", "item"),
-        *("document_id", "itemId", "movieId", "movie_id", "track_id", "product_id", "corpus-id"),
-        *("passage_id", "chunk_id", "object_id", "event_attributes.object.object_id"),
-        "prediction_id",
+        *("doc_id", "docno", "doc", "doc_ids", "item_id", "item_ids", "item", "document_id"),
+        *("movie_id", "track_id", "product_id", "corpus_id", "passage_id", "chunk_id", "sku"),
+        *("iid", "did", "object_id", "event_attributes.object.object_id", "prediction_id"),
     ),
     "relevance": (
         *("relevance", "rel", "label", "grade", "grades", "gains", "gain", "target"),
@@ -41,28 +45,33 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     ),
     "rank": ("rank", "ranks", "position", "event_attributes.position.ordinal"),
 }
-"""The names under which a column is found that is not named."""
+"""The names under which a column is found that is not named, in any spelling: see `fold`."""
 
 ROLES = {
     **SYNONYMS,
     "subtopic": ("subtopic", "subtopic_id", "iteration", "aspect", "intent"),
     "stratum": ("stratum", "stratum_id", "strata"),
+    "relevant": ("relevant", "relevant_ids", "relevant_docs"),
+    "retrieved": ("retrieved", "retrieved_ids", "retrieved_docs"),
     "time": (
         *("created_at", "date", "datetime", "event_time", "prediction_timestamp", "time"),
         *("timestamp", "ts"),
     ),
 }
-"""The same, with the columns that only judgments by subtopic, of samples, or logs have."""
+"""The same, with the columns that only judgments by subtopic, of samples, logs or lists have."""
+
+FOLDED = {role: frozenset(map(fold, names)) for role, names in {**ROLES, "user": USERS}.items()}
+"""These names and those of users as `fold` returns them."""
 
 ITEMS = ("items", "docs", "documents", "results", "ranking")
 """The names under which a list of objects is found, each a document with its score or grade."""
 
-UNSURE = {*USERS, "query", "topic", "question"}
+UNSURE = {*FOLDED["user"], "query", "topic", "question"}
 BESIDE = {
-    "query": ({*SYNONYMS["query"]} - {*UNSURE, "topic_id", "group_id"}, UNSURE),
+    "query": (FOLDED["query"] - {*UNSURE, "topicid", "groupid"}, UNSURE),
     "doc": (
-        {"doc_id", "docno", "docid", "item_id", "product_id", "document_id", "object_id"},
-        {"prediction_id", "itemId", "movieId", "movie_id", "track_id"},
+        {"docid", "docno", "itemid", "productid", "documentid", "objectid"},
+        {"predictionid", "movieid", "trackid", "sku", "iid", "did"},
     ),
 }
 """By role, sure names, and names that mean something else in a table that has one of those."""
@@ -79,6 +88,11 @@ LIKELY = {
 }
 """By role, parts of the names that such columns often have, for hints."""
 
+LISTS = ("session", "search", "request", "visit", "impression")
+"""What a column can be named after that tells the lists of a query apart."""
+KEYS = tuple(f"{word}{end}" for word in LISTS for end in ("id", "key"))
+"""How the names of their IDs end, as `fold` returns them."""
+
 MOST_SHOWN = 50
 """How many names of columns an error lists."""
 MOST_USUAL = 5
@@ -91,6 +105,11 @@ def check_names(names: Sequence[str]) -> None:
     if doubled:
         message = f"expected different column names, found {list_names(doubled)} more than once"
         raise FormatError(message, hint="rename one of them", code="columns")
+
+
+def list_usual(names: Iterable[Name], role: str) -> list[Name]:
+    """Return those of some names that are usual for a role."""
+    return [name for name in names if fold(str(name)) in FOLDED[role]]
 
 
 def find_column(
@@ -107,17 +126,28 @@ def find_column(
         # A column of its own name, such as one to group by, has no role.
         of = "" if role == name else f" of {role}"
         raise no_column(names, f"the column {quote(str(name))}{of}", str(name))
-    columns = [column for column in names if column in ROLES[role]]
+    columns = list_usual(names, role)
+    if role == "relevance" and list_usual(names, "retrieved"):
+        # Beside retrieved documents without a score or a rank, `relevant` are the other documents.
+        is_ranked = list_usual(names, "score") or list_usual(names, "rank")
+        columns = [name for name in columns if is_ranked or not list_usual([name], "relevant")]
     if len(columns) > 1:
-        columns = [column for column in columns if column not in attributes] or columns
+        others = {*map(fold, attributes)}
+        columns = [column for column in columns if fold(column) not in others] or columns
     sure, unsure = BESIDE.get(role, (set(), set()))
-    if not sure.isdisjoint(columns):
-        columns = [column for column in columns if column not in unsure]
+    if not sure.isdisjoint(map(fold, columns)):
+        columns = [column for column in columns if fold(column) not in unsure]
     if len(columns) > 1:
         message = f"expected one column of {role}, found {' and '.join(columns)}"
         hint = f"say which: {_write_choice(role, columns[0])}"
         raise FormatError(message, hint=hint, code="columns")
     return columns[0] if columns else None
+
+
+def splits_of(names: Sequence[str], known: Iterable[str]) -> list[str]:
+    """Return the columns beside known ones that are named as those of sessions or searches."""
+    unused = {name: fold(name) for name in names if name not in {*known}}
+    return [name for name, text in unused.items() if text in LISTS or text.endswith(KEYS)]
 
 
 def find_grades(names: Sequence[str], given: Mapping[str, str | None]) -> str | None:
@@ -135,11 +165,12 @@ def find_grades(names: Sequence[str], given: Mapping[str, str | None]) -> str | 
     grade, query, doc = columns["relevance"], columns["query"], columns["doc"]
     if grade is not None or query is None or doc is None:
         return grade
-    if (query, doc, columns["score"]) == ("query-id", "corpus-id", "score"):
-        return "score"
     run = columns["score"] or columns["rank"]
-    second = {given.get("subtopic"), given.get("stratum")}
-    others = [name for name in names if name not in {query, doc, *second, *ROLES["time"], *USERS}]
+    if run and [*map(fold, (query, doc, run))] == ["queryid", "corpusid", "score"]:
+        return run
+    known = {query, doc, given.get("subtopic"), given.get("stratum")}
+    known |= {*list_usual(names, "time"), *list_usual(names, "user")}
+    others = [name for name in names if name not in known]
     if run is None and not others:
         return None
     choice = _write_choice("relevance", run or _guess(others, "relevance") or others[0])
@@ -165,8 +196,11 @@ def no_column(names: Sequence[str], wanted: str, name: str) -> FormatError:
     lowered = {name.lower(): name for name in islice(names, MOST_NAMES)}
     words = [name, *ROLES.get(name, ())]
     close = (find_closest(word, lowered, likeness=like) for like in (1.0, 0.75) for word in words)
-    if closest := next(filter(None, close), None):
-        hint = f"did you mean {lowered[closest]!r}?"
+    closest = next(filter(None, close), "")
+    if closest:
+        column = lowered[closest]
+        hint = f"did you mean {column!r}?"
+        hint += f" If so, name it: {_write_choice(name, column)}" if name in ROLES else ""
     elif name in ROLES:
         # What orders the documents can be ranks as well as scores.
         role = "rank" if name == "score" and _guess(names, "rank") else name
@@ -185,14 +219,16 @@ def _write_choice(role: str, name: str) -> str:
 
 def _guess(names: Sequence[str], role: str) -> str | None:
     """Return the column that a role could mean, for hints."""
-    usual = {name for of in SYNONYMS.values() for name in of}
-    unusual = [name for name in islice(names, MOST_NAMES) if name not in usual]
-    return next((name for part in LIKELY[role] for name in unusual if part in name.lower()), None)
+    usual = {name for of in SYNONYMS for name in FOLDED[of]}
+    unusual = [name for name in islice(names, MOST_NAMES) if fold(name) not in usual]
+    return next(
+        (name for part in LIKELY.get(role, ()) for name in unusual if part in name.lower()), None
+    )
 
 
 def explain_users(error: Exception, names: Sequence[str], query: str | None) -> None:
     """Say in the hint of a duplicate that all rows of a user are taken for one query."""
-    if isinstance(error, DuplicateError) and query in USERS:
+    if isinstance(error, DuplicateError) and list_usual([query], "user"):
         column = _guess(names, "query")
         error.hint = (
             f"all rows with the same {query} count as one query. If users search more than once, "

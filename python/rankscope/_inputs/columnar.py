@@ -8,9 +8,9 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from rankscope._inputs.arrow import check_batch
+from rankscope._inputs.column_names import ITEMS
 from rankscope._inputs.columns import is_list
 from rankscope._inputs.files import check_ratio
-from rankscope._inputs.roles import ITEMS
 from rankscope._inputs.text import Lines, Reader
 from rankscope.deferred import pa, pc, pq
 

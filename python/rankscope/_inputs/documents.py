@@ -12,15 +12,16 @@ from collections.abc import Set as AbstractSet
 from itertools import chain, islice
 from operator import getitem
 
-from rankscope._inputs.column_names import ROLES
+from rankscope._inputs.column_names import FOLDED, find_column, list_usual, no_role
 from rankscope.errors import FormatError, LimitError
+from rankscope.names import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-USUAL = {name for of in ROLES.values() for name in of}
+USUAL = {name for of in FOLDED.values() for name in of}
 """The names that say what the fields of a record are."""
 FIELDS = ("_fields", "__dataclass_fields__", "__attrs_attrs__", "model_fields")
 """Where types list their fields: named tuples, data classes, attrs, Pydantic."""
@@ -51,8 +52,17 @@ def is_record(value: object, columns: Mapping[str, str]) -> bool:
     A named tuple none of whose names is known is a tuple.
     """
     names = _list_fields(value)
-    is_named = not isinstance(value, tuple) or not USUAL.union(columns.values()).isdisjoint(names)
+    is_named = not isinstance(value, tuple) or not USUAL.union(
+        map(fold, columns.values())
+    ).isdisjoint(map(fold, names))
     return isinstance(value, Mapping) or (bool(names) and is_named)
+
+
+def has_query(value: object, columns: Mapping[str, str]) -> bool:
+    """Check whether a value is a record that says of which query it is."""
+    names = [*value] if isinstance(value, Mapping) else _list_fields(value)
+    is_query = columns.get("query") in names or bool(list_usual(names, "query"))
+    return is_query and is_record(value, columns)
 
 
 def name_records(rows: Iterable[Any], role: str, columns: Mapping[str, str]) -> Any:  # noqa: ANN401 - see below
@@ -109,7 +119,26 @@ def open_documents(docs: Any, is_judged: bool, place: str) -> tuple[str, object]
     listed = docs.to_pylist() if hasattr(docs, "to_pylist") else list(docs)
     if listed and all(isinstance(doc, tuple | list) and len(doc) == 2 for doc in listed):
         return "pairs", list(map(tuple, listed))
-    return "ids", listed
+    if not listed or isinstance(listed[0], str | int | tuple):
+        return "ids", listed
+    named = name_records(listed, place, {})
+    return _open_records(named, is_judged, place) if isinstance(named, dict) else ("ids", listed)
+
+
+def _open_records(columns: Mapping[str, list[Any]], is_judged: bool, place: str) -> Any:  # noqa: ANN401 - as above
+    """Return the documents of a query that are records, with their grades, scores or ranks."""
+    role, names = "relevance" if is_judged else "score", [*columns]
+    doc, number, rank = (find_column(names, of, None) for of in ("doc", role, "rank"))
+    # What isn't in a usual field could be a grade; documents without scores are in rank order.
+    if doc is None or (number is None and is_judged and len(names) > 1):
+        error = no_role(names, role if doc else "doc")
+        error.hint, error.file = f"write {{'doc_id': 'd1', {role!r}: 1}}", place
+        raise error
+    if number is not None:
+        return "pairs", [*zip(columns[doc], columns[number], strict=True)]
+    if rank is not None and not is_judged:
+        return "pairs", [(name, -at) for name, at in zip(columns[doc], columns[rank], strict=True)]
+    return "ids", columns[doc]
 
 
 def _find_mistake(docs: Any, number: str, ids: str, *, is_mapping: bool) -> str:  # noqa: ANN401 - as above

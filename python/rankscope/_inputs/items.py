@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from rankscope._core import Items as CoreItems
 from rankscope._core import Judgments
-from rankscope._inputs.column_names import SYNONYMS, USERS
+from rankscope._inputs.column_names import SYNONYMS, USERS, list_usual
 from rankscope._inputs.columns import count_ids, read_ids
 from rankscope._inputs.item_attributes import describe_columns, describe_mapping
 from rankscope._inputs.reading import read_judgments, read_lines, refuse_unnamed_columns
@@ -20,7 +21,7 @@ from rankscope._inputs.recognition import is_single_column, is_table, recognise
 from rankscope._inputs.rows import open_columns
 from rankscope.errors import EmptyError, FormatError, InputError
 from rankscope.file import File
-from rankscope.names import quote
+from rankscope.names import MOST_NAMES, quote
 from rankscope.records import replace
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def read_catalogue(catalogue: Any, reading: Reading) -> IdColumn:  # noqa: ANN40
         file = recognise(catalogue, "catalogue", reading.columns)
         if file.kind == "file":
             lines = read_lines(file, reading.encoding)
-            has_header = bool(lines) and lines[0] in SYNONYMS["doc"]
+            has_header = bool(list_usual(lines[:1], "doc"))
             return read_ids(lines[has_header:], "catalogue")
     elif is_single_column(catalogue) or hasattr(catalogue, "dtype"):
         return read_ids(catalogue, "catalogue")
@@ -132,7 +133,7 @@ def describe_items(items: Any, reading: Reading) -> tuple[Described, tuple[Diagn
     notes: list[Diagnostic] = []
     try:
         if isinstance(items, Mapping):
-            named = [items[name] for name in SYNONYMS["doc"] if name in items]
+            named = [items[name] for name in list_usual(islice(items, MOST_NAMES), "doc")]
             if not any(isinstance(ids, Sized) and not isinstance(ids, str) for ids in named):
                 return describe_mapping(items, notes), tuple(notes)
         with _open_items(items, reading) as table:
@@ -153,7 +154,7 @@ def _open_items(items: object, reading: Reading) -> Iterator[Columns]:
     """Open a table of items with all of its columns."""
     roles = {"doc": reading.columns.get("doc")}
     with open_columns(items, reading, roles, None, required=["doc"]) as table:
-        for user in [name for name in table.names if name in USERS]:
+        for user in list_usual(table.names, "user"):
             message = f"expected what items are like, found a column of users, {quote(user)}"
             hint = "if these are the interactions of users with items, write history="
             raise FormatError(message, hint=hint, code="columns")

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankscope._inputs.column_names import ITEMS
 from rankscope._inputs.columns import FAILURES, are_finite, is_list
 from rankscope._inputs.doubles import code_of
-from rankscope._inputs.roles import ID_ROLES, ITEMS, role_of
+from rankscope._inputs.roles import ID_ROLES, role_of
 from rankscope._inputs.text import (
     NUMBER_ROLES,
     Lines,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from rankscope._core import Judgments
     from rankscope._inputs.attribution import Positive, Settings
+    from rankscope._inputs.reading import Note
     from rankscope.output.ids import Ids
 
 
@@ -32,7 +33,7 @@ class Queries:
     name: str
     duplicates: str
     read_ids: Callable[[], list[str]]
-    notes: tuple[tuple[str, int, int], ...] = ()
+    notes: tuple[Note, ...] = ()
     source: SourceIds = TEXT
     subtopics: int = 0
 

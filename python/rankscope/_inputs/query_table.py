@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankscope._inputs.arrow import to_array
+from rankscope._inputs.column_names import VISITS
 from rankscope._inputs.columns import list_texts, to_arrow
 from rankscope._inputs.rows import open_columns
 from rankscope.errors import FormatError
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from rankscope.settings.reading import Reading
 
 
-BESIDES = ("query", "topic", "topic_id", "user_id")
+BESIDES = ("query", "topic", "topic_id", "user_id", *VISITS)
 """Columns that can be those of queries, but are attributes in a table that has another one."""
 
 

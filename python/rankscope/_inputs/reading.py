@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from rankscope._inputs.recognition import Input
+    from rankscope.output.diagnostics import Diagnostic
     from rankscope.settings.reading import Reading
     from rankscope.typing import Second
 
     Tell: TypeAlias = Callable[[int], None] | None
     """What is called with the bytes of an input read so far."""
-    Note: TypeAlias = tuple[str, int, int]
+    Note: TypeAlias = Diagnostic | tuple[str, int, int]
 
 WITHOUT_GRADE = {"missing_relevance", "rel_not_number"}
 """The codes of errors about a judgment that has no grade."""

@@ -6,13 +6,15 @@ import os
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing, contextmanager
+from itertools import islice
 
 from rankscope._core import Run
 from rankscope._inputs import files as paths
-from rankscope._inputs.column_names import ITEMS, SYNONYMS
+from rankscope._inputs.column_names import FOLDED, ITEMS, SYNONYMS, list_usual
 from rankscope._inputs.documents import is_of, library_of, name_records
 from rankscope.errors import FormatError, RankscopeError
 from rankscope.file import File
+from rankscope.names import fold
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 BYTES = "<bytes>"
 """What the core calls the bytes of a file."""
 REMOTE = {"s3", "gs", "az", "abfs", "abfss", "http", "https"}
+ROW = (3, 4)
+"""How many values a row has without names, with a subtopic or without one."""
+MOST_COLUMNS = 100
+"""So many keys of a mapping are compared with the names of columns in any spelling."""
 LIBRARIES = {"_duckdb", "datasets", "duckdb", "narwhals", "numpy", "pandas", "polars", "pyarrow"}
 
 
@@ -183,8 +189,10 @@ def _recognise_file(given: Any, role: str, columns: Mapping[str, str]) -> Input:
 
             if (current := find_current(path)) is not None:
                 return Input("table", current, name, "arrow", columns)
-        usual = {name for of in SYNONYMS.values() for name in of} | set(columns.values())
-        form = form or paths.recognise_path(path, lambda names: not usual.isdisjoint(names))
+        usual = {name for of in SYNONYMS for name in FOLDED[of]}.union(map(fold, columns.values()))
+        form = form or paths.recognise_path(
+            path, lambda names: not usual.isdisjoint(map(fold, names))
+        )
     else:
         form = form or paths.tell_text(path[: paths.HEAD])
     if form == "trec":
@@ -216,10 +224,13 @@ def shorten_names(names: Sequence[str]) -> list[str]:
 
 def _has_columns(value: object, columns: Mapping[str, str]) -> bool:
     """Check whether a mapping has the columns of a table by name, and not documents by query."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, Mapping) or isinstance(
+        next(iter(value.values()), None), Mapping | AbstractSet
+    ):
         return False
     for role in ("query", "doc"):
         names = [name for name in (columns.get(role), *SYNONYMS[role]) if name in value]
+        names += list_usual(islice(value, MOST_COLUMNS), role)
         if role == "doc":
             names += [name for name in ITEMS if name in value and _has_objects(value[name])]
         if not names or isinstance(value[names[0]], Mapping | AbstractSet):
@@ -238,6 +249,29 @@ def has_documents(value: object) -> bool:
     is_text = isinstance(value, str | bytes | bytearray | memoryview)
     is_list = isinstance(value, Mapping | AbstractSet | Sequence) or is_single_column(value)
     return not is_text and (is_list or getattr(value, "ndim", 0) == 1)
+
+
+def pair_lists(judged: Any, retrieved: Any) -> tuple[Any, Any]:  # noqa: ANN401 - what a caller has
+    """Return parallel lists with the documents of each query by their place, others as they are."""
+    if not (_are_lists(judged) and _are_lists(retrieved)):
+        return judged, retrieved
+    if len(judged) != len(retrieved):
+        message = f"expected two lists of one length, found {len(judged)} and {len(retrieved)}"
+        hint = "write one list of relevant and one of retrieved documents for each query"
+        raise _refuse(message, hint, "run", "length_mismatch")
+    return dict(enumerate(judged)), dict(enumerate(retrieved))
+
+
+def _are_lists(value: object) -> bool:
+    """Check whether a list has lists of IDs, and not rows of query, document and number."""
+    if not isinstance(value, list | tuple) or not all(
+        isinstance(docs, list | set | frozenset) and {*map(type, docs)} in ({str}, {int}, set())
+        for docs in value
+    ):
+        return False
+    lists = [list(docs) for docs in value if docs]
+    numbers = [str(docs[-1]).lstrip("-").replace(".", "", 1) for docs in lists if len(docs) in ROW]
+    return len(numbers) < len(lists) or not all(map(str.isdecimal, numbers))
 
 
 def is_of_ranx(value: object) -> bool:
@@ -276,7 +310,7 @@ def name_series(value: Any, role: str) -> Any:  # noqa: ANN401 - what a caller h
     """Return a column of pandas whose index has queries and documents as a table."""
     if not is_of(value, "pandas", "Series") or value.index.nlevels == 1:
         return value
-    is_named = any(value.name in SYNONYMS[of] for of in ("relevance", "score", "rank"))
+    is_named = any(list_usual([value.name], of) for of in ("relevance", "score", "rank"))
     name = "relevance" if role == "qrels" else "score"
     return value.to_frame(value.name if is_named else name)
 

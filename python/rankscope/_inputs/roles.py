@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rankscope._inputs.column_names import ITEMS, check_names, find_column, find_grades, no_role
+from rankscope._inputs.column_names import check_names, find_column, find_grades, no_role, splits_of
 from rankscope._inputs.columns import simplify, spell_ids, to_doubles
 from rankscope.deferred import pa
 from rankscope.errors import FormatError
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-__all__ = ["ID_ROLES", "ITEMS", "NUMBER_ROLES", "Wanted", "normalise", "role_of"]
-
 ID_ROLES = ("query", "doc")
+SPLIT = "split "
+"""How the role of a column begins that is only read to check that it doesn't split queries."""
 NUMBER_ROLES = ("relevance", "score", "rank", "weight")
 
 
@@ -31,6 +31,7 @@ class Wanted:
         besides: Columns that aren't taken for a query if there is another one.
         labels: Those of the further columns that hold labels in place of grades.
         is_judged: Whether the rows are judgments, which may have no grades: see `find_grades`.
+        is_ranked: Whether the rows of a query are a list, which another column may divide.
         has_real_numbers: Whether numbers of further columns needn't be whole in JSON Lines, where
             those of the first row are.
         is_flat: Whether a list of objects is a value of its row, and not the documents of a query.
@@ -42,6 +43,7 @@ class Wanted:
     besides: Sequence[str] = ()
     labels: Sequence[str] = ()
     is_judged: bool = False
+    is_ranked: bool = False
     has_real_numbers: bool = False
     is_flat: bool = False
 
@@ -65,6 +67,8 @@ class Wanted:
             if self.is_judged and "relevance" not in found:
                 column = find_grades([*names, *fields.values()], {**self.roles, **found})
                 found |= {} if column is None else {"relevance": column}
+            if self.is_ranked and "query" in found and self.roles["query"] is None:
+                found |= {f"{SPLIT}{name}": name for name in splits_of(names, found.values())}
         except FormatError as error:
             error.file = file
             raise

@@ -28,7 +28,7 @@ from rankscope._inputs.roles import Wanted
 from rankscope._inputs.table_files import TableFile
 from rankscope._inputs.tables import open_table
 from rankscope.deferred import pa
-from rankscope.errors import FormatError, InputError, RankscopeError
+from rankscope.errors import DuplicateError, FormatError, InputError, RankscopeError
 from rankscope.output.ids import AttributeColumn, SourceIds
 from rankscope.records import replace
 
@@ -224,7 +224,8 @@ class JoinedRows:
 
 
 def columns_of(rows: Any, file: TableFile) -> Columns:  # noqa: ANN401 - as above
-    """Return some rows of a file, whose arrays were checked when they were read."""
+    """Return all rows of some queries of a file, whose arrays were checked when they were read."""
+    file.note_splits(rows)
     table = dict(zip(rows.column_names, rows.columns, strict=True))
     return Columns(table, file.columns, file.names, file.describe_ids(), is_text=file.is_text)
 
@@ -234,12 +235,39 @@ def read_whole(file: TableFile, notes: list[Note] | None = None) -> Iterator[Col
     """Read a table into memory, and place what is found wrong with it in the block."""
     with file:
         rows = pa.Table.from_batches(list(file), file.schema)
-        if notes is not None:
-            notes += file.notes
         try:
-            yield columns_of(rows, file)
+            columns = columns_of(rows, file)
+            if notes is not None:
+                notes += file.notes
+            yield columns
         except RankscopeError as error:
             raise file.place(error) from None
+
+
+def read_pair(table: object, reading: Reading) -> tuple[Any, Any] | None:
+    """Read the lists of relevant and of retrieved documents of each query; `None` for others."""
+    roles = {"query": reading.columns.get("query"), "relevant": None, "retrieved": None}
+    try:
+        with open_columns(table, reading, roles, required=("relevant", "retrieved")) as columns:
+            cells = {
+                role: as_arrow(columns.column(name), name).to_pylist()
+                for role, name in columns.columns.items()
+            }
+    except InputError:
+        return None
+    lists = (cells["relevant"], cells["retrieved"])
+    if not all(isinstance(docs, list) for side in lists for docs in side):
+        return None
+    queries = cells.get("query", range(len(lists[0])))
+    if len({*queries}) < len(queries):
+        raise DuplicateError(
+            "expected one row for each query, found a query again",
+            hint="leave the column of queries out if each row is a query of its own",
+            code="duplicate_query",
+            file="table",
+        )
+    relevant, retrieved = (dict(zip(queries, side, strict=True)) for side in lists)
+    return relevant, retrieved
 
 
 @contextmanager

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankscope._inputs.arrow import of_array, to_array
 from rankscope._inputs.batches import Batches, BatchFile
-from rankscope._inputs.column_names import explain_users
+from rankscope._inputs.column_names import SYNONYMS, explain_users
 from rankscope._inputs.columns import is_list, name_id_type
 from rankscope._inputs.files import (
     OpenFile,
@@ -26,12 +27,13 @@ from rankscope._inputs.files import (
 )
 from rankscope._inputs.lists import RANK, explode
 from rankscope._inputs.recognition import describe_value
-from rankscope._inputs.roles import ID_ROLES, Wanted, normalise, role_of
+from rankscope._inputs.roles import ID_ROLES, SPLIT, Wanted, normalise, role_of
 from rankscope._inputs.tables import MemoryTable
 from rankscope._inputs.text import add_note
 from rankscope.deferred import pa, pc
-from rankscope.errors import FormatError, RankscopeError
+from rankscope.errors import DuplicateError, FormatError, RankscopeError
 from rankscope.file import FORMATS
+from rankscope.output.diagnostics import describe
 from rankscope.output.ids import IdColumn, SourceIds
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._inputs.files import Progress
+    from rankscope._inputs.reading import Note
     from rankscope._inputs.recognition import Input
     from rankscope._inputs.text import Lines, Reader
     from rankscope.settings.reading import Reading
@@ -103,6 +106,8 @@ class TableFile:
         self._spans: list[RowSpan] = []
         self._rows = 0
         self._notes: dict[str, tuple[int, int]] = {}
+        self._split: Counter[str] = Counter()
+        self._lists: list[tuple[Any, NDArray[np.int64]]] = []
         self._id_types: dict[str, str] = {}
         self._ahead: list[Any] = []
         self._batches = self._read()
@@ -167,6 +172,24 @@ class TableFile:
             self._before += size_of(given)
             if self._progress is not None:
                 self._progress(self._before)
+        self._refuse_second_lists()
+
+    def _refuse_second_lists(self) -> None:
+        queries = [batch for batch, _ in self._lists] or [pa.nulls(0)]
+        encoded = pa.concat_arrays(queries).dictionary_encode()
+        if len(encoded.dictionary) == len(encoded) or encoded.null_count:
+            return  # a missing ID is refused later
+        rows = np.concatenate([starts for _, starts in self._lists])
+        firsts = np.unique(to_array(encoded.indices), return_index=True)[1]
+        again = int(np.setdiff1d(np.arange(len(encoded)), firsts)[0])
+        error = DuplicateError(
+            f"expected one list for each query, found two of {encoded[again]!s:.120}",
+            hint="keep one row per query; if its rows are different searches, name the column "
+            "that tells them apart: query='search_id'",
+            code="duplicate_query",
+            line=int(rows[again]) + 1,
+        )
+        raise self.place(error)
 
     def __enter__(self) -> Self:
         return self
@@ -187,14 +210,29 @@ class TableFile:
         return self._current.names
 
     @property
-    def notes(self) -> list[tuple[str, int, int]]:
+    def notes(self) -> list[Note]:
         """Diagnostics of what was read: code, count, first line.
 
         The line is 0 where lines mean nothing, as in several files.
         """
         has_lines = len(self._files) == 1
-        found = [(code, count, line * has_lines) for code, (count, line) in self._notes.items()]
+        found: list[Note] = [
+            (code, count, line * has_lines) for code, (count, line) in self._notes.items()
+        ]
+        for name, count in self._split.items():
+            choices = {"column": name, "query": self.columns["query"]}
+            found.append(describe("query_split", count, choices, file=self.name))
         return found + ([("empty_lists", self.empty_lists, 0)] if self.empty_lists else [])
+
+    def note_splits(self, rows: Any) -> None:  # noqa: ANN401 - PyArrow has no types
+        """Note columns that divide queries, of which all rows are here."""
+        for role, name in self.columns.items():
+            if role.startswith(SPLIT) and not pa.types.is_nested(rows.column(name).type):
+                query = self.columns["query"]
+                pairs = rows.select([query, name]).drop_null().group_by([query, name])
+                counts = pairs.aggregate([]).group_by(query).aggregate([([], "count_all")])
+                if split := pc.sum(pc.greater(counts.column("count_all"), 1)).as_py():
+                    self._split[name] += split
 
     def describe_ids(self) -> SourceIds:
         """Return the names and types that the columns of ids have in the files read so far.
@@ -205,7 +243,9 @@ class TableFile:
         inner = {role: name.removeprefix(f"{self._list_of(name)}.") for role, name in names.items()}
         types = getattr(self._current, "id_types", self._id_types)
         query, doc = (IdColumn(inner[role], types.get(role, "")) for role in ID_ROLES)
-        return SourceIds(query, doc)
+        roles = [role for role in SYNONYMS if not self._wanted.roles.get(role)]
+        usual = {role: name for role in roles if (name := self.columns.get(role)) in self.names}
+        return SourceIds(query, doc, usual=usual)
 
     def estimate_memory(self) -> int:
         """Estimate the bytes of memory that all rows and their evaluation take."""
@@ -355,6 +395,10 @@ class TableFile:
         if finished.schema != self.schema:
             raise self._other_schema(finished.schema, file)
         self._spans.append(RowSpan(self._rows, file, lines, ends))
+        if ends is not None and self._wanted.is_ranked:
+            starts = np.append(0, ends[:-1])[np.diff(ends, prepend=0) > 0]
+            queries = columns[self.columns["query"]].take(of_array(starts))
+            self._lists.append((queries, starts + self._rows))
         self._rows += finished.num_rows
         return finished
 

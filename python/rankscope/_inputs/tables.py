@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope._inputs.column_names import BESIDE, ITEMS, SYNONYMS, check_names
+from rankscope._inputs.column_names import BESIDE, ITEMS, check_names, list_usual
 from rankscope._inputs.columnar import names_of, regroup, rows_of_batch
 from rankscope._inputs.columns import (
     as_arrow,
@@ -21,10 +21,11 @@ from rankscope._inputs.columns import (
 from rankscope._inputs.doubles import code_of
 from rankscope._inputs.labels import as_labels
 from rankscope._inputs.recognition import describe_value, is_arrow_dataset, is_dataset, is_table
-from rankscope._inputs.roles import ID_ROLES, NUMBER_ROLES
+from rankscope._inputs.roles import ID_ROLES, NUMBER_ROLES, SPLIT
 from rankscope._inputs.text import COMPUTED, Reader
 from rankscope.deferred import pa
 from rankscope.errors import FormatError, OutOfMemoryError
+from rankscope.names import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -107,7 +108,8 @@ def _name_levels(index: Foreign, names: Sequence[str]) -> dict[str, object]:
     Two levels without names are query and document.
     """
     levels = list(index.names)
-    roles = {name: role for role in ("query", "doc") for name in SYNONYMS[role]}
+    of_both = [*names, *levels]
+    roles = {name: role for role in ("query", "doc") for name in list_usual(of_both, role)}
     if index.nlevels == 2 and levels == [None, None] and not any(name in roles for name in names):
         levels = ["query_id", "doc_id"]
 
@@ -116,7 +118,7 @@ def _name_levels(index: Foreign, names: Sequence[str]) -> dict[str, object]:
         role = roles.get(level)
         weak = BESIDE[role][1] if role else ()
         columns = [name for name in names if role and roles.get(name) == role]
-        return all(name in weak and level not in weak for name in columns)
+        return all(fold(name) in weak and fold(level) not in weak for name in columns)
 
     return {
         name: index.get_level_values(at)
@@ -170,10 +172,15 @@ class MemoryTable(Reader):
     def infer_schema(self, names: Sequence[str]) -> Foreign:  # noqa: ARG002 - by their roles
         """Convert the wanted columns, and return their types."""
         table, arrays, self.id_types = self._table.columns, {}, {}
-        for role, column in self.columns.items():
+        for role, column in [*self.columns.items()]:
             outer = column if column in table else column.rpartition(".")[0]
             kind = "labels" if role in self.opened.wanted.labels else role
-            arrays[outer] = self._lists.get(outer) or _convert(table[outer], outer, kind)
+            try:
+                arrays[outer] = self._lists.get(outer) or _convert(table[outer], outer, kind)
+            except FormatError:
+                if not role.startswith(SPLIT):
+                    raise
+                del self.columns[role]
             if role in ID_ROLES and outer == column:
                 self.id_types[role] = id_type(table[column], arrays[column])
         rows = {column: len(array) for column, array in arrays.items()}

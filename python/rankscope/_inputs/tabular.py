@@ -126,6 +126,7 @@ def _open(
         needed = (*needed, ("doc",))
     roles = [*(role for of in needed for role in of), "doc", *(["relevance"] if is_judged else [])]
     wanted = {role: named.get(role) for role in dict.fromkeys(roles)}
-    return TableFile(
-        given, Wanted(wanted, others, needed, labels=labels, is_judged=is_judged), reading, tell
+    choice = Wanted(
+        wanted, others, needed, labels=labels, is_judged=is_judged, is_ranked=not is_judged
     )
+    return TableFile(given, choice, reading, tell)

@@ -23,6 +23,8 @@ SENTENCES = {
     "int_ids": "queries with tied documents whose integer IDs are ordered as text, where 9 is "
     "greater than 10, and not as numbers: {count} (ties={ties})",
     "id_looks_scientific": "IDs such as 1.23457E+12, possibly changed by a spreadsheet: {count}",
+    "query_split": "queries whose rows have different values of {column}: {count}; if each value "
+    "is a list of its own, pass query='{column}' in place of '{query}'",
     "empty_lists": "rows with an empty list of documents: {count}",
     "rank_score_disagree": "queries whose ranks contradict their scores, ordered by score: {count}",
     "rank_irregular": "queries whose ranks are not 1, 2, 3, …, ordered by score: {count}",

@@ -9,7 +9,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
     from typing import Any, TypeAlias
     from uuid import UUID
@@ -126,11 +126,13 @@ class SourceIds:
         query: The column of queries.
         doc: The column of documents.
         attributes: The attributes of queries.
+        usual: By role, the columns that were found by their usual names.
     """
 
     query: IdColumn = IdColumn("query_id")
     doc: IdColumn = IdColumn("doc_id")
     attributes: tuple[AttributeColumn, ...] = ()
+    usual: Mapping[str, str] = {}
 
     def attribute(self, name: str) -> AttributeColumn:
         """Return the column of an attribute."""

@@ -95,7 +95,8 @@ class Source:
 def read_judgments(path: str, note: Callable[[str], None], *, has_comments: bool) -> Qrels:
     """Read judgments; grades that aren't whole numbers are cut, as trec_eval reads them."""
     qrels = _read_qrels(path, has_comments=has_comments)
-    twice = [line for code, _, line in qrels.queries.notes if code == "duplicate_identical"]
+    notes = [note for note in qrels.queries.notes if isinstance(note, tuple)]
+    twice = [line for code, _, line in notes if code == "duplicate_identical"]
     if twice:
         raise DuplicateError(
             "expected each document once per query, found one twice with the same grade",

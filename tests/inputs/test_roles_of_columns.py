@@ -1,0 +1,441 @@
+"""Which column holds what, and how many lists a query has, at every entrance."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import make_dataclass
+
+import duckdb
+import narwhals as nw
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import rankscope as rs
+from rankscope.errors import DuplicateError, InputError
+
+from tests.refusals import refused
+from tests.tabular import write_table
+
+SECOND = 1 / math.log2(3)
+"""nDCG of two documents whose only relevant one is second."""
+WITHIN = {
+    "dict": lambda columns: columns,
+    "records": lambda columns: [
+        dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+    ],
+    "objects": lambda columns: [*map(make_dataclass("Row", columns), *columns.values())],
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "lazy": pl.LazyFrame,
+    "pyarrow": pa.table,
+    "duckdb": lambda columns: duckdb.connect().from_arrow(pa.table(columns)),
+    "narwhals": lambda columns: nw.from_native(pl.DataFrame(columns)),
+}
+FILES = ("csv", "tsv", "jsonl", "parquet", "arrow")
+ENTRANCES = (*WITHIN, *FILES)
+WITH_LISTS = tuple(name for name in ENTRANCES if name not in {"csv", "tsv"})
+
+
+@pytest.fixture
+def bring(tmp_path):
+    """Return a function that brings columns through an entrance."""
+
+    def carry(entrance, columns):
+        if entrance in WITHIN:
+            return WITHIN[entrance](columns)
+        return write_table(columns, tmp_path / f"table.{entrance}")
+
+    return carry
+
+
+def sessions(name="session_id", user="user_id"):
+    """Return two lists of one user: the relevant document is first, then second."""
+    return {
+        name: ["s1", "s1", "s2", "s2"],
+        user: ["ann"] * 4,
+        "label": [1, 0, 0, 1],
+        "score": [0.9, 0.1, 0.8, 0.2],
+    }
+
+
+# --- sessions, requests and impressions
+
+
+@pytest.mark.parametrize("entrance", ENTRANCES)
+@pytest.mark.parametrize("name", ["session_id", "request_id", "impression_id", "sessionId"])
+def test_a_session_is_a_query_where_its_user_has_several(entrance, name, bring):
+    found = rs.evaluate(bring(entrance, sessions(name)), "nDCG")
+    assert found["nDCG"] == (1 + SECOND) / 2
+    assert found.counts.queries == 2
+    assert found.small_print[0].endswith(f": query={name}, relevance=label, score=score")
+    assert "columns of" not in str(found)
+    assert not found.notes
+
+
+def test_the_column_that_is_named_is_the_query_and_is_not_reported():
+    found = rs.evaluate(sessions(), "nDCG", query="user_id", strict=True)
+    assert found.counts.queries == 1
+    assert found.small_print[0] == "columns of table: relevance=label, score=score"
+    mappings = rs.evaluate({"q": {"a": 1}}, {"q": {"a": 2.5}}, "RR")
+    assert mappings.small_print[0].startswith("policy")
+
+
+@pytest.mark.parametrize("entrance", ENTRANCES)
+@pytest.mark.parametrize("other", ["request_id", "query_id"])
+def test_two_columns_that_could_be_queries_are_an_error_that_says_how_to_choose(
+    entrance, other, bring
+):
+    columns = sessions() | {other: ["a", "a", "a", "b"]}
+    error = refused(lambda: rs.evaluate(bring(entrance, columns), "nDCG"), "columns", "query")
+    assert "query='session_id'" in error.hint
+    found = rs.evaluate(bring(entrance, columns), "nDCG", query="session_id")
+    assert found["nDCG"] == (1 + SECOND) / 2
+
+
+def test_a_session_that_is_a_cluster_is_no_query():
+    columns = sessions() | {"query_id": ["a", "a", "b", "b"]}
+    found = rs.evaluate(columns, "nDCG", cluster="session_id", interval=0.9)
+    assert [*found.query_texts] == ["a", "b"]
+    values = {"query_id": [1, 2], "session_id": ["a", "b"], "old": [0.1, 0.2], "new": [0.2, 0.3]}
+    assert rs.compare(values, "nDCG", values=["old", "new"])
+
+
+def test_a_user_of_a_history_with_sessions_is_still_a_user():
+    history = {"user_id": ["ann", "ann"], "session_id": [1, 2], "item_id": ["a", "b"]}
+    found = rs.evaluate({"ann": ["c"]}, {"ann": ["c", "a"]}, "Novelty", history=history)
+    assert found["Novelty"] == 0  # the only user had `a`; half of two sessions would be 1 bit
+
+
+# --- columns that divide queries
+
+
+@pytest.mark.parametrize("entrance", ENTRANCES)
+@pytest.mark.parametrize("name", ["visit_id", "session_key", "web_session_id", "session"])
+def test_an_unused_column_that_divides_a_query_is_noted(entrance, name, bring):
+    found = rs.evaluate(bring(entrance, sessions(name)), "nDCG")
+    assert found.diagnostics == {"query_split": 1}
+    assert f"query='{name}' in place of 'user_id'" in found.notes[0].sentence
+    followed = rs.evaluate(bring(entrance, sessions(name)), "nDCG", query=name)
+    assert followed["nDCG"] == (1 + SECOND) / 2
+
+
+@pytest.mark.parametrize("entrance", ENTRANCES)
+def test_the_run_has_the_note_beside_judgments(entrance, bring):
+    run = {"user_id": ["ann"] * 2, "visit_id": [1, 2], "sku": ["a", "b"], "score": [2.0, 1.0]}
+    found = rs.evaluate({"ann": {"b": 1}}, bring(entrance, run), "RR")
+    assert found["RR"] == 1 / 2
+    assert found.diagnostics == {"query_split": 1}
+    ranked = rs.Rankings.from_run({"ann": {"b": 1}}, bring(entrance, run))
+    assert ranked.evaluate("RR").diagnostics == {"query_split": 1}
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"visit_id": ["v1", "v1", "v2", "v2"], "user_id": [1, 1, 2, 2]},  # one in each query
+        {"visit_id": ["v1", None, None, "v1"]},  # missing in some rows
+        {"visit_id": [None] * 4},
+        {"research": [1, 2, 3, 4]},
+        {"impressions": [10, 20, 30, 40]},
+        {"session_length": [1, 2, 3, 4]},
+        {"visit_id": [{"a": 1}, "b", 3, None]},  # of no one type
+        {"visit_id": [["a"], ["b"], ["c"], ["d"]]},
+    ],
+)
+def test_other_columns_are_not_noted_and_change_nothing(columns):
+    base = {"user_id": ["ann"] * 4, "label": [1, 0, 0, 1], "score": [0.9, 0.1, 0.8, 0.2]}
+    assert rs.evaluate(base | columns, "nDCG").diagnostics == {}
+
+
+def test_the_note_is_the_same_streamed_partitioned_and_held(tmp_path):
+    count = 40_000
+    columns = {
+        "user_id": [f"u{row // 4}" for row in range(count)],
+        "visit_id": [row // (4 if row < count / 2 else 2) for row in range(count)],
+        "label": [row % 2 for row in range(count)],
+        "score": [float(row % 4) for row in range(count)],
+    }
+    apart = {name: values[::2] + values[1::2] for name, values in columns.items()}
+    grouped = write_table(columns, tmp_path / "grouped.csv")
+    scattered = write_table(apart, tmp_path / "scattered.csv")
+    refused(lambda: rs.evaluate(grouped, "nDCG", strict=True), "query_split")
+    for data in (columns, apart, grouped, scattered):
+        assert rs.evaluate(data, "nDCG").diagnostics["query_split"] == count / 4 / 2
+    parted = rs.evaluate(scattered, "nDCG", memory="1MiB")
+    assert parted.diagnostics["query_split"] == count / 4 / 2
+
+
+# --- usual names in any spelling
+
+NAMES = {
+    "query": ("queryId", "QUERY_ID", "Query-ID", "qId", "Q_ID", "userID", "Topic-Id", "SessionId"),
+    "doc": ("sku", "SKU", "iid", "did", "docId", "itemid", "Doc_ID", "CORPUS-ID", "productId"),
+    "relevance": ("Label", "RELEVANCE", "yTrue", "is-relevant", "IsRelevant", "actualScore"),
+    "score": ("Score", "yPred", "Y-SCORE", "predictionScore"),
+}
+USUAL = {"query": "query_id", "doc": "doc_id", "relevance": "label", "score": "score"}
+ROWS = {"query": ["q"] * 3, "doc": ["a", "b", "c"], "relevance": [0, 1, 0], "score": [3, 2, 1]}
+
+
+def named(**names):
+    return {(USUAL | names)[role]: values for role, values in ROWS.items()}
+
+
+@pytest.mark.parametrize(("role", "name"), [(role, name) for role in NAMES for name in NAMES[role]])
+def test_a_usual_name_is_found_in_every_spelling(role, name):
+    found = rs.evaluate(named(**{role: name}), "RR")
+    assert found["RR"] == 1 / 2
+    assert f"{role}={name}" in found.small_print[0]
+
+
+@pytest.mark.parametrize("entrance", ENTRANCES)
+@pytest.mark.parametrize("doc", ["sku", "docId", "iid"])
+def test_documents_in_any_spelling_are_found_twice_if_they_are(entrance, doc, bring):
+    names = {"query": "QueryID", "relevance": "Label", "score": "yPred", "doc": doc}
+    table = named(**names)
+    assert rs.evaluate(bring(entrance, table), "RR")["RR"] == 1 / 2
+    table[doc] = ["a", "b", "b"]
+    refused(lambda: rs.evaluate(bring(entrance, table), "RR"), "duplicate_doc")
+
+
+@pytest.mark.parametrize("entrance", [name for name in ENTRANCES if name != "objects"])
+def test_judgments_and_a_run_may_spell_their_columns_differently(entrance, bring):
+    qrels = {"QUERY-ID": ["q"], "ItemId": ["b"], "Rating": [1]}
+    run = {"qId": ["q", "q"], "SKU": ["a", "b"], "Rank": [1, 2]}
+    judged = bring(entrance, qrels)
+    if entrance in FILES:  # one name of a file for both
+        judged = rs.read_qrels(judged)
+    assert rs.evaluate(judged, bring(entrance, run), "RR")["RR"] == 1 / 2
+
+
+def test_two_spellings_of_a_name_are_two_columns():
+    table = named() | {"docId": ["x", "y", "z"]}
+    error = refused(lambda: rs.evaluate(table, "RR"), "columns", "doc_id and docId")
+    assert "doc='doc_id'" in error.hint
+
+
+def test_an_index_of_pandas_is_found_in_any_spelling_and_a_sku_is_no_product():
+    frame = pd.DataFrame(named(query="Query-ID", doc="docId")).set_index(["Query-ID", "docId"])
+    table = named(doc="product_id") | {"sku": ["x", "x", "x"]}
+    assert rs.evaluate(frame, "RR")["RR"] == rs.evaluate(table, "RR")["RR"] == 1 / 2
+
+
+# --- one list for each query
+
+TWO_LISTS = {
+    "in rank order": {"doc_ids": [["b", "a"], ["c", "d"]]},
+    "with scores": {"doc_ids": [["b", "a"], ["c"]], "scores": [[2.0, 1.0], [3.0]]},
+    "with ranks": {"doc_ids": [["b"], ["c"]], "rank": [[1], [2]]},
+    "beside an empty one": {"doc_ids": [["b", "a"], ["c"], []]},
+    "after another query": {"doc_ids": [["b"], ["x"], ["c"]]},
+}
+
+
+@pytest.mark.parametrize("entrance", WITH_LISTS)
+@pytest.mark.parametrize("kind", TWO_LISTS)
+def test_a_query_with_two_lists_is_refused(entrance, kind, bring):
+    columns = TWO_LISTS[kind]
+    ids = {"after another query": ["q", "p", "q"], "beside an empty one": ["q", "q", "p"]}
+    table = {"query_id": ids.get(kind, ["q", "q"]), **columns}
+    qrels = {"q": {"a": 1}, "p": {"x": 1}}
+    error = refused(lambda: rs.evaluate(qrels, bring(entrance, table), "RR"), "duplicate_query")
+    assert isinstance(error, DuplicateError)
+    assert "two of q" in error.message
+    assert error.line in {2, 3}
+    # What the hint says: a column that tells the lists apart.
+    table["search_id"] = [f"{query}{row}" for row, query in enumerate(table.pop("query_id"))]
+    told = {"q0": {"a": 1}}
+    rr = 1 / 2 if len(columns["doc_ids"][0]) == 2 else 0
+    assert rs.evaluate(told, bring(entrance, table), "RR", query="search_id")["RR"] == rr
+
+
+@pytest.mark.parametrize("entrance", WITH_LISTS)
+def test_a_table_with_grades_has_one_list_for_each_query(entrance, bring):
+    table = {"query_id": [1, 1], "relevance": [[0, 1], [0]], "score": [[2.0, 1.0], [3.0]]}
+    refused(lambda: rs.evaluate(bring(entrance, table), "RR"), "duplicate_query")
+    table["query_id"] = [1, 2]
+    assert rs.evaluate(bring(entrance, table), "RR")["RR"] == 1 / 4
+
+
+def test_judgments_may_be_in_several_lists():
+    judged = {"query_id": ["q", "q"], "doc_ids": [["a"], ["b"]]}
+    assert rs.evaluate(judged, {"q": ["x", "b"]}, "RR")["RR"] == 1 / 2
+
+
+# --- labels
+
+WEIGHTS = {"click": 1, "buy": 3}
+
+
+@pytest.mark.parametrize(
+    ("label", "way"),
+    [
+        ("Buy", "write 'buy'"),
+        (" buy", "write 'buy'"),
+        ("click|buy", "separator='|'"),
+        ("view, buy", "separator=','"),
+        ("buy;view", "separator=';'"),
+    ],
+)
+@pytest.mark.parametrize("entrance", ["function", *ENTRANCES])
+def test_a_label_that_is_nearly_positive_is_refused(entrance, label, way, bring):
+    events = ["click", label, "view"]
+
+    def grade(**options):
+        if entrance == "function":
+            labels = events if "separator" in options else [[event] for event in events]
+            return rs.attribute(labels, **{"positive": WEIGHTS, **options})
+        table = {"query_id": ["q"] * 3, "score": [3.0, 2.0, 1.0], "event": events}
+        return rs.evaluate(
+            bring(entrance, table), "DCG", labels="event", **{"positive": WEIGHTS, **options}
+        )["DCG"]
+
+    error = refused(grade, "unknown_label", repr(label))
+    assert way in error.hint
+    if "separator" in way:
+        split = grade(separator=way[-2])
+        grades = [1, 4, 0] if "click" in label else [1, 3, 0]
+    else:
+        split, grades = grade(positive={**WEIGHTS, label: 0}), [1, 0, 0]
+    total = math.fsum(gain / math.log2(rank + 2) for rank, gain in enumerate(grades))
+    assert [*split] == grades if entrance == "function" else split == total
+
+
+@pytest.mark.parametrize("label", ["view", "unbuy", "buyer", "rating_4", "add|view", "-1", "b uys"])
+def test_other_labels_count_0(label):
+    assert rs.attribute([[label]], positive=["buy", "rating_5", "1"]).tolist() == [0]
+
+
+# --- the documents of a query in other forms
+
+RECORDS = [{"doc_id": "b", "score": 0.5}, {"doc_id": "a", "score": 2}]
+
+
+@pytest.mark.parametrize(
+    ("docs", "rr"),
+    [
+        (RECORDS, 1),
+        ([{"docId": "b", "rank": 1}, {"docId": "a", "rank": 2}], 1 / 2),
+        ([{"sku": "b", "title": "B"}, {"sku": "a", "title": "A"}], 1 / 2),
+        ([*map(make_dataclass("Hit", ["doc_id", "score"]), ["b", "a"], [0.5, 2])], 1),
+        (tuple(RECORDS), 1),
+        ([], 0),
+    ],
+)
+def test_the_documents_of_a_query_are_records(docs, rr):
+    assert rs.evaluate({"q": {"a": 1}}, {"q": docs}, "RR")["RR"] == rr
+    named = rs.evaluate({"q": {"a": 1}}, {"one": {"q": docs}, "two": {"q": docs}}, "RR")
+    assert [named[name]["RR"] for name in ("one", "two")] == [rr, rr]
+
+
+def test_runs_by_name_are_records_that_have_their_query():
+    for name, options in (("queryId", {}), ("asked", {"query": "asked"})):
+        runs = {"one": [{name: "q", **hit} for hit in RECORDS]}
+        assert rs.evaluate({"q": {"a": 1}}, runs, "RR", **options)["one"]["RR"] == 1
+
+
+def test_judged_records_have_grades_or_nothing_else():
+    run = {"q": ["b", "a"]}
+    for judged in ([{"doc_id": "a", "relevance": 2}], [{"doc_id": "a"}]):
+        assert rs.evaluate({"q": judged}, run, "RR")["RR"] == 1 / 2
+    for judged in ([{"doc_id": "a", "worth": 2}], [{"name": "a", "relevance": 2}]):
+        error = refused(lambda judged=judged: rs.evaluate({"q": judged}, run, "RR"), "columns")
+        assert "'relevance': 1" in error.hint
+
+
+LISTS = {"relevant": [["a"], ["b", "c"], []], "retrieved": [["b", "a"], ["c"], ["x"]]}
+VALUES = [1 / 2, 1, 0]
+
+
+@pytest.mark.parametrize("entrance", WITH_LISTS)
+@pytest.mark.parametrize("query", [None, "query_id", "Question"])
+def test_a_table_has_the_relevant_and_the_retrieved_documents_of_each_query(entrance, query, bring):
+    table = LISTS if query is None else {query: ["p", "q", "r"], **LISTS}
+    found = rs.evaluate(bring(entrance, table), "RR")
+    assert found.per_query("RR").tolist() == VALUES
+    assert found.query_texts == ([*"012"] if query is None else [*"pqr"])
+
+
+def test_relevant_documents_that_are_numbers_are_no_grades():
+    numbers = {name: [[*map(ord, docs)] for docs in lists] for name, lists in LISTS.items()}
+    found = rs.evaluate({"query_id": [1, 2, 3], **numbers}, "RR")
+    assert found.per_query("RR").tolist() == VALUES
+    flags = {"qid": [1, 1], "relevant": [0, 1], "retrieved": [1, 1], "score": [2, 1]}
+    assert rs.evaluate(flags, "RR")["RR"] == 1 / 2
+
+
+def test_a_query_of_such_a_table_has_one_row():
+    table = {"query_id": ["q"] * 3, **LISTS}
+    refused(lambda: rs.evaluate(table, "RR"), "duplicate_query")
+
+
+def test_columns_of_other_things_are_still_refused():
+    for other in ({"relevant": [1, 0], "retrieved": [1, 1]}, {"retrieved": [["a"], ["b"]]}):
+        refused(lambda other=other: rs.evaluate(other, "RR"), "columns")
+
+
+@pytest.mark.parametrize("judged", [list, set, frozenset])
+@pytest.mark.parametrize("made", [str, ord])
+def test_parallel_lists_are_read_by_their_place(judged, made):
+    relevant = [judged(map(made, docs)) for docs in LISTS["relevant"]]
+    retrieved = [[*map(made, docs)] for docs in LISTS["retrieved"]]
+    assert rs.evaluate(relevant, retrieved, "RR").per_query("RR").tolist() == VALUES
+    assert rs.evaluate(relevant[:1], retrieved[:1], "RR")["RR"] == 1 / 2
+
+
+def test_parallel_lists_of_three_are_no_rows_if_their_last_is_no_number():
+    assert rs.evaluate([["a"]], [["x", "y", "a"]], "RR")["RR"] == 1 / 3
+    for rows in ([["q", "a", 1]], [("q", "a", 1)]):
+        assert rs.evaluate(rows, [["q", "b", 2.0], ["q", "a", 1.0]], "RR")["RR"] == 1 / 2
+    for other in ([[7, 8, 9]], [["q1", "d1", "1"]], [["a", 1]]):
+        with pytest.raises(InputError):
+            rs.evaluate(other if len(other[0]) < 3 else [["a"]], other, "RR")
+
+
+def test_parallel_lists_have_one_length():
+    refused(lambda: rs.evaluate([["a"], ["b"]], [["a"]], "RR"), "length_mismatch")
+
+
+# --- hints that name an argument
+
+BARE = {"query_id": [1, 1], "label": [1, 0], "score": [2, 1]}
+TEXT = {"query_id": [1, 1], "event": ["a", "b"], "score": [2, 1]}
+BELOW = {"q": {"a": -1, "b": 1}}
+JUDGED, RUN = {"q": {"a": 1, "b": 0}, "p": {"a": 0}}, {"q": {"a": 2.0}}
+HINTS = [
+    ((BARE, "AUC"), {}, {"policy": "ties=input"}),
+    ((BARE | {"doc_id": [1, 2]}, "AUC"), {"policy": "ties=average"}, {"policy": "ties=doc_id"}),
+    ((BARE, "RR"), {"policy": "ties=doc_id"}, {"policy": "ties=input"}),
+    ((BELOW, RUN, "nDCG"), {"policy": "negative=error"}, {"policy": "negative=nonrelevant"}),
+    ((JUDGED, RUN, "nDCG"), {"policy": "missing=error"}, {"policy": "missing=zero"}),
+    ((JUDGED, RUN, "nDCG"), {"policy": "empty=error"}, {"policy": "empty=zero"}),
+    (
+        (JUDGED, RUN, "nDCG(ideal='whole')@1"),
+        {"policy": "negative=minmax"},
+        {"policy": "negative=gain"},
+    ),
+    ((BARE, "nDCG"), {"query": "queryid"}, {"query": "query_id"}),
+    ((BARE, "nDCG"), {"cluster": "label"}, {"interval": "0.95", "cluster": [1]}),
+    ((TEXT, "RR"), {"positive": "a"}, {"labels": "event"}),
+    ((JUDGED, [("q", "a", 2), ("q", "a", 1)], "RR"), {}, {"duplicates": "first"}),
+    ((BARE | {"rel": [1, 0]}, "RR"), {}, {"relevance": "label"}),
+]
+
+
+@pytest.mark.parametrize(("inputs", "options", "way"), HINTS)
+def test_a_hint_that_names_an_argument_works_when_it_is_followed(inputs, options, way):
+    with pytest.raises(rs.errors.RankscopeError) as raised:
+        rs.evaluate(*inputs, **options)
+    name, value = next(iter(way.items()))
+    said = raised.value.hint.replace("'", "").replace('"', "")
+    assert value in said or name in said
+    followed = {**options, **way}
+    if name == "interval":
+        followed["interval"] = float(value)
+    rs.evaluate(*inputs, **followed)
+
+
+@pytest.mark.parametrize("name", ["ties", "negative", "missing", "empty", "aggregate"])
+def test_no_hint_passes_a_field_of_the_policy_as_an_argument_of_evaluate(name):
+    refused(lambda: rs.evaluate(BARE, "RR", **{name: "zero"}), "unknown_argument")
