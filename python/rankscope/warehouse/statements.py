@@ -115,17 +115,10 @@ def check_policy(policy: Policy, given: QrelsAndRun | JoinedTable) -> None:
         raise refuse_policy("ties", policy.ties, why, "name the column of documents")
     if policy.negative == "minmax":
         why = "the worst order of the documents is not part of the statements"
-        raise refuse_policy(
-            "negative", "minmax", why, 'set policy="negative=gain" or "negative=nonrelevant"'
-        )
+        raise refuse_policy("negative", "minmax", why, 'set policy="negative=gain"')
     if policy.unjudged not in ("nonrelevant", "remove"):
         why = "unjudged documents have no gain"
-        raise refuse_policy(
-            "unjudged",
-            policy.unjudged,
-            why,
-            'set policy="unjudged=nonrelevant" or "unjudged=remove"',
-        )
+        raise refuse_policy("unjudged", policy.unjudged, why, 'set policy="unjudged=remove"')
     if policy.missing_gain:
         why = "a table has no rows for documents that are not there"
         raise refuse_policy("missing_gain", policy.missing_gain, why, "leave it out")
