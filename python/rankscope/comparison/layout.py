@@ -8,7 +8,7 @@ from rankscope.comparison.pair import PRINTED, have_unjudged
 from rankscope.comparison.verdict import decide
 from rankscope.errors import UsageError
 from rankscope.names import find_closest
-from rankscope.output.layout.description import WIDTH, Cell, Grid, Layout, point_to
+from rankscope.output.layout.description import WIDTH, Cell, Grid, Layout, list_grave, point_to
 from rankscope.output.layout.means import MeasureColumn, lay_out_means, order_runs, say_best
 from rankscope.output.layout.writers import check_digits
 from rankscope.output.text import format_value, show
@@ -80,7 +80,9 @@ def lay_out_short(comparison: Comparison) -> Layout:
         below = (*means.notes, f"{left_out}leaderboard.")
         whole = replace(whole, above=whole.above[:1], grids=(replace(means, notes=below),))
     lines = [] if any(grid.notes for grid in whole.grids) else [*_say_how(comparison)]
-    count = len(whole.small_print)
+    grave = list_grave(whole.small_print)
+    lines += grave
+    count = len(whole.small_print) - len(grave)
     if count:
         notes = comparison.diagnostics
         what = f"{count} line{'s' * (count != 1)}{'' if notes else ' of small print'}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankscope.comparison.layout import describe_tests, explain_signs, mark_against
 from rankscope.comparison.notes import CORRECTIONS, TESTS
 from rankscope.errors import UsageError
-from rankscope.output.layout.description import Layout, point_to
+from rankscope.output.layout.description import Layout, list_grave, point_to
 from rankscope.output.layout.means import MeasureColumn, lay_out_means, order_runs, say_best
 from rankscope.output.layout.writers import check_digits
 from rankscope.output.text import finish, show
@@ -44,8 +44,10 @@ def write_short(board: Leaderboard) -> Layout:
         test = TESTS[settings.test].partition(" (")[0]
         how = f"{test[:1].upper()}{test[1:]}, p < {settings.alpha:g}{corrected}. "
     shown = "" if board.top is None else f"{len(board)} of {len(board.entries)} runs. "
-    rest = point_to(f"{len(whole.small_print)} lines of small print", board.diagnostics)
-    return replace(whole, small_print=(*lines, f"{shown}{how}{rest}"))
+    grave = list_grave(whole.small_print)
+    count = len(whole.small_print) - len(grave)
+    rest = point_to(f"{count} lines of small print", board.diagnostics)
+    return replace(whole, small_print=(*lines, *grave, f"{shown}{how}{rest}"))
 
 
 def _summarise(tested: TestedPairs, groups: set[str]) -> str:

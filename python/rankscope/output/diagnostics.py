@@ -15,6 +15,8 @@ SENTENCES = {
     "negative_rel": "judgments with a grade below 0: {count} (negative={negative})",
     "fractional_rel": "judgments with a grade between 0 and 1, not relevant where rel is 1: "
     "{count}; set rel, as in AP(rel=0.5)",
+    "missing_grades": "rows without a grade, which count as unjudged: {count} "
+    "(unjudged={unjudged})",
     "duplicate_identical": "duplicate judgments with the same grade, counted once: {count}",
     "duplicates_resolved": "duplicate documents: {count} (duplicates={duplicates})",
     "ids_equal_after_normalisation": "IDs that differ only in case or Unicode normalization, "
@@ -47,7 +49,8 @@ SENTENCES = {
     "categories_split": "texts of {column} that name several categories, separated by |: {count}",
     "uneven_samples": "queries that only some of the rankings have, averaged over those: {count}",
     "items_undefined": "queries for which {name} is undefined, left out of its mean: {count}",
-    "multiple_tags": "different run names in one run: {count}",
+    "multiple_tags": "different run names in one run, which has one list for each query: {count}; "
+    "if they are several runs, pass each one by itself",
     "other_definition": "{name} is a name of {tool}, whose measure differs: {difference}",
     "all_relevant": "grades are from {lowest:g} to {highest:g}, so every judged document is "
     "relevant for {names}; set rel, as in {example}",
@@ -63,6 +66,7 @@ SENTENCES = {
     "highest grade of each document",
     "tied_scores": "queries whose documents all have the same score: {count} (ties={ties})",
     "all_unjudged": "retrieved documents of judged queries, none of which is judged: {count}",
+    "lists_unjudged": "queries of the run none of whose retrieved documents is judged: {count}",
     "subtopics_unjudged": "retrieved documents of judged queries, none of which is judged: "
     "{count}; judgments by subtopic map a query to subtopics, and these to documents",
     "sampled_candidates": "queries with {candidates} documents, one of them relevant: {count}; if "
@@ -74,6 +78,9 @@ SENTENCES = {
     "identical_runs": "runs that are identical to an earlier one: {count}",
 }
 """The message of each code. Its fields are the count and settings of the evaluation."""
+
+GRAVE = ("all_relevant", "n_missing", "all_unjudged", "lists_unjudged", "subtopics_unjudged")
+"""Notes with which a value hardly means anything, which are always printed in full."""
 
 MOST_NAMED = 3
 """A note of more runs says how many they are."""

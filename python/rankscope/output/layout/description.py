@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankscope.output.diagnostics import GRAVE
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
@@ -87,25 +88,30 @@ def shorten(
     width: int | None = None,
     where: str = ATTRIBUTE,
 ) -> tuple[str, ...]:
-    """Return small print in a few lines; the last one says where all of it is.
+    """Return small print in a few lines and grave notes; the last one says where all of it is.
 
     Args:
         lines: All of it.
         notes: The count of each code of the notes in it, which are named even if they are left out.
-        room: The most lines.
+        room: The most lines beside grave notes.
         width: The longest line (default: any).
         where: Where all of it is.
 
     Examples:
         >>> shorten(["policy: ties=average", "intervals: 95%, dense"])
         ('policy: ties=average', 'intervals: 95%, dense')
-        >>> shorten(["policy: ties=average", "intervals: 95%", "note: …"], {"n_missing": 3})[1]
-        'Notes: n_missing (3). 2 more lines: .small_print'
+        >>> shorten(["policy: ties=average", "intervals: 95%", "note: …"], {"tied_scores": 3})[1]
+        'Notes: tied_scores (3). 2 more lines: .small_print'
+        >>> shorten(["policy: …", "intervals: …", "ranks: …", "note: … [n_missing]"])
+        ('policy: …', 'note: … [n_missing]', '2 more lines: .small_print')
     """
-    is_short = width is None or all(len(line) <= width for line in lines)
-    if len(lines) <= room and is_short:
+    grave = list_grave(lines)
+    others = [line for line in lines if line not in grave]
+    is_short = width is None or all(len(line) <= width for line in others)
+    if len(others) <= room and is_short:
         return tuple(lines)
-    kept = [line for line in lines[: max(room - 1, 0)] if width is None or len(line) <= width]
+    kept = [line for line in others[: max(room - 1, 0)] if width is None or len(line) <= width]
+    kept += grave
     left = len(lines) - len(kept)
     what = f"{left} {'more ' if kept else ''}line{'s' * (left != 1)}"
     if not kept and not notes:
@@ -113,17 +119,22 @@ def shorten(
     return (*kept, point_to(what, notes or {}, width, where=where))
 
 
+def list_grave(lines: Sequence[str]) -> list[str]:
+    """Return the lines that are grave notes."""
+    return [line for line in lines if line.endswith(tuple(f"[{code}]" for code in GRAVE))]
+
+
 def point_to(
     what: str, notes: Mapping[str, int], width: int | None = None, *, where: str = PRINTED
 ) -> str:
     """Return where all of the small print is, with as many codes of notes as the line has room for.
 
-    None of them is left out in silence.
+    None of them is left out in silence, and grave ones are printed above.
     """
     whole = f"{what}: {where}"
-    if not notes:
+    codes = [f"{code} ({count:,})" for code, count in notes.items() if code not in GRAVE]
+    if not codes:
         return whole
-    codes = [f"{code} ({count:,})" for code, count in notes.items()]
     for named in range(min(MOST_CODES, len(codes)), 0, -1):
         left = len(codes) - named
         line = f"Notes: {', '.join(codes[:named])}{f' and {left} more' if left else ''}. {whole}"
