@@ -261,12 +261,6 @@ def test_what_is_no_table_is_refused(odd):
     assert type(odd).__name__ in error.message
 
 
-def test_ranks_that_contradict_scores_are_refused_and_ranks_that_agree_are_not():
-    table = {"qid": ["q", "q"], "doc": ["a", "b"], "rel": [1, 0], "score": [2.0, 1.0]}
-    is_refused(lambda: Rankings.from_table(table | {"rank": [2, 1]}), "rank_score_disagree")
-    assert Rankings.from_table(table | {"rank": [1, 2]}).doc_ids("q") == ["a", "b"]
-
-
 def test_documents_given_twice_are_resolved_as_asked():
     table = {"qid": ["q"] * 3, "doc": ["a", "b", "a"], "rel": [0, 1, 2], "score": [1.0, 2.0, 3.0]}
     assert is_refused(lambda: Rankings.from_table(table), "duplicate_doc").line == 3

@@ -16,6 +16,8 @@ pub enum Note {
     NegativeGrades,
     /// Judgments above zero and below one.
     FractionalGrades,
+    /// Rows with a score and no grade.
+    MissingGrades,
     /// Judgments given twice with the same grade.
     DuplicateIdentical,
     /// Documents given twice, resolved as the caller asked.
@@ -42,7 +44,7 @@ pub enum Note {
     UnevenSamples,
 }
 
-const KINDS: usize = 17;
+const KINDS: usize = 18;
 
 /// The codes of the notes, in order.
 pub const CODES: [&str; KINDS] = [
@@ -51,6 +53,7 @@ pub const CODES: [&str; KINDS] = [
     "comments",
     "negative_rel",
     "fractional_rel",
+    "missing_grades",
     "duplicate_identical",
     "duplicates_resolved",
     "ids_equal_after_normalisation",
@@ -91,9 +94,11 @@ impl Notes {
         }
     }
 
-    /// Notes a grade that is below zero, or above it and below one.
+    /// Notes a grade that is missing, below zero, or above it and below one.
     pub fn add_grade(&mut self, grade: f64, place: BlockLine) {
-        if grade < 0.0 {
+        if grade.is_nan() {
+            self.add(Note::MissingGrades, place);
+        } else if grade < 0.0 {
             self.add(Note::NegativeGrades, place);
         } else if grade > 0.0 && grade < 1.0 {
             self.add(Note::FractionalGrades, place);

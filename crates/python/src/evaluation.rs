@@ -19,7 +19,7 @@ use super::column::{Column, Data};
 use super::errors::to_python;
 use super::plan::Plan;
 use super::saved::{Reduced, reduce, restore};
-use super::texts::NoteRows;
+use super::texts::{NoteRows, text};
 use super::watch::Watch;
 
 /// The values of all measures.
@@ -52,9 +52,9 @@ impl Evaluation {
         self.made.denominators.clone()
     }
 
-    /// queries, evaluated, empty, missing, `run_only`, tied, flat, and the size of lists that
-    /// look like samples of candidates.
-    fn counts(&self) -> [u64; 8] {
+    /// queries, evaluated, empty, missing, `run_only`, tied, flat, the size of lists that look like
+    /// samples of candidates, queries with a list, and those of them without a judged document.
+    fn counts(&self) -> [u64; 10] {
         let counts = &self.made.counts;
         [
             counts.queries,
@@ -65,7 +65,15 @@ impl Evaluation {
             counts.tied,
             self.made.flat,
             self.made.candidates.size(),
+            counts.listed,
+            counts.unmatched,
         ]
+    }
+
+    /// The first query none of whose documents is judged, and the first of them.
+    fn unmatched(&self) -> Option<(u32, Vec<String>)> {
+        let (query, docs) = self.made.unmatched.as_ref()?;
+        Some((*query, docs.iter().map(|doc| text(doc)).collect()))
     }
 
     /// Retrieved and unjudged documents by cutoff.

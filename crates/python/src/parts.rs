@@ -55,7 +55,7 @@ impl Summary {
     }
 
     /// As of an evaluation.
-    fn counts(&self) -> [u64; 8] {
+    fn counts(&self) -> [u64; 10] {
         let counts = &self.0.counts;
         [
             counts.queries,
@@ -66,6 +66,8 @@ impl Summary {
             counts.tied,
             self.0.flat,
             self.0.candidates.size(),
+            counts.listed,
+            counts.unmatched,
         ]
     }
 

@@ -20,6 +20,7 @@ pub(super) struct RunCells<'a> {
     pub(super) docs: IdCells<'a>,
     pub(super) scores: Doubles<'a>,
     pub(super) are_ranks: bool,
+    pub(super) ranks: Option<Doubles<'a>>,
 }
 
 /// Some rows of a column of numbers.
@@ -52,7 +53,9 @@ impl RunCells<'_> {
     fn try_push_to(&self, parts: &mut RunParts, plan: &Plan, threads: usize) -> Option<()> {
         let (mut queries, mut docs) = (Copied::default(), Copied::default());
         let count = self.scores.len();
-        if self.queries.len() != count || self.docs.len() != count {
+        let ranks = self.ranks.as_ref();
+        let lengths = [self.queries.len(), self.docs.len(), ranks.map_or(count, Cells::len)];
+        if lengths != [count; 3] {
             return None;
         }
         let (mut start, mut rows) = (0, ROWS);
@@ -66,11 +69,13 @@ impl RunCells<'_> {
             }
             queries.truncate(end - start);
             self.docs.copy(start..end, &mut docs)?;
+            let ranks = ranks.map(|ranks| Rows(ranks, start..end));
             let run = RunColumns {
                 queries: queries.column(),
                 docs: docs.column(),
                 scores: &Rows(&self.scores, start..end),
                 are_ranks: self.are_ranks,
+                ranks: ranks.as_ref().map(|ranks| ranks as _),
             };
             if !parts.push(plan, &run, threads, None).ok()? {
                 return None;

@@ -10,19 +10,17 @@ use rankscope_core::notes::Notes;
 use rankscope_core::qrels::attributes::{Attribute, Attributes};
 use rankscope_core::qrels::axis::Names;
 use rankscope_core::qrels::grades::Grades;
-use rankscope_core::rank::join_columns::RunColumns;
 use rankscope_core::rank::rankings;
 use rankscope_core::rank::rows::Columns;
 
-use super::cells::Numbers;
 use super::choices;
 use super::column::{Column, Data, Raw};
 use super::errors::to_python;
 use super::evaluation::Evaluation;
-use super::id_cells::Ids;
 use super::judgments::Judgments;
 use super::plan::Plan;
 use super::run::Run;
+use super::run_columns::RunColumns;
 use super::saved::{Reduced, reduce, restore};
 use super::table::TableColumns;
 use super::texts::{names, text};
@@ -54,31 +52,20 @@ impl Rankings {
 
     /// From columns of queries, documents and scores.
     #[staticmethod]
-    #[allow(clippy::too_many_arguments)] // one a column
     fn from_pairs(
         py: Python<'_>,
         judgments: &Judgments,
-        queries: Ids,
-        docs: Ids,
-        scores: Numbers,
-        are_ranks: bool,
+        columns: RunColumns,
         ties: &str,
         duplicates: &str,
         score_type: &str,
         threads: usize,
     ) -> PyResult<Self> {
-        let (queries, docs, scores) = (queries.view(py)?, docs.view(py)?, scores.view()?);
+        let view = columns.view(py)?;
         let chosen =
             (choices::field(ties)?, choices::field(duplicates)?, choices::field(score_type)?);
-        let made = py.detach(|| {
-            let run = RunColumns {
-                queries: queries.column(),
-                docs: docs.column(),
-                scores: &scores,
-                are_ranks,
-            };
-            rankings::Rankings::from_pairs(&judgments.0, &run, chosen, threads)
-        });
+        let made = py
+            .detach(|| rankings::Rankings::from_pairs(&judgments.0, &view.run(), chosen, threads));
         Self::finish(py, made, "run")
     }
 

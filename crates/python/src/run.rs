@@ -29,6 +29,7 @@ use super::judgments::Judgments;
 use super::objects::{Number, each_row, entries, read_query, with_list};
 use super::plan::Plan;
 use super::run_columns::{RunColumns, RunParts};
+use super::texts::NoteRows;
 use super::watch::Watch;
 
 /// Texts as their offsets and their bytes.
@@ -132,6 +133,10 @@ impl Run {
     /// How many queries there are.
     fn __len__(&self) -> usize {
         self.run.queries().len()
+    }
+
+    fn notes(&self) -> NoteRows {
+        self.run.notes().iter().collect()
     }
 
     /// How many documents there are in all lists.

@@ -19,9 +19,9 @@ use super::pieces::RunCells;
 use super::plan::Plan;
 use super::table::IdView;
 
-/// The columns of a run: queries, documents, scores and whether they are ranks below zero.
+/// The columns of a run: queries, documents, scores and whether they are ranks below zero, ranks.
 #[derive(FromPyObject)]
-pub(super) struct RunColumns(Ids, Ids, Numbers, bool);
+pub(super) struct RunColumns(Ids, Ids, Numbers, bool, Option<Numbers>);
 
 /// The same to be read.
 pub(super) struct RunView<'a> {
@@ -29,19 +29,22 @@ pub(super) struct RunView<'a> {
     docs: IdView<'a>,
     scores: Doubles<'a>,
     are_ranks: bool,
+    ranks: Option<Doubles<'a>>,
 }
 
 impl RunColumns {
     pub(super) fn view(&self, py: Python<'_>) -> PyResult<RunView<'_>> {
-        let Self(queries, docs, scores, are_ranks) = self;
+        let Self(queries, docs, scores, are_ranks, ranks) = self;
         let (queries, docs) = (queries.view(py)?, docs.view(py)?);
-        Ok(RunView { queries, docs, scores: scores.view()?, are_ranks: *are_ranks })
+        let ranks = ranks.as_ref().map(Numbers::view).transpose()?;
+        Ok(RunView { queries, docs, scores: scores.view()?, are_ranks: *are_ranks, ranks })
     }
 
     fn cells(&self) -> PyResult<RunCells<'_>> {
-        let Self(queries, docs, scores, are_ranks) = self;
+        let Self(queries, docs, scores, are_ranks, ranks) = self;
         let (queries, docs) = (queries.cells()?, docs.cells()?);
-        Ok(RunCells { queries, docs, scores: scores.view()?, are_ranks: *are_ranks })
+        let ranks = ranks.as_ref().map(Numbers::view).transpose()?;
+        Ok(RunCells { queries, docs, scores: scores.view()?, are_ranks: *are_ranks, ranks })
     }
 }
 
@@ -52,6 +55,7 @@ impl RunView<'_> {
             docs: self.docs.column(),
             scores: &self.scores,
             are_ranks: self.are_ranks,
+            ranks: self.ranks.as_ref().map(|ranks| ranks as _),
         }
     }
 }

@@ -17,6 +17,7 @@ from rankscope._evaluate.runs import evaluate_input
 from rankscope._evaluate.settings import Known, Request, Settings, refuse_whole_run
 from rankscope._evaluate.slices import make_estimates, make_slices
 from rankscope.errors import FormatError
+from rankscope.names import quote
 from rankscope.output.diagnostics import Diagnostic, describe
 from rankscope.output.estimate import estimate_run
 from rankscope.records import replace
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol, TypeAlias
 
     from rankscope._core import Evaluation as CoreEvaluation
+    from rankscope._core import Judgments
     from rankscope._evaluate.settings import Request
     from rankscope._inputs.qrels import Qrels, Queries
     from rankscope._inputs.reading import Note
@@ -51,8 +53,8 @@ if TYPE_CHECKING:
             """Return the code, the count and the first line of each note."""
 
 
-FEWEST_SAMPLED = 10
-"""Fewer lists that look like samples of candidates may do so by chance."""
+FEWEST = 10
+"""Fewer lists may look like samples of candidates, or have no judged document, by chance."""
 
 
 def _evaluate_input(
@@ -88,8 +90,34 @@ def evaluate_run(
         judgments=qrels.judgments,
     )
     answer, name, notes = evaluate(qrels, run, request, plan, reading)
+    refuse_unmatched(answer, request, qrels.judgments, name)
     return make_evaluation(
         answer, request, reading, settings, known, queries=queries, run_name=name, run_notes=notes
+    )
+
+
+def refuse_unmatched(
+    answer: CoreEvaluation, request: Request, judgments: Judgments | None, name: str
+) -> None:
+    """Raise an error if no list of a run has a judged document."""
+    *_, listed, unmatched = answer.counts()
+    is_of_items = all(measure.row.of_items for measure in request.measures)
+    if judgments is None or is_of_items or not FEWEST <= listed == unmatched:
+        return
+    query, docs = answer.unmatched() or (0, [])
+    known = [doc for doc, _ in judgments.documents(query)]
+    judged, retrieved = (" and ".join(map(quote, ids[:2])) or "none" for ids in (known, docs))
+    codes = [code for code, *_ in answer.notes()]
+    raise FormatError(
+        f"expected judged documents in the run, found none in {listed} lists: for query "
+        f"{quote(judgments.query_ids()[query])}, judged are {judged}, in the run are {retrieved}",
+        hint=(
+            "the IDs differ only in case or Unicode normalization: write them alike"
+            if "ids_equal_after_normalisation" in codes
+            else "are both of the same collection? Write the IDs of documents alike"
+        ),
+        code="no_common_documents",
+        file=name or None,
     )
 
 
@@ -171,7 +199,8 @@ def describe_answer(
     duplicates: str,
 ) -> tuple[Counts, list[Diagnostic]]:
     """Return the counts and the notes of the core's answer."""
-    judged, evaluated, empty, missing, run_only, tied, flat, candidates = answer.counts()
+    judged, evaluated, empty, missing, run_only, tied, flat, candidates, *lists = answer.counts()
+    listed, unmatched = lists
     cutoffs = request.cutoffs
     at_cutoffs = dict(zip(cutoffs, answer.at_cutoffs(), strict=True))
     counts = Counts(
@@ -204,7 +233,7 @@ def describe_answer(
     deepest = cutoffs[-1]
     found = judged - missing
     shown, unjudged = at_cutoffs[deepest]
-    unmatched = "subtopics_unjudged" if queries.subtopics else "all_unjudged"
+    none_judged = "subtopics_unjudged" if queries.subtopics else "all_unjudged"
     whole = {
         "duplicate_measures": request.repeated,
         "grades_clipped": request.clipped,
@@ -212,8 +241,9 @@ def describe_answer(
         "n_run_only": run_only,
         "n_no_relevant": empty,
         "tied_scores": flat,
-        unmatched: unjudged if 0 < shown == unjudged else 0,
-        "sampled_candidates": found if candidates and found >= FEWEST_SAMPLED else 0,
+        none_judged: unjudged if 0 < shown == unjudged else 0,
+        "lists_unjudged": unmatched if 2 * listed <= 5 * unmatched < 5 * listed else 0,
+        "sampled_candidates": found if candidates and found >= FEWEST else 0,
     }
     choices["candidates"] = candidates
     notes += [describe(code, count, choices) for code, count in whole.items() if count]

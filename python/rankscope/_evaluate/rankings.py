@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope._core import Rankings as CoreRankings
 from rankscope._evaluate.columns import Choices, Columns
-from rankscope._evaluate.evaluating import make_evaluation
+from rankscope._evaluate.evaluating import make_evaluation, refuse_unmatched
 from rankscope._evaluate.judgments import load_qrels
 from rankscope._evaluate.query_values import refuse_cluster_alone
 from rankscope._evaluate.question import read_table_options, refuse_single_precision
@@ -276,6 +276,7 @@ class Rankings(Columns):
             if error.file == "table":  # the core knows no names of tables
                 error.file = self._name
             raise
+        refuse_unmatched(answer, request, self._judgments, self._name)
         evaluation = make_evaluation(
             answer,
             request,

@@ -155,4 +155,4 @@ def _columns_of(rows: Any) -> tuple[Any, Any]:  # noqa: ANN401 - as above
     from rankscope._inputs.columns import texts_of  # noqa: PLC0415 - as above
 
     query, doc = (texts_of(join(rows.column(role))) for role in ("query", "doc"))
-    return (query, doc, to_array(rows.column("score")), False), to_array(rows.column(NUMBER))
+    return (query, doc, to_array(rows.column("score")), False, None), to_array(rows.column(NUMBER))

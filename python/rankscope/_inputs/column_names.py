@@ -63,6 +63,9 @@ ROLES = {
 FOLDED = {role: frozenset(map(fold, names)) for role, names in {**ROLES, "user": USERS}.items()}
 """These names and those of users as `fold` returns them."""
 
+TAGS = ("run", "run_id", "run_name", "tag", "system", "algorithm", "model")
+"""The names under which tables of several runs say of which one a row is."""
+
 ITEMS = ("items", "docs", "documents", "results", "ranking")
 """The names under which a list of objects is found, each a document with its score or grade."""
 

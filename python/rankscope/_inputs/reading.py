@@ -105,7 +105,7 @@ def describe_keys(given: object) -> SourceIds:
 def read_run(given: Input, reading: Reading, tell: Tell = None) -> Run:
     """Read a run into memory, unless it is there, without describing its ids."""
     if given.kind == "table":
-        return read_lists(given, reading)[0]
+        return read_lists(given, reading, [])[0]
     if given.kind == "file":
         with given.opened() as source:
             run = Run.from_path(
@@ -119,13 +119,16 @@ def read_run(given: Input, reading: Reading, tell: Tell = None) -> Run:
     return run.without_same() if reading.ignore_same else run
 
 
-def read_lists(given: Input, reading: Reading) -> tuple[Run, SourceIds]:
+def read_lists(given: Input, reading: Reading, notes: list[Note]) -> tuple[Run, SourceIds]:
     """Read a run of any kind into memory without judgments, and describe its ids."""
     if given.kind == "table":
         from rankscope._inputs import tabular  # noqa: PLC0415 - only tables need PyArrow
 
-        return tabular.read_run(given, reading)
-    return read_run(given, reading), describe_keys(given.value)
+        run, ids = tabular.read_run(given, reading, notes)
+    else:
+        run, ids = read_run(given, reading), describe_keys(given.value)
+    notes += run.notes()
+    return run, ids
 
 
 def rank_run(

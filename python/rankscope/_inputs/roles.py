@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rankscope._inputs.column_names import check_names, find_column, find_grades, no_role, splits_of
+from rankscope._inputs.column_names import (
+    TAGS,
+    check_names,
+    find_column,
+    find_grades,
+    no_role,
+    splits_of,
+)
 from rankscope._inputs.columns import simplify, spell_ids, to_doubles
 from rankscope.deferred import pa
 from rankscope.errors import FormatError
@@ -76,6 +83,9 @@ class Wanted:
             message = f"expected columns of relevance and score, found {found['score']!r} for both"
             hint = "name both: relevance='…', score='…'"
             raise FormatError(message, hint=hint, code="columns", file=file)
+        if self.is_ranked:
+            tags = {name for name in names if name in TAGS} - {*found.values()}
+            found |= {f"tag {name}": name for name in TAGS if name in tags}
         return found
 
     def require(self, columns: Mapping[str, str], names: Sequence[str], file: str) -> None:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from rankscope._inputs.reading import Note
     from rankscope.settings.reading import Reading
 
-    Retrieved: TypeAlias = tuple[IdColumn, IdColumn, NDArray[Any], bool]
+    Retrieved: TypeAlias = tuple[IdColumn, IdColumn, NDArray[Any], bool, NDArray[Any] | None]
     CoreColumns: TypeAlias = tuple[
         IdColumn | tuple[NDArray[np.int32], IdColumn],
         IdColumn | None,
@@ -127,11 +127,15 @@ class Columns:
             raise
 
     def retrieved(self) -> Retrieved:
-        """Return queries, documents and scores, or ranks below zero, as is said last."""
+        """Return queries, documents, scores or ranks below zero, which it is, and ranks beside."""
         queries, docs = self.ids("query"), self.ids("doc")
-        if "score" not in self.columns and "rank" in self.columns:
-            return queries, docs, -self.numbers("rank"), True
-        return queries, docs, self.numbers("score"), False
+        return queries, docs, *self._ordered()
+
+    def _ordered(self) -> tuple[NDArray[Any], bool, NDArray[Any] | None]:
+        ranks = self.numbers("rank") if "rank" in self.columns else None
+        if ranks is None or "score" in self.columns:
+            return self.numbers("score"), False, ranks
+        return -ranks, True, None
 
     def judged(self) -> tuple[IdColumn, IdColumn, NDArray[Any]]:
         """Return queries, documents and grades, which are all 1 where there is no such column."""
@@ -144,9 +148,7 @@ class Columns:
         self, attributes: Sequence[str] = (), attributed: Attributed | None = None
     ) -> JoinedRows:
         """Return rankings, their grades or labels, and attributes of queries."""
-        has_ranks, has_scores = (role in self.columns for role in ("rank", "score"))
-        ranks = self.numbers("rank") if has_ranks else None
-        scores = self.numbers("score") if has_scores or ranks is None else -ranks
+        scores, are_ranks, ranks = self._ordered()
         relevance = (
             self.numbers("relevance", allows_null=True)
             if attributed is None
@@ -160,8 +162,8 @@ class Columns:
             self.ids("doc") if "doc" in self.columns else None,
             relevance,
             scores,
-            not has_scores,
-            ranks if has_scores else None,
+            are_ranks,
+            ranks,
             [(name, column) for name, (column, _) in values.items()],
             replace(self.source, attributes=tuple(types)),
             places,

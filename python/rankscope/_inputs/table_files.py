@@ -55,6 +55,8 @@ TWO_LINES = re.compile(r"in line (\d+) and (\S+) in line (\d+)\Z")
 BYTES_OF_ROW = {False: 64, True: 96}
 """What evaluating a row takes beside its values, by whether it has a document."""
 GROWTH = {"csv": 6, "tsv": 6, "arrow": 5}
+MOST_TAGS = 16
+"""A column with more different values doesn't name runs."""
 USUAL_GROWTH = 3
 """How many bytes of memory the rows of a byte of a file take."""
 BYTES_OF_CELL = 16
@@ -109,6 +111,7 @@ class TableFile:
         self._split: Counter[str] = Counter()
         self._lists: list[tuple[Any, NDArray[np.int64]]] = []
         self._id_types: dict[str, str] = {}
+        self._tags: dict[str, set[object]] = {}
         self._ahead: list[Any] = []
         self._batches = self._read()
         self._handle: BinaryIO | None = None
@@ -116,7 +119,10 @@ class TableFile:
         try:
             self._current = self._open(self._files[0])
             self._is_ranked = self._is_in_rank_order()
-            self.columns = dict(self._current.columns)
+            tags = tags_of(self._current)
+            self.columns = {
+                role: name for role, name in self._current.columns.items() if name not in tags
+            }
             if self._is_ranked:
                 self.columns["rank"] = RANK
             wanted.require(self.columns, self._current.names, self._current.name)
@@ -222,6 +228,8 @@ class TableFile:
         for name, count in self._split.items():
             choices = {"column": name, "query": self.columns["query"]}
             found.append(describe("query_split", count, choices, file=self.name))
+        counts = (len(tags) for tags in self._tags.values())
+        found += [("multiple_tags", count, 0) for count in counts if 1 < count <= MOST_TAGS]
         return found + ([("empty_lists", self.empty_lists, 0)] if self.empty_lists else [])
 
     def note_splits(self, rows: Any) -> None:  # noqa: ANN401 - PyArrow has no types
@@ -348,7 +356,7 @@ class TableFile:
             made, _ = self._explode(
                 pa.RecordBatch.from_arrays(
                     [pa.nulls(0, kind) for kind in file.schema.types], schema=file.schema
-                )
+                ).drop_columns(tags_of(file))
             )
             plain = {
                 name: normalise(column, name, role_of(name, self.columns))
@@ -364,6 +372,16 @@ class TableFile:
                     self._id_types[role] = "int64"
         return pa.schema((name, column.type) for name, column in plain.items())
 
+    def _take_tags(self, batch: Any) -> Any:  # noqa: ANN401 - as above
+        """Return a batch without the columns that name runs, of which the first names are kept."""
+        names = tags_of(self._current)
+        for name in names:
+            tags, column = self._tags.setdefault(name, set()), batch.column(name)
+            if len(tags) <= MOST_TAGS and not pa.types.is_nested(column.type):
+                tags.update(column.unique()[: MOST_TAGS + 2].to_pylist())
+                tags.discard(None)
+        return batch.drop_columns(names)
+
     def _explode(self, batch: Any) -> tuple[dict[str, Any], NDArray[np.int64] | None]:  # noqa: ANN401 - as above
         """Return the columns with a row per document, and where the rows of each list end."""
         lists = self._lists_of(self._current)
@@ -376,7 +394,7 @@ class TableFile:
     def _finish(self, batch: Any, lines: Lines, file: str) -> Any:  # noqa: ANN401 - as above
         ends = None
         try:
-            made, ends = self._explode(batch)
+            made, ends = self._explode(self._take_tags(batch))
             columns = {
                 name: normalise(column, name, role_of(name, self.columns))
                 for name, column in made.items()
@@ -418,6 +436,11 @@ class TableFile:
             code="schema_mismatch",
             file=file,
         )
+
+
+def tags_of(file: Reader) -> list[str]:
+    """Return the columns that name runs."""
+    return [name for role, name in file.columns.items() if role.startswith("tag ")]
 
 
 def _find_varying(files: Sequence[object]) -> list[str]:

@@ -214,12 +214,22 @@ def _read_lists(table: NamedColumns) -> dict[str, Foreign]:
     return {name: array for name, array in arrays.items() if is_list(array.type)}
 
 
+def _convert_tags(column: object, name: str) -> Foreign:
+    """Convert a column that nothing but a note needs; null if Arrow has no type for it."""
+    try:
+        return as_arrow(column, name)
+    except FormatError:
+        return pa.nulls(len(column))  # type: ignore[arg-type]  # a column
+
+
 def _convert(column: object, name: str, role: str) -> Foreign:
     """Convert a column for a role to Arrow."""
     cells = list_cells(column)
     try:
         if role == "labels":
             return as_labels(column, name)
+        if role.startswith("tag "):
+            return _convert_tags(column, name)
         if cells is None or role not in NUMBER_ROLES or LISTS & set(map(type, cells)):
             array = as_arrow(column, name)
             return array if len(array) else pa.nulls(0)

@@ -66,9 +66,9 @@ def _of_subtopics(column: str) -> DuplicateError:
     )
 
 
-def read_run(given: Input, reading: Reading) -> tuple[Run, SourceIds]:
+def read_run(given: Input, reading: Reading, notes: list[Note]) -> tuple[Run, SourceIds]:
     """Read a run in a table into memory, and describe its IDs."""
-    with read_whole(open_retrieved(given, reading)) as rows:
+    with read_whole(open_retrieved(given, reading), notes) as rows:
         return Run.from_columns(rows.retrieved(), reading.scores_as), rows.source
 
 
@@ -85,7 +85,7 @@ def rank_run(
     with read_whole(open_retrieved(given, reading, tell), notes) as rows:
         return Rankings.from_pairs(
             judgments,
-            *rows.retrieved(),
+            rows.retrieved(),
             ties,
             reading.duplicates,
             reading.scores_as,
@@ -126,6 +126,10 @@ def _open(
         needed = (*needed, ("doc",))
     roles = [*(role for of in needed for role in of), "doc", *(["relevance"] if is_judged else [])]
     wanted = {role: named.get(role) for role in dict.fromkeys(roles)}
+    # Where one of two columns that order rows is named, the other doesn't.
+    for own, other in (("score", "rank"), ("rank", "score")):
+        if wanted.get(own) is not None and wanted.get(other) is None:
+            wanted.pop(other, None)
     choice = Wanted(
         wanted, others, needed, labels=labels, is_judged=is_judged, is_ranked=not is_judged
     )

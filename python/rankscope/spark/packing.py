@@ -220,8 +220,7 @@ def read_columns(table: Any, rows: Rows) -> Columns:  # noqa: ANN401 - as above
     """Read the rows of an Arrow table, as the local engine does."""
     if rows.side == "joined":
         read = _find(table, rows).joined(rows.attributes)
-        ranks = () if read.ranks is None else (read.ranks,)
-        numbers = (read.relevance, read.scores, *ranks)
+        numbers = (read.relevance, read.scores, *_some(read.ranks))
         return Columns(
             queries=read.queries,
             docs=read.docs,
@@ -229,8 +228,8 @@ def read_columns(table: Any, rows: Rows) -> Columns:  # noqa: ANN401 - as above
             attributes=tuple(values for _, values in read.attributes),
         )
     if rows.side == "retrieved":
-        queries, docs, scores, _ = _find(table, rows).retrieved()
-        return Columns(queries=queries, docs=docs, numbers=(scores,))
+        queries, docs, scores, _, ranks = _find(table, rows).retrieved()
+        return Columns(queries=queries, docs=docs, numbers=(scores, *_some(ranks)))
     attributes = tuple(read_typed_values(table.column(name), name) for name in rows.attributes)
     queries, docs, grades = _find(table, rows).judged()
     return Columns(
@@ -239,6 +238,10 @@ def read_columns(table: Any, rows: Rows) -> Columns:  # noqa: ANN401 - as above
         numbers=(grades,),
         attributes=tuple(values for values, _ in attributes),
     )
+
+
+def _some(ranks: NDArray[Any] | None) -> tuple[NDArray[Any], ...]:
+    return () if ranks is None else (ranks,)
 
 
 def _find(table: Any, rows: Rows) -> FoundColumns:  # noqa: ANN401 - as above

@@ -261,6 +261,7 @@ class Task:
                 others,
                 run.numbers[0],
                 "score" not in self._job.rows["retrieved"].names,
+                next(iter(run.numbers[1:]), None),
             ),
             self.plan,
             self._job.request.ties,

@@ -31,6 +31,10 @@ pub struct Counts {
     pub run_only: u64,
     /// Queries in which a judged document shares its score with another.
     pub tied: u64,
+    /// Those with a list of documents.
+    pub listed: u64,
+    /// Those of them none of whose documents is judged.
+    pub unmatched: u64,
     /// By cutoff: documents retrieved, and those of them that are unjudged.
     pub at_cutoffs: Vec<(u64, u64)>,
 }
@@ -47,6 +51,8 @@ impl Counts {
         self.missing += other.missing;
         self.run_only += other.run_only;
         self.tied += other.tied;
+        self.listed += other.listed;
+        self.unmatched += other.unmatched;
         for (own, others) in self.at_cutoffs.iter_mut().zip(&other.at_cutoffs) {
             *own = (own.0 + others.0, own.1 + others.1);
         }
@@ -74,6 +80,9 @@ pub struct Evaluation {
     pub flat: u64,
     /// Whether all lists look like samples of candidates.
     pub candidates: Candidates,
+    /// The first query none of whose documents is judged, and the first of them.
+    #[serde(skip)]
+    pub unmatched: Option<(u32, Vec<Vec<u8>>)>,
 }
 
 /// Puts together what lists came to.
@@ -98,6 +107,8 @@ pub fn finish(plan: &Plan, axis: &Axis, mut parts: Vec<Scored>) -> Result<Evalua
             made.is_present[query] = true;
             has_list[query] = !seen.is_blank;
             made.counts.tied += u64::from(seen.is_tied);
+            made.counts.listed += u64::from(!seen.is_blank);
+            made.counts.unmatched += u64::from(seen.is_unmatched);
             let values = &scored.values[at * measures..(at + 1) * measures];
             for (column, &value) in made.values.iter_mut().zip(values) {
                 column[query] = value;
@@ -112,6 +123,8 @@ pub fn finish(plan: &Plan, axis: &Axis, mut parts: Vec<Scored>) -> Result<Evalua
         }
         made.flat += scored.flat;
         made.notes.add_many(Note::IntegerIds, scored.as_text, (0, 0));
+        made.notes.add_many(Note::EqualAfterNormalisation, scored.alike, (0, 0));
+        made.unmatched = made.unmatched.into_iter().chain(scored.unmatched).min();
         made.candidates.merge(scored.candidates);
     }
     let is_empty = |query: &usize| axis.best(*query).is_none_or(|grade| grade <= 0.0);

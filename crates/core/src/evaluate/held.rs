@@ -7,11 +7,12 @@ use crate::error::{Error, Kind, Result, earlier, show};
 use crate::evaluate::evaluation::{Evaluation, finish};
 use crate::evaluate::plan::Plan;
 use crate::evaluate::scorer::{Scored, Scorer};
+use crate::ids::folded::Folded;
 use crate::ids::interner::{Arena, Ids};
 use crate::ids::vocabulary::Vocabulary;
 use crate::notes::{Note, Notes};
 use crate::qrels::axis::Axis;
-use crate::qrels::judgments::Judgments;
+use crate::qrels::judgments::{Judgments, count_common};
 use crate::rank::run::{Run, no_rows};
 use crate::text::list::List;
 use crate::threads::{FEW_ROWS, on_threads};
@@ -105,6 +106,13 @@ pub fn finish_run(
     }
     let mut evaluation = finish(plan, axis, parts)?;
     evaluation.counts.run_only = run_only.len() as u64;
+    let names: Vec<_> = (0..run_only.len()).map(|query| run_only.get(query)).collect();
+    let missing = (0..axis.len()).filter(|&query| !evaluation.is_present[query]);
+    let missing: Vec<_> = missing.map(|query| axis.name(query)).collect();
+    let (names, missing) = (names.iter().map(|name| &**name), missing.iter().map(|name| &**name));
+    let sizes = (names.len(), missing.len());
+    let alike = count_common(&mut Folded::default(), (names, sizes.0), (missing, sizes.1));
+    evaluation.notes.add_many(Note::EqualAfterNormalisation, alike, (0, 0));
     Ok(evaluation)
 }
 

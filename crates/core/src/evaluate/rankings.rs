@@ -255,7 +255,11 @@ impl Rankings {
                     }
                     ranked.judged_items.clear();
                     ranked.judged_items.extend(judged.iter().flat_map(|all| all.of(query)));
-                    scorer.score_ranked(query, &ranked, scores.len());
+                    let code = |row| self.codes().get(self.offsets()[query] + row);
+                    let name = |row| {
+                        code(row).map_or_else(Vec::new, |&code| self.docs().get(code).to_vec())
+                    };
+                    scorer.score_ranked(query, &ranked, scores.len(), name);
                     scorer.compute_held();
                 }
             }

@@ -18,7 +18,7 @@ use crate::qrels::judgments::Judgments;
 use crate::rank::join_columns::{Joined, Part, Room, RunColumns, arrange_scores};
 use crate::rank::order::{Rows, rank_rows};
 use crate::rank::ranked::Ranked;
-use crate::rank::rows::are_regular;
+use crate::rank::rows::{are_regular, note_ranks};
 use crate::rank::run::no_rows;
 use crate::table::columns::{IdColumn, check_texts, slice, write_texts};
 use crate::text::list::{List, Row, is_too_long};
@@ -128,6 +128,9 @@ impl RunParts {
     ) -> Result<()> {
         check_texts(offsets, bytes, threads)?;
         let scores = arrange_scores(run, &part.grouped, plan.score_type)?;
+        if let Some(ranks) = run.ranks {
+            note_ranks(ranks, &scores, &part.grouped, &mut self.notes);
+        }
         let doc = |row: usize| slice(bytes, offsets[row], offsets[row + 1]).unwrap_or_default();
         let judgments = Arc::clone(&self.judgments);
         let mistake = Mutex::new(None);
@@ -204,7 +207,8 @@ impl RunParts {
             move |scorer: &mut Scorer<'_>, at: usize| {
                 let (relevance, scores) = (&joined.relevance[list(at)], &joined.scores[list(at)]);
                 ranked.take_in_order(relevance, scores, ties);
-                scorer.score_ranked(queries[at] as usize, &ranked, scores.len());
+                let name = |row| joined.docs.get(joined.codes[list(at).start + row]).to_vec();
+                scorer.score_ranked(queries[at] as usize, &ranked, scores.len(), name);
                 true
             }
         });

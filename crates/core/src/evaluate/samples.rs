@@ -138,7 +138,7 @@ impl<'a> Scorer<'a> {
         let Self { samples, docs, plan, ways, rooms, made } = self;
         let of_samples = samples.iter().zip(docs.iter()).zip(rooms);
         let present = of_samples.filter(|((sample, _), _)| sample.is_present(query));
-        let (mut is_tied, mut is_blank) = (false, true);
+        let (mut is_tied, mut is_blank, mut is_unmatched) = (false, true, true);
         let seen = present.map(|((sample, docs), room)| {
             let Room { relevance, ideal, ranked, views, docs: of_list } = room;
             let (relevance, scores) = sample.list(query, relevance);
@@ -164,13 +164,15 @@ impl<'a> Scorer<'a> {
             }
             is_tied |= ranked.is_tied;
             is_blank &= whole.retrieved == 0;
+            is_unmatched &= ranked.ranks.is_empty();
             (plan.see(&whole, &ways.different, views), &of_list[..])
         });
         let seen: Vec<_> = seen.collect();
         if seen.is_empty() {
             return;
         }
-        made.seen.push(Outcome { query: query as u32, is_tied, is_blank });
+        is_unmatched &= !is_blank;
+        made.seen.push(Outcome { query: query as u32, is_tied, is_blank, is_unmatched });
         let mean = |values: &dyn Fn(&Query<'_>) -> f64, way| {
             let sum = seen.iter().fold(0.0, |sum, (seen, _)| sum + values(seen.by(way)));
             #[allow(clippy::cast_precision_loss)] // far below 2^53

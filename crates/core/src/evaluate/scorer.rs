@@ -20,6 +20,7 @@ pub(super) struct Outcome {
     pub(super) query: u32,
     pub(super) is_tied: bool,
     pub(super) is_blank: bool,
+    pub(super) is_unmatched: bool,
 }
 
 /// What lists came to.
@@ -34,6 +35,10 @@ pub struct Scored {
     /// Queries with grades at other ranks than if integer identifiers were ordered as numbers.
     pub(super) as_text: u64,
     pub(super) candidates: Candidates,
+    /// Documents that are judged in another spelling.
+    pub(super) alike: u64,
+    /// The first query none of whose documents is judged, and the first of them.
+    pub(super) unmatched: Option<(u32, Vec<Vec<u8>>)>,
     /// Documents dropped because they were given twice.
     pub dropped: u64,
     /// Why a measure that is written in Python could not be computed.
@@ -101,6 +106,7 @@ impl<'a> Scorer<'a> {
     ) -> Result<()> {
         self.joiner.join(judgments, query, list, self.plan.duplicates)?;
         self.made.dropped += self.joiner.dropped;
+        self.made.alike += self.joiner.alike;
         if let Some(query) = query {
             self.score_joined(query, list);
         }
@@ -110,6 +116,7 @@ impl<'a> Scorer<'a> {
     /// Evaluates a list whose documents are known to differ.
     pub fn score_distinct(&mut self, judgments: &Judgments, query: usize, list: &List<'_>) {
         self.joiner.join_distinct(judgments, query, &list.rows);
+        self.made.alike += self.joiner.alike;
         self.score_joined(query, list);
     }
 
@@ -124,13 +131,24 @@ impl<'a> Scorer<'a> {
             self.ranked.name_judged();
         }
         let ranked = std::mem::take(&mut self.ranked);
-        self.score_ranked(query, &ranked, list.rows.len());
+        self.score_ranked(query, &ranked, list.rows.len(), |row| list.rows[row].doc.to_vec());
         self.ranked = ranked;
     }
 
     /// Evaluates a list of so many documents by the ranks and grades of the judged ones.
     #[allow(clippy::cast_possible_truncation)] // queries are counted in 32 bits by the builder
-    pub fn score_ranked(&mut self, query: usize, ranked: &Ranked, retrieved: usize) {
+    pub fn score_ranked(
+        &mut self,
+        query: usize,
+        ranked: &Ranked,
+        retrieved: usize,
+        name: impl Fn(usize) -> Vec<u8>,
+    ) {
+        let is_unmatched = retrieved > 0 && ranked.ranks.is_empty();
+        if is_unmatched && self.made.unmatched.as_ref().is_none_or(|first| query < first.0 as usize)
+        {
+            self.made.unmatched = Some((query as u32, (0..retrieved.min(2)).map(name).collect()));
+        }
         let Ranked { ranks, grades, ties, judged, .. } = ranked;
         let ideal = self.axis.ideal(query, &mut self.ideal);
         let subtopics = self.axis.subtopics_of(query).map(|of| Ranking { judged, of });
@@ -151,7 +169,7 @@ impl<'a> Scorer<'a> {
             count.1 += (shown - whole.judged_within(k)) as u64;
         }
         let (is_tied, is_blank) = (ranked.is_tied, retrieved == 0);
-        self.made.seen.push(Outcome { query: query as u32, is_tied, is_blank });
+        self.made.seen.push(Outcome { query: query as u32, is_tied, is_blank, is_unmatched });
         let out = (&mut self.made.values, &mut self.made.ratios);
         let views = (&self.ways, &mut self.views);
         append_values(self.plan, &whole, views, out, &mut self.batches);

@@ -50,6 +50,11 @@ impl Level {
         if grade.is_nan() { UNJUDGED } else { Self(grade as u8) }
     }
 
+    /// Whether it stands for no judgment.
+    pub fn is_unjudged(self) -> bool {
+        self == UNJUDGED
+    }
+
     /// Reads grades; nothing if one of them is none.
     pub fn read_all(grades: &[f64], levels: &mut [Self]) -> Option<()> {
         let mut are_levels = true;

@@ -22,6 +22,45 @@ pub(super) struct ByText {
     /// documents of a list are told unjudged by one bit, without touching the larger table.
     pub(super) classes: Vec<u64>,
     pub(super) class_offsets: Vec<usize>,
+    /// Whether all texts are ASCII without letters of both cases.
+    pub(super) is_of_one_case: bool,
+    /// A document without any of these kinds of letters isn't an unjudged one in another spelling.
+    pub(super) suspect: u8,
+}
+
+/// Kinds of letters.
+const UPPER: u8 = 1;
+const LOWER: u8 = 2;
+const OTHER: u8 = 4;
+/// So many texts are searched for a letter.
+const SEARCHED: usize = 1000;
+
+/// Which kind of letter a byte is.
+const KINDS: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        kinds[byte] = match byte as u8 {
+            b'A'..=b'Z' => UPPER,
+            b'a'..=b'z' => LOWER,
+            128.. => OTHER,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    kinds
+};
+
+/// Which kinds of letters a text has.
+fn letters(text: &[u8]) -> u8 {
+    text.iter().fold(0, |kinds, &byte| kinds | KINDS[byte as usize])
+}
+
+impl ByText {
+    /// Whether an unjudged document may be a judged one in another spelling.
+    pub(super) fn is_suspect(&self, doc: &[u8]) -> bool {
+        letters(doc) & self.suspect != 0
+    }
 }
 
 /// A judged document: where its identifier is in the arena, and its grade.
@@ -105,7 +144,23 @@ impl Tables {
 
     pub(super) fn finish(self) -> ByText {
         let Self { texts, entries, slots, slot_offsets, classes, class_offsets, .. } = self;
-        ByText { entries, texts, slots, slot_offsets, classes, class_offsets }
+        let is_of_one_case = texts.is_of_one_case();
+        let first = texts.iter().take(SEARCHED).map(letters).find(|&kinds| kinds != 0);
+        let suspect = match first {
+            Some(UPPER) if is_of_one_case => LOWER | OTHER,
+            Some(LOWER) if is_of_one_case => UPPER | OTHER,
+            _ => UPPER | LOWER | OTHER,
+        };
+        ByText {
+            entries,
+            texts,
+            slots,
+            slot_offsets,
+            classes,
+            class_offsets,
+            is_of_one_case,
+            suspect,
+        }
     }
 
     /// Makes room for the documents of one more query.

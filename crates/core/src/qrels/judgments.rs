@@ -92,6 +92,9 @@ fn of_subtopics() -> Error {
     )
 }
 
+/// So many unjudged documents of a list are compared with the judged ones.
+pub const MOST_SUSPECTS: usize = 100;
+
 impl Judgments {
     /// Reads qrels; `watch` learns how far the reading is, and may stop it.
     pub fn read(input: &Input, duplicates: Duplicates, watch: Watch<'_>) -> Result<Self> {
@@ -384,6 +387,30 @@ impl Judgments {
         made
     }
 
+    /// How many documents of a query are judged in another spelling: equal but for case or Unicode form.
+    /// Only the first ones are looked at, which a ranker thinks are the best.
+    pub fn count_alike<'a>(
+        &self,
+        query: usize,
+        unjudged: impl Iterator<Item = &'a [u8]>,
+        folded: &mut Folded,
+    ) -> u64 {
+        let by_text = self.by_text();
+        let suspects: Vec<&[u8]> =
+            unjudged.take(MOST_SUSPECTS).filter(|doc| by_text.is_suspect(doc)).collect();
+        if suspects.is_empty() {
+            return 0;
+        }
+        let JudgedQuery { entries, texts, .. } = self.of_query(query);
+        let judged: Vec<&[u8]> =
+            entries.iter().map(|entry| texts.get(entry.text as usize)).collect();
+        // Few have the same end, and most lists have none.
+        let suspects = with_ends(&suspects, &judged);
+        let judged = with_ends(&judged, &suspects);
+        let (few, many) = (judged.len(), suspects.len());
+        count_common(folded, (judged.into_iter(), few), (suspects.into_iter(), many))
+    }
+
     /// Notes identifiers that a person would take for one: equal but for case or Unicode form.
     fn note_equal_ids(&mut self) {
         let mut folded = Folded::default();
@@ -391,7 +418,7 @@ impl Judgments {
         if let Some(queries) = self.axis.ids() {
             equal += queries.count_alike();
         }
-        let queries = if self.by_text().texts.is_of_one_case() { 0 } else { self.axis.len() };
+        let queries = if self.by_text().is_of_one_case { 0 } else { self.axis.len() };
         for query in 0..queries {
             let JudgedQuery { entries, texts, .. } = self.of_query(query);
             let docs = entries.iter().map(|entry| texts.get(entry.text as usize));
@@ -399,6 +426,32 @@ impl Judgments {
         }
         self.notes.add_many(Note::EqualAfterNormalisation, equal, (0, 0));
     }
+}
+
+/// Those of some texts whose end, but for case, others have.
+fn with_ends<'a>(texts: &[&'a [u8]], others: &[&[u8]]) -> Vec<&'a [u8]> {
+    const END: usize = 8;
+    let end = |text: &&[u8]| {
+        let last = &text[text.len().saturating_sub(END)..];
+        // In another Unicode form, bytes are others.
+        let is_known = text.is_ascii();
+        last.iter().fold(0, |end, byte| end << 8 | u64::from((byte | 32) * u8::from(is_known)))
+    };
+    let ends: Vec<u64> = others.iter().map(end).collect();
+    texts.iter().copied().filter(|text| ends.contains(&end(text))).collect()
+}
+
+/// How many of some texts a person would take for one of some others; both with their numbers.
+pub fn count_common<'a>(
+    folded: &mut Folded,
+    (some, few): (impl Iterator<Item = &'a [u8]> + Clone, usize),
+    (others, many): (impl Iterator<Item = &'a [u8]> + Clone, usize),
+) -> u64 {
+    if few == 0 || many == 0 {
+        return 0;
+    }
+    let apart = folded.count_alike(some.clone(), few) + folded.count_alike(others.clone(), many);
+    folded.count_alike(some.chain(others), few + many) - apart
 }
 
 struct Grouped {

@@ -1,6 +1,7 @@
 //! Matches the retrieved documents of one query to its judgments, and rejects duplicate documents.
 
 use crate::error::{Error, Kind, Result, show};
+use crate::ids::folded::Folded;
 use crate::ids::interner::{IdHasher, Slots, insert};
 use crate::policy::Duplicates;
 use crate::qrels::judgments::Judgments;
@@ -18,6 +19,9 @@ pub struct Joiner {
     pub hits: Vec<Hit>,
     /// How many rows of the last list were dropped as duplicates.
     pub dropped: u64,
+    /// How many documents of the last list are judged in another spelling.
+    pub alike: u64,
+    folded: Folded,
 }
 
 impl Joiner {
@@ -34,7 +38,7 @@ impl Joiner {
         duplicates: Duplicates,
     ) -> Result<()> {
         self.hits.clear();
-        self.dropped = 0;
+        (self.dropped, self.alike) = (0, 0);
         if list::is_too_long(list.rows.len()) {
             return Err(list::too_many_rows());
         }
@@ -50,7 +54,10 @@ impl Joiner {
             }
         }
         match self.repeats.find(&list.rows) {
-            None => Ok(()),
+            None => {
+                query.into_iter().for_each(|query| self.find_alike(judgments, query, &list.rows));
+                Ok(())
+            }
             Some((earlier, later)) if duplicates == Duplicates::Error => {
                 Err(retrieved_twice(list.query, &list.rows[earlier], &list.rows[later]))
             }
@@ -83,6 +90,14 @@ impl Joiner {
                 self.hits.push(Hit { row: index as u32, judged, grade });
             }
         }
+        self.find_alike(judgments, query, rows);
+    }
+
+    fn find_alike(&mut self, judgments: &Judgments, query: usize, rows: &[Row<'_>]) {
+        let Self { hits, folded, .. } = self;
+        let mut judged = hits.iter().map(|hit| hit.row).peekable();
+        let unjudged = (0..).zip(rows).filter(|&(at, _)| judged.next_if_eq(&at).is_none());
+        self.alike = judgments.count_alike(query, unjudged.map(|(_, row)| row.doc), folded);
     }
 
     fn join_resolved(

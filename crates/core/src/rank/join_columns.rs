@@ -11,6 +11,7 @@ use crate::policy::{Duplicates, ScoreType};
 use crate::qrels::duplicates::occurs_again;
 use crate::qrels::judgments::Judgments;
 use crate::rank::order::Docs;
+use crate::rank::rows::note_ranks;
 use crate::table::cells::Cells;
 use crate::table::columns::{IdColumn, check_all_finite, check_lengths};
 use crate::table::group::{Grouped, group};
@@ -27,6 +28,16 @@ pub struct RunColumns<'a> {
     pub scores: &'a dyn Cells<f64>,
     /// Whether scores are ranks below zero.
     pub are_ranks: bool,
+    /// The rank of each row beside its score.
+    pub ranks: Option<&'a dyn Cells<f64>>,
+}
+
+impl RunColumns<'_> {
+    /// Refuses columns of different lengths.
+    pub fn check_lengths(&self) -> Result<()> {
+        let ranks = self.ranks.map_or(self.scores.len(), |ranks| ranks.len());
+        check_lengths(&[self.queries.len(), self.docs.len(), self.scores.len(), ranks])
+    }
 }
 
 /// A run beside its judgments: rows by judged query, in the order in which they came.
@@ -61,7 +72,7 @@ pub fn join(
     choices: (Duplicates, ScoreType),
     threads: usize,
 ) -> Result<Joined> {
-    check_lengths(&[run.queries.len(), run.docs.len(), run.scores.len()])?;
+    run.check_lengths()?;
     let (queries, run_only) = number_queries(judgments, run, threads)?;
     let (codes, docs) = number_docs(judgments, run, threads)?;
     let judged = judgments.axis().len();
@@ -104,7 +115,7 @@ impl Part {
         room: &mut Room,
         threads: usize,
     ) -> Result<Self> {
-        check_lengths(&[run.queries.len(), run.docs.len(), run.scores.len()])?;
+        run.check_lengths()?;
         let (mut codes, run_only) = number_queries(judgments, run, threads)?;
         let judged = judgments.axis().len();
         let queries = room.renumber(&mut codes, judged + run_only.len());
@@ -251,6 +262,9 @@ impl Rows<'_> {
         let scores = scores?;
         let relevance = vec![0.0; scores.len()];
         let mut made = Joined { relevance, scores, codes, ..Joined::default() };
+        if let Some(ranks) = run.ranks {
+            note_ranks(ranks, &made.scores, grouped, &mut made.notes);
+        }
         // Each thread has an entry a document.
         let threads = threads.min(1 + MOST_ENTRIES / docs.len().max(1));
         let ranges = threads::cut(&grouped.offsets, threads);

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result, earlier};
+use crate::ids::folded::Folded;
 use crate::ids::interner::{IdHasher, Ids};
 use crate::ids::vocabulary::Vocabulary;
 use crate::notes::{Note, Notes};
@@ -13,7 +14,7 @@ use crate::policy::{Duplicates, ScoreType, Ties};
 use crate::qrels::attributes::Attributes;
 use crate::qrels::axis::Axis;
 use crate::qrels::grades::Grades;
-use crate::qrels::judgments::Judgments;
+use crate::qrels::judgments::{Judgments, MOST_SUSPECTS};
 use crate::rank::integers::moves_grades_of_list;
 use crate::rank::join::Joiner;
 use crate::rank::join_columns::{RunColumns, join};
@@ -22,7 +23,6 @@ use crate::rank::ranked;
 use crate::rank::rows::{Columns, Table, are_regular, check_grade, check_values};
 use crate::rank::run::{Run, no_rows};
 use crate::saved::{self, What, require, require_codes, require_offsets};
-use crate::table::columns::check_lengths;
 use crate::text::list::List;
 
 /// A run joined with its judgments, each list in rank order; immutable.
@@ -95,7 +95,7 @@ impl Rankings {
         let mut relevance = Vec::with_capacity(run.rows());
         let mut joiner = Joiner::default();
         let mut list = List::default();
-        let mut dropped = 0;
+        let (mut dropped, mut alike) = (0, 0);
         let mut first_error = None;
         for (query, number) in of_run.into_iter().enumerate() {
             if let Some(number) = number {
@@ -103,6 +103,7 @@ impl Rankings {
                 let outcome = joiner.join(judgments, Some(query), &mut list, duplicates);
                 first_error = earlier(first_error, outcome.err());
                 dropped += joiner.dropped;
+                alike += joiner.alike;
                 made.add(&list, &joiner, (&mut relevance, &mut docs))?;
             }
             made.offsets.push(made.scores.len());
@@ -121,6 +122,7 @@ impl Rankings {
         made.relevance = Grades::Doubles(relevance);
         made.docs = Docs::new(None, Vocabulary::Texts(docs), false);
         made.notes.add_many(Note::DuplicatesResolved, dropped, (0, 0));
+        made.notes.add_many(Note::EqualAfterNormalisation, alike, (0, 0));
         made.find_judged(judgments);
         Ok(made)
     }
@@ -136,7 +138,7 @@ impl Rankings {
         choices: (Ties, Duplicates, ScoreType),
         threads: usize,
     ) -> Result<Self> {
-        check_lengths(&[run.queries.len(), run.docs.len(), run.scores.len()])?;
+        run.check_lengths()?;
         if run.scores.is_empty() {
             return Err(no_rows());
         }
@@ -171,6 +173,9 @@ impl Rankings {
             notes: joined.notes,
             flat: 0,
         };
+        if !run.docs.are_integers() {
+            made.find_alike(judgments);
+        }
         made.rank(threads);
         made.find_judged(judgments);
         made.note_gaps(run.are_ranks);
@@ -194,10 +199,19 @@ impl Rankings {
     /// # Errors
     /// Where a score or grade is no number, or ties go by identifiers and there are none; lines are
     /// 1-based rows.
-    pub fn from_columns(columns: Columns, ties: Ties, threads: usize) -> Result<Self> {
+    pub fn from_columns(mut columns: Columns, ties: Ties, threads: usize) -> Result<Self> {
         check_values(&columns.relevance, &columns.scores)?;
-        if let Some((_, grades)) = &columns.ideal {
-            grades.iter().try_for_each(|&grade| check_grade(grade))?;
+        let Columns { relevance, ideal, notes, .. } = &mut columns;
+        match ideal {
+            None => {
+                (0..relevance.len()).for_each(|row| notes.add_grade(relevance.get(row), (0, 0)));
+            }
+            Some((_, grades)) => {
+                for &grade in &*grades {
+                    check_grade(grade)?;
+                    notes.add_grade(grade, (0, 0));
+                }
+            }
         }
         Self::rank_columns(columns, ties, threads)
     }
@@ -315,6 +329,19 @@ impl Rankings {
         let rows = self.offsets[query]..self.offsets[query + 1];
         let named = self.judged.get(rows.clone()).unwrap_or_default().iter().zip(rows);
         named.filter(|&(_, row)| !self.relevance.get(row).is_nan()).map(|(&judged, _)| judged)
+    }
+
+    /// Notes documents that are judged in another spelling, of rows in the order in which they came.
+    fn find_alike(&mut self, judgments: &Judgments) {
+        let mut folded = Folded::default();
+        for query in 0..self.axis.len() {
+            let rows = self.offsets[query]..self.offsets[query + 1];
+            let unjudged = rows.filter(|&row| self.relevance.get(row).is_nan());
+            let docs: Vec<_> =
+                unjudged.take(MOST_SUSPECTS).map(|row| self.docs.get(self.codes[row])).collect();
+            let alike = judgments.count_alike(query, docs.iter().map(|doc| &**doc), &mut folded);
+            self.notes.add_many(Note::EqualAfterNormalisation, alike, (0, 0));
+        }
     }
 
     /// Puts the rows of each query in rank order.

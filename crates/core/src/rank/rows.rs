@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Kind, Result, show};
+use crate::error::Result;
 use crate::ids::interner::{Arena, Ids};
 use crate::ids::vocabulary::{Vocabulary, extend_both};
 use crate::notes::{Note, Notes};
@@ -38,7 +38,7 @@ pub struct Table<'a> {
     pub scores: &'a dyn Cells<f64>,
     /// Whether scores are ranks below zero.
     pub are_ranks: bool,
-    /// The rank of each row, where scores have to agree with ranks; smaller ones come first.
+    /// The rank of each row beside its score.
     pub ranks: Option<&'a dyn Cells<f64>>,
     /// Names and columns of what is the same in all rows of a query.
     pub attributes: Vec<(&'a str, IdColumn<'a>)>,
@@ -96,8 +96,8 @@ impl Columns {
     /// of measures need to know.
     ///
     /// # Errors
-    /// Where the columns do not fit, a value is no number, a document occurs twice, ranks contradict
-    /// scores, or an attribute differs within a query; lines are 1-based rows.
+    /// Where the columns do not fit, a value is no number, a document occurs twice, or an attribute
+    /// differs within a query; lines are 1-based rows.
     pub fn collect(
         table: &Table<'_>,
         duplicates: Duplicates,
@@ -177,7 +177,7 @@ impl Columns {
             offsets: grouped.offsets.clone(),
         };
         if let Some(ranks) = table.ranks {
-            made.check_ranks(&grouped, &grouped.arrange_all(ranks))?;
+            note_ranks(ranks, &made.scores, &grouped, &mut made.notes);
         }
         let dropped = match texts {
             Some(texts) => made.check_distinct(texts, threads).map(|()| 0)?,
@@ -240,37 +240,6 @@ impl Columns {
         Ok(again.len() as u64)
     }
 
-    /// Refuses ranks, in the order of the groups, that contradict the scores: a larger score at a
-    /// larger rank. Notes those that are not 1, 2, 3, …
-    fn check_ranks(&mut self, grouped: &Grouped, ranks: &[f64]) -> Result<()> {
-        let mut order = Vec::new();
-        let mut irregular = 0;
-        for (query, range) in self.offsets.windows(2).enumerate() {
-            let rank = |place: usize| ranks[place];
-            order.clear();
-            order.extend(range[0]..range[1]);
-            order.sort_by(|&a, &b| rank(a).total_cmp(&rank(b)));
-            irregular += u64::from(!are_regular(order.iter().map(|&place| rank(place))));
-            let contradicts = |pair: &&[usize]| {
-                rank(pair[0]) < rank(pair[1]) && self.scores[pair[0]] < self.scores[pair[1]]
-            };
-            if let Some(pair) = order.windows(2).find(contradicts) {
-                let message = format!(
-                    "expected ranks and scores that agree, found rank {} with a larger score than \
-                     rank {} in query `{}`",
-                    rank(pair[1]),
-                    rank(pair[0]),
-                    show(&self.names.get(query))
-                );
-                return Err(Error::new(Kind::Format, "rank_score_disagree", message)
-                    .hint("name only one of the two columns")
-                    .line(grouped.row(pair[1]) as u64 + 1));
-            }
-        }
-        self.notes.add_many(Note::RankGap, irregular, (0, 0));
-        Ok(())
-    }
-
     /// Drops rows, given in ascending order.
     fn drop_rows(&mut self, rows: &[usize]) {
         if rows.is_empty() {
@@ -294,10 +263,12 @@ impl Columns {
 fn read_grades(grades: &dyn Cells<f64>, grouped: &Grouped) -> Result<(Grades, Notes)> {
     let levels =
         grouped.arrange(grades, |_, block, levels| Level::read_all(block, levels).ok_or(()));
-    if let Ok(levels) = levels {
-        return Ok((Grades::Levels(levels), Notes::default()));
-    }
     let mut noted = Notes::default();
+    if let Ok(levels) = levels {
+        let missing = levels.iter().filter(|level| level.is_unjudged()).count();
+        noted.add_many(Note::MissingGrades, missing as u64, (0, 0));
+        return Ok((Grades::Levels(levels), noted));
+    }
     let grades = grouped.arrange(grades, |start, block, out| {
         out.copy_from_slice(block);
         let known = block.iter().map(|&grade| if grade.is_nan() { 0.0 } else { grade });
@@ -325,6 +296,32 @@ fn drop_from<T: Copy>(column: &mut Vec<T>, rows: &[usize]) {
         at += 1;
         next.next_if_eq(&(at - 1)).is_none()
     });
+}
+
+/// Notes what is odd about the ranks of each query beside its scores.
+pub fn note_ranks(ranks: &dyn Cells<f64>, scores: &[f64], grouped: &Grouped, notes: &mut Notes) {
+    let ranks = grouped.arrange_all(ranks);
+    let mut list = Vec::new();
+    for ends in grouped.offsets.windows(2) {
+        let rows = ends[0]..ends[1];
+        let (own, theirs) = (&ranks[rows.clone()], &scores[rows]);
+        if are_regular(own.iter().copied()) && theirs.is_sorted_by(|above, below| above >= below) {
+            continue;
+        }
+        list.extend(own.iter().copied().zip(theirs.iter().copied()));
+        note_ranks_of(&mut list, notes);
+    }
+}
+
+/// Notes what is odd about the ranks and scores of a query, of which nothing is left.
+pub fn note_ranks_of(list: &mut Vec<(f64, f64)>, notes: &mut Notes) {
+    list.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    let contradicts = |pair: &[(f64, f64)]| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1;
+    let disagree = list.windows(2).any(contradicts);
+    notes.add_many(Note::RankScoreDisagree, u64::from(disagree), (0, 0));
+    let is_regular = are_regular(list.iter().map(|&(rank, _)| rank));
+    notes.add_many(Note::RankIrregular, u64::from(!is_regular), (0, 0));
+    list.clear();
 }
 
 /// Whether ranks in ascending order are 1, 2, 3, …

@@ -9,6 +9,7 @@ use crate::number::decimal::Decimal;
 use crate::policy::{Duplicates, ScoreType};
 use crate::rank::join::Joiner;
 use crate::rank::join_columns::RunColumns;
+use crate::rank::rows::note_ranks_of;
 use crate::table::cells::look_through;
 use crate::table::columns::{check_all_finite, check_lengths};
 use crate::text::blocks::{Block, Blocks};
@@ -62,9 +63,9 @@ impl Run {
         score_type: ScoreType,
         lines: Option<&[i64]>,
     ) -> Result<Self> {
-        let RunColumns { queries, docs, scores, .. } = columns;
-        let given = lines.map_or(scores.len(), <[_]>::len);
-        check_lengths(&[queries.len(), docs.len(), scores.len(), given])?;
+        let RunColumns { queries, docs, scores, ranks, .. } = columns;
+        columns.check_lengths()?;
+        check_lengths(&[scores.len(), lines.map_or(scores.len(), <[_]>::len)])?;
         let mut run = Self::default();
         let (mut of_query, mut of_doc) = (Decimal::default(), Decimal::default());
         let refused = look_through(*scores, 0..scores.len(), |start, block| {
@@ -81,7 +82,17 @@ impl Run {
             };
             add().err()
         });
-        refused.map_or_else(|| run.finish(Notes::default()), Err)
+        let mut run = refused.map_or_else(|| run.finish(Notes::default()), Err)?;
+        if let Some(cells) = ranks {
+            let mut ranks = vec![0.0; cells.len()];
+            cells.read(0, &mut ranks);
+            let mut list = Vec::new();
+            for query in 0..run.queries().len() {
+                list.extend(run.rows_of(query).map(|row| (ranks[row], run.scores[row])));
+                note_ranks_of(&mut list, &mut run.notes);
+            }
+        }
+        Ok(run)
     }
 
     /// Adds adjacent rows of one query, whose lines follow `lines_before` others; says how many rows the
