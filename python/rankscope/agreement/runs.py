@@ -91,7 +91,7 @@ def agreement(
     persistence = check_settings(p, ties)
     reading = Reading.of("agreement", options)
     refuse_one_stdin_for_both(run_a, run_b)  # type: ignore[arg-type]  # rankings are no stream
-    (one, source), (other, _) = (read_run_lists(run, reading) for run in (run_a, run_b))
+    (one, source), (other, _) = (read_run_lists(run, reading, []) for run in (run_a, run_b))
     compared = compare(one, other, asked, p=persistence, ties=ties, threads=reading.threads)
     if not compared.query_ids:
         raise EmptyError(

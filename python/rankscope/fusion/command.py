@@ -15,6 +15,7 @@ from rankscope.cli.options import (
     add_score_type_option,
     add_threads_option,
 )
+from rankscope.cli.output import print_notes
 from rankscope.cli.parser import read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.fusion.run import check_run_path, check_tag
@@ -143,6 +144,7 @@ def run(options: Namespace) -> int:
         if missing:
             queries = "query" if missing == 1 else "queries"
             print(f"note: {show(name)} lacks {missing:,} {queries} of the others", file=sys.stderr)
+    print_notes(fused.notes)
     return 0
 
 

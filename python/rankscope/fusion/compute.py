@@ -21,6 +21,7 @@ from rankscope.fusion.settings import no_weights, read_choices, read_weights
 from rankscope.measures import parse
 from rankscope.measures.direction import find_gain
 from rankscope.measures.reading import find_second, read_measure
+from rankscope.output.diagnostics import describe, gather
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table, name_rows
 from rankscope.output.text import format_value, show
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from rankscope._evaluate.evaluation import Evaluation
     from rankscope._evaluate.rankings import Rankings
     from rankscope._inputs.qrels import Qrels
+    from rankscope._inputs.reading import Note
     from rankscope.fusion.inputs import Given
     from rankscope.fusion.settings import Scale, Settings
     from rankscope.measures import Measure
@@ -233,13 +235,19 @@ def fuse(
     reading = Reading.of("fuse", options)
     lists: Lists | None = None if scores is None else _read_scores(runs, scores, reading)
     named = name_runs(runs) if lists is None else dict.fromkeys(lists, runs)
+    notes: dict[str, list[Note]] = {}
     weighed = read_weights(chosen.method, weights, list(named))
     settings = chosen.settings(weighed)
     if lists is None:
-        lists = _read_lists(named, reading)  # type: ignore[arg-type]  # as `name_runs` says
+        lists = _read_lists(named, reading, notes)  # type: ignore[arg-type]  # as `name_runs` says
     core, of_runs, source = _fuse_lists(lists, settings, reading)
     missing = (len(core) - queries for queries in of_runs)
-    return FusedRun(**chosen.describe(named, weighed, missing), source=source, core=core)
+    described = {
+        name: [describe(code, count, {}, line=line) for code, count, line in own]
+        for name, own in notes.items()
+    }
+    fields = chosen.describe(named, weighed, missing)
+    return FusedRun(**fields, notes=gather(described), source=source, core=core)
 
 
 def _fuse_lists(
@@ -327,7 +335,7 @@ def fit_fusion(
         )
     reading = Reading.of("fit_fusion", options)
     judgments = load_qrels(judgments, reading, find_second(asked))
-    lists = _read_lists(name_runs(runs), reading)
+    lists = _read_lists(name_runs(runs), reading, {})
     given = [(core, name) for name, (core, _) in lists.items()]
     folds = _split_queries(judgments.queries.read_ids())
     tried: dict[Weights, _Tried] = {}
@@ -473,15 +481,17 @@ def _read_scores(table: object, scores: Sequence[str], reading: Reading) -> List
     lists: Lists = {}
     for score in scores:
         own = replace(reading, columns={**reading.columns, "score": score})
-        lists[score] = read_lists(recognise(table, "run", own.columns), own)  # refused there
+        lists[score] = read_lists(recognise(table, "run", own.columns), own, [])  # refused there
     return lists
 
 
-def _read_lists(named: Mapping[str, InputLike | Rankings], reading: Reading) -> Lists:
+def _read_lists(
+    named: Mapping[str, InputLike | Rankings], reading: Reading, notes: dict[str, list[Note]]
+) -> Lists:
     lists: Lists = {}
     for name, run in named.items():
         with explaining(name):
-            lists[name] = read_run_lists(run, reading)
+            lists[name] = read_run_lists(run, reading, notes.setdefault(name, []))
     return lists
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from rankscope._core import Rankings as CoreRankings
     from rankscope._core import Run
+    from rankscope._inputs.reading import Note
     from rankscope.output.ids import SourceIds
     from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
@@ -108,7 +109,7 @@ def explaining(name: str = "") -> Iterator[None]:
 
 
 def read_run_lists(
-    run: InputLike | Rankings, reading: Reading
+    run: InputLike | Rankings, reading: Reading, notes: list[Note]
 ) -> tuple[Run | CoreRankings, SourceIds]:
     """Return the lists of a run, and the columns of its ids."""
     if isinstance(run, FusedRun) and reading.scores_as == "float64" and not reading.ignore_same:
@@ -121,4 +122,4 @@ def read_run_lists(
                 code="ids_needed",
             )
         return run._core, run.source  # noqa: SLF001 - rankings are made of it
-    return read_lists(recognise(run, "run", reading.columns), reading)
+    return read_lists(recognise(run, "run", reading.columns), reading, notes)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.exports import ColumnValues
     from rankscope.output.ids import SourceIds
 
@@ -39,6 +40,7 @@ class FusedRun(Tabular):
         scale: How scores were scaled; empty for a method that goes by ranks.
         weights: The weight of each run.
         missing: For each run, the number of queries that others have and it doesn't.
+        notes: The notes about the runs.
         source: The types of ids in the first run that has documents.
         core: The run in the core.
 
@@ -61,6 +63,7 @@ class FusedRun(Tabular):
     scale: str
     weights: tuple[float, ...]
     missing: tuple[int, ...]
+    notes: tuple[Diagnostic, ...]
     source: SourceIds
     core: Run
 
@@ -172,11 +175,12 @@ class FusedRun(Tabular):
 
     def __repr__(self) -> str:
         names = [show(name) for name in self.names]
-        return (
+        line = (
             f"{self.label} of {', '.join(names[:-1])} and {names[-1]}: "
             f"{_count(self.queries, 'query', 'queries')}, "
             f"{_count(self.documents, 'document', 'documents')}"
         )
+        return "\n".join([line, *(f"note: {show(str(note))}" for note in self.notes)])
 
 
 def _restore(
