@@ -324,7 +324,7 @@ def ask(kind, *numbers, role="score"):
     beside = {"score": "relevance", "relevance": "score"}[role]
     rows = ", ".join(f"('q', 'd{at}', {number}, {1 - at})" for at, number in enumerate(numbers))
     warehouse.sql(  # the texts are those of this file
-        f"CREATE TABLE rows AS SELECT query_id, doc_id, {role}::{kind} AS {role}, {beside} "
+        f"CREATE TABLE rows AS SELECT query_id, doc_id, {role}::{kind} AS {role}, {beside} "  # noqa: S608
         f"FROM (VALUES {rows}) AS t(query_id, doc_id, {role}, {beside})"
     )
     for names in (["rows"], ["rows", "rows"]):
