@@ -18,13 +18,13 @@ from rankscope._evaluate.settings import Known, Request, Settings, refuse_whole_
 from rankscope._evaluate.slices import make_estimates, make_slices
 from rankscope.errors import FormatError
 from rankscope.names import quote
-from rankscope.output.diagnostics import Diagnostic, describe
+from rankscope.output.diagnostics import describe, describe_note
 from rankscope.output.estimate import estimate_run
 from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, Protocol, TypeAlias
 
     from rankscope._core import Evaluation as CoreEvaluation
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rankscope._evaluate.settings import Request
     from rankscope._inputs.qrels import Qrels, Queries
     from rankscope._inputs.reading import Note
+    from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.estimate import Estimate
     from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
@@ -214,9 +215,9 @@ def describe_answer(
         unjudged_at_k={k: unjudged for k, (_, unjudged) in at_cutoffs.items()},
     )
     choices = request.policy.to_dict() | {"duplicates": queries.duplicates}
-    notes = [_describe(note, choices, queries.name) for note in queries.notes]
+    notes = [describe_note(note, choices, queries.name) for note in queries.notes]
     choices["duplicates"] = duplicates
-    notes += [_describe(note, choices, run_name) for note in (*run_notes, *answer.notes())]
+    notes += [describe_note(note, choices, run_name) for note in (*run_notes, *answer.notes())]
     if queries.subtopics and not all(measure.row.subtopics for measure in request.measures):
         notes.append(describe("subtopics_joined", queries.subtopics, choices))
     notes += [
@@ -248,13 +249,6 @@ def describe_answer(
     choices["candidates"] = candidates
     notes += [describe(code, count, choices) for code, count in whole.items() if count]
     return counts, notes
-
-
-def _describe(note: Note, choices: Mapping[str, object], file: str) -> Diagnostic:
-    if isinstance(note, Diagnostic):
-        return note
-    code, count, line = note
-    return describe(code, count, choices, file=file, line=line)
 
 
 def refuse_diagnostics(notes: Iterable[Diagnostic]) -> None:

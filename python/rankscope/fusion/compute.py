@@ -21,7 +21,7 @@ from rankscope.fusion.settings import no_weights, read_choices, read_weights
 from rankscope.measures import parse
 from rankscope.measures.direction import find_gain
 from rankscope.measures.reading import find_second, read_measure
-from rankscope.output.diagnostics import describe, gather
+from rankscope.output.diagnostics import describe_note, gather
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table, name_rows
 from rankscope.output.text import format_value, show
@@ -242,10 +242,7 @@ def fuse(
         lists = _read_lists(named, reading, notes)  # type: ignore[arg-type]  # as `name_runs` says
     core, of_runs, source = _fuse_lists(lists, settings, reading)
     missing = (len(core) - queries for queries in of_runs)
-    described = {
-        name: [describe(code, count, {}, line=line) for code, count, line in own]
-        for name, own in notes.items()
-    }
+    described = {name: [describe_note(note, {}) for note in own] for name, own in notes.items()}
     fields = chosen.describe(named, weighed, missing)
     return FusedRun(**fields, notes=gather(described), source=source, core=core)
 

@@ -118,6 +118,16 @@ def describe(
     return Diagnostic(code, count, sentence, file, line)
 
 
+def describe_note(
+    note: Diagnostic | tuple[str, int, int], choices: Mapping[str, object], file: str = ""
+) -> Diagnostic:
+    """Return the diagnostic for a code with its count and its first line."""
+    if isinstance(note, Diagnostic):
+        return note
+    code, count, line = note
+    return describe(code, count, choices, file=file, line=line)
+
+
 def count_codes(notes: Iterable[Diagnostic]) -> dict[str, int]:
     """Return the count of each code of notes."""
     counted: dict[str, int] = {}
