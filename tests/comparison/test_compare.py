@@ -408,7 +408,7 @@ def test_rankings_beside_judgments_are_refused_with_what_to_write():
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_a_verdict_is_given_only_if_a_retrieved_document_is_judged(count):
-    qrels = {f"q{number}": {"a": 1} for number in range(10)}
+    qrels = {f"q{number}": {"a": 1} for number in range(9)}
     runs = {f"run{at}": {query: {f"x{at}": 1.0} for query in qrels} for at in range(count)}
     catalogue = [f"x{at}" for at in range(count)]
     nothing = "No retrieved document is judged, so RR can't compare the runs."

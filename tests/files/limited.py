@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from hypothesis import strategies as st
 
 SMALL = 40_000
@@ -44,15 +46,20 @@ def spoil(draw, choose, table):
 
 
 def describe(evaluation):
-    """Return all that an evaluation says, to the last bit."""
+    """Return all that an evaluation says, to the last bit, but for the name of its input."""
+    names = {note.file for note in evaluation.notes if note.file}
+
+    def say(text):
+        return functools.reduce(lambda said, name: said.replace(f"{name}: ", ""), names, str(text))
+
     return [
-        str(evaluation),
+        say(evaluation),
         repr(list(evaluation.items())),
         [evaluation.per_query(name).tobytes() for name in evaluation],
         evaluation.query_ids,
         evaluation.counts,
         evaluation.denominators,
-        list(map(str, evaluation.notes)),
+        list(map(say, evaluation.notes)),
         repr(evaluation.estimates),
         repr(evaluation.slices and [*evaluation.slices.texts(), *evaluation.slices.rows()]),
         str(evaluation.to_arrow().schema),

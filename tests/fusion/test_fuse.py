@@ -626,5 +626,6 @@ def test_the_command_says_what_the_fit_is_worth(tmp_path):
     done = run_command("fuse", *paths.values(), "--fit", judged, "-m", "RR")
     fit = rs.fit_fusion(judged, paths, "RR")
     said = done.stderr.decode().splitlines()
-    assert said[1:] == [f"note: {line}" for line in (fit.describe(), *fit.notes)]
+    lines = [f"note: {line}" for line in (fit.describe(), *fit.notes)]
+    assert said[1 : len(lines) + 1] == lines
     assert said[0].startswith("note: weights: run0.run ")

@@ -229,8 +229,13 @@ STRANGERS = {
     "different documents": {query: {f"x{query}": 1.0, "y": 0.5} for query in TEN},
     "integers": {query: {"17": 2.0, "18": 1.0, "19": 0.5} for query in TEN},
     "a query that isn't judged": {query: {"x": 1.0} for query in TEN} | {"other": {"a": 1.0}},
-    "judged for another query": {query: {"d": 1.0} for query in TEN},
 }
+
+
+def test_a_run_without_a_hit_of_documents_that_are_judged_elsewhere_is_one_of_the_collection():
+    run, qrels = {query: {"d": 1.0} for query in TEN}, TEN | {"q10": {"d": 1}}
+    evaluation = rs.evaluate(qrels, run, "RR")
+    assert (evaluation["RR"], counts(evaluation, "all_unjudged")) == (0.0, [10])
 
 
 @pytest.mark.parametrize("case", STRANGERS)

@@ -494,9 +494,9 @@ def test_judgments_without_a_document_in_common_are_an_error():
     run = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(60)}
     model = {query: {"a": n % 2, "b": 1} for n, query in enumerate(run)}
     human = {f"q{n}": {"docs/a": 1} for n in range(30)}
-    with pytest.raises(rs.InputError, match="judged no document of the same query") as caught:
+    with pytest.raises(rs.InputError, match="expected judged documents in the run") as caught:
         rs.evaluate_with_model_judge(human, model, run, "RR")
-    assert "`docs/a` of query `q0`" in caught.value.hint.replace("'", "`")
+    assert "for query 'q0', judged are 'docs/a'" in str(caught.value)
 
 
 def test_a_model_that_judged_no_more_than_people_is_named_as_swapped():

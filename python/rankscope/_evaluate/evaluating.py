@@ -106,12 +106,15 @@ def refuse_unmatched(
     if judgments is None or is_of_items or not FEWEST <= listed == unmatched:
         return
     query, docs = answer.unmatched() or (0, [])
+    ids = judgments.query_ids()
+    if any(doc in docs for other in range(len(ids)) for doc, _ in judgments.documents(other)):
+        return  # a run of the same collection, without a hit
     known = [doc for doc, _ in judgments.documents(query)]
-    judged, retrieved = (" and ".join(map(quote, ids[:2])) or "none" for ids in (known, docs))
+    judged, retrieved = (" and ".join(map(quote, few[:2])) or "none" for few in (known, docs))
     codes = [code for code, *_ in answer.notes()]
     raise FormatError(
         f"expected judged documents in the run, found none in {listed} lists: for query "
-        f"{quote(judgments.query_ids()[query])}, judged are {judged}, in the run are {retrieved}",
+        f"{quote(ids[query])}, judged are {judged}, in the run are {retrieved}",
         hint=(
             "the IDs differ only in case or Unicode normalization: write them alike"
             if "ids_equal_after_normalisation" in codes
@@ -234,6 +237,8 @@ def describe_answer(
     deepest = cutoffs[-1]
     found = judged - missing
     shown, unjudged = at_cutoffs[deepest]
+    # Where all that is judged is relevant, such as purchases, lists without any are usual.
+    are_many = min(request.grades, default=1) <= 0 and 2 * listed <= 5 * unmatched < 5 * listed
     none_judged = "subtopics_unjudged" if queries.subtopics else "all_unjudged"
     whole = {
         "duplicate_measures": request.repeated,
@@ -243,7 +248,7 @@ def describe_answer(
         "n_no_relevant": empty,
         "tied_scores": flat,
         none_judged: unjudged if 0 < shown == unjudged else 0,
-        "lists_unjudged": unmatched if 2 * listed <= 5 * unmatched < 5 * listed else 0,
+        "lists_unjudged": unmatched if are_many else 0,
         "sampled_candidates": found if candidates and found >= FEWEST else 0,
     }
     choices["candidates"] = candidates

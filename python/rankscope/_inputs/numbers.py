@@ -160,7 +160,7 @@ def join_lists(lists: Foreign, name: str) -> tuple[Offsets, Doubles]:
     if not hasattr(lists, "__iter__") and hasattr(lists, "to_list"):  # TensorFlow's ragged tensors
         lists = lists.to_list()
     first = lists[0] if isinstance(lists, list | tuple) and lists else ()
-    is_flat = not hasattr(first, "__len__") and not hasattr(first, "__iter__")
+    is_flat = not (is_row(type(first)) or hasattr(first, "__len__") or hasattr(first, "__iter__"))
     if isinstance(lists, Mapping | AbstractSet) or not hasattr(lists, "__iter__") or is_flat:
         error = not_numbers(name, type(first if is_flat else lists).__name__)
         error.hint = "write a list of grades for each query: [[3, 2, 0], [1, 0]]"

@@ -403,7 +403,7 @@ class TableFile:
             error.file = file
             error.line = error.line and RowSpan(0, file, lines, ends).find_line(error.line)
             raise
-        finished = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+        finished, are_lists = pa.record_batch(columns), ends is not None
         if self._ignores_same:
             query, doc = (finished[self.columns[role]].cast(pa.large_string()) for role in ID_ROLES)
             other = pc.fill_null(pc.not_equal(query, doc), True)
@@ -413,9 +413,9 @@ class TableFile:
         if finished.schema != self.schema:
             raise self._other_schema(finished.schema, file)
         self._spans.append(RowSpan(self._rows, file, lines, ends))
-        if ends is not None and self._wanted.is_ranked:
+        if ends is not None and are_lists and self._wanted.is_ranked:
             starts = np.append(0, ends[:-1])[np.diff(ends, prepend=0) > 0]
-            queries = columns[self.columns["query"]].take(of_array(starts))
+            queries = finished.column(self.columns["query"]).take(of_array(starts))
             self._lists.append((queries, starts + self._rows))
         self._rows += finished.num_rows
         return finished

@@ -18,7 +18,7 @@ use crate::qrels::judgments::Judgments;
 use crate::rank::join_columns::{Joined, Part, Room, RunColumns, arrange_scores};
 use crate::rank::order::{Rows, rank_rows};
 use crate::rank::ranked::Ranked;
-use crate::rank::rows::{are_regular, note_ranks};
+use crate::rank::ranks::{are_regular, note_ranks};
 use crate::rank::run::no_rows;
 use crate::table::columns::{IdColumn, check_texts, slice, write_texts};
 use crate::text::list::{List, Row, is_too_long};

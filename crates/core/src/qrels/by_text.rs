@@ -38,17 +38,19 @@ const SEARCHED: usize = 1000;
 /// Which kind of letter a byte is.
 const KINDS: [u8; 256] = {
     let mut kinds = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        kinds[byte] = match byte as u8 {
+    let mut byte = 0u8;
+    loop {
+        kinds[byte as usize] = match byte {
             b'A'..=b'Z' => UPPER,
             b'a'..=b'z' => LOWER,
             128.. => OTHER,
             _ => 0,
         };
+        if byte == u8::MAX {
+            break kinds;
+        }
         byte += 1;
     }
-    kinds
 };
 
 /// Which kinds of letters a text has.

@@ -55,7 +55,9 @@ impl Joiner {
         }
         match self.repeats.find(&list.rows) {
             None => {
-                query.into_iter().for_each(|query| self.find_alike(judgments, query, &list.rows));
+                if let Some(query) = query {
+                    self.find_alike(judgments, query, &list.rows);
+                }
                 Ok(())
             }
             Some((earlier, later)) if duplicates == Duplicates::Error => {

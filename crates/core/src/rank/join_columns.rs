@@ -11,7 +11,7 @@ use crate::policy::{Duplicates, ScoreType};
 use crate::qrels::duplicates::occurs_again;
 use crate::qrels::judgments::Judgments;
 use crate::rank::order::Docs;
-use crate::rank::rows::note_ranks;
+use crate::rank::ranks::note_ranks;
 use crate::table::cells::Cells;
 use crate::table::columns::{IdColumn, check_all_finite, check_lengths};
 use crate::table::group::{Grouped, group};
@@ -35,7 +35,7 @@ pub struct RunColumns<'a> {
 impl RunColumns<'_> {
     /// Refuses columns of different lengths.
     pub fn check_lengths(&self) -> Result<()> {
-        let ranks = self.ranks.map_or(self.scores.len(), |ranks| ranks.len());
+        let ranks = self.ranks.map_or(self.scores.len(), Cells::len);
         check_lengths(&[self.queries.len(), self.docs.len(), self.scores.len(), ranks])
     }
 }

@@ -7,5 +7,6 @@ pub mod lists;
 pub mod order;
 pub mod ranked;
 pub mod rankings;
+pub mod ranks;
 pub mod rows;
 pub mod run;

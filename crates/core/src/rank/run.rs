@@ -9,7 +9,7 @@ use crate::number::decimal::Decimal;
 use crate::policy::{Duplicates, ScoreType};
 use crate::rank::join::Joiner;
 use crate::rank::join_columns::RunColumns;
-use crate::rank::rows::note_ranks_of;
+use crate::rank::ranks::note_ranks_of;
 use crate::table::cells::look_through;
 use crate::table::columns::{check_all_finite, check_lengths};
 use crate::text::blocks::{Block, Blocks};
