@@ -450,7 +450,7 @@ def test_a_gate_that_cannot_be_meant_is_refused(call, message):
         call()
 
 
-OTHER = make_lists(10, "x")[0], {f"q{number}": {"x": 2.0, "y": 1.0} for number in range(10)}
+OTHER = make_lists(9, "x")[0], {f"q{number}": {"x": 2.0, "y": 1.0} for number in range(9)}
 """Judgments, and a run that has none of their documents."""
 
 
@@ -466,7 +466,7 @@ def test_a_baseline_without_judged_documents_is_refused(candidate):
 
 def test_one_judged_document_of_the_baseline_is_enough_for_a_verdict():
     qrels, run = OTHER
-    baseline = run | {"q9": {"x": 2.0, "y": 1.0, "a": 0.5}}
+    baseline = run | {"q8": {"x": 2.0, "y": 1.0, "a": 0.5}}
     assert rs.gate(qrels, baseline, run, {"RR": 0.1}).verdict == "inconclusive"
 
 
@@ -480,7 +480,7 @@ def test_lists_without_documents_are_refused():
 )
 def test_a_comparison_whose_baseline_has_no_judged_document_is_refused(baseline, *, is_refused):
     qrels, unjudged = OTHER
-    other = unjudged if baseline == "neither" else make_lists(10)[1]
+    other = unjudged if baseline == "neither" else make_lists(9)[1]
     runs = {"unjudged": unjudged, "neither" if baseline == "neither" else "judged": other}
     comparison = rs.compare(qrels, runs, "RR", bounds=False)
     candidate = next(name for name in runs if name != baseline)
