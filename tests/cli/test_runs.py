@@ -206,7 +206,7 @@ def many(tmp_path):
 
 
 @pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]], ids=["table", "json", "csv"])
-def test_whoever_reads_only_the_head_ends_the_program_quietly(form, many):
+def test_a_pipe_that_closes_early_ends_the_program_quietly(form, many):
     with subprocess.Popen(
         [PROGRAM, *many, *form], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

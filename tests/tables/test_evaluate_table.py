@@ -295,7 +295,7 @@ def test_columns_are_those_of_the_sorted_rows(queries, grades, threads, monkeypa
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("column", ["score", "relevance"])
-def test_the_first_mistake_is_named_whoever_finds_it(column, threads, monkeypatch):
+def test_the_first_mistake_is_named_for_any_number_of_threads(column, threads, monkeypatch):
     monkeypatch.setattr("rankscope.settings.reading.count_threads", lambda _: threads)
     columns = draw("wide", "fractions")
     columns[column][[MANY // 2 + 3, MANY - 1]] = np.inf

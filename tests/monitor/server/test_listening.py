@@ -139,7 +139,7 @@ def test_a_body_without_end_is_refused_while_it_comes(listener):
         assert status_of(connection.recv(65_536).decode()) == "413"
 
 
-def test_whoever_hangs_up_has_stored_nothing(listener):
+def test_a_request_that_is_cut_off_stores_nothing(listener):
     answer = listener.ask(listener.head("Content-Length: 1000") + b'{"ranking_id": "half"')
     assert answer == ""
     body = json.dumps(make_ranking(2, ranking_id="half")).encode()
@@ -227,7 +227,7 @@ def test_a_connection_too_many_is_told_when_to_come_back(tmp_path):
 
 
 @pytest.mark.slow
-def test_whoever_is_killed_has_kept_what_it_acknowledged(tmp_path):
+def test_a_killed_service_has_kept_what_it_acknowledged(tmp_path):
     path = tmp_path / "events.db"
     acknowledged = []
     sent = 0
