@@ -84,7 +84,7 @@ class ParquetFile(ColumnarFile):
         # Statistics aren't touched: at damaged ones, PyArrow ends the process.
         self.rows = parquet.metadata.num_rows
         return parquet.schema_arrow, lambda most: parquet.iter_batches(
-            most, columns=self.inner.names, use_threads=False
+            most, columns=self.inner.names, use_threads=True
         )
 
 
