@@ -9,6 +9,9 @@ from rankscope import pytrec_eval as pytrec_eval
 from rankscope import spark as spark
 from rankscope import testing as testing
 from rankscope import typing as typing
+from rankscope._compare.compute import compare as compare
+from rankscope._compare.pair import Compared as Compared
+from rankscope._compare.result import Comparison as Comparison
 from rankscope._core import __version__ as __version__
 from rankscope._evaluate.evaluate import evaluate as evaluate
 from rankscope._evaluate.evaluate import read_items as read_items
@@ -38,9 +41,6 @@ from rankscope.agreement.runs import agreement as agreement
 from rankscope.bounds.compute import bounds as bounds
 from rankscope.bounds.result import Bounds as Bounds
 from rankscope.clicks.off_policy import evaluate_off_policy as evaluate_off_policy
-from rankscope.comparison.compute import compare as compare
-from rankscope.comparison.pair import Compared as Compared
-from rankscope.comparison.result import Comparison as Comparison
 from rankscope.derivation.compute import explain as explain
 from rankscope.derivation.explanation import Explanation as Explanation
 from rankscope.derivation.explanation import RelevanceExplanation as RelevanceExplanation

@@ -51,8 +51,6 @@ __all__ = [
     "choose_sums",
     "compare_rankings",
     "count_flips",
-    "count_ranges",
-    "count_shifted",
     "decode_columns",
     "decode_label_columns",
     "estimate_mean",
@@ -61,7 +59,6 @@ __all__ = [
     "evaluate_part",
     "evaluate_run",
     "evaluate_samples",
-    "fair_lower",
     "find_regrets",
     "fsum",
     "fuse_runs",
@@ -739,7 +736,6 @@ def compare_rankings(
     depths: Sequence[int],
     threads: int,
 ) -> tuple[list[str], tuple[int, int], int, Column, Column]: ...
-def fair_lower(successes: int, trials: int) -> float: ...
 def find_regrets(
     rankings: Rankings, plan: Plan
 ) -> tuple[Column, Column, Column, Column, Column]: ...
@@ -802,31 +798,13 @@ def invert_flips(
         ]
     ],
     count: int,
-    level: float,
+    levels: Sequence[float],
     margin: float,
     flips: int,
     seed: int,
     threads: int,
     check: Callable[[], None] | None,
 ) -> list[tuple[float, float, float, float]]: ...
-def count_ranges(
-    values: NDArray[np.float64],
-    systems: int,
-    pairs: Sequence[tuple[int, int]],
-    permutations: int,
-    seed: int,
-    threads: int,
-    check: Callable[[], None] | None,
-) -> tuple[list[int], int, bool]: ...
-def count_shifted(
-    sizes: NDArray[np.float64],
-    residuals: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    resamples: int,
-    seed: int,
-    threads: int,
-    check: Callable[[], None] | None,
-) -> list[int]: ...
 def evaluate_dict(judgments: Judgments, plan: Plan, lists: object) -> Evaluation: ...
 def evaluate_items(items: _Items, choices: _Choices) -> _LoggedValues: ...
 def evaluate_samples(samples: Sequence[Rankings], plan: Plan, threads: int) -> Evaluation: ...

@@ -20,7 +20,6 @@ NAMES = (
     "lower",
     "upper",
     "level",
-    "effect_size",
     "test",
     "p",
     "correction",
@@ -181,7 +180,7 @@ def test_means_the_queries_that_moved_and_the_counts_are_printed(files):
     assert lines[7:] == [
         ["95% confidence interval", f"{tested.lower:.4f} to +{tested.upper:.4f} (bounded)"],
         # Of the two queries that differ, signs can be flipped in four ways.
-        ["p (paired permutation test)", "1.000"],
+        ["p (bounded test)", "1.000"],
         ["unjudged documents", "2"],
         [f"lowest {of_unjudged}", f"{unjudged.if_unjudged_lowest:.4f}"],
         [f"highest {of_unjudged}", f"{unjudged.if_unjudged_highest:.4f}"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspect import Parameter, signature
 
-from rankscope.comparison.pair import Compared
+from rankscope._compare.pair import Compared
 
 FIELDS = signature(Compared).parameters.values()
 
@@ -26,7 +26,7 @@ def make_pair(baseline, run, difference, *, reach, p, **others):
         "lower": difference - reach,
         "upper": difference + reach,
         "level": 0.95,
-        "interval_method": "bca",
+        "interval_method": "t",
         "interval_note": "",
         "test": "permutation",
         "correction": "holm",

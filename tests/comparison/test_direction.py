@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import rankscope as rs
-from rankscope.comparison import ranges
-from rankscope.comparison.charts.scatter import QueryScatter
+from rankscope._compare import ranges
+from rankscope._compare.charts.scatter import QueryScatter
 from rankscope.measures import RBP
 from rankscope.measures.direction import SIGNS
 from rankscope.measures.spec import ROWS, default_measure

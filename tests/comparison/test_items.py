@@ -57,7 +57,8 @@ def test_ranges_are_those_of_grades_alone():
 def test_a_gate_of_runs_is_that_of_their_comparison():
     budgets = {"Novelty@3": 0.4, "nDCG@3": 0.1}
     found = rankscope.gate(RELEVANT, *RUNS.values(), budgets, history=HISTORY)
-    compared = rankscope.compare(RELEVANT, RUNS, [*budgets], history=HISTORY)
+    # Without a correction, as budgets have none of their own.
+    compared = rankscope.compare(RELEVANT, RUNS, [*budgets], history=HISTORY, correction="none")
     expected = rankscope.gate(compared, budgets=budgets)
     values = [(check.verdict, check.value, check.lower, check.upper) for check in found]
     assert values == [(one.verdict, one.value, one.lower, one.upper) for one in expected]

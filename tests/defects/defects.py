@@ -333,8 +333,8 @@ COMPARING = (
         "The Tukey HSD test treats the values of each run as an independent sample, as if every "
         "run had queries of its own. If queries differ more than runs do, it misses even "
         "differences that all queries have in common.",
-        "The test keeps the values of a query together, and finds them.",
-        ("test_the_tukey_test_finds_a_small_difference_that_all_queries_have_in_common",),
+        "Max-T controls the same error, keeps the values of a query together, and finds them.",
+        ("test_many_runs_are_told_apart_by_a_small_difference_that_all_queries_have_in_common",),
     ),
     Defect(
         "ranx 0.3.21",

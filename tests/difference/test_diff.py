@@ -12,7 +12,7 @@ import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import nDCG
-from rankscope.comparison.ranges import range_despite_ties, range_despite_unjudged
+from rankscope._compare.ranges import range_despite_ties, range_despite_unjudged
 
 from tests.cli.command import run
 from tests.refusals import refuses

@@ -182,7 +182,7 @@ def make_check(verdict, slice=None, **changes):  # noqa: A002 - the field
         "upper": upper,
         "level": 0.95,
         "corrected_for": 1,
-        "interval_method": "bca",
+        "interval_method": "t",
         "threshold": -0.005,
         "verdict": verdict,
         "passed": verdict in {"holds", "unchanged"},

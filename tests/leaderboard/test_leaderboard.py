@@ -13,7 +13,7 @@ import random
 import numpy as np
 import pytest
 import rankscope as rs
-from rankscope.comparison.estimates import Choices
+from rankscope._compare.promise import Choices
 from rankscope.leaderboard.compute import _choose_permutations
 from statsmodels.stats.multitest import multipletests
 
@@ -68,7 +68,7 @@ def test_groups_are_those_of_exact_tests_of_all_pairs_with_holms_correction():
     assert {entry.run: entry.group for entry in BOARD} == expected
     assert len({*expected.values()}) > 1
     assert BOARD.groups is not None
-    assert BOARD.groups.count == 21
+    assert BOARD.groups.settings.comparisons == 21
     assert BOARD.groups.settings.is_exact
 
 
@@ -77,7 +77,7 @@ def test_signs_are_those_of_a_comparison_with_the_baseline():
     compared = rs.compare(QRELS, RUNS, ["nDCG@3", "RR(rel=3)"], baseline="run2", bounds=False)
     assert board.against is not None
     tests = {(each.measure, each.run): each for each in board.against.tests}
-    assert len(tests) == board.against.count == len(compared) == 12
+    assert len(tests) == board.against.settings.comparisons == len(compared) == 12
     for each in compared:
         own = tests[each.measure, each.run]
         assert (own.difference, own.p, own.p_corrected, own.better) == (
@@ -91,7 +91,7 @@ def test_signs_are_those_of_a_comparison_with_the_baseline():
 def test_two_baselines_have_signs_of_their_own_and_their_pair_is_tested_once():
     assert BOARD.against is not None
     # Of each measure: 6 runs against the first, 5 others against the second.
-    assert BOARD.against.count == 22
+    assert BOARD.against.settings.comparisons == 22
     text = str(BOARD)
     assert "▼† significantly worse than run2" in text
     assert "‡ significantly better than worst" in text

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 import rankscope as rs
 from rankscope import AP, IPrec, nDCG
-from rankscope.comparison.result import Comparison, Settings
+from rankscope._compare.result import Comparison, Settings
 from rankscope.plots.data import (
     BoundsChart,
     CriticalDifferences,

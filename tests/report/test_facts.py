@@ -9,7 +9,7 @@ import subprocess
 import pytest
 import rankscope as rs
 from rankscope import _core
-from rankscope.comparison.verdict import decide
+from rankscope._compare.verdict import decide
 from rankscope.report import gather
 from rankscope.report.source import hold
 from rankscope.web.charts import choose_axis, stack

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import rankscope as rs
+from rankscope._compare.cases import MeasureValues
+from rankscope._compare.layout import _make_pairs
+from rankscope._compare.notes import _describe_correction
+from rankscope._compare.verdict import _list, _say_power, _shorten, _write
 from rankscope.bounds.compute import _read_scale
-from rankscope.comparison.estimates import MeasureValues
-from rankscope.comparison.layout import _make_pairs
-from rankscope.comparison.notes import _describe_correction
-from rankscope.comparison.verdict import _list, _say_power, _shorten, _write
 from rankscope.difference.result import _left_out, _most_moved
 from rankscope.discounts.result import _are_alike
 from rankscope.gate.checks import Settings, check_budgets

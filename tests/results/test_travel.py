@@ -171,8 +171,8 @@ def test_every_public_class_and_every_class_of_results_is_among_the_samples():
 
 
 ONLY_FIELDS = {
-    "rankscope.comparison.layout",
-    "rankscope.comparison.verdict",
+    "rankscope._compare.layout",
+    "rankscope._compare.verdict",
     "rankscope.monitor.why.decomposition_result",
     "rankscope.monitor.why.result",
 }

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import UsageError
+from rankscope._compare.cases import are_same
+from rankscope._compare.pairs import _detectable, _need
 from rankscope.clicks.reliability import Reliability
-from rankscope.comparison.estimates import _detectable, _need, are_same
 from rankscope.gate.checks import _correct
 from rankscope.judges.agreement import JudgeAgreement
 from rankscope.judges.model_judged import ModelJudgedMean
@@ -192,14 +193,6 @@ def test_all_permutations_of_16_queries_are_counted(units, *, is_exact):
     assert found.is_exact == is_exact
     expected = 2.0 ** (1 - units) if is_exact else 1 / 1000
     assert found.smallest_p.tolist() == [expected]
-
-
-@pytest.mark.parametrize(("units", "is_few"), [(24, True), (25, False), (26, False)])
-def test_a_bootstrap_of_fewer_than_25_queries_is_doubted(units, *, is_few):
-    draw = random.Random(units)
-    family = make_family([draw.random() - 0.5 for _ in range(units)])
-    found = compare_pairs([family], test="bootstrap", permutations=99)
-    assert any("repeat few values" in one for one in found.warnings) == is_few
 
 
 @pytest.mark.parametrize(("count", "is_exact"), [(49, True), (50, True), (51, False)])

@@ -306,7 +306,7 @@ const METHODS: [(&str, Method); 4] = [
     ("dense", Method::Dense),
     ("bounded", Method::Bounded),
     ("t", Method::Student),
-    ("bca", Method::Bootstrap),
+    ("percentile", Method::Percentile),
 ];
 
 fn row(made: &Estimate) -> Row {

@@ -72,8 +72,7 @@ use self::reassignments::{Reassignments, SliceQueries};
 use self::run::{Run, RunText, evaluate_dict, evaluate_run};
 use self::run_columns::RunParts;
 use self::significance::{
-    count_flips, count_ranges, count_shifted, fair_lower, invert_flips, noncentral_t_lower,
-    normal_tails, student_tails,
+    count_flips, invert_flips, noncentral_t_lower, normal_tails, student_tails,
 };
 use self::sums::{add_sums, choose_sums, fsum, log2, round_sums, sum_groups};
 use self::table::hash_column;
@@ -94,14 +93,14 @@ mod _core {
         Items, Judgments, LabelBlock, Lines, Plan, RankingBlock, Rankings, Reassignments, Run,
         RunParts, RunText, Settled, SliceQueries, Summary, TableStream, TextCodes, add_sums,
         audit_ties, average_units, bound, bound_below, bound_difference, bounded_tails,
-        bounded_units_needed, choose_sums, compare_rankings, count_flips, count_ranges,
-        count_shifted, decode_columns, decode_label_columns, estimate_mean, evaluate_dict,
-        evaluate_items, evaluate_part, evaluate_run, evaluate_samples, fair_lower, find_regrets,
-        fsum, fuse_runs, grade_items, hash_column, hash_ids, hash_other_ids, hash_texts,
-        invert_flips, join_labels, log2, mean_of_rows, measure_costs, noncentral_t_lower,
-        normal_tails, order_texts, restore_evaluation, restore_judgments, restore_rankings,
-        restore_summary, round_sums, split_json, student_tails, sum_cells, sum_groups, summarize,
-        summarize_groups, t_quantile, values_of_rows,
+        bounded_units_needed, choose_sums, compare_rankings, count_flips, decode_columns,
+        decode_label_columns, estimate_mean, evaluate_dict, evaluate_items, evaluate_part,
+        evaluate_run, evaluate_samples, find_regrets, fsum, fuse_runs, grade_items, hash_column,
+        hash_ids, hash_other_ids, hash_texts, invert_flips, join_labels, log2, mean_of_rows,
+        measure_costs, noncentral_t_lower, normal_tails, order_texts, restore_evaluation,
+        restore_judgments, restore_rankings, restore_summary, round_sums, split_json,
+        student_tails, sum_cells, sum_groups, summarize, summarize_groups, t_quantile,
+        values_of_rows,
     };
 
     #[pymodule_init]

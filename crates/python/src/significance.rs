@@ -6,8 +6,6 @@ use pyo3::prelude::*;
 use rankscope_core::number::distributions;
 use rankscope_core::resample::flips::{self, Family};
 use rankscope_core::resample::invert::{self, Draws};
-use rankscope_core::resample::shift::{Shifted, count_shifted as count_resamples};
-use rankscope_core::resample::shuffle::count_ranges as count_permutations;
 
 use super::watch::Watch;
 
@@ -66,7 +64,7 @@ pub(super) fn invert_flips(
     py: Python<'_>,
     families: Vec<(GivenFamily, PyBuffer<f64>)>,
     count: usize,
-    level: f64,
+    levels: Vec<f64>,
     margin: f64,
     flips: usize,
     seed: u64,
@@ -81,66 +79,21 @@ pub(super) fn invert_flips(
         }
         read.push((read_family(py, &units, &values, systems, pairs, count)?, sizes));
     }
+    if levels.len() != read.iter().map(|(family, _)| family.pairs().len()).sum::<usize>() {
+        return Err(refuse());
+    }
     let draws = Draws { units: count, flips, seed, threads };
     Watch::checking(check).run(py, |watch| {
         let mut found = Vec::new();
         for (family, sizes) in &read {
             invert::invert_pairs(family, sizes, draws, watch, |inverted| {
-                let (lower, upper) = inverted.interval(level);
+                let (lower, upper) = inverted.interval(levels[found.len()]);
                 let [below, above] = [-margin, margin].map(|mean| inverted.p_value(mean));
                 found.push((lower, upper, below, above));
             })?;
         }
         Ok(found)
     })
-}
-
-/// How many permutations have a range as large as the difference of each pair, of how many, and whether
-/// these are all.
-#[pyfunction]
-#[allow(clippy::too_many_arguments)] // the choices of a test
-pub(super) fn count_ranges(
-    py: Python<'_>,
-    values: PyBuffer<f64>,
-    systems: usize,
-    pairs: Vec<(usize, usize)>,
-    permutations: usize,
-    seed: u64,
-    threads: usize,
-    check: Option<Py<PyAny>>,
-) -> PyResult<(Vec<u64>, u64, bool)> {
-    let values = values.to_vec(py)?;
-    let fits = systems > 0
-        && values.len() % systems == 0
-        && pairs.iter().all(|&(one, other)| one < systems && other < systems);
-    if !fits {
-        return Err(refuse());
-    }
-    Watch::checking(check).run(py, |watch| {
-        count_permutations(&values, systems, &pairs, permutations, seed, threads, watch)
-    })
-}
-
-/// How many resamples of shifted differences have a statistic as large as that of each pair.
-#[pyfunction]
-#[allow(clippy::too_many_arguments)] // the choices of a test
-pub(super) fn count_shifted(
-    py: Python<'_>,
-    sizes: PyBuffer<f64>,
-    residuals: PyBuffer<f64>,
-    squares: PyBuffer<f64>,
-    resamples: usize,
-    seed: u64,
-    threads: usize,
-    check: Option<Py<PyAny>>,
-) -> PyResult<Vec<u64>> {
-    let [sizes, residuals, squares] =
-        [sizes.to_vec(py)?, residuals.to_vec(py)?, squares.to_vec(py)?];
-    let shifted = Shifted::new(sizes, residuals, squares).ok_or_else(refuse)?;
-    let work = |watch: rankscope_core::watch::Watch<'_>| {
-        count_resamples(&shifted, resamples, seed, threads, watch)
-    };
-    Watch::checking(check).run(py, work)
 }
 
 fn refuse() -> PyErr {
@@ -163,10 +116,4 @@ pub(super) fn noncentral_t_lower(statistic: f64, degrees: f64, shift: f64) -> f6
 #[pyfunction]
 pub(super) fn normal_tails(statistic: f64) -> f64 {
     distributions::normal_tails(statistic)
-}
-
-/// The probability of at most so many successes in trials that succeed half of the time.
-#[pyfunction]
-pub(super) fn fair_lower(successes: u64, trials: u64) -> f64 {
-    distributions::fair_lower(successes, trials)
 }

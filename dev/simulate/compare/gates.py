@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
-from rankscope.comparison.estimates import MeasureValues
+from rankscope._compare.cases import MeasureValues
 from rankscope.gate.checks import Settings, check_budgets
 from rankscope.records import replace as replace_fields
 from rankscope.settings.interval import Interval

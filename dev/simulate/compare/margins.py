@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
-from rankscope.comparison.estimates import Choices, MeasureValues, compare_values
+from rankscope._compare.cases import MeasureValues
+from rankscope._compare.pairs import compare_values
+from rankscope._compare.promise import Choices
 
 from dev.simulate.compare.gates import tilt
 
@@ -52,7 +54,7 @@ def find_verdicts(
         values = np.stack([np.maximum(-found, 0.0), np.maximum(found, 0.0)])
         measure = MeasureValues(name="value", low=0.0, high=1.0, values=values)
         ((pair,), *_) = compare_values([measure], runs=("old", "new"), baseline=0, choices=choices)
-        counts += [(pair.p_not_worse or 0.0) < 0.05, (pair.p_equivalent or 0.0) < 0.05]
+        counts += [pair.is_not_worse, pair.is_equivalent]
     return Verdicts(
         not_worse=float(counts[0] / trials), equivalent=float(counts[1] / trials), trials=trials
     )

@@ -45,7 +45,9 @@ MARGINS = f"""## Margins
 
 The share of comparisons with a margin of {BUDGET} and {5 * BUDGET:g} in which a run is called not
 worse than the baseline, or equivalent to it, although it is worse by exactly the margin: at most
-{100 * LEVEL:g} % are allowed. Beside it, how often a run that is as good is called not worse.
+{50 * LEVEL:g} % are allowed, as the interval misses on that side in half of its misses. Intervals
+are dense, so the share is in italics where differences aren't as they assume. Beside it, how often
+a run that is as good is called not worse.
 
 | values | n | {BUDGET}: not worse | equivalent | rightly | {5 * BUDGET:g} | equivalent | rightly |
 |---|--:|--:|--:|--:|--:|--:|--:|
@@ -55,14 +57,13 @@ TESTS = f"""## Tests
 The share of samples in which two equally good runs differ significantly (p ≤ {LEVEL}), in percent;
 5 % are promised, and have a Monte Carlo error of {100 * find_error(LEVEL, TEST_SAMPLES):.1f}. Where
 a test doesn't promise it, the share is in italics: if differences are skewed (`skewed`: many
-queries lose a little, few gain much), t, permutation and bootstrap tests hold approximately and
-better with more queries, while the Wilcoxon and the sign test mislead, and say so. The
-bootstrap-shift test warns if there are fewer than 25 queries or users. `mass` has values with much
-mass at 0, and `symmetric` values like those of nDCG. `n` counts users where there are any; a t test
-without enough degrees of freedom rejects nothing.
+queries lose a little, few gain much), t and permutation tests hold approximately and better with
+more queries, while the Wilcoxon test misleads, and says so. `mass` has values with much mass at 0,
+and `symmetric` values like those of nDCG. `n` counts users where there are any; a t test without
+enough degrees of freedom rejects nothing.
 
-| values | n | t | permutation | bootstrap | Wilcoxon | sign | Tukey |
-|---|--:|--:|--:|--:|--:|--:|--:|
+| values | n | t | permutation | Wilcoxon |
+|---|--:|--:|--:|--:|
 """
 CORRECTIONS = f"""## Corrections
 

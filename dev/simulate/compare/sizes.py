@@ -72,10 +72,10 @@ def find_sizes(
         level: The significance level.
         samples: The number of samples. The Monte Carlo error of a share s is
             sqrt(s (1 - s) / samples).
-        permutations: The number of permutations or resamples of each test.
+        permutations: The number of permutations.
         seed: The random seed. Each sample has random numbers of its own.
     """
-    chosen = [test for test in tests if world not in CLUSTERED or test not in paired.OF_QUERIES]
+    chosen = [test for test in tests if world not in CLUSTERED or test != "wilcoxon"]
     p: NDArray[np.float64] = np.ones((samples, len(chosen)))
     for sample in range(samples):
         family = draw(world, n, np.random.default_rng([seed, n, sample]))

@@ -57,6 +57,15 @@ class World:
         """Return a moment about the mean, in standard deviations: of 3, the skewness."""
         return float((self.values - self.mean) ** power @ self.chances) / self.deviation**power
 
+    def is_dense(self, units: float) -> bool:
+        """Whether so many units have what a dense interval assumes.
+
+        Values are about symmetric, or many: more than 25 times their squared skewness, as a rule of
+        Cochran says (*Sampling techniques*, 1977, section 2.15). And rare values make up little of
+        the variance: there are more than 10 times as many as the excess kurtosis.
+        """
+        return units > max(25 * self.moment(3) ** 2, 10 * (self.moment(4) - 3))
+
     def reaches(self, mean: float) -> bool:
         """Whether the same values can have this mean."""
         return bool(self.values[0] < mean < self.values[-1])
@@ -233,14 +242,8 @@ class Coverage:
 
     @property
     def is_dense(self) -> bool:
-        """Whether the world has what a dense interval assumes.
-
-        Values are about symmetric, or many: more than 25 times their squared skewness, as a rule of
-        Cochran says (*Sampling techniques*, 1977, section 2.15). And rare values make up little of
-        the variance: there are more than 10 times as many as the excess kurtosis.
-        """
-        most = max(25 * self.world.moment(3) ** 2, 10 * (self.world.moment(4) - 3))
-        return self.effective > most
+        """Whether the world has what a dense interval assumes."""
+        return self.world.is_dense(self.effective)
 
 
 def measure_coverage(

@@ -203,7 +203,7 @@ COMMANDS = Group(
             "difference.command",
         ),
         "compare": Command(
-            "Compare runs: which is better, by how much, and how sure is it.", "comparison.command"
+            "Compare runs: which is better, by how much, and how sure is it.", "_compare.command"
         ),
         "leaderboard": Command(
             "Rank many runs by many measures in one table, with groups and tests.",

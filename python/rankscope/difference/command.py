@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import rankscope as rs
+from rankscope._compare.notes import describe_pair
+from rankscope._compare.ranges import list_ranges
 from rankscope._evaluate.evaluating import refuse_diagnostics
 from rankscope._evaluate.options import ask, rank_scores
 from rankscope._inputs.files import is_scores
@@ -16,8 +18,6 @@ from rankscope.cli.options import (
     add_reading_options,
 )
 from rankscope.cli.output import print_csv, print_json, print_notes
-from rankscope.comparison.notes import describe_pair
-from rankscope.comparison.ranges import list_ranges
 from rankscope.difference.compute import diff_rankings
 from rankscope.errors import UsageError
 from rankscope.measures.parse import split_measures

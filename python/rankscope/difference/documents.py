@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
+from rankscope._compare.cases import MeasureValues, are_same
+from rankscope._compare.pairs import compare_values
+from rankscope._compare.promise import Choices
+from rankscope._compare.ranges import range_despite_ties, range_despite_unjudged
 from rankscope._evaluate.query_values import order_queries
 from rankscope.bounds.compute import bound
-from rankscope.comparison.estimates import Choices, MeasureValues, are_same, compare_values
-from rankscope.comparison.ranges import range_despite_ties, range_despite_unjudged
 from rankscope.deferred import np
 from rankscope.derivation.compute import find_query, take_query
 from rankscope.derivation.derive.kernels import Kernels
@@ -28,10 +30,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope._compare.pair import Compared
     from rankscope._evaluate.evaluation import Evaluation
     from rankscope._evaluate.rankings import Rankings
     from rankscope.bounds.result import Bounds
-    from rankscope.comparison.pair import Compared
     from rankscope.derivation.derive.query import RankedDocuments, RankedQuery
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic

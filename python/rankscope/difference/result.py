@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankscope.comparison.notes import describe_pair, format_ends
-from rankscope.comparison.ranges import say_scope
+from rankscope._compare.notes import describe_pair, format_ends
+from rankscope._compare.ranges import say_scope
 from rankscope.losses.result import NOT_OBSERVABLE
 from rankscope.output.diagnostics import count_codes
 from rankscope.output.documents import Documented
@@ -18,9 +18,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from rankscope._compare.pair import Compared
+    from rankscope._compare.ranges import TieRange, UnjudgedRange
     from rankscope.bounds.result import Bounds
-    from rankscope.comparison.pair import Compared
-    from rankscope.comparison.ranges import TieRange, UnjudgedRange
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.exports import ColumnValues

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 
-from rankscope._core import bounded_units_needed
-from rankscope.comparison.estimates import (
+from rankscope._compare.cases import (
     CLOSE,
-    POWER,
     Cases,
     are_same,
     choose_cases,
-    estimate_as_named,
-    estimate_dense,
     find_deviation,
     find_squares,
     make_family,
 )
+from rankscope._compare.pairs import POWER
+from rankscope._compare.promise import estimate_as_named, estimate_dense
+from rankscope._core import bounded_units_needed
 from rankscope.deferred import np
 from rankscope.gate.result import BROKEN, HOLDS, INCONCLUSIVE, UNCHANGED, Check, decide
 from rankscope.measures.direction import SIGNS
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope._compare.cases import MeasureValues
     from rankscope._evaluate.query_values import Groups
-    from rankscope.comparison.estimates import MeasureValues
     from rankscope.gate.result import Budget, OnInconclusive
     from rankscope.measures import Measure
     from rankscope.output.estimate import Estimate
@@ -343,7 +342,7 @@ def _find_interval(
     cases = replace(sample.cases, values=rows)
     [inverted] = invert_pairs(
         [make_family(cases, [(0, 1)])],
-        level=interval.level,
+        levels=[interval.level],
         seed=interval.seed,
         slices=sample.slices,
         threads=sample.threads,

@@ -93,7 +93,7 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--interval-method",
-        choices=("bounded", "dense", "t", "bca"),
+        choices=("bounded", "dense", "t"),
         metavar="METHOD",
         help="what intervals of means promise (default: bounded)",
     )

@@ -6,17 +6,17 @@ import math
 import os
 from operator import itemgetter
 
+from rankscope._compare.cases import CLOSE, MeasureValues
+from rankscope._compare.compute import find_common
+from rankscope._compare.notes import are_unjudged
+from rankscope._compare.query_axis import Axis
+from rankscope._compare.result import Comparison
 from rankscope._evaluate.question import READ, holds, refuse_reading, refuse_unused
 from rankscope._evaluate.ranked_runs import rank_runs, rank_scores, refuse_scores
 from rankscope._evaluate.rankings import Rankings
 from rankscope._evaluate.settings import Settings as EvaluateSettings
 from rankscope._inputs.needs import read_items_for
 from rankscope._inputs.recognition import shorten_names
-from rankscope.comparison.compute import find_common
-from rankscope.comparison.estimates import CLOSE, MeasureValues
-from rankscope.comparison.notes import are_unjudged
-from rankscope.comparison.query_axis import Axis
-from rankscope.comparison.result import Comparison
 from rankscope.deferred import np
 from rankscope.errors import PolicyError, UsageError
 from rankscope.file import File
@@ -84,7 +84,7 @@ def gate(
     history: HistoryLike | None = None,
     items: object = None,
     catalogue: object = None,
-    method: Literal["auto", "dense", "bounded", "t", "bca"] = "auto",
+    method: Literal["auto", "dense", "bounded", "t"] = "auto",
     seed: int = 0,
     **options: Unpack[ReadingOptions],
 ) -> GateResult:

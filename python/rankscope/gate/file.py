@@ -66,7 +66,7 @@ class GateFile:
     policy: str | None = None
     convention: str | None = None
     confidence: float = 0.95
-    interval_method: Literal["dense", "bounded", "t", "bca"] | None = None
+    interval_method: Literal["dense", "bounded", "t"] | None = None
     on_inconclusive: OnInconclusive = "fail"
 
 

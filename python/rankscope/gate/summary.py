@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope.comparison.notes import format_ends, format_signed, round_plan
+from rankscope._compare.notes import format_ends, format_signed, round_plan
 from rankscope.gate.result import BROKEN, HOLDS, INCONCLUSIVE, UNCHANGED
 from rankscope.measures import parse
 from rankscope.output.layout.description import Cell, Grid, Layout

@@ -247,7 +247,7 @@ def describe_mean(measure: Measure, powered: Powered, **behind: Any) -> ModelJud
 def read_method(given: float | Interval) -> Interval:
     """Return the settings of an interval with a model's judgments."""
     settings = read_interval(given) or Interval()
-    if settings.method in ("t", "bca"):
+    if settings.method in ("t", "percentile"):
         raise UsageError(
             "an interval with a model's judgments is bounded or dense, found "
             f"method={settings.method!r}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import rankscope as rs
+from rankscope._compare.command import add_test_options, find_run, read_names
 from rankscope._evaluate.evaluating import refuse_diagnostics
 from rankscope._inputs.recognition import name_path, shorten_names
 from rankscope.cli.files import (
@@ -21,7 +22,6 @@ from rankscope.cli.options import (
     add_small_print_option,
 )
 from rankscope.cli.parser import OnceFlag, read_integer, read_number
-from rankscope.comparison.command import add_test_options, find_run, read_names
 from rankscope.errors import UsageError
 from rankscope.leaderboard.layout import lay_out
 from rankscope.leaderboard.runs import DEFAULT_MEASURES, list_runs

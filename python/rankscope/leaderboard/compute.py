@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import math
 
-from rankscope.comparison.estimates import (
-    Choices,
-    MeasureValues,
-    choose_cases,
-    correct_family,
-    make_family,
-)
-from rankscope.comparison.layout import check_baselines
-from rankscope.comparison.query_axis import Axis
-from rankscope.comparison.result import Settings
+from rankscope._compare.cases import MeasureValues, average, choose_cases
+from rankscope._compare.layout import check_baselines
+from rankscope._compare.pairs import describe_settings, find_differences, find_p_values
+from rankscope._compare.promise import Choices
+from rankscope._compare.query_axis import Axis
 from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.leaderboard.result import Entry, Leaderboard, RunTest, TestedPairs
@@ -21,10 +16,10 @@ from rankscope.leaderboard.runs import evaluate_runs
 from rankscope.measures.direction import find_gain
 from rankscope.output.diagnostics import gather
 from rankscope.output.layout.means import order_runs
-from rankscope.records import record
+from rankscope.records import record, replace
 from rankscope.settings.interval import Interval
 from rankscope.settings.reading import Reading
-from rankscope.stats.test.paired import MOST_PERMUTATIONS, test_pairs
+from rankscope.stats.test.paired import MOST_PERMUTATIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,8 +50,8 @@ def leaderboard(
     names: Sequence[str] | None = None,
     cluster: str | Clusters | None = None,
     attributes: object = None,
-    test: Literal["permutation", "t", "bootstrap", "wilcoxon", "sign", "tukey"] = "permutation",
-    correction: Literal["holm", "bh", "max-t", "none"] = "holm",
+    test: Literal["permutation", "t", "wilcoxon"] = "permutation",
+    correction: Literal["holm", "max-t", "bonferroni", "bh", "none"] = "holm",
     level: float = 0.95,
     permutations: int | None = None,
     seed: int = 0,
@@ -279,7 +274,7 @@ class _Tester:
         kept = tuple(
             each for each in tested.tests if each.run in leaders or each.baseline in leaders
         )
-        return groups, TestedPairs(kept, tested.settings, tested.count, tested.warnings)
+        return groups, TestedPairs(kept, tested.settings, tested.warnings)
 
     def test_baselines(
         self, columns: Sequence[Column], baselines: Sequence[str]
@@ -302,25 +297,16 @@ class _Tester:
         values = [each.values for each in columns if each.values is not None]
         cases = [choose_cases(each, None, clusters)[0] for each in values]
         count = len(cases) * len(pairs)
-        permutations = choices.permutations
-        if permutations is None:
+        if choices.permutations is None:
             permutations = _choose_permutations(count, len(self.runs), choices)
-        tested = test_pairs(
-            [make_family(each, pairs) for each in cases],
-            test=choices.test,
-            permutations=permutations,
-            seed=choices.interval.seed,
-            threads=choices.threads,
-        )
-        correction, corrected = correct_family(tested, choices, len(cases))
-        alpha = round(1 - choices.interval.level, 12)
+            choices = replace(choices, permutations=permutations)
+        tested = find_p_values(cases, pairs, choices)
         tests = []
         every = ((case, pair) for case in cases for pair in pairs)
         for at, (case, (baseline, run)) in enumerate(every):
-            difference = float((case.values[run] - case.values[baseline]).mean())
+            difference = average(find_differences(case, baseline, run))
             gain = find_gain(difference, case.measure.direction)
-            is_better = corrected[at] < alpha and gain != 0
-            better = self.runs[run if gain > 0 else baseline] if is_better else None
+            is_better = tested.p_corrected[at] < choices.alpha and gain != 0
             tests.append(
                 RunTest(
                     measure=case.measure.name,
@@ -328,20 +314,11 @@ class _Tester:
                     run=self.runs[run],
                     difference=difference,
                     p=float(tested.p[at]),
-                    p_corrected=float(corrected[at]),
-                    better=better,
+                    p_corrected=float(tested.p_corrected[at]),
+                    better=self.runs[run if gain > 0 else baseline] if is_better else None,
                 )
             )
-        settings = Settings(
-            test=choices.test,
-            correction=correction,
-            level=choices.interval.level,
-            permutations=tested.permutations,
-            is_exact=tested.is_exact,
-            seed=choices.interval.seed,
-            clusters="" if clusters is None else clusters[0],
-        )
-        warnings = list(tested.warnings)
+        warnings = list(tested.tested.warnings)
         untested = sum(math.isnan(each.p) and each.difference != 0 for each in tests)
         if untested:
             warnings.append(
@@ -349,12 +326,13 @@ class _Tester:
                 "differences are equal or too few; they count as not significant"
             )
         smallest = float(tested.smallest_p.min()) if len(tested.smallest_p) else 0.0
-        if correction == "holm" and smallest * count >= alpha:
+        if choices.correction == "holm" and smallest * count >= choices.alpha:
             warnings.append(
                 f"no difference can be significant after correction for {count:,} pairs: the "
                 f"smallest p-value that the data allow is {smallest:.2g}"
             )
-        return TestedPairs(tuple(tests), settings, count, tuple(warnings))
+        settings = describe_settings(tested, choices, clusters)
+        return TestedPairs(tuple(tests), settings, tuple(warnings))
 
 
 def _choose_permutations(count: int, runs: int, choices: Choices) -> int | None:

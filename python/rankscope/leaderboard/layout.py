@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankscope.comparison.layout import describe_tests, explain_signs, mark_against
-from rankscope.comparison.notes import CORRECTIONS, TESTS
+from rankscope._compare.layout import describe_tests, explain_signs, mark_against
+from rankscope._compare.notes import CORRECTIONS, TESTS
 from rankscope.errors import UsageError
 from rankscope.output.layout.description import Layout, list_grave, point_to
 from rankscope.output.layout.means import MeasureColumn, lay_out_means, order_runs, say_best
@@ -39,7 +39,7 @@ def write_short(board: Leaderboard) -> Layout:
     how = ""
     if tested:
         settings = tested[0].settings
-        counts = " and ".join(f"{each.count:,}" for each in tested)
+        counts = " and ".join(f"{each.settings.comparisons:,}" for each in tested)
         corrected = f", {CORRECTIONS[settings.correction]} over {counts} comparisons"
         test = TESTS[settings.test].partition(" (")[0]
         how = f"{test[:1].upper()}{test[1:]}, p < {settings.alpha:g}{corrected}. "
@@ -115,7 +115,7 @@ def _explain(board: Leaderboard) -> Iterator[str]:
 
 
 def _describe_tested(what: str, tested: TestedPairs, over: str) -> Iterator[str]:
-    for sentence in describe_tests(tested.settings, tested.count):
+    for sentence in describe_tests(tested.settings):
         yield f"{what}: {sentence.removeprefix('Test: ').removesuffix('.')} ({over})."
     yield from map(finish, tested.warnings)
 

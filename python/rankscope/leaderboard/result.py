@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from rankscope.comparison.result import Settings
+    from rankscope._compare.result import Settings
     from rankscope.drawing.palette import ThemeName
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
@@ -79,13 +79,11 @@ class TestedPairs:
     Args:
         tests: The tests that something follows from.
         settings: The test, the correction and the level.
-        count: The number of all tests, for which p-values are corrected.
         warnings: What the test can't say about these data.
     """
 
     tests: tuple[RunTest, ...]
     settings: Settings
-    count: int
     warnings: tuple[str, ...] = ()
 
     __test__ = False  # not a class of tests, for pytest
@@ -323,7 +321,7 @@ def _describe_tests(tested: TestedPairs | None) -> dict[str, object] | None:
         "exact": settings.is_exact,
         "seed": settings.seed,
         "cluster": settings.clusters or None,
-        "comparisons": tested.count,
+        "comparisons": settings.comparisons,
         "tests": [{name: getattr(each, name) for name in FIELDS} for each in tested.tests],
         "warnings": list(tested.warnings),
     }

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
+from rankscope._compare.compute import name_anew
 from rankscope._evaluate.evaluate import evaluate
 from rankscope._evaluate.evaluation import Evaluation
 from rankscope._evaluate.evaluations import Evaluations
 from rankscope._evaluate.question import holds
 from rankscope._inputs.recognition import name_path
-from rankscope.comparison.compute import name_anew
 from rankscope.errors import FileError, UsageError
 from rankscope.file import File
 

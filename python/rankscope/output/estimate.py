@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 REASONS = {
     "undefined": "there is no value",
     "single": "a t interval needs 2 or more {units}, found {count}",
-    "few": "with fewer than 6 {units}, a permutation test excludes nothing; found {count}",
+    "few": "a dense interval needs 6 or more queries (at 95%), or 20 or more clusters; found "
+    "{count} {units}",
     "few_drawn": "the bootstrap needs 20 or more {units}, found {count}",
     "few_degrees": "a t interval needs 4 or more effective degrees of freedom; the {count} {units} "
     "are too few, or too unequal in size",
@@ -37,8 +38,8 @@ class Estimate:
         lower: The lower end of the interval; NaN if there is no interval.
         upper: The upper end of the interval; NaN if there is no interval.
         level: The confidence level.
-        method: The method that was used, one of: `"dense"`, `"bounded"`, `"t"`, `"bca"`; empty if
-            there is no interval.
+        method: The method that was used, one of: `"dense"`, `"bounded"`, `"t"`,
+            `"percentile"`; empty if there is no interval.
         n: The number of values.
         clusters: The number of clusters, which are the units of sampling; `None` if each value is
             one.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rankscope.comparison.layout import name_letters
-from rankscope.comparison.notes import describe_methods, format_p, name_p
-from rankscope.comparison.verdict import decide
+from rankscope._compare.layout import name_letters
+from rankscope._compare.notes import describe_methods, format_p, name_p
+from rankscope._compare.verdict import decide
 from rankscope.output.text import format_value
 from rankscope.records import record
 
@@ -12,9 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankscope.comparison.pair import Compared
-    from rankscope.comparison.result import Comparison
-    from rankscope.comparison.verdict import Verdict
+    from rankscope._compare.pair import Compared
+    from rankscope._compare.result import Comparison
+    from rankscope._compare.verdict import Verdict
 
 
 @record(frozen=True, slots=True, kw_only=True)

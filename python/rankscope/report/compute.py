@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from functools import partial
 
+from rankscope._compare.compute import compare_rankings
 from rankscope._evaluate.evaluate import read_named_runs
 from rankscope._evaluate.judgments import load_qrels_for, refuse_one_stdin_for_both
 from rankscope._evaluate.query_values import read_by
@@ -25,7 +26,6 @@ from rankscope._inputs.needs import read_items_for
 from rankscope._inputs.progress import follow
 from rankscope._inputs.qrels import Qrels
 from rankscope._inputs.recognition import recognise_table, shorten_names
-from rankscope.comparison.compute import compare_rankings
 from rankscope.derivation.compute import EXPLAINED
 from rankscope.derivation.explanation import Explanation
 from rankscope.errors import EmptyError, PolicyError, UsageError
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any, TypeAlias, TypeVar, Unpack
 
+    from rankscope._compare.result import Comparison
     from rankscope._evaluate.evaluation import Evaluation
     from rankscope._evaluate.query_values import By, Weights
     from rankscope._evaluate.question import TableOptions
     from rankscope._inputs.qrels import JoinedColumns
-    from rankscope.comparison.result import Comparison
     from rankscope.conventions import Convention
     from rankscope.measures import Measure
     from rankscope.measures.reading import Measures

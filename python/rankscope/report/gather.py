@@ -36,10 +36,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from rankscope._compare.result import Comparison
     from rankscope._evaluate.evaluation import Evaluation
     from rankscope._evaluate.slices import Slices as EvaluatedSlices
     from rankscope.bounds.result import Bounds
-    from rankscope.comparison.result import Comparison
     from rankscope.derivation.explanation import Explanation
     from rankscope.losses.result import Losses
     from rankscope.measures import Measure

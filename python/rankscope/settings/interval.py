@@ -15,9 +15,14 @@ METHODS = {
     "dense": "dense",
     "bounded": "bounded",
     "t": "Student's t",
-    "bca": "BCa bootstrap",
+    "percentile": "percentile bootstrap",
 }
 """The methods of intervals, and what they are called in sentences."""
+INSTEAD = dict.fromkeys(
+    ("bca", "bootstrap"),
+    "means have bounded and dense intervals; those of medians and quantiles are 'percentile'",
+)
+"""What to use in place of methods that others have."""
 FEWEST_RESAMPLES = 100
 MOST_RESAMPLES = 1_000_000
 
@@ -49,10 +54,10 @@ class Interval:
             `"t"` is Student's t interval, for means only. With clusters or weights, it has the
             error CR2 and the degrees of freedom of Satterthwaite, and there is none below four.
 
-            `"bca"` is the bias-corrected and accelerated bootstrap over queries (Efron, *Better
-            bootstrap confidence intervals*, 1987) with quantiles of Student's t (Hesterberg, *What
-            teachers should know about the bootstrap*, 2015), for 20 or more queries. Aggregates
-            other than means and sums have no other interval.
+            `"percentile"` is the percentile bootstrap over queries, with quantiles of Student's t
+            (Hesterberg, *What teachers should know about the bootstrap*, 2015), for 20 or more
+            queries. It is the only interval of medians, quantiles and other aggregates that are
+            neither means nor sums, and means and sums don't have it.
 
             Ends lie within the measure's range. With clusters, what is said of queries holds for
             clusters.
@@ -70,12 +75,12 @@ class Interval:
     """
 
     level: float = 0.95
-    method: Literal["auto", "dense", "bounded", "t", "bca"] = "auto"
+    method: Literal["auto", "dense", "bounded", "t", "percentile"] = "auto"
     resamples: int = 9999
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_choice("method", self.method, METHODS)
+        check_choice("method", self.method, METHODS, hint=INSTEAD.get(self.method, ""))
         if not (is_real(self.level) and 0 < self.level < 1):
             raise _bad("level between 0 and 1", self.level, "write 0.95 for 95 percent")
         if not (_is_whole(self.resamples) and FEWEST_RESAMPLES <= self.resamples <= MOST_RESAMPLES):

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Unpack
 
-    from rankscope.comparison.compute import Options
-    from rankscope.comparison.result import Comparison
+    from rankscope._compare.compute import Options
+    from rankscope._compare.result import Comparison
     from rankscope.conventions import Convention
     from rankscope.measures.reading import Measures
     from rankscope.settings.policy import Policy

@@ -40,8 +40,6 @@ impl Aggregate {
     pub fn of_sums(self, numerator: f64, denominator: f64) -> f64 {
         match self {
             Self::Sum => numerator,
-            Self::Geometric => (numerator / denominator).exp(),
-            Self::Harmonic => denominator / numerator,
             _ => numerator / denominator,
         }
     }

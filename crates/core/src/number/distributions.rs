@@ -3,7 +3,6 @@
 use std::f64::consts::{PI, SQRT_2};
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
-use statrs::function::beta::beta_reg;
 use statrs::function::erf::erfc;
 use statrs::function::gamma::ln_gamma;
 
@@ -99,15 +98,6 @@ pub fn normal_lower(number: f64) -> f64 {
     erfc(-number / SQRT_2) / 2.0
 }
 
-/// The probability of at most so many successes in trials that succeed half of the time.
-#[allow(clippy::cast_precision_loss)] // counts stay far below 2^53
-pub fn fair_lower(successes: u64, trials: u64) -> f64 {
-    if successes >= trials {
-        return 1.0;
-    }
-    beta_reg((trials - successes) as f64, successes as f64 + 1.0, 0.5)
-}
-
 /// How many natural logarithms below its mode a density is left out.
 const DEPTH: f64 = 40.0;
 /// How many steps there are in a standard deviation of what is integrated.
@@ -163,13 +153,6 @@ mod tests {
             assert!(is_near(student_tails(-statistic, 2.0), two), "{statistic}");
         }
         assert!(student_tails(1.0, 0.0).is_nan());
-    }
-
-    #[test]
-    fn coins_have_binomial_coefficients() {
-        assert!(is_near(fair_lower(0, 10), 1.0 / 1024.0));
-        assert!(is_near(fair_lower(2, 10), 56.0 / 1024.0));
-        assert!(is_near(fair_lower(10, 10), 1.0));
     }
 
     #[test]

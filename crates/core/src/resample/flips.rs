@@ -59,7 +59,8 @@ impl Family {
         &self.units
     }
 
-    pub(super) fn pairs(&self) -> &[(usize, usize)] {
+    /// The pairs of systems that are compared.
+    pub fn pairs(&self) -> &[(usize, usize)] {
         &self.pairs
     }
 

@@ -6,7 +6,5 @@ pub mod flips;
 pub mod interval;
 pub mod invert;
 pub mod reassign;
-pub mod shift;
-pub mod shuffle;
 pub mod student;
 pub mod units;

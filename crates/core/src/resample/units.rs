@@ -1,6 +1,6 @@
 //! Units of sampling: queries, or clusters of queries that depend on one another.
 
-use crate::number::aggregate::{GEOMETRIC_FLOOR, Part};
+use crate::number::aggregate::Part;
 use crate::policy::Aggregate;
 
 /// The parts of an aggregate, and which of them are sampled together.
@@ -41,11 +41,6 @@ impl<'a> Units<'a> {
         self.clusters.as_ref().map_or(self.parts.len(), |clusters| clusters.starts.len() - 1)
     }
 
-    /// The weight of all parts.
-    pub fn weight(&self) -> f64 {
-        self.parts.iter().map(|part| part.weight).sum()
-    }
-
     /// Whether units are parts that all count the same.
     pub fn are_single(&self, terms: &Terms) -> bool {
         self.clusters.is_none() && terms.has_one_denominator()
@@ -69,49 +64,19 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// The sums that an aggregate is made of; none for quantiles, and for means of them.
+    /// The sums that a mean, a sum or a ratio of sums is made of; none of other aggregates.
     pub fn terms(&self, aggregate: Aggregate) -> Option<Terms> {
         let weights = || self.sum(|part| part.weight);
         let (numerators, denominators) = match aggregate {
             Aggregate::Mean => (self.sum(|part| part.weight * part.value), weights()),
             Aggregate::Sum => (self.sum(|part| part.weight * part.value), vec![1.0; self.count()]),
-            Aggregate::Geometric => {
-                (self.sum(|part| part.weight * part.value.max(GEOMETRIC_FLOOR).ln()), weights())
-            }
-            Aggregate::Harmonic => (self.sum(|part| part.weight / part.value), weights()),
             Aggregate::RatioOfSums => (
                 self.sum(|part| part.weight * part.ratio.0),
                 self.sum(|part| part.weight * part.ratio.1),
             ),
-            Aggregate::Median | Aggregate::Quantile(_) | Aggregate::TailMean(_) => return None,
+            _ => return None,
         };
         Some(Terms { numerators, denominators })
-    }
-
-    /// How much each unit moves the aggregate, up to a common factor: the infinitesimal jackknife.
-    pub fn influences(&self, aggregate: Aggregate, value: f64) -> Vec<f64> {
-        match aggregate {
-            Aggregate::Mean | Aggregate::Sum => {
-                let mean = if aggregate == Aggregate::Sum { value / self.weight() } else { value };
-                self.sum(|part| part.weight * (part.value - mean))
-            }
-            Aggregate::Geometric => {
-                self.sum(|part| part.weight * (part.value.max(GEOMETRIC_FLOOR).ln() - value.ln()))
-            }
-            Aggregate::Harmonic if value > 0.0 => {
-                self.sum(|part| part.weight * (value.recip() - part.value.recip()))
-            }
-            Aggregate::RatioOfSums => {
-                self.sum(|part| part.weight * (part.ratio.0 - value * part.ratio.1))
-            }
-            Aggregate::TailMean(share) => {
-                let edge = Aggregate::Quantile(share).of(self.parts);
-                let mean = edge - share * (edge - value);
-                self.sum(|part| part.weight * (part.value.min(edge) - mean))
-            }
-            // Quantiles jump: there is no smooth influence to speak of.
-            Aggregate::Harmonic | Aggregate::Median | Aggregate::Quantile(_) => Vec::new(),
-        }
     }
 }
 

@@ -79,8 +79,8 @@ def estimate_mean(
 
     Each cluster is weighted by its number of rankings. The t interval uses the cluster-robust
     standard error (Liang and Zeger, *Longitudinal data analysis using generalized linear models*,
-    1986). `"bca"` resamples whole clusters, which is slower. With thousands of clusters, `"t"`
-    gives almost the same result. `"bounded"` needs the limits of values.
+    1986). `"dense"` flips the signs of whole clusters, which is slower. With thousands of clusters,
+    `"t"` gives almost the same result. `"bounded"` needs the limits of values.
 
     Examples:
         >>> import numpy as np

@@ -147,10 +147,10 @@ class TraceChoices:
                 hint="raise permutations or level",
                 code="bad_parameter",
             )
-        if self.interval.method in {"t", "dense", "bounded"}:
+        if self.interval.method != "auto":
             raise PolicyError(
                 "only bootstrap intervals are available for the parts of a change",
-                hint='set method="bca"',
+                hint="leave the method out",
                 code="interval_unavailable",
             )
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from rankscope.bounds.chart import BoundsChart as BoundsChart
-from rankscope.bounds.chart import Range as Range
-from rankscope.comparison.charts.critical_differences import (
+from rankscope._compare.charts.critical_differences import (
     CriticalDifferences as CriticalDifferences,
 )
-from rankscope.comparison.charts.critical_differences import PlacedRun as PlacedRun
-from rankscope.comparison.charts.forest import Effect as Effect
-from rankscope.comparison.charts.forest import Forest as Forest
-from rankscope.comparison.charts.scatter import QueryScatter as QueryScatter
+from rankscope._compare.charts.critical_differences import PlacedRun as PlacedRun
+from rankscope._compare.charts.forest import Effect as Effect
+from rankscope._compare.charts.forest import Forest as Forest
+from rankscope._compare.charts.scatter import QueryScatter as QueryScatter
+from rankscope.bounds.chart import BoundsChart as BoundsChart
+from rankscope.bounds.chart import Range as Range
 from rankscope.difference.chart import QueryDifferences as QueryDifferences
 from rankscope.discounts.chart import DiscountCurves as DiscountCurves
 from rankscope.discounts.chart import DiscountLine as DiscountLine

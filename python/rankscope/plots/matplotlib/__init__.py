@@ -6,12 +6,12 @@ returns the axes. Matplotlib is only imported when you call one of them.
 
 from __future__ import annotations
 
-from rankscope.bounds.plot import draw_bounds as draw_bounds
-from rankscope.comparison.charts.critical_differences import (
+from rankscope._compare.charts.critical_differences import (
     draw_critical_differences as draw_critical_differences,
 )
-from rankscope.comparison.charts.forest import draw_forest as draw_forest
-from rankscope.comparison.charts.scatter import draw_scatter as draw_scatter
+from rankscope._compare.charts.forest import draw_forest as draw_forest
+from rankscope._compare.charts.scatter import draw_scatter as draw_scatter
+from rankscope.bounds.plot import draw_bounds as draw_bounds
 from rankscope.difference.chart import draw_differences as draw_differences
 from rankscope.discounts.chart import draw_discounts as draw_discounts
 from rankscope.drawing.saving import save as save

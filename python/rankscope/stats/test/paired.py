@@ -6,8 +6,7 @@ from rankscope.errors import UsageError
 from rankscope.records import replace
 from rankscope.settings.reading import count_threads
 from rankscope.stats.test.flips import Inverted, invert_flips, test_by_flips
-from rankscope.stats.test.ranks import test_by_ranks, test_by_signs
-from rankscope.stats.test.resampled import test_by_bootstrap, test_by_range
+from rankscope.stats.test.ranks import test_by_ranks
 from rankscope.stats.test.student import test_by_t
 from rankscope.stats.test.tested import Sampling, Tested
 
@@ -19,21 +18,16 @@ if TYPE_CHECKING:
     from rankscope.stats.test.family import Family
     from rankscope.stats.test.tested import Drawn
 
-    Test: TypeAlias = Literal["t", "permutation", "bootstrap", "wilcoxon", "sign", "tukey"]
+    Test: TypeAlias = Literal["permutation", "t", "wilcoxon"]
 
-TESTS: tuple[Test, ...] = ("t", "permutation", "bootstrap", "wilcoxon", "sign", "tukey")
-OF_QUERIES = ("wilcoxon", "sign")
-"""The tests that need independent queries."""
+TESTS: tuple[Test, ...] = ("permutation", "t", "wilcoxon")
 MOST_PERMUTATIONS = 10_000_000
 NOTABLE = 0.05
 """A test that can't give smaller p-values gets a warning."""
 NAMES = {
-    "t": "paired t test",
     "permutation": "permutation test",
-    "bootstrap": "bootstrap-shift test",
+    "t": "paired t test",
     "wilcoxon": "Wilcoxon signed-rank test",
-    "sign": "sign test",
-    "tukey": "randomised Tukey HSD test",
 }
 """What each test is called in sentences."""
 
@@ -58,7 +52,7 @@ def test_pairs(
         [0.0354]
     """
     sampling = _read_sampling(drawn)
-    if test in OF_QUERIES and any(family.is_clustered for family in families):
+    if test == "wilcoxon" and any(family.is_clustered for family in families):
         raise UsageError(
             f"the {NAMES[test]} needs independent queries, found clusters with several queries",
             hint='use test="permutation" or test="t", which support clusters',
@@ -66,40 +60,33 @@ def test_pairs(
         )
     if test == "permutation":
         found = test_by_flips(families, sampling)
-    elif test == "bootstrap":
-        found = test_by_bootstrap(families, sampling)
-    elif test == "tukey":
-        found = test_by_range(families, sampling)
-    elif test == "wilcoxon":
-        found = test_by_ranks(families)
-    elif test == "sign":
-        found = test_by_signs(families)
     else:
-        found = test_by_t(families)
+        found = test_by_t(families) if test == "t" else test_by_ranks(families)
     return replace(found, warnings=(*found.warnings, *_warn_of_floor(found)))
 
 
 def invert_pairs(
     families: Sequence[Family],
     *,
-    level: float,
+    levels: Sequence[float],
     margin: float = 0.0,
     **drawn: Unpack[Drawn],
 ) -> list[Inverted]:
     """Return which mean differences the permutation test doesn't reject, for each pair.
 
-    The arguments are those of `test_pairs`, whose permutations are used.
+    The arguments are those of `test_pairs`, whose permutations are used, and the level of the
+    interval of each pair.
 
     Examples:
         >>> import numpy as np
         >>> from rankscope.stats.test.family import Family
         >>> values = np.array([[0.1, 0.4, 0.2, 0.3, 0.2, 0.1], [0.3, 0.5, 0.5, 0.4, 0.6, 0.7]])
         >>> family = Family(values=values, sizes=np.ones(6), pairs=[(0, 1)])
-        >>> [found] = invert_pairs([family], level=0.9)
+        >>> [found] = invert_pairs([family], levels=[0.9])
         >>> round(found.lower, 4), round(found.upper, 4)
         (0.1, 0.45)
     """
-    return invert_flips(families, _read_sampling(drawn), level=level, margin=margin)
+    return invert_flips(families, _read_sampling(drawn), levels=levels, margin=margin)
 
 
 def _warn_of_floor(found: Tested) -> list[str]:

@@ -1,10 +1,10 @@
-"""The Wilcoxon signed-rank test and the sign test, which don't test the mean."""
+"""The Wilcoxon signed-rank test, which doesn't test the mean."""
 
 from __future__ import annotations
 
 import math
 
-from rankscope._core import fair_lower, normal_tails
+from rankscope._core import normal_tails
 from rankscope.deferred import np
 from rankscope.stats.test.tested import Tested
 
@@ -17,17 +17,13 @@ if TYPE_CHECKING:
 MOST_EXACT = 50
 """Up to so many differences, the distribution of rank sums is computed."""
 MANY_QUERIES = 1_000
-"""With more queries, both tests get a warning."""
+"""With more queries, the test gets a warning."""
 MANY_ZEROS = 0.3
 """So does a larger share of queries without a difference."""
 
 OF_SYMMETRY = (
     "the Wilcoxon test asks whether the differences are symmetric around 0, not whether their mean "
     "is 0; skewed differences can be significant although the means are equal"
-)
-OF_MEDIAN = (
-    "the sign test asks whether wins and losses are equally likely, not whether the means are "
-    "equal; many small wins and a few large losses can be significant"
 )
 
 
@@ -39,13 +35,15 @@ def test_by_ranks(families: Sequence[Family]) -> Tested:
     normal approximation, with the variance corrected for ties and without a continuity correction.
     """
     found = [_rank(each) for family in families for each in family.differences()]
-    return _gather("wilcoxon", families, found, OF_SYMMETRY)
-
-
-def test_by_signs(families: Sequence[Family]) -> Tested:
-    """Test all pairs of all families with the exact sign test; differences of 0 are left out."""
-    found = [_count_signs(each) for family in families for each in family.differences()]
-    return _gather("sign", families, found, OF_MEDIAN)
+    statistic, p, smallest = (np.array([row[at] for row in found]) for at in range(3))
+    return Tested(
+        statistic=statistic,
+        p=p,
+        smallest_p=smallest,
+        test="wilcoxon",
+        is_exact=all(row[3] for row in found),
+        warnings=(OF_SYMMETRY, *_warn(families)),
+    )
 
 
 def _rank(differences: Numbers) -> tuple[float, float, float, bool]:
@@ -78,32 +76,6 @@ def _share_up_to(highest: int, count: int) -> float:
         for total in range(highest, rank - 1, -1):
             ways[total] += ways[total - rank]
     return float(sum(ways) / 2**count)
-
-
-def _count_signs(differences: Numbers) -> tuple[float, float, float, bool]:
-    """Return the number of wins, its p-value, the smallest one, and that they are exact."""
-    wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
-    count = wins + losses
-    p = min(1.0, 2 * fair_lower(min(wins, losses), count))
-    return float(wins), p, min(1.0, 2.0 ** (1 - count)), True
-
-
-def _gather(
-    test: str,
-    families: Sequence[Family],
-    found: Sequence[tuple[float, float, float, bool]],
-    meaning: str,
-) -> Tested:
-
-    statistic, p, smallest = (np.array([each[at] for each in found]) for at in range(3))
-    return Tested(
-        statistic=statistic,
-        p=p,
-        smallest_p=smallest,
-        test=test,
-        is_exact=all(each[3] for each in found),
-        warnings=(meaning, *_warn(families)),
-    )
 
 
 def _warn(families: Sequence[Family]) -> list[str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         threads: int | None
         check: Callable[[], None] | None
 
-    Correction: TypeAlias = Literal["holm", "bh", "none"]
+    Correction: TypeAlias = Literal["holm", "bonferroni", "bh", "none"]
 
 CHOICES = (99_999, 9_999, 999)
 """The default number of permutations is the first of these that is quick enough, or the last."""
@@ -35,15 +35,14 @@ class Tested:
 
     Args:
         statistic: The test statistic. Its sign is that of the difference, except for the Wilcoxon
-            test, whose statistic is the smaller sum of ranks, and for the sign test, which counts
-            the units with a positive difference.
+            test, whose statistic is the smaller sum of ranks.
         p: The two-sided p-value; NaN where there is none.
         smallest_p: The smallest p-value that the test could give with these data; 0 if there is no
             such limit.
         max_t: The p-values corrected for all pairs of all families by the largest statistic
             (Westfall and Young's step-down max-T); `None` for tests without one.
         test: The name of the test.
-        permutations: The number of random permutations or resamples; 0 if none were needed.
+        permutations: The number of random permutations; 0 if none were needed.
         is_exact: Whether all p-values count all possibilities, without sampling or an
             approximation.
         warnings: What a reader should know about this test on these data.
@@ -63,7 +62,7 @@ class Tested:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """How a test draws permutations or resamples.
+    """How a test draws permutations.
 
     Args:
         permutations: How many to draw (default: see `choose`).
@@ -106,6 +105,8 @@ def correct(p: NDArray[np.float64], method: Correction = "holm") -> NDArray[np.f
         >>> p = np.array([0.01, 0.04, np.nan, 0.03])
         >>> correct(p, "holm").round(4).tolist()
         [0.03, 0.06, nan, 0.06]
+        >>> correct(p, "bonferroni").round(4).tolist()
+        [0.03, 0.12, nan, 0.09]
         >>> correct(p, "bh").round(4).tolist()
         [0.03, 0.04, nan, 0.04]
     """
@@ -115,7 +116,9 @@ def correct(p: NDArray[np.float64], method: Correction = "holm") -> NDArray[np.f
         return corrected
     order = tested[np.argsort(corrected[tested], kind="stable")]
     count = len(order)
-    if method == "holm":
+    if method == "bonferroni":
+        corrected[order] = np.minimum(corrected[order] * count, 1.0)
+    elif method == "holm":
         scaled = corrected[order] * np.arange(count, 0, -1)
         corrected[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from itertools import zip_longest
 
-from rankscope.comparison.notes import (
+from rankscope._compare.notes import (
     CORRECTIONS,
     TESTS,
     are_unjudged,
@@ -22,8 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankscope.comparison.pair import Compared
-    from rankscope.comparison.result import Comparison
+    from rankscope._compare.pair import Compared
+    from rankscope._compare.result import Comparison
 
 MOST_NAMES = 3
 """More runs than these are counted, not named."""
@@ -67,8 +67,12 @@ def decide(comparison: Comparison, measure: str) -> Verdict:
     pairs = comparison.over_all(measure)
     if len(pairs) == 1:
         key = pairs[0]
-        alpha = comparison.settings.alpha
-        sentence = [*_decide_pair(comparison, key), *_say_bounds(key), *_say_margin(key, alpha)]
+        sentence = [
+            *_decide_pair(comparison, key),
+            *_say_answered(key),
+            *_say_bounds(key),
+            *_say_margin(key),
+        ]
     elif comparison.baseline is not None:
         sentence, key = _decide_baseline(comparison.baseline, measure, pairs)
     else:
@@ -104,48 +108,66 @@ def _decide_pair(comparison: Comparison, pair: Compared) -> list[Part]:
     return _write(text, first, second)
 
 
+def _say_answered(pair: Compared) -> list[Part]:
+    """Return what the verdict is on the queries that both runs have a list for."""
+    own = pair.answered
+    if own is None:
+        return []
+    left = pair.n - own.n
+    text = f" For {left:,} of the {pair.n:,} queries, one of them has no list, which counts as 0."
+    first, second = _order(own)
+    where = f"On the {own.n:,} that both have, {NAME} leads {NAME}"
+    if own.wins == own.losses == 0:
+        return _write(f"{text} On the {own.n:,} that both have, they are the same.")
+    ends = f" by {format_value(abs(own.difference))} ({_show_p(own.p_corrected)})."
+    return _write(f"{text} {where}{ends}", first, second)
+
+
 def _say_direction(pair: Compared) -> str:
     """Return a sentence about which values are better, unless higher ones are."""
     return " Lower values are better." if pair.direction == "lower" else ""
 
 
 def _say_bounds(pair: Compared) -> list[Part]:
-    """Return what rare differences that no query shows could still change."""
-    if math.isnan(pair.bounded_lower) or pair.interval_method == "bounded":
-        return []
-    is_same = pair.wins == pair.losses == 0
-    if not is_same and (pair.higher is None or pair.is_bounded_apart):
+    """Return what rare differences could still change, where the queries hint at such ones.
+
+    A difference of half of what there can be shows that they happen, and one decides little where
+    the bounded interval agrees.
+    """
+    if math.isnan(pair.bounded_lower):
         return []
     ends = (pair.bounded_lower, pair.bounded_upper)
     if _order(pair)[0] == pair.baseline:
         ends = (-pair.bounded_upper, -pair.bounded_lower)
-    where = format_ends(*ends)
-    if is_same:
+    if pair.wins == pair.losses == 0:
+        where = format_ends(*ends)
         return _write(f" Other queries could still differ, on average by {where} (bounded).")
+    decides = pair.higher is None or pair.is_bounded_apart or pair.interval_method == "bounded"
+    if decides or not pair.has_large:
+        return []
     return _write(
-        " This assumes that no rare, large difference is missing from these queries. Without "
-        f"that, the interval is {where} (bounded), which doesn't decide."
+        " This assumes that no rare, large difference is missing from these queries, and the "
+        "largest here shows that there are such ones: the bounded interval includes 0."
     )
 
 
-def _say_margin(pair: Compared, alpha: float) -> list[Part]:
+def _say_margin(pair: Compared) -> list[Part]:
     """Return whether the run is as good as the baseline, except for the margin."""
-    if pair.margin is None or pair.p_not_worse is None:
+    if pair.margin is None or math.isnan(pair.lower) or pair.direction == "neither":
         return []
-    if pair.p_equivalent is not None and pair.p_equivalent < alpha:
-        p = _show_p(pair.p_equivalent)
-        text = f" {NAME} and {NAME} are equivalent within {pair.margin:g} ({p})."
-    elif math.isnan(pair.p_not_worse):
+    margin = f"{pair.margin:g}"
+    if pair.is_equivalent and pair.better is None:
+        return _write(
+            f" {NAME} and {NAME} are equivalent within {margin}.", pair.run, pair.baseline
+        )
+    if pair.is_equivalent:
+        worse = pair.baseline if pair.better == pair.run else pair.run
+        return _write(f" {NAME} is worse by less than {margin}.", worse)
+    if pair.better == pair.run:
         return []
-    elif pair.p_not_worse >= alpha:
-        p = _show_p(pair.p_not_worse)
-        least = f"is less than {pair.margin:g} worse than"
-        text = f" The data don't show that {NAME} {least} {NAME} ({p})."
-    elif pair.better == pair.run:
-        return []
-    else:
-        p = _show_p(pair.p_not_worse)
-        text = f" {NAME} is not worse than {NAME} by {pair.margin:g} or more ({p})."
+    text = f" {NAME} is not worse than {NAME} by {margin} or more."
+    if not pair.is_not_worse:
+        text = f" The data don't show that {NAME} is less than {margin} worse than {NAME}."
     return _write(text, pair.run, pair.baseline)
 
 
@@ -280,9 +302,13 @@ def _say_power(comparison: Comparison, pair: Compared) -> str:
         units = "query" if pair.clusters is None else "cluster"
     power = f"{100 * settings.power:g}% power"
     if pair.smallest_p >= settings.alpha:
+        few = f"With {count:,} {units}"
+        differing = pair.wins + pair.losses
+        if pair.clusters is None and differing < count:
+            few = f"Only {differing:,} of {count:,} {units} differ, and with so few"
         return (
-            f"With {count:,} {units}, no difference can be significant: the smallest possible "
-            f"p-value is {format_p(pair.smallest_p)}."
+            f"{few}, no difference can be significant: the smallest possible p-value is "
+            f"{format_p(pair.smallest_p)}."
         )
     # Without a deviation, the difference is the same in all queries.
     if not pair.minimum_detectable > 0:
@@ -297,7 +323,8 @@ def _say_power(comparison: Comparison, pair: Compared) -> str:
         many = f"about {round_plan(needed):,}"
     return (
         f"To detect a difference of this size with {power} in a single t test, {many} {units} are "
-        f"needed if others differ as much as these; there are {count:,}. With these, {detectable}."
+        f"needed, if the true one is as large and others differ as much as these; there are "
+        f"{count:,}. With these, {detectable}."
     )
 
 

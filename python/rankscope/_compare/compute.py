@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from rankscope._compare.cases import MeasureValues
+from rankscope._compare.pairs import compare_values
+from rankscope._compare.promise import Choices
+from rankscope._compare.query_axis import Axis
+from rankscope._compare.ranges import add_ranges
+from rankscope._compare.result import Comparison
 from rankscope._evaluate.evaluation import Evaluation
 from rankscope._evaluate.question import READ, holds, refuse_reading, refuse_unused, split_question
 from rankscope._evaluate.ranked_runs import rank_runs, rank_scores, read_runs, refuse_scores
@@ -10,10 +18,7 @@ from rankscope._evaluate.refusals import refuse_run_measure
 from rankscope._evaluate.settings import Settings
 from rankscope._inputs.needs import read_items_for
 from rankscope._inputs.progress import follow, tick
-from rankscope.comparison.estimates import Choices, MeasureValues, compare_values
-from rankscope.comparison.query_axis import Axis
-from rankscope.comparison.ranges import add_ranges
-from rankscope.comparison.result import Comparison
+from rankscope.deferred import np
 from rankscope.errors import PolicyError, UsageError
 from rankscope.hints import refuse_argument
 from rankscope.measures.reading import read_measures
@@ -27,6 +32,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack
+
+    from numpy.typing import NDArray
 
     from rankscope._evaluate.query_values import By, Clusters
     from rankscope._evaluate.ranked_runs import Runs
@@ -46,8 +53,8 @@ if TYPE_CHECKING:
         """The arguments about tests and intervals, which all comparisons take."""
 
         baseline: str | None
-        test: Literal["permutation", "t", "bootstrap", "wilcoxon", "sign", "tukey"]
-        correction: Literal["holm", "bh", "max-t", "none"]
+        test: Literal["permutation", "t", "wilcoxon"]
+        correction: Literal["holm", "max-t", "bonferroni", "bh", "none"]
         interval: float | Interval
         margin: float | None
         permutations: int | None
@@ -81,8 +88,9 @@ def compare(
     """Compare two or more runs by one or more measures.
 
     For each pair of runs, or each run and the baseline, the result has the difference of the means
-    with a confidence interval, a corrected p-value, the effect size, wins and losses, and the
-    smallest difference that so many queries can detect.
+    with a confidence interval, a corrected p-value, wins and losses, and the smallest difference
+    that so many queries can detect. The p-value, the interval and what is said about a margin make
+    one promise, and the interval excludes 0 exactly if the difference is significant.
 
     Args:
         judgments: The judgments, as in `evaluate`, followed by runs and measures. Or one of these,
@@ -129,10 +137,11 @@ def compare(
         **options: How the inputs are read, as in `evaluate`, and `baseline`, the name of the run to
             compare all others with (default: all pairs);
             `test`, one of `"permutation"` (default: paired sign flips, exact for few queries),
-            `"t"`, `"bootstrap"`, `"wilcoxon"`, `"sign"`, `"tukey"`; `correction` of p-values for
-            the number of comparisons, one of `"holm"` (default), `"bh"`, `"max-t"`, `"none"`;
-            `interval`, the confidence level (default: 0.95) or an `Interval`; `margin`, the largest
-            difference that doesn't matter, for tests of non-inferiority and equivalence;
+            `"t"`, `"wilcoxon"`; `correction` of p-values and intervals for the number of
+            comparisons, one of `"holm"` (default), `"max-t"`, `"bonferroni"` (each against any
+            false difference), `"bh"` (against a large share of false ones), `"none"`; `interval`,
+            the confidence level (default: 0.95) or an `Interval`; `margin`, the largest difference
+            that doesn't matter, to find what is not worse, and what is equivalent;
             `permutations` (default: by the size of the data, up to 99,999); `seed`, the random seed
             of the test and the intervals (default: that of `interval`, which is 0).
 
@@ -173,7 +182,7 @@ def compare(
     computed |= {"bounds": bounds or None}
     if values is not None:
         refuse_unused(computed, "values, which are computed already")
-        from rankscope.comparison.values import compare_computed  # noqa: PLC0415 - only for them
+        from rankscope._compare.values import compare_computed  # noqa: PLC0415 - only for them
 
         return compare_computed(
             judgments,
@@ -249,7 +258,8 @@ def compare_rankings(
     # A convention may rename measures.
     pairs = zip(read_measures(asked.measures)[0], next(iter(evaluations.values())), strict=False)
     renamed = {each.name: name for each, name in pairs}
-    made = _compare(evaluations, axis, testing, reading, renamed=renamed)
+    answered = np.all([np.diff(each.offsets) > 0 for each in rankings.values()], axis=0)
+    made = _compare(evaluations, axis, testing, reading, renamed=renamed, answered=answered)
     evaluated = next(iter(evaluations.values()))
     return add_ranges(made, rankings, evaluated, reading.threads, bounds=bounds, is_shown=is_shown)
 
@@ -288,6 +298,7 @@ def _compare(
     measures: Sequence[Measure] | None = None,
     *,
     renamed: Mapping[str, str] | None = None,
+    answered: NDArray[np.bool_] | None = None,
 ) -> Comparison:
     """Compare the values of the queries of evaluated runs."""
     first = find_common(evaluations)
@@ -321,6 +332,7 @@ def _compare(
         policy=first.policy,
         notes=gather({name: each.notes for name, each in evaluations.items()}),
         asked=renamed or {},
+        answered=answered if first.policy.missing == "zero" else None,
     )
 
 
@@ -334,8 +346,12 @@ def compare_columns(
     policy: Policy | None,
     notes: tuple[Diagnostic, ...] = (),
     asked: Mapping[str, str] | None = None,
+    answered: NDArray[np.bool_] | None = None,
 ) -> Comparison:
-    """Compare the values of queries, measure by measure."""
+    """Compare the values of queries, measure by measure.
+
+    Where some run has no list for a query, each pair also says what it is over those `answered`.
+    """
     interval = read_interval(testing.get("interval", 0.95)) or Interval()
     names: tuple[str, ...] = Choices.__match_args__
     given: dict[str, Any] = {name: value for name, value in testing.items() if name in names}
@@ -343,15 +359,25 @@ def compare_columns(
     choices = Choices(**given | {"interval": interval, "threads": reading.threads})
     baseline = testing.get("baseline")
     with tick("testing differences", is_shown=reading.progress is True) as check:
-        compared, means, settings, warnings = compare_values(
-            values,
+        compare = partial(
+            compare_values,
             runs=runs,
             baseline=None if baseline is None else _find_baseline(baseline, runs),
             choices=choices,
-            groups=axis.groups,
             clusters=axis.clusters,
             check=check,
         )
+        compared, means, settings, warnings = compare(values, groups=axis.groups)
+        if answered is not None and answered.any() and not answered.all():
+            kept = np.where(answered[axis.order], 0.0, np.nan)
+            own, *_ = compare([replace(each, values=each.values + kept) for each in values])
+            by_pair = {(pair.measure, pair.baseline, pair.run): pair for pair in own}
+            compared = tuple(
+                pair
+                if pair.slice is not None
+                else replace(pair, answered=by_pair[pair.measure, pair.baseline, pair.run])
+                for pair in compared
+            )
     return Comparison(
         runs=runs,
         measures=tuple(each.name for each in values),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 
 import rankscope as rs
+from rankscope._compare.pair import NAMES, RANGES
+from rankscope._compare.promise import CORRECTIONS
 from rankscope._evaluate.evaluating import refuse_diagnostics
 from rankscope._inputs.files import expand_paths
 from rankscope._inputs.recognition import name_path, shorten_names
@@ -25,8 +27,6 @@ from rankscope.cli.options import (
 )
 from rankscope.cli.output import print_csv, print_json, print_notes
 from rankscope.cli.parser import OnceFlag, read_integer, read_number
-from rankscope.comparison.estimates import CORRECTIONS
-from rankscope.comparison.pair import NAMES, RANGES
 from rankscope.errors import UsageError
 from rankscope.measures.parse import split_measures
 from rankscope.names import find_closest, quote
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from rankscope._compare.result import Comparison
     from rankscope.cli.parser import Parser
-    from rankscope.comparison.result import Comparison
 
 DEFAULT_MEASURES = ("nDCG@10",)
 FORMATS = {
@@ -166,10 +166,9 @@ def add_comparison_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--interval-method",
         default="auto",
-        choices=("auto", "dense", "bounded", "t", "bca"),
+        choices=("auto", "dense", "bounded", "t"),
         metavar="METHOD",
-        help="what intervals promise (default: dense, with "
-        "the bounded interval where it decides otherwise)",
+        help="what intervals and p-values promise (default: dense; t with --test t)",
     )
     parser.add_argument(
         "--seed",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rankscope.comparison.notes import format_ends, format_p, format_signed, name_p
+from rankscope._compare.notes import format_ends, format_p, format_signed, name_p
 from rankscope.measures.direction import find_gain
 from rankscope.output.text import show
 from rankscope.records import record
@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rankscope.comparison.ranges import TieRange, UnjudgedRange
-    from rankscope.comparison.result import Comparison
+    from rankscope._compare.ranges import TieRange, UnjudgedRange
+    from rankscope._compare.result import Comparison
     from rankscope.measures.direction import Direction
 
 RANGES = (
@@ -43,18 +43,20 @@ class Compared:
         run_mean: The mean of the run.
         difference: The mean of the run minus that of the baseline.
         relative: The difference divided by the mean of the baseline; NaN if that is 0.
-        lower: The lower end of the difference's confidence interval; NaN if there is none.
+        lower: The lower end of the difference's confidence interval; NaN if there is none. It
+            excludes 0 exactly if the corrected p-value is below 1 - level, except that of a
+            Wilcoxon test.
         upper: The upper end.
-        level: The confidence level.
-        interval_method: How the interval was computed: `"dense"`, `"bounded"`, `"t"` or `"bca"`;
-            empty if there is none.
+        level: The confidence level at which the intervals of all comparisons hold at once, as far
+            as the correction promises so.
+        interval_method: How the interval was computed: `"dense"`, `"bounded"` or `"t"`; empty if
+            there is none.
         interval_note: Why there is no interval; else empty.
         bounded_lower: The lower end of the interval that holds for every distribution of
             differences; NaN if the measure has no limits.
         bounded_upper: Its upper end.
-        effect_size: Cohen's d_z: the difference in standard deviations of the differences of
-            queries (of clusters, if there are any).
-        test: The test.
+        test: The test: `"permutation"`, `"t"`, `"wilcoxon"`, or `"bounded"` where the p-value is
+            that of the bounded interval.
         statistic: Its statistic.
         p: The two-sided p-value, uncorrected; NaN if the data don't allow a test.
         smallest_p: The smallest p-value that these data can give, whatever the values are.
@@ -64,18 +66,21 @@ class Compared:
             higher nor lower values are better.
         ties: The number of queries with equal values, except for rounding.
         losses: The same of the baseline.
+        has_large: Whether a query differs by half of what there can be, so that rare, large
+            differences are in the reach of these data.
         minimum_detectable: The difference that a t test at 1 - level detects in 80 % of samples of
             this size (Sakai, *Topic set size design*, 2016); NaN if it would be larger than any
             difference that there can be, or if all differences are equal.
         queries_needed: The number of queries (clusters, if there are any) with which a t test
             detects a difference of this size in 80 % of samples; `None` if it isn't known.
         margin: The margin of equivalence, or `None`.
-        p_not_worse: The p-value against the hypothesis that the run is worse by the margin or more:
-            below 1 - level exactly if the bounded interval doesn't reach the margin on that side.
-            NaN if neither higher nor lower values are better. Measures without limits have that of
-            the dense interval.
+        p_not_worse: The one-sided p-value against the hypothesis that the run is worse by the
+            margin or more, by the promise of the interval. NaN if neither higher nor lower values
+            are better.
         p_equivalent: The p-value against the hypothesis that the difference, in either direction,
-            is the margin or more: below 1 - level exactly if the whole interval is within it.
+            is the margin or more: the larger of two one-sided ones (TOST; Schuirmann, 1987).
+        answered: The same over the queries for which both runs have a list, where one has none and
+            that counts; else `None`.
         unjudged: What unjudged documents could change, or `None` if that isn't known.
         tied: What the order of tied documents could change, or `None`.
         direction: Which values of the measure are better: `"higher"`, `"lower"` or `"neither"`.
@@ -98,7 +103,6 @@ class Compared:
     interval_method: str
     bounded_lower: float = math.nan
     bounded_upper: float = math.nan
-    effect_size: float
     test: str
     statistic: float
     p: float
@@ -108,12 +112,14 @@ class Compared:
     wins: int
     ties: int
     losses: int
+    has_large: bool = False
     minimum_detectable: float
     queries_needed: int | None = None
     margin: float | None = None
     p_not_worse: float | None = None
     p_equivalent: float | None = None
     interval_note: str
+    answered: Compared | None = None
     unjudged: UnjudgedRange | None = None
     tied: TieRange | None = None
 
@@ -126,6 +132,18 @@ class Compared:
     def is_bounded_apart(self) -> bool:
         """Whether the bounded interval excludes 0, whatever rare differences are missing."""
         return self.bounded_lower > 0 or self.bounded_upper < 0
+
+    @property
+    def is_not_worse(self) -> bool:
+        """Whether the interval excludes that the run is worse by the margin or more."""
+        if self.margin is None or self.direction == "neither":
+            return False
+        return self.lower > -self.margin if self.direction == "higher" else self.upper < self.margin
+
+    @property
+    def is_equivalent(self) -> bool:
+        """Whether the interval is within the margin in both directions."""
+        return self.margin is not None and -self.margin < self.lower <= self.upper < self.margin
 
     @property
     def better(self) -> str | None:
@@ -159,8 +177,8 @@ class Compared:
         return dict(zip(RANGES, found, strict=True))
 
 
-NAMES: tuple[str, ...] = Compared.__match_args__[:-3]
-"""The fields that are columns of the table: all but the last three."""
+NAMES: tuple[str, ...] = Compared.__match_args__[:-4]
+"""The fields that are columns of the table: all but the last four."""
 
 
 @record(frozen=True, slots=True)
@@ -186,6 +204,20 @@ def _have_slices(pairs: Sequence[Compared]) -> bool:
 
 def _have_margin(pairs: Sequence[Compared]) -> bool:
     return pairs[0].margin is not None
+
+
+def _have_bounds(pairs: Sequence[Compared]) -> bool:
+    return any(
+        pair.interval_method != "bounded" and not math.isnan(pair.bounded_lower) for pair in pairs
+    )
+
+
+def _format_bounded(pair: Compared) -> str:
+    return format_ends(pair.bounded_lower, pair.bounded_upper)
+
+
+def _say_shown(is_shown: bool) -> str:
+    return "yes" if is_shown else "not shown"
 
 
 def have_unjudged(pairs: Sequence[Compared]) -> bool:
@@ -216,9 +248,10 @@ PRINTED = (
         lambda comparison: name_p(comparison.comparisons),
         lambda pair, _: format_p(pair.p_corrected),
     ),
-    PrintedColumn("not worse", lambda pair, _: format_p(pair.p_not_worse), _have_margin),
-    PrintedColumn("equivalent", lambda pair, _: format_p(pair.p_equivalent), _have_margin),
+    PrintedColumn("not worse", lambda pair, _: _say_shown(pair.is_not_worse), _have_margin),
+    PrintedColumn("equivalent", lambda pair, _: _say_shown(pair.is_equivalent), _have_margin),
     PrintedColumn("W/T/L", lambda pair, _: f"{pair.wins}/{pair.ties}/{pair.losses}"),
+    PrintedColumn("bounded", lambda pair, _: _format_bounded(pair), _have_bounds),
     PrintedColumn("if unjudged judged", lambda pair, _: _format_unjudged(pair), have_unjudged),
 )
 """The columns of printed pairs, in order."""

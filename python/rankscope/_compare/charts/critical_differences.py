@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from math import fsum
 
-from rankscope.comparison.charts.forest import find_measure
-from rankscope.comparison.notes import CORRECTIONS, TESTS
+from rankscope._compare.charts.forest import find_measure
+from rankscope._compare.notes import CORRECTIONS, TESTS
 from rankscope.drawing.axes import TEXT, fit_names, measure_widest, name_axes, open_axes
 from rankscope.errors import UsageError
 from rankscope.records import record
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from rankscope.comparison.result import Comparison
+    from rankscope._compare.result import Comparison
     from rankscope.drawing.palette import Palette, ThemeName
     from rankscope.measures import Measure
 

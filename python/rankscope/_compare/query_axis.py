@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rankscope._compare.result import SliceAttribute
 from rankscope._evaluate.query_values import (
     cluster_queries,
     encode,
@@ -15,7 +16,6 @@ from rankscope._evaluate.query_values import (
     read_series,
     slice_queries,
 )
-from rankscope.comparison.result import SliceAttribute
 from rankscope.output.ids import SourceIds
 from rankscope.records import record
 

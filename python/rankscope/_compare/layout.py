@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from rankscope._compare.notes import CORRECTIONS, TESTS, make_notes
+from rankscope._compare.pair import PRINTED, have_unjudged
+from rankscope._compare.verdict import decide
 from rankscope._evaluate.evaluation import find_name
-from rankscope.comparison.notes import CORRECTIONS, TESTS, make_notes
-from rankscope.comparison.pair import PRINTED, have_unjudged
-from rankscope.comparison.verdict import decide
 from rankscope.errors import UsageError
 from rankscope.names import find_closest
 from rankscope.output.layout.description import WIDTH, Cell, Grid, Layout, list_grave, point_to
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Protocol
 
-    from rankscope.comparison.pair import Compared
-    from rankscope.comparison.result import Comparison, Settings
+    from rankscope._compare.pair import Compared
+    from rankscope._compare.result import Comparison, Settings
     from rankscope.measures import Measure
     from rankscope.measures.direction import Direction
 
@@ -210,7 +210,7 @@ def describe_paper(
         notes += explain_signs(baselines, marks)
     elif marks:
         notes.append(_explain_letters(comparison))
-    notes += describe_tests(comparison.settings, len(comparison.comparisons))
+    notes += describe_tests(comparison.settings)
     count = _count_queries(comparison)
     title = caption or f"Mean {', '.join(comparison.measures)} over {count}."
     notes.append(f"Means over {count}.")
@@ -309,21 +309,17 @@ def explain_signs(baselines: Sequence[str], marks: set[str]) -> Iterator[str]:
             yield f"{'; '.join(said)}."
 
 
-DRAWN = {"permutation": "sign flips", "bootstrap": "resamples", "tukey": "permutations"}
-"""What a test draws at random, or counts all of."""
-
-
-def describe_tests(settings: Settings, count: int) -> Iterator[str]:
+def describe_tests(settings: Settings) -> Iterator[str]:
     """Yield the sentence with the test, the correction and the level."""
     how = ""
-    if settings.test in DRAWN:
+    if settings.test == "permutation":
         many = f"{settings.permutations:,} random" if settings.permutations else "all"
-        how = f", {many} {DRAWN[settings.test]}"
+        how = f", {many} sign flips"
     units = f", whole clusters ({settings.clusters})" if settings.clusters else ""
-    corrected = f", {CORRECTIONS[settings.correction]} over {count:,} comparisons"
+    corrected = f", {CORRECTIONS[settings.correction]} over {settings.comparisons:,} comparisons"
     if settings.correction == "none":
         corrected = ", not corrected"
     yield (
         f"Test: two-sided {TESTS[settings.test].partition(' (')[0]}{how}{units}, "
-        f"p < {settings.alpha:g}{corrected if count > 1 else ''}."
+        f"p < {settings.alpha:g}{corrected if settings.comparisons > 1 else ''}."
     )

@@ -11,34 +11,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankscope.comparison.pair import Compared
-    from rankscope.comparison.result import Comparison
+    from rankscope._compare.pair import Compared
+    from rankscope._compare.result import Comparison
     from rankscope.output.diagnostics import Diagnostic
 
 
 TESTS = {
     "permutation": "paired permutation test (sign flips)",
     "t": "paired t test",
-    "bootstrap": "paired bootstrap test (shift method)",
     "wilcoxon": "Wilcoxon signed-rank test",
-    "sign": "sign test",
-    "tukey": "randomised Tukey HSD test",
+    "bounded": "bounded test",
 }
-
-
 CORRECTIONS = {
     "holm": "Holm",
-    "bh": "Benjamini-Hochberg",
     "max-t": "max-T",
-    "tukey": "Tukey HSD",
+    "bonferroni": "Bonferroni",
+    "bh": "Benjamini-Hochberg",
     "none": "not corrected",
 }
-
-
-NARROW_CORRECTIONS = CORRECTIONS | {"bh": "BH", "tukey": "Tukey"}
+NARROW_CORRECTIONS = CORRECTIONS | {"bh": "BH"}
 """The same, for the head of a narrow column."""
-
-
 UNJUDGED = ("all_unjudged", "subtopics_unjudged")
 
 
@@ -114,12 +106,9 @@ def describe_methods(comparison: Comparison) -> Iterator[str]:
     yield from _describe_power(comparison)
     margin = compared[0].margin
     if margin is not None:
-        how = "dense" if math.isnan(compared[0].bounded_lower) else "bounded"
         yield (
-            f"Not worse: p-value against the hypothesis that the run is worse by {margin:g} or "
-            "more; equivalent: that the difference, in either direction, is. They are below "
-            f"{settings.alpha:g} exactly if the {how} interval excludes such a difference (not "
-            "corrected)."
+            f"Not worse: the interval excludes that the run is worse by {margin:g} or more. "
+            f"Equivalent: it excludes so large a difference in either direction."
         )
     yield from _describe_ranges(compared)
     yield from map(finish, comparison.warnings)
@@ -157,19 +146,23 @@ def _describe_test(comparison: Comparison) -> str:
     if settings.is_exact:
         how = ", all permutations"
     elif settings.permutations:
-        drawn = "resamples" if settings.test == "bootstrap" else "random permutations"
-        how = f", {settings.permutations:,} {drawn}"
+        how = f", {settings.permutations:,} random permutations"
     units = f", whole clusters ({settings.clusters})" if settings.clusters else ""
-    return f"Test: two-sided {TESTS[settings.test]}{how}{units}.{_describe_correction(compared)}"
+    test = TESTS[settings.test]
+    if all(pair.test == "bounded" for pair in compared):
+        test, how = TESTS["bounded"], ""
+    return f"Test: two-sided {test}{how}{units}.{_describe_correction(compared)}"
 
 
 def _describe_correction(compared: Sequence[Compared]) -> str:
     count, correction = len(compared), compared[0].correction
     text = ""
     if count > 1 and correction == "none":
-        text = f" The {count} p-values are not corrected."
+        text = f" The {count} p-values and intervals are not corrected."
     elif count > 1:
-        rate = "false discovery rate" if correction == "bh" else "familywise error rate"
+        rate = "familywise error rate"
+        if correction == "bh":
+            rate = "expected share of false ones among the significant differences"
         text = f" {CORRECTIONS[correction]} controls the {rate} over {count} comparisons."
     smallest = min((each.smallest_p for each in compared if each.smallest_p > 0), default=0)
     # The limit matters where it is near the p-values at which decisions are made.
@@ -183,43 +176,30 @@ def _describe_intervals(compared: Sequence[Compared], level: float) -> Iterator[
     methods = list(dict.fromkeys(each.interval_method for each in compared if each.interval_method))
     if methods:
         names = " or ".join(METHODS.get(each, each) for each in methods)
-        each_one = ", each for one difference (not corrected)" if len(compared) > 1 else ""
-        yield f"Intervals: {100 * level:g}%, {names}{each_one}."
-    yield from _describe_promises(compared, methods)
-    reasons = dict.fromkeys(each.interval_note for each in compared if each.interval_note)
-    yield from map(finish, reasons)
-
-
-def _describe_promises(compared: Sequence[Compared], methods: Sequence[str]) -> Iterator[str]:
-    """Yield what intervals assume, and where a bounded one would not decide."""
+        together = ""
+        if len(compared) > 1 and compared[0].correction not in {"none", "bh"}:
+            together = f", for all {len(compared)} differences at once"
+        yield f"Intervals: {100 * level:g}%, {names}{together}."
     if {*methods} - {"bounded"}:
+        which = "Such" if "bounded" not in methods else "All but bounded"
         yield (
-            "Such intervals assume that no rare, large difference is missing from these queries."
-            if "bounded" not in methods
-            else "All but bounded intervals assume that no rare, large difference is missing from "
-            "these queries."
+            f"{which} intervals assume that no rare, large difference is missing from these "
+            "queries."
         )
     if "bounded" in methods and len(methods) > 1:
         count = sum(each.interval_method == "bounded" for each in compared)
         yield (
-            f"{_count(count, len(compared))} {'has' if count == 1 else 'have'} fewer than six "
-            "queries or clusters, with which a permutation test excludes nothing: the interval is "
-            "bounded."
+            f"{_count(count, len(compared))} {'is' if count == 1 else 'are'} bounded: with fewer "
+            "than six queries or 20 clusters, or where no query differs, a permutation test says "
+            "too little."
         )
     if any(each.higher is not None and each.lower <= 0 <= each.upper for each in compared):
         yield (
-            "The interval of a significant difference includes 0 here, because the interval and "
-            "the test are computed in different ways."
+            "The interval of a significant difference includes 0 here, because the Wilcoxon test "
+            "isn't about means."
         )
-    known = [each for each in compared if not math.isnan(each.bounded_lower)]
-    found = [each for each in known if each.higher is not None]
-    open_ones = [each for each in found if not each.is_bounded_apart]
-    # The verdict about a single pair says so.
-    if len({(each.baseline, each.run, each.slice) for each in compared}) > 1 and open_ones:
-        yield (
-            f"Bounded intervals, which need no such assumption, include 0 for {len(open_ones)} of "
-            f"{len(found)} significant difference{'s' * (len(found) != 1)}."
-        )
+    reasons = dict.fromkeys(each.interval_note for each in compared if each.interval_note)
+    yield from map(finish, reasons)
 
 
 def _describe_power(comparison: Comparison) -> Iterator[str]:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope._compare.pair import Compared
+    from rankscope._compare.result import Comparison
     from rankscope._evaluate.evaluation import Evaluation
     from rankscope._evaluate.rankings import Rankings
-    from rankscope.comparison.pair import Compared
-    from rankscope.comparison.result import Comparison
     from rankscope.measures import Measure
     from rankscope.ties.compute import Spread
 

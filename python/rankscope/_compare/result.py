@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from types import MethodType
 
+from rankscope._compare.layout import describe_paper, lay_out, lay_out_short
+from rankscope._compare.pair import NAMES, RANGES
 from rankscope._evaluate.evaluation import find_name
-from rankscope.comparison.layout import describe_paper, lay_out, lay_out_short
-from rankscope.comparison.pair import NAMES, RANGES
 from rankscope.errors import UsageError
 from rankscope.output.diagnostics import count_codes
 from rankscope.output.documents import Documented
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from rankscope.comparison.pair import Compared
+    from rankscope._compare.pair import Compared
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.exports import ColumnValues
@@ -34,15 +34,16 @@ class Settings:
     """How runs are compared.
 
     Args:
-        test: The test: `"permutation"`, `"t"`, `"bootstrap"`, `"wilcoxon"`, `"sign"` or `"tukey"`.
-        correction: How p-values are corrected for the number of comparisons: `"holm"`, `"bh"`,
-            `"max-t"` or `"none"`.
+        test: The test: `"permutation"`, `"t"` or `"wilcoxon"`.
+        correction: How p-values are corrected for the number of comparisons: `"holm"`, `"max-t"`,
+            `"bonferroni"`, `"bh"` or `"none"`.
         level: The confidence level of intervals. A p-value below 1 - level is significant.
-        permutations: The number of random permutations or resamples of the test; 0 if it has none.
+        permutations: The number of random permutations of the test; 0 if it has none.
         is_exact: Whether the test enumerates all permutations.
         seed: The random seed.
         power: The power that the minimum detectable difference is for.
         clusters: The name of what makes queries dependent, such as a user; empty without clusters.
+        comparisons: The number of comparisons that p-values are corrected for.
     """
 
     test: str = "permutation"
@@ -53,6 +54,7 @@ class Settings:
     seed: int = 0
     power: float = 0.8
     clusters: str = ""
+    comparisons: int = 1
 
     @property
     def alpha(self) -> float:

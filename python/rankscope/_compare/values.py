@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from rankscope.comparison.compute import compare_columns, name_anew
-from rankscope.comparison.estimates import MeasureValues
-from rankscope.comparison.query_axis import Axis
+from rankscope._compare.cases import MeasureValues
+from rankscope._compare.compute import compare_columns, name_anew
+from rankscope._compare.query_axis import Axis
 from rankscope.deferred import np
 from rankscope.errors import MeasureError, UsageError
 from rankscope.measures import Measure, parse
 from rankscope.measures.direction import DIRECTIONS
-from rankscope.names import check_choice
+from rankscope.names import check_choice, is_real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope._compare.compute import Range
+    from rankscope._compare.result import Comparison
     from rankscope._evaluate.settings import Settings
-    from rankscope.comparison.compute import Range
-    from rankscope.comparison.result import Comparison
     from rankscope.measures.direction import Direction
     from rankscope.settings.reading import Reading
 
@@ -128,10 +128,10 @@ def _check_range(
     if given is None:
         return None, None
     low, high = given
-    if not low < high:
+    if not (is_real(low) and is_real(high) and low < high):
         raise UsageError(
             f"expected a range with the lower end first, found {given!r}",
-            hint="write range=(0, 1)",
+            hint="write range=(0, 1), or range=None if values have no bounds",
             code="bad_parameter",
         )
     for run, values in columns.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isnan
 
-from rankscope.comparison.notes import CORRECTIONS, format_p, format_signed
+from rankscope._compare.notes import CORRECTIONS, format_p, format_signed
 from rankscope.drawing.axes import TEXT, fit_names, measure_widest, name_axes, open_axes
 from rankscope.errors import UsageError
 from rankscope.records import record
@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from rankscope.comparison.pair import Compared
-    from rankscope.comparison.result import Comparison
+    from rankscope._compare.pair import Compared
+    from rankscope._compare.result import Comparison
     from rankscope.drawing.palette import Palette, ThemeName
     from rankscope.measures import Measure
 
