@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 from rankscope.gate.result import Budget
@@ -41,7 +42,7 @@ QUERIES = 1000
 """The number of queries that a model judged, some of which people judged too."""
 TESTS = ("t", "permutation", "wilcoxon")
 MARGIN_SIZES = (5, 10, 20, 60, 200)
-FEWEST_DENSE = 6
+FEWEST_DENSE, RUNS_OF_FAMILY = 6, 8
 FOUND = 0.7
 """So often a gate of 200 queries finds a drop far beyond its budget, and passes a gain."""
 POWER = 0.8
@@ -125,14 +126,15 @@ def _check(found: Coverage) -> Iterator[str]:
 
 def _margin(world: World, trials: int) -> list[Row]:
     rows = []
-    for n in MARGIN_SIZES:
-        cells, problems = [world.name, f"{n:,}"], []
+    for n, runs in [*product(MARGIN_SIZES, (1,)), (60, RUNS_OF_FAMILY)]:
+        several = f", {runs} runs" if runs > 1 else ""
+        cells, problems = [f"{world.name}{several}", f"{n:,}"], []
         for margin in (BUDGET, 5 * BUDGET):
             if not world.reaches(-margin):
                 cells += ["–"] * 3
                 continue
-            wrong = find_verdicts(world, n, -margin, margin, trials=trials)
-            right = find_verdicts(world, n, 0.0, margin, trials=trials)
+            wrong = find_verdicts(world, n, -margin, margin, runs=runs, trials=trials)
+            right = find_verdicts(world, n, 0.0, margin, runs=runs, trials=trials)
             # With fewer than six queries, bounded intervals decide.
             is_promised = n < FEWEST_DENSE or tilt(world, -margin).is_dense(n)
             for name, rate in (("not worse", wrong.not_worse), ("equivalent", wrong.equivalent)):

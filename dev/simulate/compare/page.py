@@ -43,8 +43,9 @@ samples that have no t interval, for lack of degrees of freedom.
 """
 MARGINS = f"""## Margins
 
-The share of comparisons with a margin of {BUDGET} and {5 * BUDGET:g} in which a run is called not
-worse than the baseline, or equivalent to it, although it is worse by exactly the margin: at most
+The share of comparisons with a margin of {BUDGET} and {5 * BUDGET:g} in which a run, or any of
+several, is called not worse than the baseline, or equivalent to it, although it is worse by exactly
+the margin: at most
 {50 * LEVEL:g} % are allowed, as the interval misses on that side in half of its misses. Intervals
 are dense, so the share is in italics where differences aren't as they assume. Beside it, how often
 a run that is as good is called not worse.

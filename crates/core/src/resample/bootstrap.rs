@@ -70,7 +70,7 @@ fn repeat(
             for _ in 0..units.count() {
                 units.append(random.below(units.count()), &mut parts);
             }
-            values.push(aggregate.nearly(&mut parts));
+            values.push(aggregate.nearly(&parts));
         }
     };
     let values: Result<Vec<Vec<f64>>> = on_threads(threads, watch, work).into_iter().collect();
