@@ -12,7 +12,14 @@ from rankscope._compare.ranges import add_ranges
 from rankscope._compare.result import Comparison
 from rankscope._evaluate.evaluation import Evaluation
 from rankscope._evaluate.question import READ, holds, refuse_reading, refuse_unused, split_question
-from rankscope._evaluate.ranked_runs import rank_runs, rank_scores, read_runs, refuse_scores
+from rankscope._evaluate.ranked_runs import (
+    is_column,
+    rank_by,
+    rank_runs,
+    rank_scores,
+    read_runs,
+    refuse_scores,
+)
 from rankscope._evaluate.rankings import Rankings
 from rankscope._evaluate.refusals import refuse_run_measure
 from rankscope._evaluate.settings import Settings
@@ -98,6 +105,8 @@ def compare(
 
             - a table whose rows have grades and the scores of several systems:
               `compare(table, "nDCG@10", scores=["old", "new"])`
+            - a table of several runs, one below the other, and the column that names the run:
+              `compare(table, "model", "nDCG@10")`
             - a mapping of names to `Rankings` or to results of `evaluate` of the same queries:
               `compare({"bm25": a, "dense": b}, "nDCG@10")`
             - the value of each query under each run, from elsewhere:
@@ -208,6 +217,9 @@ def compare(
         chosen = None if wanted is None else read_measures(wanted)[0]
         return _compare(evaluations, axis, testing, reading, chosen)
     judged, given, wanted = split_question("compare", judgments, runs, measures)
+    of_runs = is_column(judged, given)
+    if of_runs:
+        refuse_scores(scores, "a table with a column of runs")
     asked = Settings(
         measures=wanted,
         policy=policy,
@@ -217,7 +229,9 @@ def compare(
         attributes=attributes,
         items=read_items_for(wanted, **of_items, reading=reading),
     )
-    if judged is not None:
+    if of_runs:
+        rankings = rank_by("compare", judged, given, asked, reading)
+    elif judged is not None:
         refuse_scores(scores)
         rankings = rank_runs(judged, read_runs(given), asked, reading)
     elif holds(given, Rankings):

@@ -37,6 +37,7 @@ from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Unpack, overload
 
     from rankscope._evaluate.evaluation import Evaluation
@@ -135,6 +136,14 @@ if TYPE_CHECKING:
     def evaluate(
         judgments: object, *, measures: Measures, **options: Unpack[Options]
     ) -> Evaluation: ...
+    @overload
+    def evaluate(
+        judgments: object, run: Measures, *, scores: Sequence[str], **options: Unpack[Options]
+    ) -> Evaluations: ...
+    @overload
+    def evaluate(
+        judgments: object, run: Measures, *, runs: str, **options: Unpack[Options]
+    ) -> Evaluations: ...
 
 
 def evaluate(
@@ -153,6 +162,8 @@ def evaluate(
     history: HistoryLike | None = None,
     items: object = None,
     catalogue: object = None,
+    scores: Sequence[str] | None = None,
+    runs: str | None = None,
     assume_grouped: bool = False,
     strict: bool = False,
     **options: Unpack[TableOptions],
@@ -206,6 +217,8 @@ def evaluate(
             with items before the recommendations; see `read_items`.
         items: For such measures: the attributes of items, or the result of `read_items`.
         catalogue: For such measures: the items that can be recommended.
+        scores: For a table whose rows have the scores of several runs: their columns.
+        runs: For a table of several runs, one below the other: the column that names the run.
         assume_grouped: For a table: whether a query that reappears is an error, rather than a
             reason to read the table into memory.
         strict: Whether to raise an error for suspicious input, which is otherwise only counted.
@@ -286,6 +299,12 @@ def evaluate(
         ),
         strict=strict,
     )
+    if scores is not None or runs is not None:
+        from rankscope._evaluate.ranked_runs import evaluate_several  # noqa: PLC0415 - few need it
+
+        refuse_table_options(columns, assume_grouped=assume_grouped)
+        refuse_unused({"judgments": judged, "subtopics": subtopics}, "a table of several runs")
+        return evaluate_several(given, scores, runs, settings, own)
     if judged is None:
         from rankscope._evaluate.evaluate_table import evaluate_table  # noqa: PLC0415 - only tables need it
         from rankscope._inputs.rows import read_pair  # noqa: PLC0415 - as above
@@ -308,10 +327,10 @@ def evaluate(
         return evaluate_matrices(judged, given, settings, own)
     judged, given = pair_lists(judged, given)
     named = read_named_runs(given, own.columns)
-    runs: dict[str, InputLike] = {"": given} if named is None else named
+    each_run: dict[str, InputLike] = {"": given} if named is None else named
     of_qrels = replace(own, progress=own.progress is True)
-    qrels = load_qrels_for(judged, runs.values(), wanted, of_qrels, subtopics=subtopics)
-    evaluated = {name: evaluate_run(qrels, each, settings, own) for name, each in runs.items()}
+    qrels = load_qrels_for(judged, each_run.values(), wanted, of_qrels, subtopics=subtopics)
+    evaluated = {name: evaluate_run(qrels, each, settings, own) for name, each in each_run.items()}
     return evaluated[""] if named is None else Evaluations(evaluated)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from rankscope._evaluate.evaluate import name_runs
 from rankscope._evaluate.evaluation import Evaluation
+from rankscope._evaluate.evaluations import Evaluations
 from rankscope._evaluate.judgments import load_qrels_for
 from rankscope._evaluate.question import (
     READ,
@@ -17,10 +18,10 @@ from rankscope._evaluate.question import (
     refuse_unused,
     split_question,
 )
-from rankscope._evaluate.rankings import Rankings, rank_rows, rank_run
+from rankscope._evaluate.rankings import Rankings, evaluate_rankings, rank_rows, rank_run
 from rankscope._inputs.progress import follow
 from rankscope._inputs.qrels import JoinedColumns
-from rankscope._inputs.recognition import recognise_table, refuse_splits
+from rankscope._inputs.recognition import is_table, recognise_table, refuse_splits
 from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.records import replace
@@ -128,7 +129,8 @@ def rank_scores(
             f"expected judgments and runs, or a table with columns of scores, found "
             f"{type(table).__name__} alone",
             hint=f"write {function}(judgments, {{'old': run_a, 'new': run_b}}, …), or "
-            f"{function}(table, …, scores=['old', 'new'])",
+            f"{function}(table, …, scores=['old', 'new']); where a column names the run, "
+            f"{function}(table, 'model', …)",
             code="bad_parameter",
         )
     check_scores(scores)
@@ -147,6 +149,55 @@ def rank_scores(
     for score, each in rankings.items():
         _refuse_ranks(score, each)
     return rankings
+
+
+def rank_by(
+    function: str, table: object, column: str, settings: Settings, reading: Reading
+) -> dict[str, Rankings]:
+    """Rank the rows of a table by the run that a column names."""
+    refuse_single_precision(reading)
+    from rankscope._inputs.tabular import split_rows  # noqa: PLC0415 - needs PyArrow
+
+    wanted = JoinedColumns(reading.columns, settings.list_attributes())
+    runs = split_rows(recognise_table(table), column, wanted, reading)
+    if len(runs) < 2:
+        raise UsageError(
+            f"expected two or more runs in the column {column!r}, found {len(runs)}",
+            hint=f"write {function}(table, …) for one run",
+            code="bad_parameter",
+        )
+    return {
+        run: rank_rows(Rankings, recognise_table(rows), wanted, settings.choose_ties(), reading)
+        for run, rows in runs.items()
+    }
+
+
+def evaluate_several(
+    table: object,
+    scores: Sequence[str] | None,
+    runs: str | None,
+    settings: Settings,
+    reading: Reading,
+) -> Evaluations:
+    """Evaluate the runs of a table: its columns of scores, or what a column of runs names."""
+    refuse_attributes(settings)
+    if runs is None:
+        ranked = rank_scores("evaluate", table, scores, settings, reading)
+    else:
+        refuse_unused({"scores": scores}, "a table with a column of runs")
+        ranked = rank_by("evaluate", table, runs, settings, reading)
+    return Evaluations(
+        {name: evaluate_rankings(each, settings, reading) for name, each in ranked.items()}
+    )
+
+
+def is_column(table: object, name: object) -> bool:
+    """Whether text names a column of a table in memory, and not a file of runs."""
+    if not isinstance(name, str) or not is_table(table):
+        return False
+    from rankscope._inputs.tables import open_table  # noqa: PLC0415 - needs PyArrow
+
+    return name in open_table(table).names
 
 
 def refuse_scores(scores: Sequence[str] | None, what: str = "judgments and runs") -> None:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankscope._core import Judgments, Rankings, Run
+from rankscope._inputs.arrow import join
 from rankscope._inputs.column_names import find_column
 from rankscope._inputs.roles import Wanted
 from rankscope._inputs.rows import read_whole
 from rankscope._inputs.table_files import TableFile
+from rankscope.deferred import pa, pc
 from rankscope.errors import DuplicateError
 from rankscope.names import quote
+from rankscope.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any, TypeAlias
 
     from rankscope._inputs.qrels import JoinedColumns
     from rankscope._inputs.reading import Note, Tell
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
     from rankscope.output.ids import SourceIds
     from rankscope.settings.reading import Reading
     from rankscope.typing import Second
+
+    Foreign: TypeAlias = Any  # a table of PyArrow
 
 JUDGED = (("query",), ("doc",))
 JOINED = (("query",), ("relevance",), ("score", "rank"))
@@ -103,6 +109,20 @@ def open_joined(
     labels = [name for name in (attributed.labels, attributed.predicted) if name is not None]
     others = [*wanted.attributes, *labels]
     return _open(given, LABELLED, wanted.names, reading, tell, others=others, labels=labels)
+
+
+def split_rows(
+    given: Input, column: str, wanted: JoinedColumns, reading: Reading
+) -> dict[str, Foreign]:
+    """Return the rows of a table for each value of a column, as tables without it."""
+    wanted = replace(wanted, attributes=(*wanted.attributes, column))
+    with open_joined(given, wanted, reading) as file:
+        rows = pa.Table.from_batches(list(file), file.schema)
+    names = join(rows.column(column)).cast(pa.string())
+    rows = rows.drop_columns([column])
+    return {
+        str(name): rows.filter(pc.equal(names, name)) for name in names.unique() if name.is_valid
+    }
 
 
 def open_retrieved(given: Input, reading: Reading, tell: Tell = None) -> TableFile:

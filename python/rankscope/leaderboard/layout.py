@@ -41,6 +41,8 @@ def write_short(board: Leaderboard) -> Layout:
         settings = tested[0].settings
         counts = " and ".join(f"{each.settings.comparisons:,}" for each in tested)
         corrected = f", {CORRECTIONS[settings.correction]} over {counts} comparisons"
+        if max(each.settings.comparisons for each in tested) == 1:
+            corrected = ""
         test = TESTS[settings.test].partition(" (")[0]
         how = f"{test[:1].upper()}{test[1:]}, p < {settings.alpha:g}{corrected}. "
     shown = "" if board.top is None else f"{len(board)} of {len(board.entries)} runs. "

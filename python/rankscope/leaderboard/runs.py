@@ -9,6 +9,7 @@ from rankscope._evaluate.evaluate import evaluate
 from rankscope._evaluate.evaluation import Evaluation
 from rankscope._evaluate.evaluations import Evaluations
 from rankscope._evaluate.question import holds
+from rankscope._evaluate.ranked_runs import is_column
 from rankscope._inputs.recognition import name_path
 from rankscope.errors import FileError, UsageError
 from rankscope.file import File
@@ -58,6 +59,14 @@ def evaluate_runs(
         found = name_anew(dict(judgments), names)
         _check_alike(found)
         return found, runs if measures is None else measures
+    of_table = {name: settings.get(name) for name in ("scores", "runs")}
+    if is_column(judgments, runs):
+        of_table["runs"] = str(runs)
+    if any(value is not None for value in of_table.values()):
+        wanted = measures if of_table["runs"] == runs or runs is None else runs
+        wanted = DEFAULT_MEASURES if wanted is None else wanted
+        made = evaluate(judgments, wanted, threads=threads, **{**settings, **of_table})  # type: ignore[call-overload]  # what else it can be
+        return name_anew(dict(made), names), None
     if runs is None:
         raise UsageError(
             "expected judgments and runs, found no runs",

@@ -124,7 +124,7 @@ impl Attributes {
                     shown(value)
                 );
                 return Err(Error::new(Kind::Format, "attribute_conflict", message)
-                    .hint("an attribute belongs to the query, not to the document")
+                    .hint("an attribute belongs to the query; if the column names runs, write runs=…")
                     .line(row));
             }
         }
