@@ -54,7 +54,6 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TESTS = ROOT / "tests"
 SIMULATIONS = TESTS.parent / "dev" / "simulate" / "records"
-COMPARISONS = TESTS.parent / "dev" / "simulate" / "compare" / "records"
 DIVERGENCES = TESTS / "parity" / "divergences.py"
 COUNTERPARTS = TESTS / "parity" / "counterparts.py"
 DEFECTS = TESTS / "defects" / "defects.py"
@@ -429,17 +428,6 @@ def write_simulated(about: str) -> str:
     return re.sub(r"^## ", "### ", text[text.index("\n## ") + 1 :], flags=re.MULTILINE)
 
 
-def write_compared(section: str) -> str:
-    """Return the table of a section in the newest record of simulated comparisons.
-
-    Args:
-        section: The first word of its title, in lower case.
-    """
-    text = max(COMPARISONS.glob("*.md")).read_text(encoding="utf-8")
-    parts = [part.partition("\n") for part in text.split("\n## ")[1:]]
-    return {title.split()[0].lower(): part.strip() for title, _, part in parts}[section]
-
-
 def write_version(package: str) -> str:
     """Return with which version of a library its integration is tested.
 
@@ -499,7 +487,6 @@ def write_table(what: str, which: str) -> str:
         "policy": write_words,
         "fusion": write_fusion,
         "version": write_version,
-        "compared": write_compared,
         "simulated": write_simulated,
     }
     match what, which:

@@ -47,9 +47,14 @@ def name_p(compared: Sequence[Compared]) -> str:
 
 
 def format_signed(number: float) -> str:
-    """Return a difference with its sign and four decimal places."""
+    """Return a difference with its sign and four decimal places.
+
+    Examples:
+        >>> [format_signed(number) for number in (0.25, -0.25, 0.0, 1e-9)]
+        ['+0.2500', '-0.2500', '0.0000', '+0.0000']
+    """
     text = format_value(number)
-    return text if number <= 0 or text in {"nan", "0.0000"} else f"+{text}"
+    return f"+{text}" if number > 0 else text
 
 
 def format_ends(lower: float, upper: float) -> str:
