@@ -5,9 +5,11 @@ from __future__ import annotations
 import html
 import json
 import math
+import random
 import re
 from xml.etree import ElementTree as ET
 
+import pandas as pd
 import pytest
 import rankscope as rs
 from rankscope.gate.file import GateFile, read_gate_file
@@ -212,7 +214,8 @@ def test_text_begins_with_the_verdict_and_lists_what_is_broken_first():
     plan = (
         "about 5,700 queries (4,900 to 13,000, as far as these 1,234 tell) show with a probability"
     )
-    assert lines[-2] == "Queries that would decide what is inconclusive: about 5,700."
+    decide = "If it is exactly as good, 13,000 queries decide; if it is worse, it takes more."
+    assert lines[-2] == decide
     assert f"{plan} of 80% that the budget holds." in " ".join(THREE.small_print)
     assert "An inconclusive check fails here" in " ".join(THREE.small_print)
 
@@ -528,3 +531,30 @@ def test_a_comparison_has_no_value_of_all_lists():
     budget = rs.Budget("Coverage@1", tolerance=0.1)
     text = "the value of all lists that"
     refused(lambda: rs.gate(compared, budgets=budget), "bad_parameter", text)
+
+
+def test_a_table_with_the_scores_of_both_is_gated_as_in_python(tmp_path):
+    draw = random.Random(3)
+    rows = [
+        (f"q{query}", f"d{doc}", grade, grade + draw.gauss(0, 1), grade + draw.gauss(0, 0.9))
+        for query in range(80)
+        for doc in range(6)
+        for grade in [draw.choice([0, 0, 1, 2])]
+    ]
+    table = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "old", "new"])
+    table["country"] = table["query_id"].str[-1]
+    table.to_csv(tmp_path / "log.csv", index=False)
+    (tmp_path / "gate.toml").write_text(
+        'table = "log.csv"\nscores = ["old", "new"]\n[[budget]]\nmeasure = "nDCG@5"\n'
+        'max-drop = 0.1\n[[budget]]\nmeasure = "nDCG@5"\nmax-drop = 0.3\nby = "country"\n'
+    )
+    budgets = [rs.Budget("nDCG@5", max_drop=0.1), rs.Budget("nDCG@5", max_drop=0.3, by="country")]
+    expected = rs.gate(table, budgets=budgets, scores=["old", "new"]).to_dict()
+    found = run("gate", tmp_path / "gate.toml", "--json")
+    assert json.loads(found.stdout)["checks"] == expected["checks"]
+    options = ("--scores", "old,new", "--max-drop", "nDCG@5=0.1", "--json")
+    alone = run("gate", tmp_path / "log.csv", *options)
+    assert json.loads(alone.stdout)["checks"] == expected["checks"][:1]
+    refused = run("gate", tmp_path / "log.csv", "--max-drop", "nDCG@5=0.1")
+    assert refused.returncode == 2
+    assert b"--scores old,new" in refused.stderr

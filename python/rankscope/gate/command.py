@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from rankscope.gate.result import GateResult, Kind
 
 KINDS: tuple[Kind, ...] = ("max-drop", "max-loss", "min", "tolerance")
+TABLES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow")
 SUMMARY, OUTPUT = "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"
 
 
@@ -44,6 +45,7 @@ def add_arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.usage = (
         "%(prog)s [options] QRELS BASELINE CANDIDATE --max-drop MEASURE=LIMIT\n"
+        "       %(prog)s [options] TABLE --scores OLD,NEW --max-drop MEASURE=LIMIT\n"
         "       %(prog)s [options] gate.toml [[QRELS BASELINE] CANDIDATE]"
     )
     parser.add_argument(
@@ -51,7 +53,12 @@ def add_arguments(parser: Parser) -> None:
         metavar="[gate.toml] [[QRELS BASELINE] CANDIDATE]",
         nargs="+",
         help="a file of budgets, which can also name the runs; judgments, the run to compare with, "
-        "and the run to check; - reads standard input",
+        "and the run to check; or one table with the scores of both; - reads standard input",
+    )
+    parser.add_argument(
+        "--scores",
+        metavar="OLD,NEW",
+        help="columns of scores of a table: the baseline's and the candidate's",
     )
     parser.add_argument(
         "--max-drop",
@@ -173,7 +180,6 @@ def run(options: Namespace) -> int:
     result = _gate(options)
     if options.strict:
         refuse_diagnostics(result.notes)
-    print_notes(result.notes)
     # A file that can't be written is an error, which isn't printed beside a verdict.
     if options.markdown is not None:
         write_text(options.markdown, result.markdown())
@@ -182,6 +188,7 @@ def run(options: Namespace) -> int:
     if options.github:
         _tell_github(result)
     if options.json:
+        print_notes(result.notes)
         print_json(result.to_dict())
     else:
         print(write_whole(result) if options.small_print else result)
@@ -190,13 +197,14 @@ def run(options: Namespace) -> int:
 
 def _gate(options: Namespace) -> GateResult:
     """Check the budgets of the options and of the gate file."""
+    is_table = options.scores is not None and not options.inputs[0].endswith(".toml")
     if len(options.inputs) == 2 and not options.inputs[0].endswith(".toml"):
         raise UsageError(
             "gate needs judgments and two runs, or a gate file, found two files",
             hint="write QRELS BASELINE CANDIDATE --max-drop nDCG@10=0.005, or gate.toml",
             code="usage",
         )
-    file = _read_file(options)
+    file = GateFile(budgets=()) if is_table else _read_file(options)
     given = [
         parse_budget(kind, text)
         for kind in KINDS
@@ -209,10 +217,12 @@ def _gate(options: Namespace) -> GateResult:
             code="usage",
         )
     budgets = [*file.budgets, *(read_budgets(given, options.by) if given else ())]
-    paths = _name_runs(options, file)
+    scores = options.scores.split(",") if options.scores is not None else file.scores
+    paths = [file.table or options.inputs[0]] if scores else _name_runs(options, file)
     attributes = options.attributes or file.attributes
     cluster = options.cluster or file.cluster
-    if attributes is None and (cluster is not None or any(each.by is not None for each in budgets)):
+    has_groups = cluster is not None or any(each.by is not None for each in budgets)
+    if attributes is None and not scores and has_groups:
         raise UsageError(
             "slices and clusters need a table with one row per query",
             hint="add --attributes FILE",
@@ -221,11 +231,14 @@ def _gate(options: Namespace) -> GateResult:
     policy = options.policy or file.policy or ""
     convention = options.convention or file.convention
     names = shorten_names([name_path(path, "run") for path in paths[1:]])
+    runs = [name_file(path, "run", options) for path in paths[1:]]
+    baseline, candidate = runs or (None, None)
     return rs.gate(
-        name_file(paths[0], "qrels", options),
-        name_file(paths[1], "run", options),
-        name_file(paths[2], "run", options),
+        name_file(paths[0], "qrels" if runs else "table", options),
+        baseline,
+        candidate,
         budgets,
+        scores=scores,
         confidence=file.confidence if options.confidence is None else options.confidence,
         cluster=cluster,
         attributes=attributes,
@@ -236,7 +249,7 @@ def _gate(options: Namespace) -> GateResult:
         duplicates=options.duplicates,
         ignore_same=options.ignore_same,
         items=read_items(options),
-        score_type=options.score_type,
+        score_type=None if scores else options.score_type,
         encoding=options.encoding,
         method=options.interval_method or file.interval_method or "auto",
         seed=options.seed,
@@ -248,6 +261,12 @@ def _read_file(options: Namespace) -> GateFile:
     """Read the gate file, which is the first input unless there are three."""
     if len(options.inputs) == 3:
         return GateFile(budgets=())
+    if options.inputs[0].endswith(TABLES):
+        raise UsageError(
+            "a table of both runs needs the columns of their scores",
+            hint="write TABLE --scores old,new --max-drop nDCG@10=0.005",
+            code="usage",
+        )
     if len(options.inputs) > 4:
         raise UsageError(
             "gate needs a gate file, or judgments, a baseline and a candidate, found "

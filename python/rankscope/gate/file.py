@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from rankscope.gate.result import OnInconclusive
     from rankscope.toml_file import TomlFlaw
 
-PATHS = ("qrels", "baseline", "candidate", "attributes")
+PATHS = ("qrels", "baseline", "candidate", "table", "attributes")
 TEXTS = ("cluster", "policy", "convention")
-KEYS = (*PATHS, *TEXTS, "confidence", "interval-method", "on-inconclusive", "budget")
+KEYS = (*PATHS, *TEXTS, "scores", "confidence", "interval-method", "on-inconclusive", "budget")
 BUDGET_KEYS = (
     "measure",
     "max-drop",
@@ -48,6 +48,8 @@ class GateFile:
         qrels: The path of the judgments, or `None`.
         baseline: The path of the baseline, or `None`.
         candidate: The path of the candidate, or `None`.
+        table: The path of a table with the scores of both, in place of these three, or `None`.
+        scores: The columns of the scores of the baseline and of the candidate, or `None`.
         attributes: The path of a table with one row per query, or `None`.
         cluster: The attribute that queries depend within, or `None`.
         policy: The policy, or `None`.
@@ -61,6 +63,8 @@ class GateFile:
     qrels: str | None = None
     baseline: str | None = None
     candidate: str | None = None
+    table: str | None = None
+    scores: tuple[str, ...] | None = None
     attributes: str | None = None
     cluster: str | None = None
     policy: str | None = None
@@ -105,6 +109,13 @@ class _Reader:
             path = texts[name]
             texts[name] = None if path is None else str(folder / path)
         others: dict[str, object] = {}
+        scores: Any = given.get("scores")
+        if scores is not None and not (_is_list_of_text(scores) and len(scores) == 2):
+            raise self._bad(
+                f"expected two columns of scores, found {quote(scores)}",
+                'write scores = ["old", "new"]',
+            )
+        others["scores"] = None if scores is None else tuple(scores)
         with self._rewriting(""):
             if "confidence" in given:
                 check_confidence(given["confidence"])

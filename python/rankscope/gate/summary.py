@@ -7,7 +7,7 @@ import math
 from rankscope._compare.notes import format_ends, format_signed, round_plan
 from rankscope.gate.result import BROKEN, HOLDS, INCONCLUSIVE, UNCHANGED
 from rankscope.measures import parse
-from rankscope.output.layout.description import Cell, Grid, Layout
+from rankscope.output.layout.description import Cell, Grid, Layout, list_grave
 from rankscope.output.layout.text import write
 from rankscope.output.text import format_value, show
 from rankscope.settings.interval import METHODS
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankscope.gate.result import Check, GateResult, Verdict
 
 
-LONGEST_NAME = 60
+LONGEST_NAME, LONGEST_NOTE = 60, 400
 
 
 MOST_ROWS = 20
@@ -110,7 +110,7 @@ def _plan(check: Check) -> str:
         allowed = 100 * (1 - check.budget.quantile)
         start = f"If only {allowed / 2:g}% of queries lose more than the limit"
     else:
-        start = "If the candidate is as good as the baseline"
+        start = "If the candidate is exactly as good as the baseline"
     plan = f"{start}, {numbers} show with a probability of 80% that the budget holds"
     if needed > check.n:
         return f"{plan}."
@@ -155,22 +155,26 @@ def lay_out(result: GateResult) -> Layout:
             *_say_needed(result),
             *messages,
             *_describe(result, show(_cut(result.cluster))),
+            *_list_notes(result),
         ),
     )
 
 
+def _list_notes(result: GateResult) -> list[str]:
+    return [f"Note: {show(str(note))}" for note in result.notes]
+
+
 def _say_needed(result: GateResult) -> list[str]:
-    """Return about how many queries would decide what is inconclusive."""
+    """Return how many queries would decide what is inconclusive, and what that assumes."""
     needed = [
-        each.queries_needed
+        each.queries_needed_upper or each.queries_needed
         for each in result.checks
         if each.verdict == INCONCLUSIVE and each.queries_needed is not None
     ]
     if not needed:
         return []
-    least, most = round_plan(min(needed)), round_plan(max(needed))
-    numbers = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    return [f"Queries that would decide what is inconclusive: about {numbers}."]
+    most = f"{round_plan(max(filter(None, needed))):,}"
+    return [f"If it is exactly as good, {most} queries decide; if it is worse, it takes more."]
 
 
 def write_markdown(result: GateResult) -> str:
@@ -191,6 +195,7 @@ def write_markdown(result: GateResult) -> str:
         ),
     ]
     notes = [f"- {_name(each)}: {show(each.message)}" for each in rows if each.verdict != HOLDS]
+    notes += [f"- {_code(line, LONGEST_NOTE)}" for line in list_grave(_list_notes(result))]
     parts = [
         f"### {sign} Gate {_describe_verdict(result)}",
         f"{_code(result.candidate)} against {_code(result.baseline)}",
@@ -300,8 +305,8 @@ def _format_level(check: Check) -> str:
     return f"{100 * check.level:.6g}%"
 
 
-def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+def _cut(name: str, longest: int = LONGEST_NAME) -> str:
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def _name(check: Check) -> str:
@@ -310,9 +315,9 @@ def _name(check: Check) -> str:
     return budget if check.slice is None else f"{budget} in {_code(f'{check.by} = {check.slice}')}"
 
 
-def _code(text: str) -> str:
+def _code(text: str, longest_text: int = LONGEST_NAME) -> str:
     """Return text as inline code that can stand in a table."""
-    text = show(_cut(text)) or " "
+    text = show(_cut(text, longest_text)) or " "
     longest = max(
         (len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0
     )
