@@ -6,6 +6,7 @@ import hashlib
 import math
 import subprocess
 
+import pandas as pd
 import pytest
 import rankscope as rs
 from rankscope import _core
@@ -45,7 +46,7 @@ def test_means_intervals_counts_and_notes_are_those_of_the_evaluation():
     for table, name in zip(report.tables, MEASURES, strict=True):
         assert table.columns == ("a", "b")
         assert list(table.query_ids) == evaluation.query_ids
-        for column in table.values:
+        for column in table.values:  # noqa: PD011 - of a report
             assert list(column) == pytest.approx(
                 evaluation.per_query_list(name), abs=0, nan_ok=True
             )
@@ -461,3 +462,33 @@ def test_of_many_runs_pairs_can_be_filtered():
     assert len(report.comparison.measures["RR"].differences) == 9 * 8 / 2
     page = read_page(report.to_html())
     assert page.find("input", id="table-comparison-1-filter")
+
+
+def test_a_table_of_two_runs_is_reported_as_it_is_compared():
+    rows = [
+        (
+            f"q{query}",
+            f"d{doc}",
+            f"u{query // 2}",
+            (query + doc) % 3 == 0,
+            doc,
+            (doc * 5 + query) % 7,
+        )
+        for query in range(60)
+        for doc in range(6)
+    ]
+    names = ["query_id", "doc_id", "user", "relevance", "old", "new"]
+    wide = pd.DataFrame(rows, columns=names).astype({"relevance": int, "old": float, "new": float})
+    long = pd.concat([wide.assign(model=name, score=wide[name]) for name in ("old", "new")])
+    long = long.drop(columns=["old", "new"])
+    (expected,) = rs.compare(wide, "nDCG@3", scores=["old", "new"], cluster="user")
+    assert expected.clusters == 30
+    reports = (
+        rs.report(wide, "nDCG@3", scores=["old", "new"], cluster="user"),
+        rs.report(long, "model", "nDCG@3", cluster="user"),
+    )
+    for report, said in zip(reports, ("scores=['old', 'new']", "runs='model'"), strict=True):
+        assert [run.name for run in report.runs] == ["old", "new"]
+        assert report.comparison.result["nDCG@3", "new"] == expected
+        assert said in report.commands[0].text
+        assert "cluster='user'" in report.commands[0].text

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from rankscope.report.source import HashedInput
 
 
+LONGEST_VALUE = 80
+
+
 def write_commands(
     held: Sequence[HashedInput],
     measures: Sequence[str],
@@ -34,7 +37,7 @@ def write_commands(
         texts = {"policy": settings, "convention": convention}
         said = [f"{name}={text!r}" for name, text in texts.items() if text]
         said += [f"{role}={name!r}" for role, name in columns.items()]
-        said += [f"{name}={name}" for name in known]
+        said += [f"{name}={_say_value(name, given)}" for name, given in known.items()]
         said += [f"interval={ends}"] if ends else []
         return (ReportCommand(purpose="Compute these values", text=_call(held, measures, said)),)
     words = [
@@ -52,6 +55,13 @@ def write_commands(
         ReportCommand(purpose="Compute these values", text=_join(["rankscope", "eval", *words])),
         ReportCommand(purpose="Create this report", text=_join(["rankscope", "report", *words])),
     )
+
+
+def _say_value(name: str, given: object) -> str:
+    """Return names of columns and paths as they are, and the name of what is longer."""
+    value = given[0] if isinstance(given, tuple) else given
+    is_short = isinstance(value, str | list) and len(repr(value)) <= LONGEST_VALUE
+    return repr(value) if is_short else name
 
 
 def _can_be_said(held: Sequence[HashedInput], interval: Interval | None) -> bool:

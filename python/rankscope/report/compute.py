@@ -17,6 +17,7 @@ from rankscope._evaluate.question import (
     refuse_table_options,
     split_question,
 )
+from rankscope._evaluate.ranked_runs import is_column, rank_by, rank_scores
 from rankscope._evaluate.rankings import evaluate_rankings, rank_rows, rank_run
 from rankscope._evaluate.refusals import refuse_run_measure
 from rankscope._evaluate.settings import Settings, choose_ties
@@ -39,6 +40,7 @@ from rankscope.report.gather import EvaluatedRun, gather
 from rankscope.report.source import hold
 from rankscope.settings.interval import Interval, read_interval
 from rankscope.settings.policy import Policy
+from rankscope.stats.test.paired import TESTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 
     from rankscope._compare.result import Comparison
     from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.query_values import By, Weights
+    from rankscope._evaluate.query_values import By, Clusters, Weights
     from rankscope._evaluate.question import TableOptions
     from rankscope._inputs.qrels import JoinedColumns
     from rankscope.conventions import Convention
@@ -77,7 +79,9 @@ def report(
     policy: Policy | str | None = None,
     convention: Convention | str | None = None,
     interval: float | Interval | None = 0.95,
+    cluster: str | Clusters | None = None,
     weights: str | Weights | None = None,
+    scores: Sequence[str] | None = None,
     attributes: object = None,
     history: HistoryLike | None = None,
     items: object = None,
@@ -93,14 +97,17 @@ def report(
     Args:
         judgments: The judgments, or a table whose rows have both scores and grades, as in
             `evaluate`.
-        runs: One run, as in `evaluate`; a list of them; or a mapping of names to runs.
+        runs: One run, as in `evaluate`; a list of them; a mapping of names to runs; or the column
+            of a table in memory that names the run of each row.
         measures: As in `evaluate` (default: nDCG@10, AP and RR). Queries are sorted and explained
             by the first measure.
         by: As in `evaluate`. The page has the values of each slice.
         policy: As in `evaluate`.
         convention: As in `evaluate`.
         interval: As in `evaluate`.
+        cluster: What queries depend within, such as the user, as in `compare`.
         weights: As in `evaluate`.
+        scores: The columns of scores of a table, each of which is a run.
         attributes: As in `evaluate`.
         history: As in `evaluate`, for measures of recommended items.
         items: As in `evaluate`.
@@ -137,6 +144,7 @@ def report(
         convention=convention,
         interval=read_interval(interval),
         by=by,
+        cluster=cluster,
         weights=weights,
         attributes=attributes,
         items=read_items_for(wanted, **beside, reading=reading),
@@ -146,12 +154,32 @@ def report(
         refuse_table_options(columns)
     # What a command has no option for is an argument of the call in its place.
     given_here: dict[str, object] = {"by": by, "weights": weights, "attributes": attributes}
+    of_runs = is_column(judged, given)
+    given_here |= {"cluster": cluster, "scores": scores, "runs": given if of_runs else None}
     said = say_reading(reading)
     if judged is None:
         said = [*_say_table(asked, columns), *said]
         is_said = {"by": not isinstance(read_by(by), Mapping), "weights": isinstance(weights, str)}
         given_here = {name: value for name, value in given_here.items() if not is_said.get(name)}
     beside |= {name: (value,) for name, value in given_here.items() if value is not None}
+    if of_runs or scores is not None:
+        refuse_attributes(asked)
+        held = [hold(judged if of_runs else given, "table")]
+        table = held[0].value
+        if of_runs:
+            ranked = rank_by("report", table, given, asked, reading, kind=Rankings)
+        else:
+            ranked = rank_scores("report", table, scores, asked, reading, kind=Rankings)
+        return report_rankings(
+            [*ranked.values()],  # type: ignore[list-item]  # of the kind that was asked for
+            asked,
+            reading,
+            held=held,
+            names=[*ranked],
+            worst=worst,
+            beside=beside,
+            options=said,
+        )
     if judged is None:
         held = [hold(given, "table")]
         rankings = [_rank_table(held[0], columns, asked, reading)]
@@ -228,6 +256,7 @@ def report_rankings(
     reading: Reading,
     *,
     held: Sequence[HashedInput],
+    names: Sequence[str] | None = None,
     worst: int,
     beside: Mapping[str, object],
     options: Sequence[tuple[str, str]],
@@ -242,7 +271,7 @@ def report_rankings(
     measures, _ = read_measures(asked.measures)
     for measure in measures:
         refuse_run_measure(measure, "be reported query by query")
-    names = [each.name for each in held[1:] or held]
+    names = names or [each.name for each in held[1:] or held]
     runs = []
     pairs = [*zip(names, rankings, strict=True)]
     for name, ranked in follow(pairs, "evaluating runs", is_shown=reading.progress is True):
@@ -350,6 +379,7 @@ def _compare_runs(
     by_name = dict(zip(shorten_names(names), rankings, strict=True))
     if len(by_name) < len(rankings):
         return "two runs have the same name"
+    interval = asked.interval or Interval()
     measures = [each for each in evaluation.measures if each.row.mean == "mean"]
     if not measures:
         return "no measure has a mean over queries"
@@ -361,10 +391,12 @@ def _compare_runs(
                 policy=asked.policy,
                 convention=asked.convention,
                 items=asked.items,
+                cluster=asked.cluster,
+                attributes=asked.attributes,
             ),
             reading,
             bounds=None if len(rankings) <= MOST_IN_PAIRS else False,
-            testing={"interval": asked.interval or Interval()},
+            testing={"interval": interval, "test": "t" if interval.method == "t" else TESTS[0]},
         )
     except (UsageError, EmptyError, PolicyError) as error:
         return error.message
