@@ -54,16 +54,6 @@ def test_ranges_are_those_of_grades_alone():
     assert has_range == {"Novelty@3": False, "ILD@3": False, "nDCG@3": True}
 
 
-def test_a_gate_of_runs_is_that_of_their_comparison():
-    budgets = {"Novelty@3": 0.4, "nDCG@3": 0.1}
-    found = rankscope.gate(RELEVANT, *RUNS.values(), budgets, history=HISTORY)
-    # Without a correction, as budgets have none of their own.
-    compared = rankscope.compare(RELEVANT, RUNS, [*budgets], history=HISTORY, correction="none")
-    expected = rankscope.gate(compared, budgets=budgets)
-    values = [(check.verdict, check.value, check.lower, check.upper) for check in found]
-    assert values == [(one.verdict, one.value, one.lower, one.upper) for one in expected]
-
-
 def test_a_table_of_rankings_is_evaluated_with_a_history(tmp_path):
     table = tables(RUNS["one"]).assign(relevance=0)
     chosen = [
@@ -111,9 +101,6 @@ def test_results_that_have_their_values_take_no_history():
     evaluations = rankscope.evaluate(RELEVANT, RUNS, "Novelty", history=HISTORY)
     with pytest.raises(rankscope.UsageError, match="history has no effect on results"):
         rankscope.compare(evaluations, "Novelty", history=HISTORY)
-    compared = rankscope.compare(evaluations, "Novelty")
-    with pytest.raises(rankscope.UsageError, match="catalogue has no effect on a comparison"):
-        rankscope.gate(compared, budgets={"Novelty": 1}, catalogue=ITEMS)
 
 
 def test_commands_take_what_is_known_of_items(tmp_path):

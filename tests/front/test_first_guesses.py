@@ -228,7 +228,6 @@ UNUSED = {
     "policy": [
         lambda: rs.compare(EVALUATED, policy="empty=skip"),
         lambda: rs.compare(VALUES, "RR", values=True, policy="empty=skip"),
-        lambda: rs.gate(rs.compare(EVALUATED), budgets={"RR": 0.1}, policy="empty=skip"),
     ],
     "convention": [lambda: rs.compare(VALUES, "RR", values=True, convention="lightgbm")],
     "bounds": [lambda: rs.compare(EVALUATED, bounds=True)],
@@ -303,7 +302,7 @@ def test_a_report_says_how_to_compute_its_values(tmp_path):
     ]
     assert texts[0] == f"rankscope eval {log} -m RR --interval 0.95 --col score=old --by country"
     assert texts[1].startswith("rs.evaluate(table, ['RR'], score='old', weights=weights, ")
-    assert texts[2].startswith("rs.evaluate(qrels, run, ['RR'], weights=weights, attributes=")
+    assert texts[2].startswith("rs.evaluate(qrels, run, ['RR'], weights='w', attributes=")
 
 
 QUERIES = [7, 3, 9, 5]

@@ -526,13 +526,6 @@ def test_a_tolerance_that_says_nothing_is_refused(make, text):
     refused(make, "bad_budget", text)
 
 
-def test_a_comparison_has_no_value_of_all_lists():
-    compared = rs.compare(QRELS, {"old": make_lists(40), "new": make_lists(30)}, "nDCG@1")
-    budget = rs.Budget("Coverage@1", tolerance=0.1)
-    text = "the value of all lists that"
-    refused(lambda: rs.gate(compared, budgets=budget), "bad_parameter", text)
-
-
 def test_a_table_with_the_scores_of_both_is_gated_as_in_python(tmp_path):
     draw = random.Random(3)
     rows = [

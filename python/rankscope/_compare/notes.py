@@ -34,9 +34,9 @@ NARROW_CORRECTIONS = CORRECTIONS | {"bh": "BH"}
 UNJUDGED = ("all_unjudged", "subtopics_unjudged")
 
 
-def are_unjudged(notes: Sequence[Diagnostic], run: str = "") -> bool:
-    """Return whether no retrieved document of any run is judged, or of this run."""
-    return any(note.code in UNJUDGED and note.file in {"", run} for note in notes)
+def are_unjudged(notes: Sequence[Diagnostic]) -> bool:
+    """Return whether no retrieved document of any run is judged."""
+    return any(note.code in UNJUDGED and not note.file for note in notes)
 
 
 def name_p(compared: Sequence[Compared]) -> str:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import os
 from operator import itemgetter
 
-from rankscope._compare.cases import CLOSE, MeasureValues
+from rankscope._compare.cases import MeasureValues
 from rankscope._compare.compute import find_common
-from rankscope._compare.notes import are_unjudged
 from rankscope._compare.query_axis import Axis
 from rankscope._compare.result import Comparison
-from rankscope._evaluate.question import READ, holds, refuse_reading, refuse_unused
+from rankscope._evaluate.question import READ, holds, refuse_reading
 from rankscope._evaluate.ranked_runs import rank_runs, rank_scores, refuse_scores
 from rankscope._evaluate.rankings import Rankings
 from rankscope._evaluate.settings import Settings as EvaluateSettings
@@ -20,16 +18,8 @@ from rankscope._inputs.recognition import shorten_names
 from rankscope.deferred import np
 from rankscope.errors import PolicyError, UsageError
 from rankscope.file import File
-from rankscope.gate.checks import (
-    ALIKE,
-    Limited,
-    Settings,
-    check_budgets,
-    check_tolerance,
-    conclude,
-)
+from rankscope.gate.checks import Settings, check_budgets, check_tolerance
 from rankscope.gate.result import (
-    INCONCLUSIVE,
     Budget,
     Check,
     GateResult,
@@ -39,7 +29,6 @@ from rankscope.gate.result import (
 )
 from rankscope.measures.reading import read_measure
 from rankscope.names import quote
-from rankscope.records import replace
 from rankscope.settings.interval import Interval
 from rankscope.settings.reading import Reading
 
@@ -62,8 +51,6 @@ if TYPE_CHECKING:
 
     Limit: TypeAlias = float | str
     Budgets: TypeAlias = Budget | Sequence[Budget] | Mapping[str, Limit] | Mapping[Measure, Limit]
-
-NO_PLAN = "A comparison doesn't have the values that tell how many. A gate of the runs says it."
 
 
 def gate(
@@ -96,12 +83,12 @@ def gate(
     broken in at most 2.5 % of gates per budget.
 
     Args:
-        judgments: The judgments, as in `evaluate`. Or a table with `scores`, a mapping with the
-            `Rankings` of the baseline and of the candidate, in this order, or the result of
-            `compare`. Then give budgets by name:
+        judgments: The judgments, as in `evaluate`. Or a table with `scores`, or a mapping with the
+            `Rankings` of the baseline and of the candidate, in this order. Then give budgets by
+            name:
             `gate({"old": a, "new": b}, budgets={"nDCG@10": 0.005})`.
-        baseline: The run to compare with, as in `evaluate`. With a comparison, its name.
-        candidate: The run to check. With a comparison, its name.
+        baseline: The run to compare with, as in `evaluate`.
+        candidate: The run to check.
         budgets: A mapping of measures to the largest allowed drop of the mean, which can be a share
             of the baseline's mean: `{"nDCG@10": 0.005, "AP": "2%"}`. Or one or more `Budget`, also
             in a mapping. Measures of all lists together, such as Coverage, need a `tolerance`.
@@ -144,21 +131,7 @@ def gate(
     wanted = read_budgets(budgets, by)
     reading = Reading.of("gate", options)
     if isinstance(judgments, Comparison):
-        if attributes is not None or cluster is not None:
-            raise _bad_call("a comparison has its slices and clusters already")
-        what = "a comparison, which has its values already"
-        of_items = {"history": history, "items": items, "catalogue": catalogue}
-        computed = {"policy": policy, "convention": convention, "scores": scores}
-        refuse_unused({**of_items, **computed}, what)
-        refuse_reading(options, what)
-        return _gate_comparison(
-            judgments,
-            baseline,
-            candidate,
-            wanted,
-            confidence=confidence,
-            on_inconclusive=on_inconclusive,
-        )
+        raise _bad_call("a comparison doesn't have the values of queries that budgets need")
     measures = [read_measure(each.measure) for each in wanted]
     for budget, measure in zip(wanted, measures, strict=True):
         _refuse_measure(measure, measure.better, budget)
@@ -321,41 +294,6 @@ def _read_axis(
     return axis, groups
 
 
-def _gate_comparison(
-    comparison: Comparison,
-    baseline: object,
-    candidate: object,
-    budgets: Sequence[Budget],
-    *,
-    confidence: float,
-    on_inconclusive: OnInconclusive,
-) -> GateResult:
-    """Check budgets with the intervals that a comparison has."""
-    runs = comparison.runs
-    old = baseline or comparison.baseline or (runs[0] if len(runs) == 2 else None)
-    new = candidate or next((run for run in runs if run != old and len(runs) == 2), None)
-    if not (isinstance(old, str) and isinstance(new, str)) or {old, new} - {*runs} or old == new:
-        raise UsageError(
-            "expected the names of two runs of the comparison",
-            hint=f"set baseline and candidate to two of: {', '.join(runs)}",
-            code="bad_budget",
-        )
-    return GateResult(
-        baseline=old,
-        candidate=new,
-        checks=tuple(
-            _check_compared(
-                comparison, each, old, new, confidence=confidence, on_inconclusive=on_inconclusive
-            )
-            for each in budgets
-        ),
-        on_inconclusive=on_inconclusive,
-        cluster=comparison.settings.clusters,
-        policy=comparison.policy,
-        notes=comparison.notes,
-    )
-
-
 def _refuse_unjudged(rankings: Mapping[str, Rankings]) -> None:
     """Refuse a baseline of which no document is judged, because no candidate can be worse."""
     unjudged = [name for name, each in rankings.items() if np.isnan(each.relevance).all()]
@@ -369,12 +307,8 @@ def _refuse_unjudged(rankings: Mapping[str, Rankings]) -> None:
         known = [doc for doc, _ in judgments.documents(judgments.find(query) or 0)]
         judged, retrieved = (", ".join(map(quote, ids[:1])) or "nothing" for ids in (known, docs))
         example = f": for {quote(query)}, {judged} is judged and {retrieved} is retrieved"
-    raise _nothing_judged(" and ".join(map(str, unjudged)), example)
-
-
-def _nothing_judged(names: str, example: str = "") -> UsageError:
-    return UsageError(
-        f"none of the documents of {names} is judged{example}",
+    raise UsageError(
+        f"none of the documents of {' and '.join(map(str, unjudged))} is judged{example}",
         hint="check that the judgments and the runs are of the same collection, and write document "
         "ids alike",
         code="all_unjudged",
@@ -449,78 +383,6 @@ def _refuse_vain_budget(budget: Budget, measure: Measure) -> None:
             else "give a limit that the values can exceed",
             code="bad_budget",
         )
-
-
-def _check_compared(
-    comparison: Comparison,
-    budget: Budget,
-    baseline: str,
-    candidate: str,
-    *,
-    confidence: float,
-    on_inconclusive: OnInconclusive,
-) -> Check:
-    """Check a budget with the difference and the interval of a comparison."""
-    if budget.kind != "max-drop" or budget.is_relative or budget.by is not None:
-        values = "value of all lists" if budget.kind == "tolerance" else "values of queries"
-        raise _bad_call(f"a comparison doesn't have the {values} that {budget} needs")
-    level = comparison.settings.level
-    if (budget.confidence or confidence) != level:
-        raise UsageError(
-            f"the comparison has intervals at {level:g}, but the budget needs them at "
-            f"{budget.confidence or confidence:g}",
-            hint=f"write compare(…, interval={budget.confidence or confidence:g})",
-            code="bad_budget",
-        )
-    asked = read_measure(budget.measure)
-    _refuse_measure(asked, asked.better, budget)
-    _refuse_vain_budget(budget, asked)
-    measure = asked.name
-    pair = {baseline, candidate}
-    found = next(
-        (each for each in comparison.over_all(measure) if {each.run, each.baseline} == pair), None
-    )
-    if found is None:
-        raise UsageError(
-            f"the comparison doesn't compare {candidate} with {baseline} by {measure}",
-            hint=f"it has the measures {', '.join(comparison.measures)}",
-            code="not_compared",
-        )
-    _refuse_measure(asked, found.direction, budget)
-    if not asked.row.of_items and are_unjudged(comparison.notes, baseline):
-        raise _nothing_judged(baseline)
-    is_bounded = not math.isnan(found.bounded_lower)
-    value = found.difference
-    lower, upper = (
-        (found.bounded_lower, found.bounded_upper) if is_bounded else (found.lower, found.upper)
-    )
-    means = (found.baseline_mean, found.run_mean)
-    note = "" if is_bounded else found.interval_note
-    if math.isclose(lower, upper, rel_tol=CLOSE, abs_tol=CLOSE):
-        lower = upper = math.nan
-        note = ALIKE
-    if found.run == baseline:  # the pair the other way round
-        value, lower, upper = -value, -upper, -lower
-        means = (found.run_mean, found.baseline_mean)
-    limited = Limited(
-        value=value,
-        lower=lower,
-        upper=upper,
-        level=level,
-        threshold=-budget.limit,
-        interval_method="bounded" if is_bounded else found.interval_method,
-        note=note,
-    )
-    check = conclude(
-        budget,
-        limited,
-        measure=measure,
-        n=found.n,
-        clusters=found.clusters,
-        means=means,
-        on_inconclusive=budget.on_inconclusive or on_inconclusive,
-    )
-    return replace(check, note=check.note or NO_PLAN) if check.verdict == INCONCLUSIVE else check
 
 
 def _bad_call(message: str) -> UsageError:

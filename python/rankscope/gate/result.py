@@ -188,12 +188,11 @@ class Check:
         queries_needed: If it is inconclusive, about how many queries show with a probability of
             80 % that a candidate holds the budget that is as good as the baseline (of `max-loss`:
             of which half as many queries lose more than the limit as may); `None` if no number
-            does, and for the budgets of a comparison.
+            does.
         queries_needed_lower: What `queries_needed` is if all queries vary as little as the interval
             of their variance allows; `None` if that isn't known, and of `max-loss`.
         queries_needed_upper: The same if they vary as much as it allows.
-        note: Why there is no interval, why its ends are equal, or why a comparison doesn't know
-            how many queries are needed; else empty.
+        note: Why there is no interval, or why its ends are equal; else empty.
     """
 
     budget: Budget
