@@ -279,9 +279,12 @@ def test_options_that_do_not_fit_a_table_are_refused(ratings, words):
     check_error(run("judges", ratings, *words), 2, "usage")
 
 
-def test_two_files_need_a_run(judged):
+def test_two_files_are_two_judges(judged):
     human, model, one, _ = judged
-    assert "--run" not in check_error(run("judges", human, model), 2, "usage")
+    expected = rs.judge_agreement({"human": human, "model": model})
+    assert run("judges", human, model).stdout.decode() == f"{expected}\n"
+    check_error(run("judges", human, model, "-m", "RR"), 2, "usage")
+    check_error(run("judges", human, model, "--baseline", one), 2, "usage")
     check_error(run("judges", human, model, "--run", one, "--judges", "a", "b"), 2, "usage")
     check_error(run("judges", human, model, one), 2, "usage")
 

@@ -18,6 +18,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from tests.parity.real import find
 from tests.refusals import refuses_if
+from tests.trec import write_qrels
 
 NAN = float("nan")
 KRIPPENDORFF = {
@@ -89,6 +90,92 @@ def test_agreement_without_variation_is_unknown():
     assert np.isnan(found.pairs[0].kappa)
     assert found.pairs[0].exact == 1
     assert "no agreement to measure" in str(found)
+
+
+def agree(count):
+    grades = np.arange(count) % 2
+    return rs.judge_agreement({"a": grades, "b": grades}, judges=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(2, "Too few documents"), (20, "tentative"), (30, "tentative"), (60, "are reliable")],
+)
+def test_few_documents_without_a_disagreement_are_not_reliable(count, said):
+    found = agree(count)
+    assert (found.alpha_ordinal, found.alpha_ordinal_upper) == (1, 1)
+    assert said in found.reading
+    # The highest rate of disagreements that shows none in so many documents with 2.5% (Clopper and
+    # Pearson, 1934), of which chance has one half.
+    rate = 1 - 0.025 ** (1 / count)
+    assert found.alpha_ordinal_lower == pytest.approx(1 - rate / 0.5, abs=0.04)
+
+
+def test_the_interval_of_alpha_covers_that_of_all_documents():
+    random = np.random.default_rng(1)
+    grades = random.integers(0, 4, 20_000)
+    table = {
+        name: np.clip(grades + (random.random(20_000) < 0.3) * random.choice([-1, 1], 20_000), 0, 3)
+        for name in "ab"
+    }
+    alpha = rs.judge_agreement(table, judges=["a", "b"]).alpha_ordinal
+    covered = []
+    for start in range(0, 20_000, 500):
+        part = {name: column[start : start + 500] for name, column in table.items()}
+        found = rs.judge_agreement(part, judges=["a", "b"])
+        assert found.alpha_ordinal_lower < found.alpha_ordinal < found.alpha_ordinal_upper
+        assert found.alpha_ordinal_upper - found.alpha_ordinal_lower < 0.1
+        covered.append(found.alpha_ordinal_lower <= alpha <= found.alpha_ordinal_upper)
+    assert np.mean(covered) >= 0.9
+
+
+def test_the_interval_of_alpha_is_the_same_for_any_order_of_documents_and_judges():
+    found = rs.judge_agreement(KRIPPENDORFF, judges=list("ABCD"))
+    turned = {name: KRIPPENDORFF[name][::-1] for name in "DCBA"}
+    again = rs.judge_agreement(turned, judges=list("DCBA"))
+    ends = found.alpha_ordinal_lower, found.alpha_ordinal_upper
+    assert (again.alpha_ordinal_lower, again.alpha_ordinal_upper) == ends
+    assert f"interval of ordinal alpha: {ends[0]:.3f} to {ends[1]:.3f}, by" in str(found)
+
+
+QRELS = {
+    "ann": {"q1": {"a": 3, "b": 0, "c": 1}, "q2": {"a": 2}},
+    "bob": {"q1": {"b": 1, "a": 3}, "q2": {"a": 2, "z": 1}, "q3": {"a": 0}},
+}
+JUDGED = {
+    "query": ["q1", "q1", "q1", "q2", "q2", "q3"],
+    "doc": ["a", "b", "c", "a", "z", "a"],
+    "ann": [3, 0, 1, 2, NAN, NAN],
+    "bob": [3, 1, NAN, 2, 1, 0],
+}
+
+
+def test_judgments_of_two_judges_are_what_a_table_of_them_is(tmp_path):
+    expected = rs.judge_agreement(JUDGED, judges=["ann", "bob"]).to_dict()
+    assert rs.judge_agreement(QRELS).to_dict() == expected
+    both = rs.judge_agreement(QRELS["ann"], QRELS["bob"])
+    assert both.to_dict()["alpha"] == expected["alpha"]
+    assert both.judges == ("first", "second")
+    files = {name: tmp_path / f"{name}.qrels" for name in QRELS}
+    for name, path in files.items():
+        write_qrels(path, QRELS[name])
+    frames = {
+        "ann": pd.read_csv(files["ann"], sep=" ", names=["query_id", "_", "doc_id", "relevance"]),
+        "bob": rs.read_qrels(QRELS["bob"]),
+    }
+    for given in (files, frames):
+        assert rs.judge_agreement(given).to_dict() == expected
+    combined = rs.combine_judges(JUDGED, judges=["ann", "bob"]).qrels
+    assert rs.combine_judges(files).qrels == combined
+    run = {query: {"a": 2.0, "b": 1.0} for query in combined}
+    of_table = rs.evaluate_judges(JUDGED, run, "DCG@2", judges=["ann", "bob"])
+    assert rs.evaluate_judges(QRELS, run, "DCG@2").to_dict() == of_table.to_dict()
+
+
+def test_judges_without_a_common_document_are_refused():
+    with pytest.raises(InputError, match="documents that two judges graded") as caught:
+        rs.judge_agreement({"q": {"a": 1}}, {"q": {"b": 1}})
+    assert caught.value.code == "nothing_in_common"
 
 
 @pytest.mark.parametrize(

@@ -132,17 +132,18 @@ def test_an_estimate_is_reliable_at_its_limits(field):
 
 
 @pytest.mark.parametrize(
-    ("alpha", "said"),
+    ("alpha", "lower", "said"),
     [
-        (math.nextafter(0.8, 1), "reliable"),
-        (0.8, "reliable"),
-        (math.nextafter(0.8, 0), "tentative"),
-        (0.667, "tentative"),
-        (math.nextafter(0.667, 0), "disagree too much"),
+        (0.9, math.nextafter(0.8, 1), "reliable"),
+        (0.8, 0.8, "reliable"),
+        (0.9, math.nextafter(0.8, 0), "tentative"),
+        (0.667, 0.667, "tentative"),
+        (0.9, math.nextafter(0.667, 0), "Too few documents"),
+        (math.nextafter(0.667, 0), 0.5, "disagree too much"),
     ],
 )
-def test_agreement_is_read_at_krippendorffs_limits(alpha, said):
-    agreement = SimpleNamespace(alpha_ordinal=alpha)
+def test_agreement_is_read_at_krippendorffs_limits(alpha, lower, said):
+    agreement = SimpleNamespace(alpha_ordinal=alpha, alpha_ordinal_lower=lower)
     assert said in JudgeAgreement.reading.fget(agreement)
 
 

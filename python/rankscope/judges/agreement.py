@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 from rankscope.deferred import np
-from rankscope.errors import LimitError
+from rankscope.errors import InputError, LimitError
 from rankscope.output.exports import Tabular
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table
@@ -25,6 +25,10 @@ RELIABLE = 0.8
 
 
 TENTATIVE = 0.667
+
+
+LEVEL = 0.95
+RESAMPLES = 1000
 
 
 MEASURES = ("exact", "kappa", "kappa_linear", "kappa_quadratic", "spearman", "mean_difference")
@@ -82,6 +86,10 @@ class JudgeAgreement(Printed, Tabular):
         alpha_nominal: Krippendorff's alpha over all judges and items; every disagreement counts the
             same. 1 is perfect agreement, 0 is agreement by chance.
         alpha_ordinal: Krippendorff's alpha in which the order of the grades counts.
+        alpha_ordinal_lower: The lower end of its 95% interval, by a bootstrap over documents. One
+            more document counts here, on which two judges differ as far as the grades allow: few
+            documents without a disagreement don't show that there is none.
+        alpha_ordinal_upper: The upper end.
         alpha_interval: Krippendorff's alpha in which squared differences of the grades count.
         pairs: The agreement of each pair of judges.
     """
@@ -92,6 +100,8 @@ class JudgeAgreement(Printed, Tabular):
     grades: tuple[float, ...]
     alpha_nominal: float
     alpha_ordinal: float
+    alpha_ordinal_lower: float
+    alpha_ordinal_upper: float
     alpha_interval: float
     pairs: tuple[JudgePair, ...]
 
@@ -123,6 +133,8 @@ class JudgeAgreement(Printed, Tabular):
             "alpha": {
                 "nominal": self.alpha_nominal,
                 "ordinal": self.alpha_ordinal,
+                "ordinal_lower": self.alpha_ordinal_lower,
+                "ordinal_upper": self.alpha_ordinal_upper,
                 "interval": self.alpha_interval,
             },
             "pairs": [
@@ -164,6 +176,7 @@ class JudgeAgreement(Printed, Tabular):
                 ("interval", self.alpha_interval),
             )
         )
+        ends = f"{self.alpha_ordinal_lower:.3f} to {self.alpha_ordinal_upper:.3f}"
         judged = f"{len(self.judges)} judges on {self.items} documents"
         return [
             f"agreement of {judged}, grades {scale}{more}",
@@ -171,6 +184,7 @@ class JudgeAgreement(Printed, Tabular):
             Table(columns),
             "",
             f"Krippendorff's alpha: {alphas}",
+            f"{LEVEL:.0%} interval of ordinal alpha: {ends}, by a bootstrap over documents",
             self.reading,
             *(f"warning: {text}" for text in self.warnings),
         ]
@@ -201,17 +215,18 @@ class JudgeAgreement(Printed, Tabular):
 
         The limits are those of Krippendorff, *Content analysis*, 2004, chapter 11.
         """
-        alpha = self.alpha_ordinal
+        alpha, lower = self.alpha_ordinal, self.alpha_ordinal_lower
         if alpha != alpha:  # noqa: PLR0124 - NaN alone differs
             return "There is no agreement to measure: no document has two different grades."
-        if alpha >= RELIABLE:
-            return f"The grades are reliable: ordinal alpha is {RELIABLE} or higher."
-        if alpha >= TENTATIVE:
+        if alpha < TENTATIVE:
             return (
-                f"Draw only tentative conclusions: ordinal alpha is between {TENTATIVE} and "
-                f"{RELIABLE}."
+                f"The judges disagree too much to rely on one: ordinal alpha is below {TENTATIVE}."
             )
-        return f"The judges disagree too much to rely on one: ordinal alpha is below {TENTATIVE}."
+        if lower >= RELIABLE:
+            return f"The grades are reliable: the interval is at or above {RELIABLE}."
+        if lower >= TENTATIVE:
+            return f"Draw only tentative conclusions: ordinal alpha may be below {RELIABLE}."
+        return f"Too few documents to draw conclusions: ordinal alpha may be below {TENTATIVE}."
 
 
 def _transpose(counts: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
@@ -224,6 +239,13 @@ MOST_GRADES = 1000
 def measure_agreement(judges: Sequence[str], grades: NDArray[np.float64]) -> JudgeAgreement:
     """Return how well judges agree."""
     is_graded = ~np.isnan(grades)
+    judged_twice = int((is_graded.sum(axis=1) >= 2).sum())
+    if not judged_twice and len(judges) > 1:
+        raise InputError(
+            "expected documents that two judges graded, found none",
+            hint="use the same IDs of queries and documents for all judges",
+            code="nothing_in_common",
+        )
     scale, codes = np.unique(grades[is_graded], return_inverse=True)
     if len(scale) > MOST_GRADES:
         raise LimitError(
@@ -235,6 +257,7 @@ def measure_agreement(judges: Sequence[str], grades: NDArray[np.float64]) -> Jud
     places[is_graded] = codes
     # Rounded sums don't depend on the order of the items then.
     places = places[np.lexsort(places.T)]
+    lower, upper = _bound_ordinal_alpha(places, len(scale))
     nominal, ordinal, interval = find_alphas(_count_by_item(places, len(scale)), scale)
     pairs = [
         compare_pair((judges[one], judges[other]), places[:, [one, other]], scale)
@@ -243,10 +266,12 @@ def measure_agreement(judges: Sequence[str], grades: NDArray[np.float64]) -> Jud
     return JudgeAgreement(
         judges=tuple(judges),
         items=len(grades),
-        judged_twice=int((is_graded.sum(axis=1) >= 2).sum()),
+        judged_twice=judged_twice,
         grades=tuple(scale.tolist()),
         alpha_nominal=nominal,
         alpha_ordinal=ordinal,
+        alpha_ordinal_lower=lower,
+        alpha_ordinal_upper=upper,
         alpha_interval=interval,
         pairs=tuple(pairs),
     )
@@ -284,6 +309,40 @@ def find_alphas(
         observed = float((pairs * distance).sum())
         found.append(1 - (totals.sum() - 1) * observed / expected if expected > 0 else np.nan)
     return float(found[0]), float(found[1]), float(found[2])
+
+
+def _bound_ordinal_alpha(places: NDArray[np.int64], scale: int) -> tuple[float, float]:
+    """Return the ends of the interval of ordinal alpha; see `JudgeAgreement`."""
+    judged = np.sort(places[(places >= 0).sum(axis=1) >= 2], axis=1)
+    if scale < 2 or not len(judged):
+        return float("nan"), float("nan")
+    opposed = np.full((1, judged.shape[1]), -1)
+    opposed[0, -2:] = 0, scale - 1
+    share = (1 - LEVEL) / 2
+    lowered = _resample_ordinal_alpha(np.append(judged, opposed, axis=0), scale)
+    upper = np.nanquantile(_resample_ordinal_alpha(judged, scale), 1 - share)
+    return float(np.nanquantile(lowered, share)), float(upper)
+
+
+def _resample_ordinal_alpha(judged: NDArray[np.int64], scale: int) -> NDArray[np.float64]:
+    """Return ordinal alpha of bootstrap samples, whose distances are squared mean ranks."""
+    rows, times = np.unique(judged, axis=0, return_counts=True)
+    sizes = (rows >= 0).sum(axis=1)
+    random = np.random.default_rng(0)
+    found = np.full(RESAMPLES, np.nan)
+    for number in range(RESAMPLES):
+        drawn = random.multinomial(len(judged), times / len(judged))
+        weights = np.repeat(drawn, rows.shape[1])
+        totals = np.bincount(rows.ravel() + 1, weights, minlength=scale + 1)[1:]
+        ranks = np.cumsum(totals) - totals / 2
+        total = totals.sum()
+        expected = total * (totals @ ranks**2) - (totals @ ranks) ** 2
+        # The last rank is that of no grade, whose place is -1.
+        values = np.append(ranks, 0)[rows]
+        spread = sizes * (values**2).sum(axis=1) - values.sum(axis=1) ** 2
+        if expected > 0:
+            found[number] = 1 - (total - 1) * (drawn @ (spread / (sizes - 1))) / expected
+    return found
 
 
 def compare_pair(

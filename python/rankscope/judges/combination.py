@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope._inputs.qrels import Qrels
     from rankscope.judges.agreement import JudgeAgreement
     from rankscope.output.table import Column
     from rankscope.settings.reading import ReadingOptions
+    from rankscope.typing import InputLike
 
     How: TypeAlias = Literal["mean", "median", "majority"]
 
@@ -142,6 +144,7 @@ def _count_equal(grades: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def judge_agreement(
     table: object,
+    other: InputLike | Qrels | None = None,
     *,
     judges: Sequence[str] | None = None,
     judge: str | None = None,
@@ -156,6 +159,8 @@ def judge_agreement(
 
     Args:
         table: A data frame, an Arrow table, a mapping of column name to array, a path, or a `File`.
+            Or a mapping of judges to their judgments, each as in `evaluate`.
+        other: The judgments of a second judge, if `table` has those of one, as in `evaluate`.
         judges: The columns of grades, if there is one column per judge. Null, NaN and empty cells
             mean that the judge gave no grade.
         judge: The column that names the judge, if there is one row per judgment.
@@ -175,12 +180,17 @@ def judge_agreement(
         llm    human      6  0.6667  0.5385  0.7391     0.8750    0.9380  -0.3333
         <BLANKLINE>
         Krippendorff's alpha: nominal 0.569, ordinal 0.870, interval 0.883
-        The grades are reliable: ordinal alpha is 0.8 or higher.
+        95% interval of ordinal alpha: -0.328 to 1.000, by a bootstrap over documents
+        Too few documents to draw conclusions: ordinal alpha may be below 0.667.
         >>> rows = {"rater": ["a", "b"], "query": ["q", "q"], "doc": ["d", "d"], "grade": [1, 1]}
         >>> judge_agreement(rows, judge="rater", relevance="grade").pairs[0].exact
         1.0
+        >>> judge_agreement({"q": {"a": 1, "b": 0}}, {"q": {"a": 1, "b": 1}}).pairs[0].exact
+        0.5
     """
     reading = Reading.of("judge_agreement", options)
+    if other is not None:
+        table = {"first": table, "second": other}
     found = read_judges(table, judges, judge, reading.columns, reading, needs_ids=False)
     return measure_agreement(found.judges, found.grades)
 

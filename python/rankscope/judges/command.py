@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import rankscope as rs
+from rankscope._inputs.recognition import name_path, shorten_names
 from rankscope.cli.files import add_file_options, name_file, read_columns, refuse_stdin_twice
 from rankscope.cli.options import (
     add_encoding_option,
@@ -30,7 +31,7 @@ LEVEL = 0.95
 OF_TABLES = ("judges", "judge")
 OF_RUNS = ("run_path", "baseline", "measures", "policy")
 OF_ESTIMATES = ("interval", "method", "probabilities")
-WAYS = "write TABLE --judges COLUMN COLUMN, or HUMAN_QRELS MODEL_QRELS --run RUN"
+WAYS = "write TABLE --judges COLUMN COLUMN, QRELS QRELS, or HUMAN_QRELS MODEL_QRELS --run RUN"
 
 
 def add_arguments(parser: Parser) -> None:
@@ -38,14 +39,16 @@ def add_arguments(parser: Parser) -> None:
     parser.usage = (
         "%(prog)s [options] TABLE --judges COLUMN COLUMN...\n"
         "       %(prog)s [options] TABLE --judge COLUMN\n"
+        "       %(prog)s [options] QRELS QRELS\n"
         "       %(prog)s [options] HUMAN_QRELS MODEL_QRELS --run RUN"
     )
     parser.add_argument(
         "inputs",
-        metavar="TABLE | HUMAN_QRELS MODEL_QRELS",
+        metavar="TABLE | QRELS QRELS",
         nargs="+",
-        help="a table of judgments to measure the agreement of its judges; or the judgments of "
-        "people for some queries and those of a model for all, to evaluate a run with both",
+        help="a table of judgments, or the judgments of two judges, to measure their agreement; "
+        "with --run, the judgments of people for some queries and those of a model for all, to "
+        "evaluate the run with both",
     )
     parser.add_argument(
         "--judges",
@@ -92,6 +95,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_examples(
         "rankscope judges ratings.csv --judges llm human",
         "rankscope judges ratings.csv --judge rater --col relevance=grade",
+        "rankscope judges human.qrels llm.qrels",
         "rankscope judges human.qrels llm.qrels --run dense.run -m nDCG@10",
     )
     parser.set_defaults(run=run)
@@ -108,11 +112,13 @@ def run(options: Namespace) -> int:
             code="usage",
         )
     result: rs.JudgeAgreement | rs.ModelJudgedEvaluation
+    is_estimate = len(options.inputs) == 2 and options.run_path is not None
     if len(options.inputs) == 2:
         _refuse_options(options, OF_TABLES, "one file")
+    if is_estimate:
         result = _estimate(options)
     else:
-        _refuse_options(options, (*OF_RUNS, *OF_ESTIMATES), "two files of judgments")
+        _refuse_options(options, (*OF_RUNS, *OF_ESTIMATES), "two files of judgments and --run")
         result = _measure_agreement(options)
     if options.json:
         print_json(result.to_dict())
@@ -130,24 +136,17 @@ def _refuse_options(options: Namespace, names: Sequence[str], needed: str) -> No
         raise UsageError(f"--{option} works with {needed}", hint=WAYS, code="usage")
 
 
-def _name_runs(options: Namespace) -> tuple[str | rs.File, str | rs.File | None]:
-    """Return the run and the baseline."""
-    if options.run_path is None:
-        raise UsageError(
-            "judgments of a model need the run to evaluate", hint="add --run RUN", code="usage"
-        )
-    baseline = options.baseline
-    return (
-        name_file(options.run_path, "run", options),
-        None if baseline is None else name_file(baseline, "run", options),
-    )
-
-
 def _measure_agreement(options: Namespace) -> rs.JudgeAgreement:
+    if len(options.inputs) == 2:
+        names = shorten_names([name_path(path, "qrels") for path in options.inputs])
+        files = (name_file(path, "qrels", options) for path in options.inputs)
+        judgments = dict(zip(names, files, strict=True))
+        return rs.judge_agreement(judgments, encoding=options.encoding)
     if (options.judges is None) == (options.judge is None):
         raise UsageError(
             "a table needs either --judges or --judge",
-            hint="use --judges with one column per judge, --judge with one row per judgment",
+            hint="use --judges with one column per judge, --judge with one row per judgment; the "
+            "judgments of two judges in files of their own are two files",
             code="usage",
         )
     columns = read_columns(options)
@@ -162,7 +161,8 @@ def _measure_agreement(options: Namespace) -> rs.JudgeAgreement:
 
 def _estimate(options: Namespace) -> rs.ModelJudgedEvaluation:
     human, model = (name_file(path, "qrels", options) for path in options.inputs)
-    one, baseline = _name_runs(options)
+    runs = (options.run_path, options.baseline)
+    one, baseline = (path and name_file(path, "run", options) for path in runs)
     level = LEVEL if options.interval is None else options.interval
     return rs.evaluate_with_model_judge(
         human,

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankscope._evaluate.judgments import load_qrels
 from rankscope._inputs.columns import list_texts
+from rankscope._inputs.qrels import Qrels
+from rankscope._inputs.recognition import is_single_column, is_table
 from rankscope._inputs.rows import open_columns
 from rankscope.errors import DuplicateError, EmptyError, FormatError, UsageError
+from rankscope.file import File
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+    from typing import Any, TypeGuard
 
     from numpy.typing import NDArray
 
@@ -49,6 +56,8 @@ def read_judges(
     needs_ids: bool,
 ) -> JudgedItems:
     """Read the grades of several judges."""
+    if _are_judgments(table) and judges is judge is None:
+        return _join_judgments(table, reading)
     columns = _check_judges(judges, judge)
     if judge is None and names.get("relevance") is not None:
         raise UsageError(
@@ -67,12 +76,40 @@ def read_judges(
         return _read_rows(opened, judge)
 
 
+def _are_judgments(table: object) -> TypeGuard[Mapping[str, Any]]:
+    """Check whether a mapping has the judgments of each judge, and not columns."""
+    return (
+        isinstance(table, Mapping)
+        and len(table) > 1
+        and all(
+            isinstance(each, str | os.PathLike | File | Qrels | Mapping)
+            or (is_table(each) and not is_single_column(each))
+            for each in table.values()
+        )
+    )
+
+
+def _join_judgments(judgments: Mapping[str, Any], reading: Reading) -> JudgedItems:
+    """Read the judgments of each judge, and return the documents that any of them judged."""
+    grades: dict[tuple[str, str], list[float]] = {}
+    for at, of_judge in enumerate(judgments.values()):
+        qrels = load_qrels(of_judge, reading)
+        for number, query in enumerate(qrels.query_texts):
+            for doc, grade in qrels.judgments.documents(number):
+                grades.setdefault((query, doc), [np.nan] * len(judgments))[at] = grade
+    if not grades:
+        raise _no_rows()
+    queries, docs = zip(*grades, strict=True)
+    names = tuple(map(str, judgments))
+    return JudgedItems(names, np.array([*grades.values()]), list(queries), list(docs))
+
+
 def _check_judges(judges: Sequence[str] | None, judge: str | None) -> list[str]:
     if isinstance(judges, str) or (judges is None) == (judge is None):
         raise UsageError(
             "expected either judges, a list of columns, or judge, the column that names the judge",
             hint="write judges=['llm', 'human'] for one column per judge, or judge='rater' for "
-            "one row per judgment",
+            "one row per judgment; judgments in files of their own are {'llm': …, 'human': …}",
             code="bad_parameter",
         )
     columns = [str(name) for name in judges or ()]
