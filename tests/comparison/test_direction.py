@@ -110,7 +110,7 @@ def test_a_gate_of_a_comparison_goes_by_its_direction():
 
 
 def test_a_measure_of_your_own_has_its_direction_everywhere():
-    mine = rs.measure("LengthOfList", lambda grades, _: float(len(grades)), better="lower")
+    mine = rs.measure("LengthOfList", lambda grades: float(len(grades)), better="lower")
     short = {query: {"a": 1.0} for query in QUERIES}
     found = rs.compare(QRELS, {"long": GOOD, "short": short}, mine)
     assert found[mine, "short"].better == "short"

@@ -211,7 +211,7 @@ def test_a_measure_in_python_may_clear_what_is_evaluated(name):
     qrels, run = CONTAINERS[name]()
     calls = 0
 
-    def clear_and_look(grades, _ideal):
+    def clear_and_look(grades):
         nonlocal calls
         calls += 1
         clear(qrels)

@@ -159,15 +159,97 @@ def test_a_name_of_another_measure_is_refused(name):
 def test_what_is_no_function_of_a_list_is_refused():
     with pytest.raises(MeasureError, match="expected a function"):
         rankscope.measure("Nothing", 3)
-    with pytest.raises(MeasureError, match="no default"):
-        rankscope.measure("NoDefault", lambda _, __, *, weight: weight)
+    with pytest.raises(MeasureError, match="or have a default, found weight"):
+        rankscope.measure("NoDefault", lambda grades, weight: weight * grades)
     with pytest.raises(MeasureError, match="judged_only is a parameter of every measure"):
-        rankscope.measure("Judges", lambda _, __, *, judged_only=True: judged_only)
+        rankscope.measure("Judges", lambda *, judged_only=True: judged_only)
+
+
+@pytest.mark.parametrize(
+    ("function", "named"),
+    [
+        (lambda qrels, run: len(qrels) * len(run), "qrels, run"),
+        (lambda y_true, y_score, *, k=10: k * y_true @ y_score, "y_true, y_score"),
+        (np.mean, "a"),
+    ],
+)
+def test_a_function_of_something_else_is_refused(function, named):
+    with pytest.raises(MeasureError, match=f"or have a default, found {named}\n") as caught:
+        rankscope.measure("Other", function)
+    assert "write def Other(grades, ideal)" in caught.value.hint
+
+
+ROWS = {"q1": {"a": 3.0, "b": 2.0, "z": 1.0}, "q2": {"b": 5.0}, "q9": {"a": 1.0}}
+JUDGED = {"q2": {"b": 1}, "q0": {"a": 1}, "q1": {"b": 2, "a": 0}}
+
+
+def test_a_function_takes_what_its_parameters_name(tmp_path):
+    calls = []
+
+    def record(query_id, doc_ids, scores, k=None, *, weight=2.0, ideal, grades):
+        if k == 2:
+            calls.append((query_id, *map(tuple, (doc_ids, scores, grades, ideal))))
+        return weight * sum(scores)
+
+    measure = rankscope.measure("Recorded", record)
+    rows = [(query, doc, score) for query, docs in ROWS.items() for doc, score in docs.items()]
+    table = [
+        {"query": query, "doc": doc, "score": score, "label": JUDGED.get(query, {}).get(doc)}
+        for query, doc, score in rows
+    ]
+    rankings = rankscope.Rankings.from_run(JUDGED, ROWS)
+    for evaluate in (
+        lambda asked: rankscope.evaluate(JUDGED, ROWS, asked),
+        lambda asked: rankscope.evaluate(JUDGED, rows, asked, threads=4),
+        lambda asked: rankscope.evaluate(JUDGED, write_run(tmp_path / "run", ROWS), asked),
+        rankings.evaluate,
+    ):
+        calls.clear()
+        found = evaluate([measure @ 2, "P@1", measure(weight=1)])
+        assert {*calls} == {
+            ("q2", ("b",), (5.0,), (1.0,), (1.0,)),
+            ("q0", (), (), (), (1.0,)),
+            ("q1", ("a", "b"), (3.0, 2.0), (0.0, 2.0), (2.0, 0.0)),
+        }
+        assert found.per_query_list(measure @ 2) == [10.0, 0.0, 10.0]
+        assert found.per_query_list(measure(weight=1)) == [5.0, 0.0, 6.0]
+        assert found.per_query_list("P@1") == [1.0, 0.0, 0.0]
+    joined = rankscope.evaluate({key: [row[key] for row in table] for key in table[0]}, measure)
+    assert joined.per_query_list(measure) == [12.0, 10.0, 2.0]
+
+
+def test_rows_of_many_queries_belong_to_their_query():
+    queries = {f"q{number}": {f"d{number % 7}": 1.0 + number} for number in range(3000)}
+    qrels = {query: {"d3": 1} for query in reversed(queries) if not query.endswith("5")}
+
+    def check(query_id, doc_ids, scores):
+        assert queries[query_id] == dict(zip(doc_ids, scores, strict=True))
+        return float(query_id[1:])
+
+    measure = rankscope.measure("Checked", check)
+    found = rankscope.evaluate(qrels, queries, [measure, FirstGrade], threads=4)
+    assert found.per_query_list(measure) == [float(query[1:]) for query in qrels]
+
+
+@pytest.mark.parametrize("choice", [{"policy": "unjudged=remove"}, {"judged_only": True}])
+def test_rows_are_those_of_whole_lists(choice):
+    measure = rankscope.measure("OfDocs", lambda doc_ids, grades: len(doc_ids) + sum(grades))
+    policy = choice.pop("policy", None)
+    with pytest.raises(PolicyError, match="expected lists with all documents"):
+        rankscope.evaluate(JUDGED, ROWS, measure(**choice), policy=policy)
+
+
+def test_lists_without_documents_are_refused():
+    measure = rankscope.measure("OfDocs", lambda doc_ids, grades: len(doc_ids) + sum(grades))
+    with pytest.raises(MeasureError, match="expected lists with doc_ids"):
+        rankscope.Rankings.from_lists([[1, 0]]).evaluate(measure)
+    with pytest.raises(MeasureError):
+        rankscope.evaluate_samples(JUDGED, [ROWS, ROWS], measure)
 
 
 @pytest.mark.parametrize("returned", ["many", math.inf, [1, 2], object()])
 def test_what_is_no_value_is_an_error(returned):
-    measure = rankscope.measure("Returns", lambda _, __: returned)
+    measure = rankscope.measure("Returns", lambda: returned)
     with pytest.raises(MeasureError, match="expected a finite number") as caught:
         rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, measure)
     assert caught.value.code == "function_failed"
@@ -186,7 +268,7 @@ def test_a_value_outside_the_range_is_an_error(*, vectorized):
     def of_lists(lists):
         return [2.0] * len(lists)
 
-    function = of_lists if vectorized else (lambda _, __: 2.0)
+    function = of_lists if vectorized else (lambda: 2.0)
     for limits, is_inside in (((0, 1), False), ((3, math.inf), False), ((0, 2), True)):
         measure = rankscope.measure(
             "Ranged",
@@ -199,7 +281,7 @@ def test_a_value_outside_the_range_is_an_error(*, vectorized):
             continue
         with pytest.raises(MeasureError, match=r"expected a value from .*, found 2"):
             rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, measure)
-    rounded = rankscope.measure("Rounded", lambda _, __: 1 + 1e-15, value_range=(0, 1))
+    rounded = rankscope.measure("Rounded", lambda: 1 + 1e-15, value_range=(0, 1))
     assert rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, rounded)[rounded] == 1 + 1e-15
 
 
@@ -217,7 +299,7 @@ def test_a_name_in_other_case_is_suggested():
 
 
 def test_an_exception_of_the_function_is_named():
-    def fail(_, __):
+    def fail():
         raise ValueError("no luck")
 
     measure = rankscope.measure("Fails", fail)

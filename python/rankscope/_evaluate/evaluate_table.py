@@ -112,7 +112,7 @@ def evaluate_table(
 
 def can_stream(measures: list[Measure]) -> bool:
     """Check whether measures can be evaluated without all rows: all grades, or all lists."""
-    if any(measure.row.of_items for measure in measures):
+    if any(measure.row.of_items or measure.row.of_rows for measure in measures):
         return False
     return not any(callable(value) for measure in measures for value in measure.parameters.values())
 

@@ -61,8 +61,9 @@ FEWEST = 10
 def _evaluate_input(
     qrels: Qrels, run: InputLike, request: Request, plan: Plan, reading: Reading
 ) -> Evaluated:
-    is_held = any(measure.row.of_items for measure in request.measures)
-    return evaluate_input(qrels.judgments, run, plan, request.ties, reading, is_held=is_held)
+    return evaluate_input(
+        qrels.judgments, run, plan, request.ties, reading, measures=request.measures
+    )
 
 
 def evaluate_run(

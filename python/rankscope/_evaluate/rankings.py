@@ -9,6 +9,7 @@ from rankscope._evaluate.judgments import load_qrels
 from rankscope._evaluate.query_values import refuse_cluster_alone
 from rankscope._evaluate.question import read_table_options, refuse_single_precision
 from rankscope._evaluate.refusals import check_order, refuse_beaten_ideals
+from rankscope._evaluate.runs import evaluate_held
 from rankscope._evaluate.settings import Settings, choose_ties
 from rankscope._inputs import arrays
 from rankscope._inputs.needs import check_items, read_items_for
@@ -271,7 +272,7 @@ class Rankings(Columns):
         )
         reading = Reading.read(duplicates=choices.duplicates, threads=threads)
         try:
-            answer = self._core.evaluate(plan, reading.threads)
+            answer = evaluate_held(self._core, plan, request.measures, reading.threads)
         except RankscopeError as error:
             if error.file == "table":  # the core knows no names of tables
                 error.file = self._name

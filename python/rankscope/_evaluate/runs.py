@@ -11,13 +11,14 @@ from rankscope.errors import RankscopeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from rankscope._core import Column, Judgments, Plan
+    from rankscope._core import Column, Judgments, Plan, Rankings
     from rankscope._core import Evaluation as CoreEvaluation
     from rankscope._inputs.reading import Note, Tell
     from rankscope._inputs.recognition import Input
+    from rankscope.measures import Measure
     from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
 
@@ -32,7 +33,7 @@ def evaluate_input(
     ties: str,
     reading: Reading,
     *,
-    is_held: bool,
+    measures: Sequence[Measure],
 ) -> tuple[CoreEvaluation, str, list[Note]]:
     """Evaluate a run, which is held in memory or read as it comes.
 
@@ -42,18 +43,21 @@ def evaluate_input(
         UsageError: There is a memory limit, and all rows are held in memory.
     """
     given = recognise(run, "run", reading.columns)
+    is_held = any(each.row.of_items or each.row.of_rows for each in measures)
     is_held = is_held or (reading.ignore_same and given.kind != "table")
     if not is_held:
         given = find_stream(given)
     if is_held and given.is_in_files:
-        reading.refuse_limits("measures of items or ignore_same, which need all rows in memory")
+        reading.refuse_limits(
+            "a function, measures of items or ignore_same, which need all rows in memory"
+        )
     elif not given.is_in_files:
         reading.refuse_limits("a run in memory, which needs all rows there")
     notes: list[Note] = []
     with watch(given, reading.progress) as tell:
         if is_held:
             ranked = rank_run(judgments, given, ties, reading, notes=notes, tell=tell)
-            answer = ranked.evaluate(plan, reading.threads)
+            answer = evaluate_held(ranked, plan, measures, reading.threads)
         elif given.kind == "table":
             from rankscope._evaluate.column_run import evaluate_columns  # noqa: PLC0415 - needs PyArrow
 
@@ -65,6 +69,17 @@ def evaluate_input(
         else:
             answer = evaluate_run(judgments, plan, read_run(given, reading), reading.threads)
     return answer, given.name, notes
+
+
+def evaluate_held(
+    ranked: Rankings, plan: Plan, measures: Sequence[Measure], threads: int
+) -> CoreEvaluation:
+    """Evaluate rankings in memory."""
+    if not any(each.row.of_rows for each in measures):
+        return ranked.evaluate(plan, threads)
+    from rankscope.measures.function import evaluate_rows  # noqa: PLC0415 - the module is loaded
+
+    return evaluate_rows(ranked, plan)
 
 
 def evaluate_text(

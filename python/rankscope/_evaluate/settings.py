@@ -103,6 +103,12 @@ class Request:
         aggregate = split_aggregate(self.policy.aggregate)
         rows: list[tuple[str, str, Mapping[str, object], bool, tuple[str, float | None]]] = []
         for measure in self.measures:
+            if measure.row.of_rows and (self.policy.unjudged == "remove" or measure.judged_only):
+                raise PolicyError(
+                    f"expected lists with all documents, as {measure} needs, found condensed ones",
+                    hint="evaluate it without judged_only and unjudged='remove'",
+                    code="function_unavailable",
+                )
             kernel, params = measure.kernel_spec(grades=grades)
             own = aggregate if measure.row.mean == "mean" else (measure.row.mean, None)
             if measure.row.level == "run":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from contextvars import ContextVar
 
 from rankscope.deferred import np
 from rankscope.errors import MeasureError
@@ -17,11 +18,12 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any, Literal, TypeAlias
 
     from numpy.typing import ArrayLike, NDArray
 
+    from rankscope._core import Evaluation, Plan, Rankings
     from rankscope.measures.domains import Domain
     from rankscope.measures.spec import Measure
 
@@ -30,6 +32,10 @@ if TYPE_CHECKING:
 
 OWN = ("k", "judged_only")
 """The parameters that every function has."""
+
+OF_GRADES = ("grades", "ideal")
+OF_ROWS = ("doc_ids", "scores", "query_id")
+"""What a function can take of a list beside its grades; only lists in memory have it."""
 
 ANY = (-math.inf, math.inf)
 ROUNDING = 1e-9
@@ -82,12 +88,13 @@ def measure(
     Args:
         name: The name, an identifier that no other measure has. Using the name of an earlier
             function again replaces it.
-        function: Called with the grades of the list in rank order, cut at the cutoff, and the
-            grades of all judged documents, the highest first; both are NumPy arrays. It returns
-            the value, or `None` or NaN if the value is undefined, which the policy `empty` then
-            decides. Its keyword-only parameters are parameters of the measure: those with a default
-            of a number, a text or a flag. `k` is the cutoff, or `None`. Grades of unjudged
-            documents and grades below 0 are what the policy says, by default 0.
+        function: Called for one list at a time, with what its parameters name: `grades`, those of
+            the list in rank order, cut at the cutoff; `ideal`, the grades of all judged documents,
+            the highest first; `doc_ids` and `scores` of the list; `query_id`; and `k`, the cutoff,
+            or `None`. IDs are text, and numbers are NumPy arrays. It returns the value, or `None`
+            or NaN if the value is undefined, which the policy `empty` then decides. Other
+            parameters, with a default of a number, a text or a flag, are parameters of the measure.
+            Grades of unjudged documents and grades below 0 are what the policy says, by default 0.
         vectorized: Whether the function takes the lists of many queries at once, as `RankedLists`,
             and returns an array with a value for each.
         better: Which values are better: `"higher"`, `"lower"`, or `"neither"`.
@@ -127,10 +134,11 @@ def measure(
             code="bad_parameter",
         )
     document = inspect.getdoc(function) or ""
+    named = _read_signature(function, vectorized=vectorized)
     row = Row(
         name=name,
         kernel="function",
-        parameters=(K, *_read_parameters(name, function, vectorized=vectorized), JUDGED_ONLY),
+        parameters=(K, *_read_parameters(name, named or {}, vectorized=vectorized), JUDGED_ONLY),
         formula=rf"\mathrm{{{name}}}",
         definition=definition or document.partition("\n")[0] or f"The Python function {name}.",
         undefined="Undefined where the function returns None or NaN.",
@@ -138,7 +146,7 @@ def measure(
         better=better,
         references=(),
         example=Example(name, (), "", math.nan),
-        function=_Caller(name, function, vectorized, "k" in _keywords(function), limits),
+        function=_Caller(name, function, vectorized, None if named is None else (*named,), limits),
     )
     FUNCTIONS[name] = row
     return default_measure(row)
@@ -184,32 +192,44 @@ def _taken(name: str, other: str) -> MeasureError:
     )
 
 
-def _keywords(function: Callable[..., object]) -> dict[str, inspect.Parameter]:
+def _read_signature(
+    function: Callable[..., object], *, vectorized: bool
+) -> dict[str, inspect.Parameter] | None:
+    """Return the parameters after that of all lists; `None` if not all have names."""
     try:
-        found = inspect.signature(function).parameters
+        found = [*inspect.signature(function).parameters.values()]
     except (TypeError, ValueError):  # some functions of C have no signature
-        return {}
-    return {name: one for name, one in found.items() if one.kind is one.KEYWORD_ONLY}
+        return None
+    if any(each.kind in {each.VAR_POSITIONAL, each.POSITIONAL_ONLY} for each in found):
+        return None
+    return {each.name: each for each in found[vectorized:] if each.kind is not each.VAR_KEYWORD}
 
 
 def _read_parameters(
-    name: str, function: Callable[..., object], *, vectorized: bool
+    name: str, named: dict[str, inspect.Parameter], *, vectorized: bool
 ) -> list[Parameter]:
+    inputs = ("k",) if vectorized else (*OF_GRADES, *OF_ROWS, "k")
+    own = {key: each.default for key, each in named.items() if key not in inputs}
+    odd = [key for key, default in own.items() if default is inspect.Parameter.empty]
+    if odd:
+        raise MeasureError(
+            f"{name}: expected parameters that are {', '.join(inputs)} or have a default, found "
+            f"{', '.join(odd)}",
+            hint=f"it is called with all lists: write def {name}(lists)"
+            if vectorized
+            else f"it is called for one ranked list at a time: write def {name}(grades, ideal)",
+            code="bad_parameter",
+        )
     parameters = []
-    for key, parameter in _keywords(function).items():
-        if key == "k":
-            continue
-        default = parameter.default
+    for key, default in own.items():
         domain = _find_domain(default)
         if key in OWN or domain is None:
-            found = "no default" if default is parameter.empty else f"the default {default!r}"
             raise MeasureError(
                 f"{name}: expected a default of a number, a text, True or False for {key}, "
-                f"found {found}",
+                f"found {default!r}",
                 hint="judged_only is a parameter of every measure"
                 if key in OWN
-                else f"write def {name}({'lists' if vectorized else 'grades, ideal'}, "
-                f"*, {key}=1.0)",
+                else f"write {key}=1.0",
                 code="bad_parameter",
             )
         parameters.append(Parameter(key, domain, domain.read(default), f"The argument {key}."))
@@ -224,6 +244,58 @@ def _find_domain(default: object) -> Domain | None:
     return domains.TEXT if isinstance(default, str) else None
 
 
+class _Rows:
+    """The rows of rankings in memory, in the order in which a single thread evaluates them.
+
+    Judged queries without a list come last.
+    """
+
+    def __init__(self, core: Rankings) -> None:
+        self._core = core
+        self._walks: dict[Measure, Iterator[int]] = {}
+        self._offsets, self._scores = (
+            np.asarray(memoryview(core.column(name)).cast(kind))  # type: ignore[call-overload]  # both are kinds
+            for name, kind in (("offsets", "q"), ("scores", "d"))
+        )
+        self._query_ids = core.query_ids()
+        self.present: bytes | None = None
+        """Which queries have a list; `None` as long as this isn't known."""
+
+    def add_to(self, lists: list[dict[str, Any]], asked: Measure, names: Sequence[str]) -> None:
+        """Add what else is named of the next lists of a measure."""
+        if asked not in self._walks:
+            present = self.present or b""
+            self._walks[asked] = iter(sorted(range(len(present)), key=lambda at: not present[at]))
+        walk = self._walks[asked]
+        for inputs in lists:
+            query, size = next(walk), len(inputs["grades"])
+            start = self._offsets[query]
+            inputs["query_id"] = self._query_ids[query]
+            inputs["scores"] = self._scores[start : start + size]
+            if "doc_ids" in names:
+                inputs["doc_ids"] = self._core.doc_ids(query)[:size]
+            for name in {"doc_ids", "scores"} & {*names}:
+                if len(inputs[name]) < size:
+                    raise ValueError(f"expected lists with {name}, found lists of grades")
+
+
+_rows: ContextVar[_Rows | None] = ContextVar("rankscope_rows", default=None)
+
+
+def evaluate_rows(core: Rankings, plan: Plan) -> Evaluation:
+    """Evaluate rankings in memory by functions that take more than grades.
+
+    The core hands over grades alone. Which queries have a list is known from a first evaluation.
+    """
+    rows = _Rows(core)
+    token = _rows.set(rows)
+    try:
+        rows.present = core.evaluate(plan, 1).is_present()
+        return core.evaluate(plan, 1)
+    finally:
+        _rows.reset(token)
+
+
 @record(frozen=True, slots=True)
 class _Caller:
     """Calls the function of a measure with the lists that the core hands over."""
@@ -231,22 +303,40 @@ class _Caller:
     name: str
     function: Callable[..., Any]
     vectorized: bool
-    takes_k: bool
+    named: tuple[str, ...] | None
     limits: tuple[float, float]
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Whether it takes more than grades, which only lists in memory have."""
+        return not self.vectorized and not {*OF_ROWS}.isdisjoint(self.named or ())
 
     def bind(self, asked: Measure) -> Callable[..., list[float]]:
         """Return the function that the core calls for a measure with its parameters."""
         settings = {key: value for key, value in asked.parameters.items() if key not in OWN}
-        if self.takes_k:
+        if "k" in (self.named or ()):
             settings["k"] = asked.k
 
         def call(*columns: Any) -> list[float]:  # noqa: ANN401 - memory of the core
             lists = _read(*columns)
+            rows = _rows.get() if self.is_of_rows else None
+            if self.is_of_rows and rows is None:
+                raise ValueError("expected judgments and a run, or rankings of both")
+            if rows is not None and rows.present is None:
+                return [0.0] * len(lists)
             if self.vectorized:
                 values = _read_values(self.function(lists, **settings), len(lists))
+            elif self.named is None:
+                values = [_read_value(self.function(*each, **settings)) for each in lists.lists()]
             else:
-                pairs = lists.lists()
-                values = [_read_value(self.function(*pair, **settings)) for pair in pairs]
+                inputs = [dict(zip(OF_GRADES, each, strict=True)) for each in lists.lists()]
+                names = [name for name in self.named if name in (*OF_GRADES, *OF_ROWS)]
+                if rows is not None:
+                    rows.add_to(inputs, asked, names)
+                values = [
+                    _read_value(self.function(**{name: of[name] for name in names}, **settings))
+                    for of in inputs
+                ]
             self._check_limits(values)
             return values
 

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     class Caller(Protocol):
         """What calls the function of a measure that is written in Python."""
 
+        @property
+        def is_of_rows(self) -> bool:
+            """Whether it takes more than grades."""
+
         def bind(self, asked: Measure) -> Callable[..., list[float]]:
             """Return the function that the core calls."""
 
@@ -190,6 +194,11 @@ class Row:
     def of_items(self) -> bool:
         """Whether it depends on which items are recommended, and not only on their grades."""
         return bool(self.needs) or self.level == "run"
+
+    @property
+    def of_rows(self) -> bool:
+        """Whether it is a function that takes documents, scores or queries."""
+        return self.function is not None and self.function.is_of_rows
 
     @property
     def of_grades(self) -> bool:
