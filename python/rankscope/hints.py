@@ -10,6 +10,9 @@ from rankscope.names import find_closest
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import TypeVar
+
+    Named = TypeVar("Named", bound=Callable[..., object])
 
 MEANT = {
     "alpha": "interval",
@@ -42,7 +45,7 @@ def refuse_argument(function: str, name: str, names: Iterable[str]) -> ArgumentE
     return error
 
 
-def hint_arguments(function: Callable[..., object]) -> Callable[..., object]:
+def hint_arguments(function: Named) -> Named:
     """Return a function whose error for an unknown argument names the nearest one."""
     from functools import wraps  # noqa: PLC0415 - loads with the first function
 
@@ -73,4 +76,4 @@ def hint_arguments(function: Callable[..., object]) -> Callable[..., object]:
                 raise
             raise refuse_argument(function.__qualname__, name, (*names, *others)) from None
 
-    return call
+    return call  # type: ignore[return-value]  # it has the signature of the function

@@ -35,7 +35,7 @@ ARGUMENTS = {
         lambda: rs.Rankings.from_table(TABLE, labels="x", combin="sum"),
         "'combine'?",
     ),
-    "Evaluation._describe_paper(lable)": (lambda: EVALUATION.to_latex(lable="tab:x"), "'label'?"),
+    "Written.to_latex(lable)": (lambda: EVALUATION.to_latex(lable="tab:x"), "'label'?"),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import re
@@ -99,6 +100,82 @@ def test_latex_is_a_table_with_caption_label_and_what_it_needs():
     text = " ".join(lines)
     facts = ("permutation test", r"p \textless{} 0.05", "Holm over 6 comparisons", "12 queries")
     assert all(fact in text for fact in facts), text
+
+
+PAPER = {
+    "names": {"best": "Best_1", "good": "Good", "nDCG@2": "nDCG", "RR(rel=2)": "MRR"},
+    "percent": True,
+    "relative": True,
+    "caption": "x",
+}
+
+
+def read_rows(text):
+    """The cells of a table in LaTeX, without commands."""
+    plain = re.sub(r"\\(textbf|underline|textsuperscript){|[{}]", "", text)
+    lines = [line.removesuffix(r"\\") for line in plain.splitlines() if line.endswith(r"\\")]
+    return [[cell.strip() for cell in line.split("&")] for line in lines]
+
+
+def test_runs_and_measures_have_other_names_and_values_are_in_percent():
+    compared = rs.compare(QRELS, RUNS, ["nDCG@2", "RR(rel=2)"], baseline="good")
+    board = rs.leaderboard(QRELS, RUNS, ["nDCG@2", "RR(rel=2)"], baseline="good")
+    base = compared.means["good"].values()
+    for table, first in ((compared, 0), (board, 1)):
+        text = table.to_latex(**PAPER)
+        assert "significantly better than Good" in text
+        assert "In percent: nDCG, MRR." in text
+        assert r"$\Delta$\%: the change from Good, in percent of its mean." in text
+        assert not re.search(r"(than|from) good|nDCG@2", text)
+        for run, name in (("best", r"Best\_1"), ("good", "Good"), ("poor", "poor")):
+            [row] = [row for row in read_rows(text) if row[first] == name]
+            for mean, of_baseline in zip(compared.means[run].values(), base, strict=True):
+                assert f"{100 * mean:.2f}" in row
+                change = 100 * (mean / of_baseline - 1)
+                assert f"{change:+.1f}".replace("-", "$-$") in row
+
+
+def test_one_run_has_other_names_and_percent_but_no_baseline():
+    found = rs.evaluate(QRELS, RUNS["good"], ["RR(rel=2)", "NumRet"], interval=0.95)
+    text = found.to_latex(names={"RR(rel=2)": "MRR"}, percent=True)
+    lower, upper = found.intervals["RR(rel=2)"]
+    assert f"MRR & {100 * found['RR(rel=2)']:.2f}" in text
+    assert f"{100 * lower:.2f}" in text
+    assert f"{100 * upper:.2f}" in text
+    assert f"NumRet & {found['NumRet']:.2f}" in text
+    assert "In percent: MRR." in text
+    for choice in ({"sort": "NumRet"}, {"baseline": "good"}, {"relative": True}):
+        with pytest.raises(rs.UsageError, match="one run has no order of runs and no baseline"):
+            found.to_latex(**choice)
+
+
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        ({"relative": True}, "a relative change needs a baseline"),
+        ({"names": {"bets": "Best"}}, "did you mean 'best'"),
+        ({"names": {"AP": "MAP"}}, "there are best, good, poor"),
+    ],
+)
+def test_names_and_changes_of_nothing_are_refused(choices, said):
+    compared = rs.compare(QRELS, RUNS, ["nDCG@2"])
+    with pytest.raises(rs.UsageError, match=said):
+        compared.to_latex(**choices)
+    with pytest.raises(rs.UsageError, match=said):
+        rs.evaluate(QRELS, RUNS, ["nDCG@2"]).to_markdown(**choices)
+
+
+def test_completion_shows_the_choices():
+    choices = {"caption", "label", "digits", "sort", "baseline", "names", "percent", "relative"}
+    for result in (rs.Evaluation, rs.Evaluations, rs.Comparison, rs.Leaderboard):
+        for function in (result.to_latex, result.to_markdown):
+            assert {*inspect.signature(function).parameters} == {"self", *choices}
+
+
+def test_a_change_from_0_is_not_relative():
+    runs = {"none": {query: ["c"] for query in QRELS}, "best": RUNS["best"]}
+    compared = rs.compare(QRELS, runs, "RR(rel=2)", baseline="none")
+    assert "| none | 0.0000 | – |" in compared.to_markdown(relative=True)
 
 
 def test_a_sign_stands_only_where_the_corrected_difference_is_significant():

@@ -9,8 +9,7 @@ from rankscope._evaluate.evaluation import find_name
 from rankscope.errors import UsageError
 from rankscope.names import find_closest
 from rankscope.output.layout.description import WIDTH, Cell, Grid, Layout, list_grave, point_to
-from rankscope.output.layout.means import MeasureColumn, lay_out_means, order_runs, say_best
-from rankscope.output.layout.writers import check_digits
+from rankscope.output.layout.means import MeasureColumn, lay_out_paper, order_runs
 from rankscope.output.text import format_value, show
 from rankscope.records import replace
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from rankscope._compare.result import Comparison, Settings
     from rankscope.measures import Measure
     from rankscope.measures.direction import Direction
+    from rankscope.output.layout.description import Paper
 
     class Decided(Protocol):
         """A pair of runs, and which of them is significantly better."""
@@ -170,23 +170,15 @@ def _make_pairs(
     )
 
 
-def describe_paper(
-    comparison: Comparison,
-    *,
-    caption: str = "",
-    label: str = "",
-    digits: int = 4,
-    sort: Measure | str | None = None,
-    baseline: str | Sequence[str] | None = None,
-) -> Layout:
+def describe_paper(comparison: Comparison, paper: Paper) -> Layout:
     """Return the table of means for a paper, over all queries; see `Written.to_latex`."""
     runs, letters = [*comparison.runs], name_letters(comparison.runs)
     directions = find_directions(comparison)
-    if sort is not None:
-        name = _find_measure(comparison, sort)
+    if paper.sort is not None:
+        name = _find_measure(comparison, paper.sort)
         values = [comparison.means[run][name] for run in runs]
         runs = [runs[at] for at in order_runs(values, directions[name])]
-    baselines = _read_baselines(comparison, baseline)
+    baselines = _read_baselines(comparison, paper.baseline)
     columns = [
         MeasureColumn(
             name=measure,
@@ -202,22 +194,21 @@ def describe_paper(
         for measure in comparison.measures
     ]
     marks = {mark for column in columns for mark in column.marks if mark}
-    leading = [("run", [*map(show, runs)], True)]
+    leading = [("run", runs, True)]
     if not baselines and marks:
         leading.insert(0, ("", [letters[run] for run in runs], True))
-    notes = [*say_best(len(runs))]
-    if baselines:
-        notes += explain_signs(baselines, marks)
-    elif marks:
+    notes = [*explain_signs([*map(paper.name, baselines)], marks)]
+    if not baselines and marks:
         notes.append(_explain_letters(comparison))
     notes += describe_tests(comparison.settings)
     count = _count_queries(comparison)
-    title = caption or f"Mean {', '.join(comparison.measures)} over {count}."
+    title = f"Mean {', '.join(map(paper.name, comparison.measures))} over {count}."
     notes.append(f"Means over {count}.")
-    grid = lay_out_means(
-        leading, columns, digits=check_digits(digits), title=show(title), notes=notes
+    base = next(iter(baselines), None)
+    means = None if base is None else comparison.means[base]
+    return lay_out_paper(
+        paper, leading, columns, title=title, notes=notes, baseline=base, means=means
     )
-    return Layout(grids=(grid,), label=label)
 
 
 def _find_measure(comparison: Comparison, measure: Measure | str) -> str:

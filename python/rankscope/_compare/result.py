@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import MethodType
-
 from rankscope._compare.layout import describe_paper, lay_out, lay_out_short
 from rankscope._compare.pair import NAMES, RANGES
 from rankscope._evaluate.evaluation import find_name
@@ -17,14 +15,14 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rankscope._compare.pair import Compared
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.exports import ColumnValues
     from rankscope.output.ids import AttributeColumn
-    from rankscope.output.layout.description import Layout
+    from rankscope.output.layout.description import Layout, Paper
     from rankscope.output.layout.writers import Format
     from rankscope.settings.policy import Policy
 
@@ -286,9 +284,8 @@ class Comparison(Written, Documented, Tabular):
         """
         return write(lay_out(self), format)
 
-    @property
-    def _paper(self) -> Callable[..., Layout]:
-        return MethodType(describe_paper, self)
+    def _describe_paper(self, paper: Paper) -> Layout:
+        return describe_paper(self, paper)
 
     def __str__(self) -> str:
         return write(lay_out_short(self), "text")

@@ -14,14 +14,13 @@ from rankscope.output.diagnostics import count_codes
 from rankscope.output.estimate import describe_intervals
 from rankscope.output.exports import lay_out
 from rankscope.output.layout.description import Cell, Grid, Layout, shorten
-from rankscope.output.layout.writers import check_digits
 from rankscope.output.table import Table
 from rankscope.output.text import finish, format_value, show
 from rankscope.records import as_dict, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from typing import Protocol, TypeVar
 
     from numpy.typing import NDArray
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from rankscope.output.estimate import Estimate
     from rankscope.output.exports import ColumnValues, Rows, Shape
     from rankscope.output.ids import Ids, SourceIds
+    from rankscope.output.layout.description import Paper
     from rankscope.settings.policy import Policy
 
     class MeasureMean(Protocol):
@@ -291,17 +291,25 @@ class Evaluation(Exported, Mapping[str, float]):
     def _document(self, *, by_query: bool) -> dict[str, object]:
         return describe_evaluation(self, by_query=by_query)
 
-    @property
-    def _paper(self) -> Callable[..., Layout]:
-        return self._describe_paper
-
-    def _describe_paper(self, *, caption: str = "", label: str = "", digits: int = 4) -> Layout:
-        check_digits(digits)
-        rows = [[Cell(name), Cell(f"{value:.{digits}f}")] for name, value in self.items()]
+    def _describe_paper(self, paper: Paper) -> Layout:
+        if paper.sort is not None or paper.baseline is not None or paper.relative:
+            raise UsageError(
+                "the result of one run has no order of runs and no baseline",
+                hint="remove sort, baseline and relative, or evaluate several runs: "
+                "evaluate(judgments, {'a': …, 'b': …}, measures)",
+                code="bad_parameter",
+            )
+        paper.check_names([*self])
+        digits = paper.places
+        rows = [
+            [Cell(show(paper.name(name))), Cell(f"{paper.scale(name) * value:.{digits}f}")]
+            for name, value in self.items()
+        ]
         heads = ["measure", "value"]
         if self._estimates:
             heads.append("interval")
-            for row, (lower, upper) in zip(rows, self.intervals.values(), strict=True):
+            for row, (name, ends) in zip(rows, self.intervals.items(), strict=True):
+                lower, upper = (paper.scale(name) * end for end in ends)
                 row.append(Cell(_format_interval(lower, upper, digits)))
         counts = {*self.denominators.values()}
         over = f"{min(counts):,}" if len(counts) == 1 else f"{min(counts):,} to {max(counts):,}"
@@ -310,10 +318,14 @@ class Evaluation(Exported, Mapping[str, float]):
             tuple(heads),
             (True, *[False] * (len(heads) - 1)),
             tuple(map(tuple, rows)),
-            show(caption or f"{', '.join(self)} over {over}."),
-            (f"Means over {over}.", *map(finish, describe_intervals(self._estimates))),
+            show(paper.caption or f"{', '.join(map(paper.name, self))} over {over}."),
+            (
+                *paper.say_percent([*self]),
+                f"Means over {over}.",
+                *map(finish, describe_intervals(self._estimates)),
+            ),
         )
-        return Layout(grids=(grid,), label=label)
+        return Layout(grids=(grid,), label=paper.label)
 
     def _columns(self, names: Names) -> dict[str, list[float]]:
         measures = [measure for measure in self._request.measures if measure.row.level == "query"]

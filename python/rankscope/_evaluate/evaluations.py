@@ -10,20 +10,19 @@ from rankscope._evaluate.exports import Exported, describe_evaluation
 from rankscope.errors import MeasureError, UsageError
 from rankscope.names import find_closest
 from rankscope.output.exports import join
-from rankscope.output.layout.description import Layout, shorten
-from rankscope.output.layout.means import MeasureColumn, lay_out_means, order_runs, say_best
-from rankscope.output.layout.writers import check_digits
+from rankscope.output.layout.description import shorten
+from rankscope.output.layout.means import MeasureColumn, lay_out_paper, order_runs
 from rankscope.output.table import Table
-from rankscope.output.text import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from rankscope._evaluate.evaluation import Evaluation
     from rankscope._evaluate.exports import Names
     from rankscope.measures import Measure
     from rankscope.output.exports import ColumnValues, Shape
+    from rankscope.output.layout.description import Layout, Paper
 
 
 class Evaluations(Exported, Mapping[str, "Evaluation"]):
@@ -163,20 +162,8 @@ class Evaluations(Exported, Mapping[str, "Evaluation"]):
             ]
         }
 
-    @property
-    def _paper(self) -> Callable[..., Layout]:
-        return self._describe_paper
-
-    def _describe_paper(
-        self,
-        *,
-        caption: str = "",
-        label: str = "",
-        digits: int = 4,
-        sort: Measure | str | None = None,
-        baseline: object = None,
-    ) -> Layout:
-        if baseline is not None:
+    def _describe_paper(self, paper: Paper) -> Layout:
+        if paper.baseline is not None:
             raise UsageError(
                 "runs that were only evaluated have no tests against a baseline",
                 hint="write compare(judgments, runs, measures).to_latex(baseline=…), or "
@@ -185,8 +172,8 @@ class Evaluations(Exported, Mapping[str, "Evaluation"]):
             )
         first = next(iter(self.values()))
         runs = [*self]
-        if sort is not None:
-            measure = self._find(sort)
+        if paper.sort is not None:
+            measure = self._find(paper.sort)
             values = [each[measure] for each in self.values()]
             runs = [runs[at] for at in order_runs(values, measure.better)]
         columns = [
@@ -196,14 +183,13 @@ class Evaluations(Exported, Mapping[str, "Evaluation"]):
             for each in first.measures
         ]
         over = "1 query" if first.counts.queries == 1 else f"{first.counts.queries:,} queries"
-        grid = lay_out_means(
-            [("run", [*map(show, runs)], True)],
+        return lay_out_paper(
+            paper,
+            [("run", runs, True)],
             columns,
-            digits=check_digits(digits),
-            title=show(caption or f"Mean {', '.join(first)} over {over}."),
-            notes=[*say_best(len(self)), f"Means over {over}."],
+            title=f"Mean {', '.join(map(paper.name, first))} over {over}.",
+            notes=[f"Means over {over}."],
         )
-        return Layout(grids=(grid,), label=label)
 
     @property
     def small_print(self) -> tuple[str, ...]:

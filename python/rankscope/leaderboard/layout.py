@@ -6,24 +6,23 @@ from rankscope._compare.layout import describe_tests, explain_signs, mark_agains
 from rankscope._compare.notes import CORRECTIONS, TESTS
 from rankscope.errors import UsageError
 from rankscope.output.layout.description import Layout, list_grave, point_to
-from rankscope.output.layout.means import MeasureColumn, lay_out_means, order_runs, say_best
-from rankscope.output.layout.writers import check_digits
+from rankscope.output.layout.means import MeasureColumn, lay_out_means, lay_out_paper, order_runs
 from rankscope.output.text import finish, show
 from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rankscope.leaderboard.result import Entry, Leaderboard, TestedPairs
-    from rankscope.measures import Measure
-    from rankscope.output.layout.description import Grid
+    from rankscope.output.layout.description import Grid, Paper
+    from rankscope.output.layout.means import Leading
 
 
 def lay_out(board: Leaderboard) -> Layout:
     """Return the table, and all of the small print."""
     return Layout(
-        grids=(_make_grid(board, board.shown),),
+        grids=(_make_grid(board),),
         small_print=(*_explain(board), *_describe_input(board)),
     )
 
@@ -64,13 +63,18 @@ def _summarise(tested: TestedPairs, groups: set[str]) -> str:
     return "No run is significantly worse than the best, which doesn't show that they are equal."
 
 
-def _make_grid(
-    board: Leaderboard, entries: Sequence[Entry], *, digits: int = 4, title: str = ""
-) -> Grid:
+def _make_grid(board: Leaderboard) -> Grid:
+    return lay_out_means(*_list_columns(board, board.shown))
+
+
+def _list_columns(
+    board: Leaderboard, entries: Sequence[Entry]
+) -> tuple[Leading, list[MeasureColumn]]:
+    """Return the columns before those of measures, and these."""
     tests = () if board.against is None else board.against.tests
-    leading = [
+    leading: list[tuple[str, Sequence[str], bool]] = [
         ("rank", ["–" if each.rank is None else f"{each.rank}" for each in entries], False),
-        ("run", [show(each.run) for each in entries], True),
+        ("run", [each.run for each in entries], True),
     ]
     if board.groups is not None:
         leading.append(("group", [each.group or "–" for each in entries], True))
@@ -85,32 +89,32 @@ def _make_grid(
                 marks=[mark_against(own, each.run, board.baselines) for each in entries],
             )
         )
-    return lay_out_means(leading, columns, digits=digits, title=title)
+    return leading, columns
 
 
 def find_marks(board: Leaderboard) -> set[str]:
     """Return the signs that are in the table."""
-    return {cell.mark for row in _make_grid(board, board.shown).rows for cell in row if cell.mark}
+    return {cell.mark for row in _make_grid(board).rows for cell in row if cell.mark}
 
 
-def _explain(board: Leaderboard) -> Iterator[str]:
+def _explain(board: Leaderboard, name: Callable[[str], str] = str) -> Iterator[str]:
     """Yield what groups and signs mean, and how they were tested."""
-    total, shown = len(board.entries), len(board.shown)
+    total, shown, sort = len(board.entries), len(board.shown), name(board.sort)
     if shown < total:
         are = "is" if shown == 1 else "are"
         yield f"{shown} of {total} runs {are} shown. Ranks, groups and tests are those of all runs."
     if board.groups is not None:
         yield (
-            f"Groups by {board.sort}: the best run leads group A, with all runs that it is not "
+            f"Groups by {sort}: the best run leads group A, with all runs that it is not "
             "significantly better than; the best of the others leads group B, and so on. Each "
             "leader is significantly better than all runs of later groups. Runs of one group can "
             "still differ, and other runs of different groups need not: a difference that isn't "
             "significant doesn't show that runs are equally good."
         )
-        yield from _describe_tested("Groups", board.groups, f"all pairs of runs by {board.sort}")
+        yield from _describe_tested("Groups", board.groups, f"all pairs of runs by {sort}")
     elif total > 1:
         yield f"There are no groups, because {_say_ungrouped(board)}."
-    yield from explain_signs(board.baselines, find_marks(board))
+    yield from explain_signs([*map(name, board.baselines)], find_marks(board))
     if board.against is not None:
         yield from _describe_tested("Signs", board.against, "all baselines, runs and measures")
     yield from board.warnings
@@ -147,31 +151,28 @@ def _count_queries(board: Leaderboard) -> str:
     return f"Means over {count} quer{'y' if high == 1 else 'ies'}."
 
 
-def describe_paper(
-    board: Leaderboard,
-    *,
-    caption: str = "",
-    label: str = "",
-    digits: int = 4,
-    sort: Measure | str | None = None,
-    baseline: None = None,
-) -> Layout:
+def describe_paper(board: Leaderboard, paper: Paper) -> Layout:
     """Return the table for a paper; see `Written.to_latex`."""
-    if baseline is not None:
+    if paper.baseline is not None:
         raise UsageError(
             "a leaderboard has the baselines that it was made with",
-            hint=f"write leaderboard(…, baseline={baseline!r})",
+            hint=f"write leaderboard(…, baseline={paper.baseline!r})",
             code="bad_parameter",
         )
     entries = [*board.shown]
-    if sort is not None:
-        name = board.find_measure(sort)
+    if paper.sort is not None:
+        name = board.find_measure(paper.sort)
         better = next(each.better for each in board.measures if each.name == name)
         order = order_runs([each.values[name] for each in entries], better)
         entries = [entries[at] for at in order]
     over = _count_queries(board).removeprefix("Means over ").removesuffix(".")
-    names = ", ".join(each.name for each in board.measures)
-    title = show(caption or f"{len(board.entries)} runs by {names}, over {over}.")
-    grid = _make_grid(board, entries, digits=check_digits(digits), title=title)
-    notes = (*say_best(len(entries)), *_explain(board), _count_queries(board))
-    return Layout(grids=(grid,), small_print=notes, label=label)
+    base = next(iter(board.baselines), None)
+    names = ", ".join(paper.name(each.name) for each in board.measures)
+    return lay_out_paper(
+        paper,
+        *_list_columns(board, entries),
+        title=f"{len(board.entries)} runs by {names}, over {over}.",
+        notes=[*_explain(board, paper.name), _count_queries(board)],
+        baseline=base,
+        means=None if base is None else board[base].values,
+    )

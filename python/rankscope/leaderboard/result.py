@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import MethodType
-
 from rankscope._evaluate.evaluation import find_name
 from rankscope.errors import UsageError
 from rankscope.leaderboard.layout import describe_paper, lay_out, write_short
@@ -18,7 +16,7 @@ from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from matplotlib.axes import Axes
 
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.exports import ColumnValues
-    from rankscope.output.layout.description import Layout
+    from rankscope.output.layout.description import Layout, Paper
     from rankscope.settings.policy import Policy
 
 
@@ -262,9 +260,8 @@ class Leaderboard(Written, Documented, Tabular):
         ]
         return name_columns(columns)
 
-    @property
-    def _paper(self) -> Callable[..., Layout]:
-        return MethodType(describe_paper, self)
+    def _describe_paper(self, paper: Paper) -> Layout:
+        return describe_paper(self, paper)
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.shown)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rankscope.errors import UsageError
+from rankscope.names import find_closest
 from rankscope.output.diagnostics import GRAVE
 from rankscope.records import record, replace
 
@@ -9,12 +11,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rankscope.measures import Measure
+
 WIDTH = 80
 """The columns of a terminal."""
 SHORT = 2
 """The most lines of small print below what `print` shows."""
 MOST_CODES = 3
 """Kinds of notes that are named in one line; others are counted."""
+
+
+MOST_DIGITS = 15
+MOST_OF_SHARES = 2
+"""Values of measures below it are shares; those of alpha_nDCG can be above 1."""
 
 
 ATTRIBUTE = ".small_print"
@@ -56,6 +65,63 @@ class Grid:
     rows: tuple[tuple[Cell, ...], ...]
     title: str = ""
     notes: tuple[str, ...] = ()
+
+
+@record(frozen=True, slots=True)
+class Paper:
+    """The choices for the table of a paper; see `Written.to_latex`."""
+
+    caption: str
+    label: str
+    digits: int | None
+    sort: Measure | str | None
+    baseline: str | Sequence[str] | None
+    names: Mapping[str, str]
+    percent: bool
+    relative: bool
+
+    @property
+    def places(self) -> int:
+        """The number of decimal places."""
+        if self.digits is None:
+            return 2 if self.percent else 4
+        if type(self.digits) is not int or not 0 <= self.digits <= MOST_DIGITS:
+            raise UsageError(
+                f"expected digits as a whole number from 0 to {MOST_DIGITS}, found {self.digits!r}",
+                hint="write digits=3",
+                code="bad_parameter",
+            )
+        return self.digits
+
+    def name(self, name: str) -> str:
+        """Return what the paper calls a run or a measure."""
+        return self.names.get(name, name)
+
+    def scale(self, measure: str) -> float:
+        """Return what the values of a measure are multiplied by: counts are no percentages."""
+        if not self.percent:
+            return 1.0
+        from rankscope.measures.parse import parse  # noqa: PLC0415 - only for percentages
+
+        return 100.0 if max(map(abs, parse(measure).row.value_range)) < MOST_OF_SHARES else 1.0
+
+    def check_names(self, known: Sequence[str]) -> None:
+        """Refuse new names of what isn't in the table."""
+        for name in self.names:
+            if name not in known:
+                closest = find_closest(name, known)
+                raise UsageError(
+                    f"there is no run or measure {name!r} to rename",
+                    hint=f"did you mean {closest!r}?"
+                    if closest
+                    else f"there are {', '.join(known)}",
+                    code="bad_parameter",
+                )
+
+    def say_percent(self, measures: Sequence[str]) -> list[str]:
+        """Return the sentence about percentages, if there are any."""
+        shares = [self.name(each) for each in measures if self.scale(each) != 1]
+        return [f"In percent: {', '.join(shares)}."] if shares else []
 
 
 @record(frozen=True, slots=True, kw_only=True)

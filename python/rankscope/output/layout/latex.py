@@ -39,6 +39,7 @@ SPECIAL = {
     "¶": r"\P{}",
     "▼": r"$\blacktriangledown$",
     "−": "$-$",
+    "Δ": r"$\Delta$",
 }
 """What LaTeX needs in place of characters that are commands, or that its fonts don't have."""
 MINUS = re.compile(r"(?<![\w-])-(?=[\d ])")

@@ -7,18 +7,19 @@ from importlib import import_module
 
 from rankscope.errors import UsageError
 from rankscope.hints import hint_arguments
+from rankscope.output.layout.description import Paper
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Literal, TypeAlias
+    from collections.abc import Mapping, Sequence
+    from typing import Literal, TypeAlias
 
+    from rankscope.measures import Measure
     from rankscope.output.layout.description import Layout
 
     Format: TypeAlias = Literal["text", "markdown", "html", "latex"]
 
 FORMATS: tuple[Format, ...] = ("text", "markdown", "html", "latex")
-MOST_DIGITS = 15
 
 
 def write(layout: Layout, form: Format) -> str:
@@ -38,15 +39,23 @@ class Written(ABC):
 
     __slots__ = ()
 
-    @property
     @abstractmethod
-    def _paper(self) -> Callable[..., Layout]:
-        """The function that describes the table, with its choices as keyword arguments."""
+    def _describe_paper(self, paper: Paper) -> Layout:
+        """Return the table."""
 
-    def _write_paper(self, choices: dict[str, Any], form: Format) -> str:
-        return write(hint_arguments(self._paper)(**choices), form)  # type: ignore[arg-type]  # a layout
-
-    def to_latex(self, **choices: Any) -> str:  # noqa: ANN401 - as above
+    @hint_arguments
+    def to_latex(
+        self,
+        *,
+        caption: str = "",
+        label: str = "",
+        digits: int | None = None,
+        sort: Measure | str | None = None,
+        baseline: str | Sequence[str] | None = None,
+        names: Mapping[str, str] | None = None,
+        percent: bool = False,
+        relative: bool = False,
+    ) -> str:
         r"""Return the table for a paper in LaTeX: a `table` in the style of booktabs.
 
         The best value of each measure is bold and the second best underlined, as printed. Where
@@ -55,30 +64,37 @@ class Written(ABC):
         line names the packages that the table needs. Names are escaped.
 
         Args:
-            **choices: `caption` (default: what the table shows); `label`, such as `"tab:runs"`
-                (default: none); `digits`, the number of decimal places (default: 4); for several
-                runs, `sort`, the measure by which they are sorted, best first; for a comparison,
-                `baseline`, the runs that the others are tested against, marked † for the first, ‡
-                for the second, and so on.
+            caption: The caption (default: what the table shows).
+            label: The label, such as `"tab:runs"`.
+            digits: The number of decimal places (default: 4, or 2 in percent).
+            sort: For several runs, the measure by which they are sorted, best first.
+            baseline: For a comparison, the runs that the others are tested against, marked † for
+                the first, ‡ for the second, and so on.
+            names: New names of runs and measures: `{"bm25.run": "BM25", "AP": "MAP"}`.
+            percent: Whether to multiply values by 100; counts and other values without a limit stay
+                as they are.
+            relative: Whether each measure has a second column: the change from the first baseline,
+                in percent of its value.
 
         Raises:
             UsageError: A choice is unknown or invalid.
         """
-        return self._write_paper(choices, "latex")
+        paper = Paper(caption, label, digits, sort, baseline, names or {}, percent, relative)
+        return write(self._describe_paper(paper), "latex")
 
-    def to_markdown(self, **choices: Any) -> str:  # noqa: ANN401 - as above
+    @hint_arguments
+    def to_markdown(
+        self,
+        *,
+        caption: str = "",
+        label: str = "",
+        digits: int | None = None,
+        sort: Measure | str | None = None,
+        baseline: str | Sequence[str] | None = None,
+        names: Mapping[str, str] | None = None,
+        percent: bool = False,
+        relative: bool = False,
+    ) -> str:
         """Return the table for a paper in Markdown; see `to_latex`."""
-        return self._write_paper(choices, "markdown")
-
-
-def check_digits(digits: int) -> int:
-    """Return a number of decimal places, or refuse it."""
-    given: object = digits
-    is_whole = isinstance(given, int) and not isinstance(given, bool)
-    if not (is_whole and 0 <= digits <= MOST_DIGITS):
-        raise UsageError(
-            f"expected digits as a whole number from 0 to {MOST_DIGITS}, found {digits!r}",
-            hint="write digits=3",
-            code="bad_parameter",
-        )
-    return digits
+        paper = Paper(caption, label, digits, sort, baseline, names or {}, percent, relative)
+        return write(self._describe_paper(paper), "markdown")
