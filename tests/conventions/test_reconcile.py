@@ -406,7 +406,7 @@ def test_a_number_that_no_convention_gives_is_status_1(files):
         status, printed, _ = command(
             files[0], "-", "-m", "nDCG@3", "--got", "0.2431", stdin=file.read()
         )
-    assert (status, printed.splitlines()[-1].split(" matches ")[0]) == (0, "0.2431")
+    assert (status, printed.split(" matches ")[0]) == (0, "0.2431")
 
 
 @pytest.mark.parametrize(
@@ -485,6 +485,84 @@ def test_another_number_of_queries_is_found(count, says):
     assert (says,) in [each.changes for each in found]
     (each,) = (each for each in found if each.changes == (says,))
     assert (each.queries, each.command) == (count, "")
+
+
+def regrade(change):
+    """Return the judgments with other grades."""
+    return {query: {doc: change(docs[doc]) for doc in docs} for query, docs in JUDGED.items()}
+
+
+OTHERWISE = {
+    "scores are reversed: the lowest ranks first": (
+        JUDGED,
+        {query: {doc: -score for doc, score in docs.items()} for query, docs in SCORED.items()},
+    ),
+    "grades are lower by 1": (regrade(lambda grade: max(grade - 1, 0)), SCORED),
+    "grades are higher by 1": (regrade(lambda grade: grade + 1), SCORED),
+    "grades are 1 from grade 2 on, and 0 below": (regrade(lambda grade: int(grade >= 2)), SCORED),
+}
+
+
+@pytest.mark.parametrize("says", OTHERWISE)
+def test_other_grades_and_reversed_scores_are_found(says):
+    value = rs.evaluate(*OTHERWISE[says], nDCG @ 10)[nDCG @ 10]
+    assert causes(nDCG @ 10, value)[0].changes == (says,)
+    inverse = rs.evaluate(*OTHERWISE[says], nDCG @ 10, convention="lightgbm")["nDCG@10"]
+    changes, convention = causes(nDCG @ 10, inverse)[0].changes
+    assert (changes, convention[:26]) == (says, "the convention is that of ")
+
+
+@pytest.mark.parametrize("says", OTHERWISE)
+@pytest.mark.parametrize("has_docs", [False, True])
+def test_other_grades_and_scores_of_a_table_are_found(says, *, has_docs):
+    def tabulate(judged, scored):
+        rows = [
+            (query, doc, score, judged[query][doc])
+            for query in judged
+            for doc, score in scored.get(query, {}).items()
+        ]
+        names = ("query_id", "doc_id", "score", "relevance")
+        columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+        return columns if has_docs else {name: columns[name] for name in names if name != "doc_id"}
+
+    value = rs.evaluate(tabulate(*OTHERWISE[says]), nDCG @ 3)[nDCG @ 3]
+    found = rs.reconcile(tabulate(JUDGED, SCORED), {nDCG @ 3: f"{value:.7f}"})
+    assert found.causes[0].changes == (says,)
+
+
+def test_a_number_in_percent_is_found():
+    value = rs.evaluate(JUDGED, SCORED, nDCG @ 10)[nDCG @ 10]
+    found = rs.reconcile(JUDGED, SCORED, nDCG @ 10, got=f"{100 * value:.2f}")
+    assert "rankscope" in found.matches
+    assert str(found).startswith(f"{100 * value:.2f} % matches rankscope")
+    fewer = rs.reconcile(JUDGED, SCORED, nDCG @ 10, got=f"{100 * value + 0.02:.2f}")
+    assert "rankscope" not in fewer.matches
+    values = rs.evaluate(JUDGED, SCORED, nDCG @ 10).to_dict()
+    by_query = {query: f"{100 * of['nDCG@10']:.3f}" for query, of in values.items()}
+    assert "rankscope" in rs.reconcile(JUDGED, SCORED, nDCG @ 10, got=by_query).matches
+    # 100 documents are a number of them.
+    counted = rs.reconcile(
+        JUDGED, SCORED, "NumRet", got=rs.evaluate(JUDGED, SCORED, "NumRet")["NumRet"]
+    )
+    assert "rankscope" in counted.matches
+
+
+def test_a_mapping_is_a_measure_with_its_number():
+    value = rs.evaluate(JUDGED, SCORED, nDCG @ 10)[nDCG @ 10]
+    found = rs.reconcile(JUDGED, SCORED, {"nDCG@10": round(value, 4)})
+    assert found.to_dict() == rs.reconcile(JUDGED, SCORED, "nDCG@10", got=round(value, 4)).to_dict()
+    assert "rankscope" in found.matches
+    for reported, got in (({"nDCG@10": 0.3, "AP": 0.2}, None), ({"AP": 0.2}, 0.2), ({}, None)):
+        with pytest.raises(rs.UsageError, match="expected the number of one measure"):
+            rs.reconcile(JUDGED, SCORED, reported, got=got)
+
+
+def test_the_answer_stands_before_the_table():
+    for got, says in (("0.0000001", "no convention matches"), (None, "nDCG@10 has")):
+        found = rs.reconcile(JUDGED, SCORED, nDCG @ 10, got=got)
+        assert str(found).startswith(says)
+        text = found._repr_html_()
+        assert text.index(says) < text.index("<table")
 
 
 def test_a_run_that_was_cut_is_found():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from itertools import product
 from shlex import quote
 
@@ -14,7 +16,7 @@ from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -78,13 +80,15 @@ def find_causes(
     wanted: Target,
     deviations: Sequence[tuple[Deviation, Rules]],
     values: set[float],
+    *,
+    names: Mapping[Rules, Sequence[str]],
 ) -> list[Cause]:
     """Find what else would give the number, the simplest first.
 
     One of the commonest reasons comes first, then one changed setting of a convention, then two
     reasons together, then another number of queries.
     """
-    candidates = sorted(_list_candidates(bench, asked, wanted), key=lambda each: each.rank)
+    candidates = sorted(_list_candidates(bench, asked, wanted, names), key=lambda each: each.rank)
     tried = {round(value, SAME) for value in values if value == value}  # noqa: PLR0124 - NaN alone differs
     found = []
     seen: set[float] = set()
@@ -122,7 +126,9 @@ def _expect(values: set[float], wanted: Target) -> float:
     return len(near) * wanted.half / max(near[-1] - wanted.half, wanted.half)
 
 
-def _list_candidates(bench: Workbench, asked: Measure, wanted: Target) -> Iterator[_Candidate]:
+def _list_candidates(
+    bench: Workbench, asked: Measure, wanted: Target, names: Mapping[Rules, Sequence[str]]
+) -> Iterator[_Candidate]:
     levels, cutoffs = list_levels(asked, bench.grades), list_cutoffs(asked)
     changed: list[tuple[tuple[str, ...], Measure]] = [((), asked)]
     for level, cutoff in product([None, *levels], [asked.k, *cutoffs]):
@@ -139,14 +145,47 @@ def _list_candidates(bench: Workbench, asked: Measure, wanted: Target) -> Iterat
             except RankscopeError:  # the measure needs what was changed
                 continue
     yield from _evaluate(bench, changed, wanted, ())
+    single = [pair for pair in changed if len(pair[0]) < 2]
+    for says, varied in _list_variants(bench, asked):
+        yield from _evaluate(varied, single, wanted, (says,))
+        yield from _convene(varied, says, wanted, names)
     if bench.cut is None:
         return
     longest = _longest(bench, asked)
-    single = [pair for pair in changed if len(pair[0]) < 2]
     for depth in DEPTHS:
         if depth < longest:
             says = f"the run ends after {depth} documents for each query"
             yield from _evaluate(bench.cut(depth), single, wanted, (says,))
+
+
+def _convene(
+    bench: Workbench, says: str, wanted: Target, names: Mapping[Rules, Sequence[str]]
+) -> Iterator[_Candidate]:
+    """Evaluate changed grades or scores under all conventions."""
+    bench.evaluate(names)
+    for rules, of in names.items():
+        outcome = bench.outcome(rules)
+        if not isinstance(outcome, RankscopeError):
+            clauses = (says, f"the convention is that of {_say_names(of)}")
+            value, queries = outcome.value, outcome.queries
+            cause = _make_cause(bench, clauses, value, queries, measure=rules.measure)
+            yield _Candidate(cause, wanted.is_met(outcome), _rank(clauses))
+
+
+def _list_variants(bench: Workbench, asked: Measure) -> Iterator[tuple[str, Workbench]]:
+    """Yield the input with other grades or scores, as other tools may have read it."""
+    yield "scores are reversed: the lowest ranks first", bench.vary(lambda grade: grade, -1)
+    yield "grades are lower by 1", bench.vary(lambda grade: grade - (grade >= 1), 1)
+    yield "grades are higher by 1", bench.vary(lambda grade: grade + 1, 1)
+    if "rel" not in asked.parameters:
+        for level in sorted(grade for grade in bench.grades if grade > 0)[:MOST_LEVELS]:
+            says = f"grades are 1 from grade {level:g} on, and 0 below"
+            yield says, bench.vary(partial(_reach, level), 1)
+
+
+def _reach(level: float, grade: float) -> float:
+    """Return whether a grade reaches a level, as a grade; unjudged stays unjudged."""
+    return grade if math.isnan(grade) else float(grade >= level)
 
 
 def _say_cutoff(cutoff: Value, now: int | None) -> str:
@@ -242,7 +281,7 @@ def _change_queries(
     for count in range(max(judged * 4 // 5, 1), judged * 5 // 4 + 1):
         if count not in counts:
             says = f"the sum of {judged} queries is divided by {count}"
-            cause = _make_cause(bench, (says,), total / count, count, measure=measure, rules=None)
+            cause = _make_cause(bench, (says,), total / count, count, measure=measure)
             yield cause, _OTHER_COUNT
 
 
@@ -253,7 +292,7 @@ def _make_cause(
     queries: int,
     *,
     measure: Measure,
-    rules: Rules | None,
+    rules: Rules | None = None,
 ) -> Cause:
     """Return a cause, with the command if rules alone give the value."""
     return Cause(
@@ -270,10 +309,14 @@ def _make_cause(
 def _of_deviation(bench: Workbench, deviation: Deviation, rules: Rules) -> Cause:
     outcome = bench.outcome(rules)
     queries = 0 if isinstance(outcome, RankscopeError) else outcome.queries
-    nearest, *others = deviation.names
-    more = f" (and of {len(others)} more)" if others else ""
-    says = f"{deviation.rule}={deviation.setting} is set in the convention of {nearest}{more}"
+    names = _say_names(deviation.names)
+    says = f"{deviation.rule}={deviation.setting} is set in the convention of {names}"
     return _make_cause(bench, (says,), deviation.value, queries, measure=rules.measure, rules=rules)
+
+
+def _say_names(names: Sequence[str]) -> str:
+    nearest, *others = names
+    return f"{nearest} (and of {len(others)} more)" if others else nearest
 
 
 def _write_command(bench: Workbench, rules: Rules) -> str:

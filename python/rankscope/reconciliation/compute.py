@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from numbers import Real
+
+from rankscope._evaluate.evaluation import Evaluation
 from rankscope._evaluate.question import split_question
+from rankscope.errors import UsageError
 from rankscope.reconciliation.search import Question, reckon
 from rankscope.reconciliation.workbench import Workbench
 from rankscope.settings.reading import Reading
@@ -10,7 +15,7 @@ from rankscope.settings.reading import Reading
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Unpack
+    from typing import Any, TypeGuard, Unpack
 
     from rankscope.conventions import Convention
     from rankscope.measures import Measure
@@ -22,7 +27,7 @@ if TYPE_CHECKING:
 def reconcile(
     judgments: object,
     run: object = None,
-    measure: Measure | str | None = None,
+    measure: Measure | str | Mapping[Measure | str, Given] | None = None,
     *,
     got: Given | None = None,
     conventions: Iterable[Convention | str] | None = None,
@@ -34,11 +39,13 @@ def reconcile(
         judgments: The judgments, or a table whose rows have both scores and grades, as in
             `evaluate`. A table without documents skips conventions that order ties by id.
         run: As in `evaluate`. It is read into memory.
-        measure: The measure, or its name.
+        measure: The measure, or its name. A mapping of it to a number is both `measure` and `got`:
+            `{"nDCG@10": 0.4860}`.
         got: The number from another tool. Text keeps its digits: `"0.4860"` matches 0.48595 to
-            0.48605. A mapping of query to number compares the value of each of these queries. If
-            no convention produces it, other causes are tried: another relevance level, cutoff, set
-            of queries or depth of the run, one changed rule of a convention, and two of the former
+            0.48605, and `"48.60"` is in percent. A mapping of query to number compares the value of
+            each of these queries. If no convention produces it, other causes are tried: another
+            relevance level, cutoff, set of queries or depth of the run, reversed scores, grades
+            that are shifted by 1 or binary, one changed rule of a convention, and two of the former
             together.
         conventions: The conventions to try (default: all).
         **options: How the inputs are read, as in `evaluate`.
@@ -65,9 +72,34 @@ def reconcile(
         >>> round(found["sklearn"], 4), round(found["lightgbm"], 4)
         (0.3115, 0.8221)
     """
+    if measure is None and _is_reported(run):
+        run, measure = None, run
+    if isinstance(measure, Mapping):
+        measure, got = _split_reported(measure, got)
     judged, given, asked = split_question("reconcile", judgments, run, measure)
     question = Question.read(asked, got, conventions)
     reading = Reading.of("reconcile", options)
     if judged is None:
         return reckon(Workbench.of_table(given, reading), question)
     return reckon(Workbench.of_run(judged, given, reading), question)
+
+
+def _is_reported(given: object) -> TypeGuard[Mapping[Any, Given]]:
+    """Check whether a mapping has the number of a measure, and not documents or columns."""
+    if not isinstance(given, Mapping) or isinstance(given, Evaluation):
+        return False
+    return bool(given) and all(isinstance(each, Real | str) for each in given.values())
+
+
+def _split_reported(
+    reported: Mapping[Measure | str, Given], got: Given | None
+) -> tuple[Measure | str, Given]:
+    """Return the measure and its number."""
+    if got is not None or len(reported) != 1:
+        raise UsageError(
+            f"expected the number of one measure, found {len(reported)} measures"
+            f"{'' if got is None else ' and got'}",
+            hint="write reconcile(judgments, run, {'nDCG@10': 0.4863}), once for each measure",
+            code="bad_parameter",
+        )
+    return next(iter(reported.items()))

@@ -212,7 +212,8 @@ class Reconciliation(Tabular):
         return len(self.reckonings)
 
     def __str__(self) -> str:
-        return "\n".join([_title(self), *_values(self), *_refusals(self), *_answer(self)])
+        lines = [*_answer(self), _title(self), *_values(self), *_refusals(self)]
+        return "\n".join(lines)
 
     __repr__ = __str__
 
@@ -226,9 +227,9 @@ class Reconciliation(Tabular):
             ],
         }
         return write_result(
-            write_lines([_title(self)]),
+            write_lines([*_answer(self), _title(self)]),
             Table(columns).write_html(),
-            write_lines([*_marks(self), *_refusals(self), *_answer(self)], are_notes=True),
+            write_lines([*_marks(self), *_refusals(self)], are_notes=True),
         )
 
 
@@ -298,14 +299,15 @@ def _answer(found: Reconciliation) -> list[str]:
     if found.matches:
         matching = _without_idle_options([each for each in found.reckonings if each.is_match])
         names = ", ".join(each.name for each in matching)
-        return ["", _fill(f"{found.got} matches {names}", indent=4)]
+        return [_fill(f"{found.got} matches {names}", indent=4), ""]
     if not found.causes:
         nothing = (
             f"no convention matches {found.got}, even with one setting changed, or with another "
+            "relevance level, cutoff, set of queries or depth, other grades or reversed scores"
         )
-        return ["", _fill(f"{nothing}relevance level, cutoff, set of queries or depth", indent=4)]
+        return [_fill(nothing, indent=4), ""]
     left = len(found.causes) - MOST_CAUSES
-    lines = ["", f"no convention matches {found.got}; it matches if, simplest first:"]
+    lines = [f"no convention matches {found.got}; it matches if, simplest first:"]
     for each in found.causes[:MOST_CAUSES]:
         lines.append(_fill(f"  {each}", indent=4))
         lines += [f"    {each.command}"] if each.command else []
@@ -314,6 +316,7 @@ def _answer(found: Reconciliation) -> list[str]:
         *lines,
         *([f"  and {left} more"] if left > 0 else []),
         _fill(_say_chance(found.causes[0], last), indent=4),
+        "",
     ]
 
 

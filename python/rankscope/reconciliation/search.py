@@ -18,7 +18,7 @@ from rankscope.settings.policy import CHOICES, FIELDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rankscope.conventions import Convention
     from rankscope.conventions.rules import Settings
@@ -74,7 +74,9 @@ class Question:
     ) -> Question:
         """Read and check the arguments before reading any input."""
         rows = TABLE if conventions is None else tuple(find(each) for each in conventions)
-        return cls(read_measure(measure), None if got is None else read_target(got), rows)
+        asked = read_measure(measure)
+        highest = float(asked.row.value_range[1])
+        return cls(asked, None if got is None else read_target(got, highest), rows)
 
 
 def reckon(bench: Workbench, question: Question) -> Reconciliation:
@@ -86,10 +88,14 @@ def reckon(bench: Workbench, question: Question) -> Reconciliation:
     deviations: list[Deviation] = []
     causes: list[Cause] = []
     if wanted is not None and not any(each.is_match for each in reckonings):
-        changed, values = _find_deviations(candidates, bench, wanted)
+        names: dict[Rules, list[str]] = {}
+        for each in candidates:
+            if not isinstance(each.rules, RankscopeError):
+                names.setdefault(each.rules, []).append(each.name)
+        changed, values = _find_deviations(names, bench, wanted)
         deviations = [each for each, _ in changed]
         values |= {each.value for each in reckonings}
-        causes = find_causes(bench, asked, wanted, changed, values)
+        causes = find_causes(bench, asked, wanted, changed, values, names=names)
     known = {each.name: each for each in candidates}
     return Reconciliation(
         measure=asked,
@@ -160,14 +166,9 @@ def _reckon(
 
 
 def _find_deviations(
-    candidates: Sequence[ConventionCandidate], bench: Workbench, wanted: Target
+    names: Mapping[Rules, list[str]], bench: Workbench, wanted: Target
 ) -> tuple[list[tuple[Deviation, Rules]], set[float]]:
     """Change one rule at a time in all conventions, those with the nearest values first."""
-    names: dict[Rules, list[str]] = {}
-    for candidate in candidates:
-        rules = candidate.rules
-        if not isinstance(rules, RankscopeError):
-            names.setdefault(rules, []).append(candidate.name)
     distances = {rules: abs(_value(bench.outcome(rules)) - wanted.value) for rules in names}
     # A convention that refuses this input may be what is looked for, with one other rule.
     nearest_first = sorted(

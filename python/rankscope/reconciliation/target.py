@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Given: TypeAlias = float | str | Mapping[str, float | str]
     Target: TypeAlias = "TargetNumber | TargetValues"
 
+PERCENT = 100
 LONGEST_TEXT = 200
 """A number of more characters was not printed as the value of a measure."""
 
@@ -62,6 +63,12 @@ class TargetNumber:
             raise _no_number(given)
         exponent = min(int(number.as_tuple().exponent), 0)
         return cls(text, value, float(f"5e{exponent - 1}"))
+
+    def of_share(self, highest: float) -> TargetNumber:
+        """Return a number that is too high for the values of a measure as the share it can mean."""
+        if not highest < self.value <= PERCENT * highest:
+            return self
+        return TargetNumber(f"{self.text} %", self.value / PERCENT, self.half / PERCENT)
 
     def is_near(self, value: float, computed_in: str = "float64") -> bool:
         """Check whether a value rounds to this number."""
@@ -107,13 +114,19 @@ class TargetValues:
         )
 
 
-def read_target(given: Given) -> Target:
-    """Read a number, or the number of each query."""
+def read_target(given: Given, highest: float) -> Target:
+    """Read a number, or the number of each query, in percent if it is above the highest value."""
     if not isinstance(given, Mapping):
-        return TargetNumber.read(given)
+        return TargetNumber.read(given).of_share(highest)
     if not given:
         raise _no_number(given)
-    return TargetValues({str(query): TargetNumber.read(each) for query, each in given.items()})
+    numbers = {str(query): TargetNumber.read(each) for query, each in given.items()}
+    if any(each.of_share(highest) is not each for each in numbers.values()):
+        numbers = {
+            query: TargetNumber(each.text, each.value / PERCENT, each.half / PERCENT)
+            for query, each in numbers.items()
+        }
+    return TargetValues(numbers)
 
 
 def _no_number(given: object) -> UsageError:

@@ -12,16 +12,18 @@ from rankscope._evaluate.rankings import Rankings, rank_rows, rank_run
 from rankscope._evaluate.refusals import check_order
 from rankscope._inputs.qrels import JoinedColumns, Qrels
 from rankscope._inputs.recognition import recognise, recognise_table
+from rankscope.deferred import np
 from rankscope.errors import MeasureError, PolicyError
 from rankscope.file import File
 from rankscope.records import record, replace
 from rankscope.settings.policy import Policy, ties_of
+from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope._evaluate.evaluation import Evaluation
@@ -29,11 +31,11 @@ if TYPE_CHECKING:
     from rankscope.conventions.rules import Rules
     from rankscope.errors import RankscopeError
     from rankscope.settings.policy import Ties
-    from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
 
     Rank = Callable[[Rules], Rankings]
     Judged = Callable[[Rankings, int], dict[str, float]]
+    Regrade = Callable[[float], float]
 
 
 class Workbench:
@@ -45,7 +47,9 @@ class Workbench:
         grades: The different grades.
         policy: What is done where nothing else is said.
         files: The arguments of a command that reads this input.
-        cut: Makes a workbench for the run cut at a depth; none if documents have no ids.
+        vary: Makes a workbench for the same documents with other grades and the scores multiplied
+            by a number.
+        cut: Makes a workbench for the run cut at a depth; none for a table.
     """
 
     def __init__(
@@ -56,6 +60,7 @@ class Workbench:
         policy: Policy,
         *,
         files: str,
+        vary: Callable[[Regrade, int], Workbench],
         cut: Callable[[int], Workbench] | None = None,
     ) -> None:
         self.rank = rank
@@ -63,6 +68,7 @@ class Workbench:
         self.grades = grades
         self.policy = policy
         self.files = files
+        self.vary = vary
         self.cut = cut
         self._outcomes: dict[Rules, RuleOutcome | RankscopeError] = {}
 
@@ -81,9 +87,18 @@ class Workbench:
             own = replace(reading, score_type=rules.score_type)
             return rank_run(Rankings, held, kept, ties_of(rules.policy), own)
 
+        def rank_whole() -> Rankings:
+            return rank_run(Rankings, held, kept, ties_of(policy), reading)
+
+        def vary(regrade: Regrade, sign: int) -> Workbench:
+            judged = {
+                query: {doc: regrade(grade) for doc, grade in judgments.documents(number)}
+                for number, query in enumerate(held.query_texts)
+            }
+            return cls.of_run(judged, _copy_run(rank_whole(), sign=sign), Reading.read())
+
         def cut(depth: int) -> Workbench:
-            whole = rank_run(Rankings, held, kept, ties_of(policy), reading)
-            return cls.of_run(held, _cut(whole, depth), replace(reading, columns={}))
+            return cls.of_run(held, _copy_run(rank_whole(), depth=depth), Reading.read())
 
         return cls(
             rank,
@@ -91,6 +106,7 @@ class Workbench:
             judgments.grades(),
             policy,
             files=f"{_name(given, 'QRELS')} {_name(run, 'RUN')}",
+            vary=vary,
             cut=cut,
         )
 
@@ -110,8 +126,13 @@ class Workbench:
             return rankings
 
         usual = rank(None)
+
+        def vary(regrade: Regrade, sign: int) -> Workbench:
+            return cls.of_table(_copy_table(usual, regrade, sign), Reading.read())
+
         default = Policy(ties=usual.tie_policy)
-        return cls(rank_as, _judged_rows, usual.grades, default, files=_name(table, "TABLE"))
+        files = _name(table, "TABLE")
+        return cls(rank_as, _judged_rows, usual.grades, default, files=files, vary=vary)
 
     def evaluate(self, wanted: Iterable[Rules]) -> None:
         """Evaluate under each of these rules, for `outcome` to return."""
@@ -178,9 +199,11 @@ def _keep(found: Input, given: object) -> object:
     return given.read_all() if hasattr(given, "read_all") else given
 
 
-def _cut(rankings: Rankings, depth: int) -> dict[str, dict[str, float]]:
-    """Return the first documents of each list as a run."""
-    offsets, scores = rankings.offsets.tolist(), rankings.scores.tolist()
+def _copy_run(
+    rankings: Rankings, *, sign: int = 1, depth: int | None = None
+) -> dict[str, dict[str, float]]:
+    """Return lists as a run: their scores with this sign, and their first documents."""
+    offsets, scores = rankings.offsets.tolist(), (sign * rankings.scores).tolist()
     run = {}
     for number, query_id in enumerate(rankings.query_texts):
         start, stop = offsets[number : number + 2]
@@ -188,6 +211,19 @@ def _cut(rankings: Rankings, depth: int) -> dict[str, dict[str, float]]:
             docs = rankings.doc_texts(query_id)[:depth]
             run[query_id] = dict(zip(docs, scores[start:stop], strict=False))
     return run
+
+
+def _copy_table(rankings: Rankings, regrade: Regrade, sign: int) -> dict[str, list[Any]]:
+    """Return rankings as a table with other grades, and scores with this sign."""
+    queries, sizes = rankings.query_texts, np.diff(rankings.offsets)
+    columns: dict[str, list[Any]] = {
+        "query_id": np.repeat(queries, sizes).tolist(),
+        "relevance": [*map(regrade, rankings.relevance.tolist())],
+        "score": (sign * rankings.scores).tolist(),
+    }
+    if rankings.has_doc_ids:
+        columns["doc_id"] = [doc for query in queries for doc in rankings.doc_texts(query)]
+    return columns
 
 
 def _name(given: object, otherwise: str) -> str:
