@@ -20,6 +20,10 @@ __getattr__, _list_names, _names = defer(
     __name__,
     __file__,
     functions=("agreement", "bounds", "gate", "leaderboard", "losses", "power", "report"),
+    hints={
+        "read_run": "pass the path of the run, such as evaluate(qrels, 'bm25.run', 'nDCG@10'), or "
+        "hold it with Rankings.from_run(qrels, 'bm25.run')"
+    },
 )
 __all__ = [*_names, *_MEASURES]  # noqa: PLE0604 - they are strings
 

@@ -13,7 +13,7 @@ from types import FunctionType, ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
 
     import numpy as np
     import pyarrow as pa
@@ -56,7 +56,11 @@ IMPORTED = re.compile(r"^from (rankscope[.\w]*) import \(?\s*(\w+) as \2\b", re.
 
 
 def defer(
-    package: str, file: str, *, functions: Collection[str] = ()
+    package: str,
+    file: str,
+    *,
+    functions: Collection[str] = (),
+    hints: Mapping[str, str] | None = None,
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """Return the `__getattr__` and the `__dir__` of a package, and the names of its stub.
 
@@ -69,6 +73,7 @@ def defer(
         functions: The names that are those of submodules as well, which are imported here. Python
             sets the attribute of a package when it first imports a submodule; now that this is
             done, the name can stand for the function.
+        hints: What to write in place of names that there aren't.
 
     Returns:
         A function that imports what a name stands for, or the submodule of this name; one that
@@ -106,7 +111,7 @@ def defer(
             except ModuleNotFoundError as error:
                 if error.name != f"{package}.{name}":
                     raise
-                raise _no_attribute(package, name) from None
+                raise _no_attribute(package, name, (hints or {}).get(name, "")) from None
         setattr(sys.modules[package], name, value)
         return value
 
@@ -117,8 +122,9 @@ def defer(
     return get, list_names, sorted(modules)
 
 
-def _no_attribute(package: str, name: str) -> AttributeError:
-    return AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
+def _no_attribute(package: str, name: str, hint: str = "") -> AttributeError:
+    text = f"module {package!r} has no attribute {name!r}"
+    return AttributeError(f"{text}: {hint}" if hint else text, name=name)
 
 
 def missing(module: str) -> Exception:

@@ -16,14 +16,24 @@ if TYPE_CHECKING:
 
 MEANT = {
     "alpha": "interval",
+    "ci": "interval",
     "gold": "judgments",
     "k": "measures",
     "metric": "measures",
     "metrics": "measures",
+    "qid": "query",
     "qrels": "judgments",
     "references": "judgments",
+    "rel": "measures",
+    "relevance_level": "measures",
 }
-"""What other libraries call an argument; a cutoff stands in the name of a measure."""
+"""What other libraries call an argument."""
+IN_MEASURES = {
+    "k": "write the cutoff in the measure: 'nDCG@10'",
+    "rel": "write the relevance level in the measure: 'AP(rel=2)'",
+    "relevance_level": "write the relevance level in the measure: 'AP(rel=2)'",
+}
+"""What stands in the name of a measure."""
 POLICIES = ("ties", "empty", "missing", "unjudged", "unretrieved", "negative", "aggregate")
 POSITIONAL = re.compile(r"takes .*positional arguments? but \d+ (was|were) given$")
 UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w+)'$")
@@ -37,8 +47,8 @@ def refuse_argument(function: str, name: str, names: Iterable[str]) -> ArgumentE
     hint = f"did you mean {meant!r}?" if meant else f"its arguments are {', '.join(known)}"
     if name in POLICIES and "policy" in known:
         hint = f"write policy='{name}=…'"
-    elif name == "k" and meant == "measures":
-        hint = "write the cutoff in the measure: 'nDCG@10'"
+    elif name in IN_MEASURES and meant == "measures":
+        hint = IN_MEASURES[name]
     message = f"{function}() got an unexpected keyword argument {name!r}"
     error = ArgumentError(message, hint=hint, code="unknown_argument")
     error.argument, error.names = name, known

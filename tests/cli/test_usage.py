@@ -134,6 +134,40 @@ def test_a_misspelt_option_is_told_which_was_meant(program):
     assert b"Hint: did you mean --scores? Run rankscope compare --help" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["-l", "2"], "write the relevance level in the measure: -m 'AP(rel=2)'."),
+        (["--rel", "2"], "write the relevance level in the measure: -m 'AP(rel=2)'."),
+        (["-c"], "leave it out: queries that are not in the run count as 0."),
+        (["--metrics", "AP"], "did you mean -m nDCG@10?"),
+        (["--ties", "average"], "did you mean --policy ties=…?"),
+        (["--ci", "0.9"], "did you mean --interval 0.95?"),
+        (["-o", "values.tsv"], "redirect the output to a file: > values.tsv."),
+        (["--qid", "topic"], "name the column: --col query=qid."),
+        (["-x"], ""),
+    ],
+)
+def test_an_option_of_another_tool_is_told_what_to_write(words, hint, program):
+    done = program.run("eval", "qrels.txt", "bm25.run", *words)
+    check_error(done, 2, "usage")
+    said = f"Hint: {hint} Run rankscope eval" if hint else "Hint: run rankscope eval"
+    assert said in done.stderr.decode()
+
+
+def test_what_an_option_of_another_tool_means_is_what_it_is_told(program, qrels, run):
+    for words in (["-m", "AP(rel=2)"], ["--policy", "ties=average"], ["--interval", "0.95"]):
+        assert program.run("eval", qrels, run, *words).returncode == 0
+    # A command without measures has no levels of relevance.
+    assert b"relevance level" not in program.run("measures", "AP", "-l").stderr
+
+
+def test_a_command_that_there_is_not_is_told_which_does_it(program):
+    done = program.run("reconcile", "qrels.txt", "bm25.run")
+    check_error(done, 2, "usage")
+    assert b"rankscope conventions QRELS RUN -m nDCG@10 --got" in done.stderr
+
+
 def test_columns_in_one_word_are_asked_for_one_by_one(program, tmp_path):
     log = tmp_path / "log.csv"
     log.write_text("query_id,doc_id,score,relevance,country,device\nq,d,1,1,us,web\n")

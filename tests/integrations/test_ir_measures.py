@@ -73,6 +73,22 @@ THEIRS = [
 ]
 
 
+@pytest.mark.parametrize("measure", THEIRS, ids=str)
+def test_evaluate_takes_measures_of_ir_measures(measure):
+    qrels = {"q1": {"d1": 2, "d3": 1, "d9": 1}, "q3": {"d4": 1, "d5": 0}}
+    expected = ir_measures.calc_aggregate([measure], qrels, RUN)[measure]
+    for asked in (measure, [measure]):
+        (value,) = rs.evaluate(qrels, RUN, asked).means().values()
+        assert value == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_table_takes_measures_of_ir_measures():
+    table = {"qid": [1, 1, 1], "label": [0, 2, 1], "score": [3, 2, 1]}
+    for asked in (nDCG @ 2, [nDCG @ 2, RR]):
+        found = rs.evaluate(table, asked)
+        assert found["nDCG@2"] == rs.evaluate(table, "nDCG@2")["nDCG@2"]
+
+
 @pytest.fixture(scope="module")
 def cast21():
     folder = find("cast21")

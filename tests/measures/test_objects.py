@@ -269,7 +269,7 @@ def test_a_name_is_suggested_if_three_quarters_are_alike(name, hint):
 
 @pytest.mark.parametrize("limit", [1.0, 4.0])
 def test_a_value_is_outside_its_range_by_more_than_a_billionth(limit):
-    caller = _Caller("mine", len, vectorized=False, takes_k=False, limits=(0.0, limit))
+    caller = _Caller("mine", len, vectorized=False, named=None, limits=(0.0, limit))
     caller._check_limits([limit * (1 + 0.995e-9), -0.995e-9 * limit])
     for value in (limit * (1 + 1.005e-9), -1.005e-9 * limit):
         with pytest.raises(ValueError, match=f"expected a value from 0 to {limit:g}"):

@@ -31,6 +31,9 @@ ARGUMENTS = {
     "report(pathh)": (lambda: rs.report(QRELS, RUN, pathh="x.html"), "its arguments are judgments"),
     "compare(attribute)": (lambda: rs.compare(QRELS, RUNS, "RR", attribute=1), "'attributes'?"),
     "fuse(zzz)": (lambda: rs.fuse([RUN, RUN], zzz=1), "its arguments are runs, method, weights"),
+    "evaluate(ci)": (lambda: rs.evaluate(QRELS, RUN, "RR", ci=0.9), "'interval'?"),
+    "evaluate(rel)": (lambda: rs.evaluate(QRELS, RUN, "AP", rel=2), "'AP(rel=2)'"),
+    "evaluate(qid)": (lambda: rs.evaluate(TABLE, "RR", qid="topic"), "'query'?"),
     "from_table(combin)": (
         lambda: rs.Rankings.from_table(TABLE, labels="x", combin="sum"),
         "'combine'?",
@@ -51,6 +54,22 @@ def test_an_unknown_argument_is_an_error_with_a_hint(name):
     assert isinstance(caught.value, TypeError)
     assert isinstance(caught.value, rs.UsageError)
     assert str(copied(caught.value)) == str(caught.value)
+
+
+def test_what_is_no_function_is_told_what_to_write():
+    with pytest.raises(AttributeError, match="pass the path of the run") as caught:
+        rs.read_run  # noqa: B018 - it raises
+    assert caught.value.name == "read_run"
+    assert not hasattr(rs, "read_nothing")
+
+
+@pytest.mark.parametrize(
+    "values", [(EVALUATION, "RR"), (EVALUATION, EVALUATION), (["a"], ["b"]), (EVALUATION,)]
+)
+def test_power_is_told_that_it_takes_values(values):
+    with pytest.raises(rs.UsageError, match="expected the value") as caught:
+        rs.power(*values)
+    assert "power(a.per_query('AP'), b.per_query('AP'))" in caught.value.hint
 
 
 @pytest.mark.parametrize("settings", [{}, {"query": "q1"}])

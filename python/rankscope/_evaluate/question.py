@@ -12,7 +12,7 @@ from rankscope._inputs.recognition import is_table
 from rankscope.errors import MeasureError, UsageError
 from rankscope.hints import refuse_argument
 from rankscope.measures import Measure
-from rankscope.measures.reading import hold_measures, read_measures
+from rankscope.measures.reading import adopt, hold_measures, read_measures
 from rankscope.settings.reading import OPTIONS, Reading
 
 TYPE_CHECKING = False
@@ -82,12 +82,13 @@ def _read_as_measures(given: object) -> list[object] | None:
     Raises:
         MeasureError: They are names, but not all of measures, and no file has such a name.
     """
+    given = adopt(given)
     is_other = isinstance(given, bytes | os.PathLike | Mapping | Evaluation)
     # An iterator can hold the rows of a run, which would be used up.
     is_other = is_other or isinstance(given, Iterator) or is_table(given)
     if is_other or not isinstance(given, Iterable | Measure):
         return None
-    items = [given] if isinstance(given, str | Measure) else list(given)
+    items = [given] if isinstance(given, str | Measure) else [*map(adopt, given)]
     if not all(isinstance(each, str | Measure) for each in items):
         return None
     try:

@@ -21,6 +21,25 @@ WIDTH = 80
 MARGIN = 2
 
 
+LEVEL = "--measure", "write the relevance level in the measure: -m 'AP(rel=2)'."
+OUTPUT = "--measure", "redirect the output to a file: > values.tsv."
+OTHERS = {
+    "-l": LEVEL,
+    "--rel": LEVEL,
+    "--relevance-level": LEVEL,
+    "-c": ("--policy", "leave it out: queries that are not in the run count as 0."),
+    "-o": OUTPUT,
+    "--output": OUTPUT,
+    "--ci": ("--interval", "did you mean --interval 0.95?"),
+    "--qid": ("--col", "name the column: --col query=qid."),
+}
+"""Options of other tools: ours that does the same, and what to write."""
+
+
+COMMANDS = {"reconcile": "rankscope conventions QRELS RUN -m nDCG@10 --got 0.4863"}
+"""What to write in place of commands that there aren't."""
+
+
 MAY_BE_EMPTY = {"policy", "model", "version", "owner"}
 """No policy but the default, a model or version without a name, no team."""
 
@@ -137,19 +156,25 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise a `UsageError` that names the option that was probably meant, or the help."""
-        words = message.removeprefix("unrecognized arguments: ").split()
-        option = words[0].partition("=")[0]
-        closest = find_closest(option, self._option_string_actions, likeness=0.8)
-        if option[2:] in POLICIES and "--policy" in self._option_string_actions:
-            closest = f"--policy {option[2:]}=…"
-        elif MEANT.get(option[2:]) == "measures" and "-m" in self._option_string_actions:
-            closest = "-m nDCG@10"
-        is_option = message.startswith("unrecognized") and words[0].startswith("--")
         hint = f"run {self.prog} --help to see how to use it"
-        if is_option and closest:
-            hint = f"did you mean {closest}? {hint[0].upper()}{hint[1:]}"
-        mistake = UsageError(message, hint=hint, code="usage")
-        self._refuse(mistake)
+        words = message.removeprefix("unrecognized arguments: ").split()
+        if message.startswith("unrecognized") and words[0].startswith("-"):
+            meant = self._find_meant(words[0].partition("=")[0])
+            hint = f"{meant} {hint[0].upper()}{hint[1:]}" if meant else hint
+        self._refuse(UsageError(message, hint=hint, code="usage"))
+
+    def _find_meant(self, option: str) -> str:
+        """Return what to write in place of an option that there isn't, or an empty string."""
+        known = self._option_string_actions
+        needed, meant = OTHERS.get(option, ("", ""))
+        if meant and needed in known:
+            return meant
+        if option[2:] in POLICIES and "--policy" in known:
+            return f"did you mean --policy {option[2:]}=…?"
+        if MEANT.get(option[2:]) == "measures" and "--measure" in known:
+            return "did you mean -m nDCG@10?"
+        closest = find_closest(option, known, likeness=0.8) if option[:2] == "--" else None
+        return f"did you mean {closest}?" if closest else ""
 
     def refuse_empty(self, what: str) -> NoReturn:
         """Raise a `UsageError` for an empty argument, such as `"$EXTRA"` of a variable not set."""
@@ -178,7 +203,7 @@ class Parser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         known = [str(each) for each in action.choices]
-        closest = find_closest(value, known)
+        closest = COMMANDS.get(str(value)) or find_closest(value, known)
         what = f"{action.metavar}".lower()
         self._refuse(
             UsageError(

@@ -12,7 +12,7 @@ from rankscope.names import quote
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     from rankscope.typing import Second
 
@@ -34,7 +34,7 @@ def read_measures(given: Measures) -> tuple[list[Measure], int]:
             code="unknown_measure",
         )
     measures: list[Measure] = []
-    for one in given:
+    for one in map(adopt, given):
         measures += map(parse, split_text(one)) if isinstance(one, str) else [one]
     for one in measures:
         if not isinstance(one, Measure):
@@ -56,6 +56,12 @@ def read_measures(given: Measures) -> tuple[list[Measure], int]:
             code="same_name",
         )
     return once, len(measures) - len(once)
+
+
+def adopt(given: object) -> Any:  # noqa: ANN401 - of another library, or as it is
+    """Return a measure of ir_measures as ours, and anything else as it is."""
+    is_theirs = type(given).__module__.partition(".")[0] == "ir_measures"
+    return parse(given.NAME)(**given.params) if is_theirs else given  # type: ignore[attr-defined]  # it has
 
 
 def read_measure(given: Measures) -> Measure:

@@ -128,7 +128,8 @@ def power(
     if given == (standard_deviation is not None) or (values_a is None) != (values_b is None):
         raise UsageError(
             "expected the values of two systems, or standard_deviation",
-            hint="write power(values_a, values_b) or power(standard_deviation=0.2, n=250)",
+            hint="write power(a.per_query('AP'), b.per_query('AP')) with two evaluations, or "
+            "power(standard_deviation=0.2, n=250)",
             code="bad_parameter",
         )
     if values_a is not None and values_b is not None:
@@ -166,7 +167,15 @@ def _measure(
     paired: bool,
 ) -> tuple[int, tuple[float, ...]]:
     """Return the number of queries and the standard deviations of values."""
-    one, other = (np.asarray(values, dtype=np.float64).ravel() for values in (values_a, values_b))
+    try:
+        one, other = (np.asarray(each, dtype=np.float64).ravel() for each in (values_a, values_b))
+    except (TypeError, ValueError):
+        raise UsageError(
+            "expected the value of each query for two systems, found "
+            f"{type(values_a).__name__} and {type(values_b).__name__}",
+            hint="write power(a.per_query('AP'), b.per_query('AP')) with two evaluations",
+            code="bad_parameter",
+        ) from None
     if paired and len(one) != len(other):
         raise UsageError(
             f"expected the values of the same queries, found {len(one)} and {len(other)} values",
