@@ -23,6 +23,7 @@ from ir_measures import (  # noqa: E402 - only where it is installed
     P_IA,
     RBP,
     RR,
+    Accuracy,
     Bpref,
     IPrec,
     NumQ,
@@ -71,6 +72,21 @@ THEIRS = [
     NumRet,
     NumRelRet,
 ]
+
+
+def test_accuracy_counts_queries_for_which_it_is_undefined_as_the_page_says():
+    qrels = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1}, "q3": {"a": 1}}
+    run = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"b": 1.0}}
+    ours = make_provider().calc_aggregate([Accuracy], qrels, run)[Accuracy]
+    alone, beside = (
+        ir_measures.calc_aggregate(asked, qrels, run)[Accuracy]
+        for asked in ([Accuracy], [Accuracy, AP])
+    )
+    assert (ours, alone, beside) == (1 / 3, 1, 1 / 3)
+    with pytest.raises(ZeroDivisionError):
+        ir_measures.calc_aggregate([Accuracy], {"q": {"a": 1}}, {"q": {"a": 1.0}})
+    relevant = make_provider().calc_aggregate([Accuracy], {"q": {"a": 1}}, {"q": {"a": 1.0}})
+    assert relevant == {Accuracy: 1}
 
 
 @pytest.mark.parametrize("measure", THEIRS, ids=str)

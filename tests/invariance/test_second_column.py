@@ -297,6 +297,37 @@ def test_other_measures_take_the_highest_grade_and_a_note_says_so():
     assert [note.code for note in found.notes] == ["subtopics_joined"]
 
 
+ONE, OTHER = {"a": 1, "b": 1}, {"c": 1, "d": 0}
+
+
+@pytest.mark.parametrize(
+    ("qrels", "is_noted"),
+    [
+        ({"q": {"0": ONE}, "r": {"0": OTHER}}, True),
+        ({"q": {"1": ONE}, "r": {"2": OTHER}}, True),
+        ({"q": {"1": ONE}, "r": {"2": OTHER, "3": {"e": 2}}}, False),
+        ({"q": {"1": ONE}, "r": {"2": OTHER, "3": OTHER}}, False),
+        ({"q": {"1": {"a": 1}, "2": {"b": 1}}}, False),
+    ],
+)
+def test_judgments_without_subtopics_are_noted(tmp_path, qrels, is_noted):
+    rows = [
+        (query, topic, doc, grade)
+        for query, topics in qrels.items()
+        for topic, docs in topics.items()
+        for doc, grade in docs.items()
+    ]
+    path = tmp_path / "qrels"
+    path.write_text("".join("{} {} {} {}\n".format(*row) for row in rows), encoding="utf-8")
+    run = {"q": {"x": 3.0, "a": 2.0, "b": 1.0}, "r": {"c": 1.0}}
+    for judged in (qrels, rows, path):
+        found = rankscope.evaluate(judged, run, "alpha_nDCG@10")
+        assert found.diagnostics.get("one_subtopic", 0) == is_noted * len(qrels)
+    read = rankscope.read_qrels(path, subtopics=True)
+    noted = rankscope.evaluate(read, run, "alpha_nDCG@10").diagnostics
+    assert ("one_subtopic" in noted) == is_noted
+
+
 def test_judgments_of_subtopics_are_not_taken_for_others(tmp_path):
     path = tmp_path / "qrels.txt"
     run = {"q": {"a": 1.0}}

@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from rankscope._core import Judgments
     from rankscope._inputs.reading import Note
     from rankscope.measures.reading import Measures
     from rankscope.settings.reading import Reading
@@ -31,6 +32,8 @@ def read_qrels(given: InputLike, reading: Reading, second: Second = "") -> Qrels
     notes: list[Note] = []
     with watch(found, reading.progress) as tell:
         judgments, source = read_judgments(found, reading, notes=notes, second=second, tell=tell)
+    if judgments.subtopics() and _have_one_subtopic(judgments):
+        notes.append(("one_subtopic", len(judgments.query_ids()), 0))
     queries = Queries(
         found.name,
         reading.duplicates,
@@ -40,6 +43,20 @@ def read_qrels(given: InputLike, reading: Reading, second: Second = "") -> Qrels
         judgments.subtopics() or 0,
     )
     return Qrels(judgments, queries)
+
+
+def _have_one_subtopic(judgments: Judgments) -> bool:
+    """Check whether each query has one subtopic, which any relevant document then covers."""
+    from rankscope._core import evaluate_dict  # noqa: PLC0415 - only for measures of diversity
+    from rankscope._evaluate.settings import Settings  # noqa: PLC0415 - see above
+
+    judged = [dict(judgments.documents(at)) for at in range(len(judgments.query_ids()))]
+    if judgments.subtopics() != sum(map(len, judged)):  # a document has several
+        return False
+    best = ({max(docs, key=docs.__getitem__): 1.0} for docs in judged)
+    run = dict(zip(judgments.query_ids(), best, strict=True))
+    plan = Settings(measures="StRecall", policy="empty=one").request().plan()
+    return evaluate_dict(judgments, plan, run).means() == [1.0]
 
 
 def load_qrels_for(

@@ -64,6 +64,8 @@ SENTENCES = {
     "n_no_relevant": "judged queries without a relevant document: {count} (empty={empty})",
     "subtopics_joined": "judgments by subtopic: {count}; measures that know no subtopics take the "
     "highest grade of each document",
+    "one_subtopic": "queries with a single subtopic, as in judgments without subtopics: {count}; "
+    "measures of diversity then count each further relevant document less",
     "tied_scores": "queries whose documents all have the same score: {count} (ties={ties})",
     "all_unjudged": "retrieved documents of judged queries, none of which is judged: {count}",
     "lists_unjudged": "queries of the run none of whose retrieved documents is judged: {count}",

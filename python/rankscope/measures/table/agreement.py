@@ -36,8 +36,8 @@ ROWS = (
             Name(
                 "Accuracy",
                 takes=("k", "rel"),
-                note="It leaves out queries for which it is undefined, and fails if all documents "
-                "are relevant.",
+                note="Computed alone, it leaves out queries for which it is undefined. It fails if "
+                "all documents are relevant.",
             ),
         ),
         claims=frozenset({"cutoff_local", "binary"}),
