@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import rankscope as rs
 from rankscope import AP, DCG, ERR, RR, P, R, Rankings, RankscopeError, nDCG
+from rankscope.cli import main
 from rankscope.conventions import TABLE, find
 from rankscope.errors import UsageError
 from rankscope.measures import TABLE as MEASURES
@@ -49,6 +50,55 @@ def test_a_measure_is_found_by_both_its_names():
     assert len(set(values)) == 1
     assert nDCG @ 3 in evaluation
     assert nDCG @ 4 not in evaluation
+
+
+RELEVANT = (75, 69, 16, 47, 77, 60, 80, 74)
+"""Retrieved relevant documents by query, with a mean P@1000 of 0.06225."""
+
+
+def add_up(values):
+    """Return the sum that is rounded after each value."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+@pytest.mark.parametrize("convention", ["trec_eval", "trec_eval@10.0"])
+def test_means_of_trec_eval_have_its_last_digit(convention, tmp_path, capsys):
+    qrels = {f"q{at}": {f"d{doc}": 1 for doc in range(n)} for at, n in enumerate(RELEVANT)}
+    run = {query: {doc: 9.0 - int(doc[1:]) for doc in docs} for query, docs in qrels.items()}
+    mean = add_up(count / 1000 for count in RELEVANT) / 8
+    assert (f"{mean:.4f}", f"{math.fsum(RELEVANT) / 8000:.4f}") == ("0.0623", "0.0622")
+    # trec_eval adds up by the order of IDs, whatever the order in the files.
+    reverse = dict(reversed(qrels.items()))
+    for judged in (qrels, reverse):
+        found = rs.evaluate(judged, run, P @ 1000, convention=convention, interval=0.95)
+        assert found[P @ 1000] == mean
+        rankings = Rankings.from_run(judged, run)
+        assert rankings.evaluate(P @ 1000, convention="trec_eval@10.0")[P @ 1000] == mean
+    assert rs.evaluate(reverse, run, P @ 1000)[P @ 1000] == math.fsum(RELEVANT) / 8000
+    files = write_qrels(tmp_path / "qrels", reverse), write_run(tmp_path / "run", run)
+    assert main(["eval", *files, "-m", "P@1000", "--convention", convention]) == 0
+    assert main(["trec_eval", "-m", "P.1000", *files]) == 0
+    ours, theirs = capsys.readouterr().out.splitlines()
+    assert (ours.split()[-1], theirs.split()[-1]) == ("0.0623", "0.0623")
+
+
+def test_sums_are_rounded_for_means_only_and_of_queries_with_a_value():
+    qrels = {f"q{at}": {"a": 1, "b": at % 2} for at in range(7)}
+    run = {query: {"x": 2.0, "b": 1.0, "a": 0.0} for query in [*qrels][:-1]}
+    asked = [AP, "NumRelRet", "GMAP"]
+    found = rs.evaluate(qrels, run, asked, convention="trec_eval")
+    exact = rs.evaluate(qrels, run, asked, policy="missing=skip")
+    values = found.per_query_list(AP)[:-1]
+    assert found[AP] == add_up(values) / 6 != exact[AP] == math.fsum(values) / 6
+    assert [found[name] for name in asked[1:]] == [exact[name] for name in asked[1:]]
+    whole = rs.evaluate(qrels, run, AP, convention="trec_eval", policy="missing=zero")
+    assert whole[AP] == add_up(values) / 7
+    weights = dict.fromkeys(qrels, 1.0) | {"q0": 2.0}
+    weighted = rs.evaluate(qrels, run, AP, convention="trec_eval", weights=weights)[AP]
+    assert weighted == pytest.approx((math.fsum(values) + values[0]) / 7)
 
 
 def test_measures_that_become_one_are_evaluated_once():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import partial, reduce
+from operator import add
 
 from rankscope._core import EMPTY_VALUES, Plan
 from rankscope._evaluate.evaluation import Counts, Evaluation
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from rankscope._evaluate.settings import Request
     from rankscope._inputs.qrels import Qrels, Queries
     from rankscope._inputs.reading import Note
+    from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.estimate import Estimate
     from rankscope.settings.reading import Reading
@@ -182,16 +184,35 @@ def make_evaluation(
         }
     if settings.strict:
         refuse_diagnostics(notes)
+    means = answer.means()
+    row = request.convention
+    if row and row.adds_in_order and known.weights is None and request.policy.aggregate == "mean":
+        means = _add_in_order(answer, request.measures, order_queries(queries.read_ids()))
     return Evaluation(
         request,
         answer,
         queries,
         counts=counts,
         notes=notes,
+        means=means,
         estimates=estimates,
         attributes=known.slices,
         slices=make_slices(answer, request.measures, known.slices, estimate, queries.source),
     )
+
+
+def _add_in_order(
+    answer: CoreEvaluation, measures: Sequence[Measure], order: Sequence[int]
+) -> list[float]:
+    """Return means whose sums are rounded after each query."""
+    means = answer.means()
+    for at, count in enumerate(answer.denominators()):
+        if measures[at].row.level == "query" and measures[at].row.mean == "mean":
+            values = memoryview(answer.values(at)).cast("d")
+            defined = (values[query] for query in order if not math.isnan(values[query]))
+            # `sum` rounds once from Python 3.12 on.
+            means[at] = reduce(add, defined, 0.0) / count if count else math.nan
+    return means
 
 
 def describe_answer(

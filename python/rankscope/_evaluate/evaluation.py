@@ -81,6 +81,7 @@ class Evaluation(Exported, Mapping[str, float]):
         *,
         counts: Counts,
         notes: Sequence[Diagnostic],
+        means: Sequence[float] | None = None,
         estimates: Mapping[str, Estimate] | None = None,
         slices: Slices | None = None,
         attributes: Sequence[Groups] = (),
@@ -88,7 +89,7 @@ class Evaluation(Exported, Mapping[str, float]):
         self._request, self._answer, self._queries = request, answer, queries
         self._counts, self._notes = counts, tuple(notes)
         self._index = {measure.name: index for index, measure in enumerate(request.measures)}
-        self._means = tuple(answer.means())
+        self._means = tuple(answer.means() if means is None else means)
         self._estimates = dict(estimates or {})
         self._slices, self._attributes = slices, tuple(attributes)
 

@@ -159,6 +159,8 @@ class Convention:
         places: The number of decimal places to which the library rounds values of queries, or
             `None`. rankscope doesn't round.
         computes_in: The precision in which the library computes; rankscope uses double precision.
+        adds_in_order: Whether means are sums that are rounded after each query, in the order of
+            their IDs. Other sums are exact.
         options: The settings that the library leaves to its user.
         notes: Further notes, as sentences.
         bugs: Bugs of the library that the convention doesn't reproduce.
@@ -177,6 +179,7 @@ class Convention:
     score_type: ScoreType = "float64"
     places: int | None = None
     computes_in: ScoreType = "float64"
+    adds_in_order: bool = False
     options: tuple[Option, ...] = ()
     notes: tuple[str, ...] = ()
     bugs: tuple[Bug, ...] = ()

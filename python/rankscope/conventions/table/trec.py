@@ -55,6 +55,11 @@ FRACTIONAL_GAINS = Bug(
     "In a table of gains, gains that differ by less than 1 are sorted as equal, so the ideal is "
     "wrong: the nDCG of a perfect list can be 0.",
 )
+ADDED = (
+    "Its means are sums that are rounded after each query, in the order of query IDs, as they are "
+    "with this convention. Sums of rankscope are exact without it. So a mean of 0.06225 is printed "
+    "as 0.0622 or as 0.0623."
+)
 TREC_NOTES = (
     "A grade below 0 means that a document was pooled but not judged.",
     "Its relevance level doesn't change nDCG.",
@@ -109,8 +114,9 @@ ROWS = (
         ),
         truncates=True,
         score_type="float32",
+        adds_in_order=True,
         options=(WITH_MISSING,),
-        notes=(*TREC_NOTES, "Scores are compared in single precision."),
+        notes=(*TREC_NOTES, ADDED, "Scores are compared in single precision."),
         bugs=(FRACTIONAL_GAINS,),
         sources=(
             "the sources of trec_eval 9.0.8, which pytrec-eval-terrier 0.5.11 compiles and runs",
@@ -147,9 +153,11 @@ ROWS = (
             Form(measure="Unjudged", takes=("k",)),
         ),
         truncates=True,
+        adds_in_order=True,
         options=(WITH_MISSING,),
         notes=(
             *TREC_NOTES,
+            ADDED,
             "Its interpolated precision rounds to the nearest number of documents.",
         ),
         bugs=(
