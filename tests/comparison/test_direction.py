@@ -91,24 +91,6 @@ def test_a_gate_refuses_measures_of_which_higher_values_are_not_better(name):
         rs.gate(QRELS, GOOD, BAD, {name: 0.1})
 
 
-@pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.name)
-def test_a_gate_of_a_comparison_refuses_them_too(row):
-    measure = default_measure(row)
-    if measure.better == "higher" and measure.row.mean == "mean":
-        return
-    values = {"query_id": QUERIES, "low": LOW * 10, "high": HIGH * 10}
-    found = rs.compare(values, measure.name, values=True, range=None, better=measure.better)
-    with pytest.raises(rs.UsageError, match="can't have a budget"):
-        rs.gate(found, budgets={measure: 0.1})
-
-
-def test_a_gate_of_a_comparison_goes_by_its_direction():
-    values = {"query_id": QUERIES, "low": LOW * 10, "high": HIGH * 10}
-    found = rs.compare(values, "nDCG@10", values=True, better="lower")
-    with pytest.raises(rs.UsageError, match="a drop of it is an improvement"):
-        rs.gate(found, budgets={"nDCG@10": 0.1})
-
-
 def test_a_measure_of_your_own_has_its_direction_everywhere():
     mine = rs.measure("LengthOfList", lambda grades: float(len(grades)), better="lower")
     short = {query: {"a": 1.0} for query in QUERIES}
