@@ -798,7 +798,7 @@ def invert_flips(
         ]
     ],
     count: int,
-    levels: Sequence[float],
+    level: float,
     margin: float,
     flips: int,
     seed: int,

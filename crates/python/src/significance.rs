@@ -64,7 +64,7 @@ pub(super) fn invert_flips(
     py: Python<'_>,
     families: Vec<(GivenFamily, PyBuffer<f64>)>,
     count: usize,
-    levels: Vec<f64>,
+    level: f64,
     margin: f64,
     flips: usize,
     seed: u64,
@@ -79,15 +79,12 @@ pub(super) fn invert_flips(
         }
         read.push((read_family(py, &units, &values, systems, pairs, count)?, sizes));
     }
-    if levels.len() != read.iter().map(|(family, _)| family.pairs().len()).sum::<usize>() {
-        return Err(refuse());
-    }
     let draws = Draws { units: count, flips, seed, threads };
     Watch::checking(check).run(py, |watch| {
         let mut found = Vec::new();
         for (family, sizes) in &read {
             invert::invert_pairs(family, sizes, draws, watch, |inverted| {
-                let (lower, upper) = inverted.interval(levels[found.len()]);
+                let (lower, upper) = inverted.interval(level);
                 let [below, above] = [-margin, margin].map(|mean| inverted.p_value(mean));
                 found.push((lower, upper, below, above));
             })?;

@@ -43,9 +43,9 @@ QUERIES = 1000
 TESTS = ("t", "permutation", "wilcoxon")
 MARGIN_SIZES = (5, 10, 20, 60, 200)
 FEWEST_DENSE, RUNS_OF_FAMILY = 6, 8
-FURTHER_OUT = 7
-"""How many times as many queries skewed differences of eight runs need: the error of a tail grows
-with the third power of its quantile, and shrinks with the root of n (Edgeworth)."""
+ONE_SIDED, FURTHER_OUT = 2, 7
+"""How many times as many queries one end of an interval needs, and that of eight runs: the error of
+a tail grows with the third power of its quantile, and shrinks with the root of n (Edgeworth)."""
 FOUND = 0.7
 """So often a gate of 200 queries finds a drop far beyond its budget, and passes a gain."""
 POWER = 0.8
@@ -139,7 +139,7 @@ def _margin(world: World, trials: int) -> list[Row]:
             wrong = find_verdicts(world, n, -margin, margin, runs=runs, trials=trials)
             right = find_verdicts(world, n, 0.0, margin, runs=runs, trials=trials)
             # With fewer than six queries, bounded intervals decide.
-            units = n if runs == 1 else n / FURTHER_OUT
+            units = n / (ONE_SIDED if runs == 1 else FURTHER_OUT)
             is_promised = n < FEWEST_DENSE or tilt(world, -margin).is_dense(units)
             for name, rate in (("not worse", wrong.not_worse), ("equivalent", wrong.equivalent)):
                 shown = show(rate, trials)

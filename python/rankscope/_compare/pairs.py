@@ -50,7 +50,7 @@ class TestedPairs:
         p: Its two-sided p-value.
         smallest_p: The smallest one that its data can give.
         p_corrected: The corrected p-values.
-        levels: The levels of intervals that agree with them.
+        level: The level of each interval that agrees with them.
         tested: What the test says of all pairs.
     """
 
@@ -59,7 +59,7 @@ class TestedPairs:
     p: Numbers
     smallest_p: Numbers
     p_corrected: Numbers
-    levels: list[float]
+    level: float
     tested: Tested
 
     __test__ = False  # not a class of tests, for pytest
@@ -91,8 +91,8 @@ def find_p_values(
         if promises[-1] == "bounded":
             tails = find_tails("bounded", differences, case, NO_FLIPS, 0.0)
             p[at], smallest[at] = min(2 * min(tails), 1.0), 2.0 ** (1 - case.units)
-    corrected, levels = correct_pairs(p, tested, choices)
-    return TestedPairs(promises, tested.statistic, p, smallest, corrected, levels, tested)
+    corrected, level = correct_pairs(p, tested, choices)
+    return TestedPairs(promises, tested.statistic, p, smallest, corrected, level, tested)
 
 
 def find_differences(case: Cases, baseline: int, run: int) -> Numbers:
@@ -124,7 +124,7 @@ def compare_values(
     if "dense" in tests.promises:
         inverted = invert_pairs(
             [make_family(case, pairs) for case in cases],
-            levels=tests.levels,
+            level=tests.level,
             margin=choices.margin or 0.0,
             permutations=choices.permutations,
             seed=choices.interval.seed,
@@ -178,7 +178,7 @@ def _compare_pair(
     theirs, ours = (case.values[number] for number in pair)
     differences = find_differences(case, *pair)
     limits, promise = case.measure.range_of_difference, tests.promises[at]
-    interval = replace(choices.interval, level=tests.levels[at], method="bounded")
+    interval = replace(choices.interval, level=tests.level, method="bounded")
     bounds = estimate_as_named(differences, case, limits, interval)
     if promise == "dense":
         estimate = estimate_dense(differences, case, limits, inverted, interval)

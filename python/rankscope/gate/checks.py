@@ -342,7 +342,7 @@ def _find_interval(
     cases = replace(sample.cases, values=rows)
     [inverted] = invert_pairs(
         [make_family(cases, [(0, 1)])],
-        levels=[interval.level],
+        level=interval.level,
         seed=interval.seed,
         slices=sample.slices,
         threads=sample.threads,

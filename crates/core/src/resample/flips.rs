@@ -59,8 +59,7 @@ impl Family {
         &self.units
     }
 
-    /// The pairs of systems that are compared.
-    pub fn pairs(&self) -> &[(usize, usize)] {
+    pub(super) fn pairs(&self) -> &[(usize, usize)] {
         &self.pairs
     }
 

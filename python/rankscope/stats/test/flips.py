@@ -85,7 +85,7 @@ NO_FLIPS = Inverted(-math.inf, math.inf, 1.0, 1.0)
 
 
 def invert_flips(
-    families: Sequence[Family], sampling: Sampling, *, levels: Sequence[float], margin: float
+    families: Sequence[Family], sampling: Sampling, *, level: float, margin: float
 ) -> list[Inverted]:
     """Return which mean differences the test doesn't reject, for all pairs of all families.
 
@@ -96,7 +96,7 @@ def invert_flips(
     flips = count_drawn(families, sampling)
     given = [*map(_read, families)]
     seed, threads = sampling.seed, sampling.threads
-    found = invert(given, count, levels, margin, flips, seed, threads, sampling.check)
+    found = invert(given, count, level, margin, flips, seed, threads, sampling.check)
     return [Inverted(*each) for each in found]
 
 

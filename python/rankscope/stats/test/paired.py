@@ -68,25 +68,24 @@ def test_pairs(
 def invert_pairs(
     families: Sequence[Family],
     *,
-    levels: Sequence[float],
+    level: float,
     margin: float = 0.0,
     **drawn: Unpack[Drawn],
 ) -> list[Inverted]:
     """Return which mean differences the permutation test doesn't reject, for each pair.
 
-    The arguments are those of `test_pairs`, whose permutations are used, and the level of the
-    interval of each pair.
+    The arguments are those of `test_pairs`, whose permutations are used.
 
     Examples:
         >>> import numpy as np
         >>> from rankscope.stats.test.family import Family
         >>> values = np.array([[0.1, 0.4, 0.2, 0.3, 0.2, 0.1], [0.3, 0.5, 0.5, 0.4, 0.6, 0.7]])
         >>> family = Family(values=values, sizes=np.ones(6), pairs=[(0, 1)])
-        >>> [found] = invert_pairs([family], levels=[0.9])
+        >>> [found] = invert_pairs([family], level=0.9)
         >>> round(found.lower, 4), round(found.upper, 4)
         (0.1, 0.45)
     """
-    return invert_flips(families, _read_sampling(drawn), levels=levels, margin=margin)
+    return invert_flips(families, _read_sampling(drawn), level=level, margin=margin)
 
 
 def _warn_of_floor(found: Tested) -> list[str]:
