@@ -162,53 +162,20 @@ def test_what_was_made_of_texts_is_noted():
     assert evaluate("ILD@5", items=known).notes == found.notes
 
 
-def test_other_ways_to_write_several_categories_are_seen():
+def test_a_printed_list_is_no_category():
     genres = MOVIES[["movieId", "genres"]]
     printed = genres.assign(genres=genres.genres.str.split("|").map(str))
     with pytest.raises(rankscope.FormatError, match="the text of a list") as caught:
         evaluate("ILD", items=printed)
     assert "table['genres'].map(ast.literal_eval)" in str(caught.value.hint)
-    commas = genres.assign(genres=genres.genres.str.replace("|", ", "))
-    found = evaluate("ILD", items=commas)
-    assert found.diagnostics["categories_with_commas"] == genres.genres.nunique()
-    of_each = dict(zip(commas.movieId, commas.genres, strict=True))
-    assert evaluate("ILD", items=of_each).diagnostics == found.diagnostics
 
 
-@pytest.mark.parametrize("extra", [[], ["Comedy Action Drama"], ["War"]])
-def test_genres_with_blanks_are_noted(extra):
-    genres = MOVIES.genres.str.replace("|", " ").tolist()
-    genres[: len(extra)] = extra
-    of_each = dict(zip(MOVIES.movieId, genres, strict=True))
-    count = len({each for each in genres if " " in each})
-    for items in (of_each, MOVIES[["movieId"]].assign(genres=genres)):
-        found = evaluate("ILD", items=items)
-        assert found.diagnostics == {"categories_with_blanks": count}
-        assert "separate several by |" in str(found.notes[-1])
-
-
-@pytest.mark.parametrize(
-    "names", [["Science Fiction", "Film Noir", "War"], ["Home Office", "Home Garden", "Men Shoes"]]
-)
-def test_names_with_blanks_are_not(names):
-    items = {item: names[item % len(names)] for item in GENRES}
-    assert evaluate("ILD", items=items).diagnostics == {}
-
-
-def test_numbers_of_another_scale_are_noted(tmp_path):
-    flags = pd.DataFrame(
-        {name: [float(name in genres) for genres in GENRES.values()] for name in ("Action", "War")}
-    ).assign(movieId=[*GENRES], title=MOVIES.title)
-    table = flags.assign(year=range(1990, 2020), score=0.5)
-    table.to_csv(tmp_path / "items.csv", index=False)
-    for items in (table, tmp_path / "items.csv"):
-        found = evaluate("ILD(distance='euclidean')", items=items)
-        assert found.diagnostics == {"item_names": 1, "item_scales": 1}
-        assert "numbers of 'year' are at least 10 times" in str(found.notes[-1])
-    assert evaluate("ILD", items=flags).diagnostics == {"item_names": 1}
-    vectors = pd.DataFrame(np.random.default_rng(7).normal(size=(30, 16))).add_prefix("v")
-    vectors = vectors.assign(movieId=[*GENRES])
-    assert evaluate("ILD", items=vectors).diagnostics == {}
+@pytest.mark.parametrize("sign", [", ", " "])
+def test_only_a_bar_separates_categories(sign):
+    genres = MOVIES.genres.str.replace("|", sign)
+    for items in (dict(zip(MOVIES.movieId, genres, strict=True)), MOVIES.assign(genres=genres)):
+        known = rankscope.read_items(items)
+        assert max(known.parts[-1][-1]) + 1 == genres.nunique()
 
 
 @pytest.mark.parametrize("history", [{}, HISTORY.head(0), [], b""])

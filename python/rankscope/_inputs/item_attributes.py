@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
-from statistics import median_low
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,15 +16,15 @@ from rankscope.names import quote
 from rankscope.output.diagnostics import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
 
     from rankscope._inputs.columns import IdColumn
+    from rankscope._inputs.doubles import Foreign
     from rankscope.output.diagnostics import Diagnostic
 
-    Foreign: TypeAlias = Any  # an array of Arrow
     Described: TypeAlias = (
         tuple[IdColumn, int, NDArray[np.float64]]
         | tuple[IdColumn, NDArray[np.int64], NDArray[np.int64]]
@@ -41,8 +39,6 @@ FEWEST_NAMED = 20
 """Fewer items may have a category of their own by chance."""
 NAMED = 0.9
 """The share of different texts from which they are names of items, such as titles."""
-OTHER_SCALE = 10
-"""Numbers that are so many times as large as most others are noted."""
 
 
 def describe_mapping(items: Mapping[Any, Any], notes: list[Diagnostic]) -> Described:
@@ -50,12 +46,11 @@ def describe_mapping(items: Mapping[Any, Any], notes: list[Diagnostic]) -> Descr
     values = list(items.values())
     if not all(isinstance(value, str | None) for value in values):
         values = [value.split(SEPARATOR) if isinstance(value, str) else value for value in values]
-        values = [list(value) if _is_list(value) else value for value in values]
+        values = [
+            list(value) if isinstance(value, Iterable) and not isinstance(value, bytes) else value
+            for value in values
+        ]
     return describe_columns(read_ids(list(items), "items"), {"items": values}, notes)
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, Iterable) and not isinstance(value, bytes)
 
 
 def describe_columns(
@@ -76,7 +71,6 @@ def describe_columns(
         vectors = _read_vectors(*arrays.values())
     elif set(kinds.values()) == {"number"}:
         vectors = np.column_stack(list(map(_to_numbers, arrays.values())))
-        _note_scales([*arrays], vectors, notes)
     else:
         raise _no_attributes(", ".join(f"{quote(name)} ({kind})" for name, kind in kinds.items()))
     if np.isinf(vectors).any():
@@ -111,35 +105,14 @@ def _holds_names(column: Foreign) -> bool:
 
 
 def _check_texts(name: str, texts: Foreign, notes: list[Diagnostic]) -> None:
-    """Note texts that are split, and other signs that a text names several categories."""
+    """Note texts that are split, and refuse those of printed lists."""
     printed = texts.filter(pc.match_substring_regex(texts, PRINTED_LIST))
     if len(printed):
         text = quote(printed[0].as_py())
         hint = f"separate categories by |, or pass lists: table[{name!r}].map(ast.literal_eval)"
         raise _refuse(f"expected categories in {name}, found the text of a list, {text}", hint)
-    distinct = texts.unique()
-    signs = {
-        "categories_split": pc.sum(pc.match_substring(texts, SEPARATOR)).as_py(),
-        "categories_with_commas": pc.sum(pc.match_substring_regex(distinct, "[,;]")).as_py(),
-        "categories_with_blanks": sum(_are_lists_with_blanks(distinct.to_pylist())),
-    }
-    codes = [code for code, count in signs.items() if count][:1]
-    notes += [describe(code, signs[code], {"column": name}, file="items") for code in codes]
-
-
-def _are_lists_with_blanks(texts: Sequence[str]) -> list[bool]:
-    """Return which texts, such as `Animation Comedy`, have words that are categories of others.
-
-    Either all words are in other texts, or one begins another text or is all of it. The words of a
-    name, such as `Science Fiction`, are seldom elsewhere, and keep their places.
-    """
-    split = [text.split() for text in texts]
-    counts = Counter(word for words in split for word in {*words})
-    moved = {words[0] for words in split if words} & {word for words in split for word in words[1:]}
-    return [
-        len(words) > 1 and (not moved.isdisjoint(words) or all(counts[word] > 1 for word in words))
-        for words in split
-    ]
+    if count := pc.sum(pc.match_substring(texts, SEPARATOR)).as_py():
+        notes.append(describe("categories_split", count, {"column": name}, file="items"))
 
 
 def _describe_categories(
@@ -182,18 +155,6 @@ def _read_vectors(lists: Foreign) -> NDArray[np.float64]:
     vectors = np.full((len(counts), sizes[0]), np.nan)
     vectors[counts > 0] = _to_numbers(lists.flatten()).reshape(-1, sizes[0])
     return vectors
-
-
-def _note_scales(
-    names: Sequence[str], numbers: NDArray[np.float64], notes: list[Diagnostic]
-) -> None:
-    """Note columns whose numbers are far larger than those of most others, such as years."""
-    sizes = np.fmax.reduce(abs(numbers), axis=0, initial=0)
-    usual = median_low(sizes[sizes > 0].tolist() or [0.0])
-    large = [quote(names[at]) for at in np.flatnonzero(sizes >= OTHER_SCALE * usual).tolist()]
-    if large and usual:
-        settings = {"column": ", ".join(large), "factor": OTHER_SCALE}
-        notes.append(describe("item_scales", len(large), settings, file="items"))
 
 
 def _no_attributes(found: str) -> FormatError:

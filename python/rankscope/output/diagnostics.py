@@ -40,12 +40,6 @@ SENTENCES = {
     "it isn't used as categories",
     "item_names_alone": "nearly every item has a category of its own in {column}, so that no two "
     "items are alike: {count} categories",
-    "categories_with_commas": "categories of {column} with a comma or semicolon, each of which "
-    "counts as one: {count}; separate several by |",
-    "categories_with_blanks": "categories of {column} with blanks, each of which counts as one, "
-    "although their words are in several: {count}; separate several by |",
-    "item_scales": "the numbers of {column} are at least {factor} times as large as those of most "
-    "other columns, so that distances between items depend on little else",
     "categories_split": "texts of {column} that name several categories, separated by |: {count}",
     "uneven_samples": "queries that only some of the rankings have, averaged over those: {count}",
     "items_undefined": "queries for which {name} is undefined, left out of its mean: {count}",
