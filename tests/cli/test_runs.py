@@ -362,7 +362,7 @@ def on_terminal(program, *words):
 AT_ONCE = """
 import sys
 from rankscope.cli import main
-from rankscope._inputs import progress
+from rankscope.output import progress
 progress.AFTER_SECONDS = 0
 sys.exit(main())
 """

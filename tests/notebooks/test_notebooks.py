@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 import rankscope as rs
-from rankscope._inputs import progress
-from rankscope._inputs.progress import ProgressBar
+from rankscope.output import progress
 from rankscope.output.html import FIRST_ROWS, MOST_ROWS
+from rankscope.output.progress import ProgressBar
 from rankscope.output.table import Table
 
 from tests.notebooks.results import SHOWN, Runs

@@ -24,13 +24,13 @@ from rankscope._evaluate.rankings import Rankings
 from rankscope._evaluate.refusals import refuse_run_measure
 from rankscope._evaluate.settings import Settings
 from rankscope._inputs.needs import read_items_for
-from rankscope._inputs.progress import follow, tick
 from rankscope.deferred import np
 from rankscope.errors import PolicyError, UsageError
 from rankscope.hints import refuse_argument
 from rankscope.measures.reading import read_measures
 from rankscope.names import find_closest
 from rankscope.output.diagnostics import gather
+from rankscope.output.progress import follow, tick
 from rankscope.records import replace
 from rankscope.settings.interval import Interval, read_interval
 from rankscope.settings.reading import OPTIONS, Reading

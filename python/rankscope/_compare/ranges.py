@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from rankscope._evaluate.settings import read_policy
-from rankscope._inputs.progress import follow
 from rankscope.bounds.compute import bound
 from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.measures.reading import read_measure
+from rankscope.output.progress import follow
 from rankscope.output.text import format_value
 from rankscope.records import record, replace
 from rankscope.settings.policy import Policy

@@ -19,7 +19,6 @@ from rankscope._evaluate.options import (
     refuse_table_options,
 )
 from rankscope._inputs.files import expand_paths, is_scores
-from rankscope._inputs.progress import ProgressBar
 from rankscope._inputs.recognition import name_path, shorten_names
 from rankscope.cli.files import (
     add_file_options,
@@ -45,6 +44,7 @@ from rankscope.measures.parse import split_measures
 from rankscope.measures.reading import find_second
 from rankscope.output.diagnostics import describe, gather
 from rankscope.output.estimate import describe_intervals
+from rankscope.output.progress import ProgressBar
 from rankscope.output.text import format_value, show
 
 TYPE_CHECKING = False

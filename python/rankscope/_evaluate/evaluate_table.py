@@ -22,7 +22,6 @@ from rankscope._evaluate.rankings import Rankings, evaluate_rankings, rank_rows
 from rankscope._evaluate.settings import choose_ties
 from rankscope._evaluate.streaming import evaluate_file
 from rankscope._inputs.numbers import no_judgments, widen_scale
-from rankscope._inputs.progress import watch
 from rankscope._inputs.qrels import Queries
 from rankscope._inputs.recognition import find_stream, recognise_table
 from rankscope._inputs.rows import columns_of
@@ -30,6 +29,7 @@ from rankscope._inputs.table_files import TableFile
 from rankscope._inputs.tabular import open_joined
 from rankscope.errors import EmptyError, InputError
 from rankscope.output.ids import TEXT
+from rankscope.output.progress import watch
 from rankscope.records import replace
 
 TYPE_CHECKING = False

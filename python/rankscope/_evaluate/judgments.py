@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rankscope._inputs.progress import watch
 from rankscope._inputs.qrels import Qrels, Queries
 from rankscope._inputs.reading import read_judgments
 from rankscope._inputs.recognition import recognise
 from rankscope.errors import UsageError
 from rankscope.file import File
 from rankscope.measures.reading import find_second
+from rankscope.output.progress import watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

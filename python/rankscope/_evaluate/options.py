@@ -5,11 +5,11 @@ from __future__ import annotations
 import rankscope as rs
 from rankscope._evaluate.settings import Settings
 from rankscope._inputs.files import is_scores
-from rankscope._inputs.progress import ProgressBar
 from rankscope._inputs.recognition import name_path, recognise_table
 from rankscope.cli.files import is_letor, name_file, read_columns, read_items, refuse_stdin_twice
 from rankscope.errors import FormatError, UsageError
 from rankscope.names import quote
+from rankscope.output.progress import ProgressBar
 from rankscope.output.text import show
 from rankscope.settings.reading import Reading
 

@@ -14,10 +14,10 @@ from rankscope._core import hash_column
 from rankscope._evaluate.memory import SHARE_HELD, SpillNotice, show_size
 from rankscope._inputs.arrow import fill_nulls, fill_texts, join, of_array, to_array
 from rankscope._inputs.columns import simplify, texts_of
-from rankscope._inputs.progress import ProgressBar
 from rankscope._inputs.table_files import BYTES_OF_ROW
 from rankscope.deferred import pa
 from rankscope.errors import FileError, OutOfMemoryError, RankscopeError
+from rankscope.output.progress import ProgressBar
 from rankscope.output.text import show
 
 if TYPE_CHECKING:

@@ -19,11 +19,11 @@ from rankscope._evaluate.question import (
     split_question,
 )
 from rankscope._evaluate.rankings import Rankings, evaluate_rankings, rank_rows, rank_run
-from rankscope._inputs.progress import follow
 from rankscope._inputs.qrels import JoinedColumns
 from rankscope._inputs.recognition import is_table, recognise_table, refuse_splits
 from rankscope.deferred import np
 from rankscope.errors import UsageError
+from rankscope.output.progress import follow
 from rankscope.records import replace
 
 TYPE_CHECKING = False

@@ -14,13 +14,13 @@ from rankscope._evaluate.settings import Settings, choose_ties
 from rankscope._inputs import arrays
 from rankscope._inputs.needs import check_items, read_items_for
 from rankscope._inputs.numbers import is_judged, no_judgments
-from rankscope._inputs.progress import watch
 from rankscope._inputs.qrels import Qrels, Queries
 from rankscope._inputs.reading import rank_run as read_ranked
 from rankscope._inputs.recognition import recognise, recognise_table
 from rankscope.errors import RankscopeError
 from rankscope.measures.reading import hold_measures
 from rankscope.names import check_choice
+from rankscope.output.progress import watch
 from rankscope.records import replace
 from rankscope.settings.interval import read_interval
 from rankscope.settings.policy import CHOICES

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rankscope._core import Run, RunParts, RunText, evaluate_dict, evaluate_run
 from rankscope._evaluate.memory import SHARE_HELD, Memory
-from rankscope._inputs.progress import watch
 from rankscope._inputs.reading import rank_run, read_run
 from rankscope._inputs.recognition import find_stream, recognise
 from rankscope.errors import RankscopeError
+from rankscope.output.progress import watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,7 +24,6 @@ from rankscope._evaluate.settings import Settings, choose_ties
 from rankscope._inputs.attribution import read_positive
 from rankscope._inputs.files import list_runs
 from rankscope._inputs.needs import read_items_for
-from rankscope._inputs.progress import follow
 from rankscope._inputs.qrels import Qrels
 from rankscope._inputs.recognition import recognise_table, shorten_names
 from rankscope.derivation.compute import EXPLAINED
@@ -33,6 +32,7 @@ from rankscope.errors import EmptyError, PolicyError, UsageError
 from rankscope.file import File
 from rankscope.measures import Judged, NumRel, NumRelRet, NumRet, nDCG
 from rankscope.measures.reading import read_measures
+from rankscope.output.progress import follow
 from rankscope.rankings import Rankings
 from rankscope.records import replace
 from rankscope.report.commands import write_commands

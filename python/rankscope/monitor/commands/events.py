@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 
-from rankscope._inputs.progress import ProgressBar
 from rankscope.cli.files import refuse_stdin_twice
 from rankscope.cli.options import add_encoding_option
 from rankscope.cli.output import print_json
@@ -27,6 +26,7 @@ from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.intake.files import EventFile
 from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
 from rankscope.monitor.intake.sets import SETS, SetSink
+from rankscope.output.progress import ProgressBar
 from rankscope.output.text import show
 from rankscope.records import replace
 

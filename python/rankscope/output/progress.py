@@ -11,12 +11,23 @@ from rankscope.errors import UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
-    from typing import Any, Self, TypeVar
+    from typing import Any, Protocol, Self, TypeVar
 
-    from rankscope._inputs.recognition import Input
     from rankscope.typing import Progress
 
     Item = TypeVar("Item")
+
+    class Source(Protocol):
+        """What is read."""
+
+        @property
+        def name(self) -> str:
+            """What it is called."""
+
+        @property
+        def size(self) -> int | None:
+            """Its bytes, if they are known."""
+
 
 AFTER_SECONDS = 1.0
 """Shorter work shows nothing."""
@@ -65,18 +76,18 @@ class ProgressBar:
 
 
 @contextmanager
-def watch(found: Input, progress: Progress) -> Iterator[Callable[[int], None] | None]:
-    """Yield a function to call with the bytes of an input that were read, or `None`."""
+def watch(source: Source, progress: Progress) -> Iterator[Callable[[int], None] | None]:
+    """Yield a function to call with the bytes of a source that were read, or `None`."""
     if progress is None or progress is False:
         yield None
     elif progress is True:
         from rankscope.output.text import show  # noqa: PLC0415 - only where a bar is drawn
 
-        total = found.size
-        with ProgressBar(show(found.name)) as bar:
+        total = source.size
+        with ProgressBar(show(source.name)) as bar:
             yield lambda done: bar(done, total)
     elif callable(progress):
-        total = found.size
+        total = source.size
         yield lambda done: progress(done, total)
     else:
         raise UsageError(
