@@ -215,6 +215,15 @@ def test_unsigned_ids_above_63_bits_are_read_from_frames_and_in_later_batches(is
         assert len(evaluation.to_dict()) == count // 2
 
 
+@pytest.mark.parametrize("ids", [[2**63, 1], [1, 2**63], ["a", 2**70], [1, -(2**63) - 1]])
+def test_ids_of_json_lines_beyond_64_bits_are_refused_with_what_helps(ids, tmp_path):
+    rows = "".join(f"{json.dumps(row)}\n" for row in WAYS["records"](ids))
+    error = refused(lambda: values(write(tmp_path / "t.jsonl", rows)), "id_type", "64-bit")
+    assert error.line == 1 + (ids[0] in {1, "a"})
+    as_text = "".join(f"{json.dumps(row)}\n" for row in WAYS["records"]([*map(str, ids)]))
+    assert values(write(tmp_path / "u.jsonl", as_text)) == dict.fromkeys(map(str, ids), 1.0)
+
+
 SHOWN = [
     {"doc_id": "a", "score": 2.0, "label": "no"},
     {"doc_id": "b", "score": 1.0, "label": "yes"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import make_dataclass
 
@@ -146,6 +147,43 @@ def test_the_run_has_the_note_beside_judgments(entrance, bring):
 def test_other_columns_are_not_noted_and_change_nothing(columns):
     base = {"user_id": ["ann"] * 4, "label": [1, 0, 0, 1], "score": [0.9, 0.1, 0.8, 0.2]}
     assert rs.evaluate(base | columns, "nDCG").diagnostics == {}
+
+
+@pytest.mark.parametrize("column", ["visit_id", "model"])
+@pytest.mark.parametrize(
+    "cells", [[1, "s"], ["s", 1], [[1], "s"], [{"a": 1}, 2], [[1, "a"], 1], [2**70, "s"], [True, 1]]
+)
+def test_an_unused_column_of_several_types_refuses_no_json_lines(column, cells, tmp_path):
+    rows = [
+        {"user_id": "ann", "label": at, "score": -at, column: cell} for at, cell in enumerate(cells)
+    ]
+    path = tmp_path / "table.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    found = rs.evaluate(path, "RR")
+    assert (found["RR"], found.diagnostics) == (1 / 2, {})
+    with path.open("a") as file:
+        file.write(json.dumps(rows[0] | {"score": "high"}))
+    assert refused(lambda: rs.evaluate(path, "RR"), "score_not_number").line == 3
+
+
+@pytest.mark.parametrize("form", FILES)
+@pytest.mark.parametrize(
+    ("first", "second", "count"),
+    [
+        (None, [1, 2], 0),
+        ([1, 2], None, 1),
+        ([1, 2], [1, 1], 1),
+        ([1, 2], [3, 4], 2),
+        ([1, 2], ["a", "b"], 1),  # which is of another type, but in delimited text
+    ],
+)
+def test_files_of_a_folder_may_differ_in_an_unused_column(form, first, second, count, tmp_path):
+    for query, cells in enumerate((first, second)):
+        table = {"user_id": [f"u{query}"] * 2, "label": [0, 1], "score": [2.0, 1.0]}
+        write_table(table | ({"visit_id": cells} if cells else {}), tmp_path / f"{query}.{form}")
+    found = rs.evaluate(tmp_path, "RR")
+    is_text = form in {"csv", "tsv"} and second == ["a", "b"]
+    assert (found["RR"], found.diagnostics.get("query_split", 0)) == (1 / 2, count + is_text)
 
 
 def test_the_note_is_the_same_streamed_partitioned_and_held(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,9 +11,8 @@ import numpy as np
 from rankscope._inputs.column_names import ITEMS
 from rankscope._inputs.columns import FAILURES, are_finite, is_list
 from rankscope._inputs.doubles import code_of
-from rankscope._inputs.roles import ID_ROLES, role_of
+from rankscope._inputs.roles import CHECKS, ID_ROLES, NUMBER_ROLES, role_of
 from rankscope._inputs.text import (
-    NUMBER_ROLES,
     Lines,
     Reader,
     Text,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from rankscope._inputs.text import Foreign
+    from rankscope._inputs.doubles import Foreign
     from rankscope.errors import InputError
 
 
@@ -73,6 +73,10 @@ class JsonLinesFile(Reader):
             try:
                 kind = pa.array([self._example[name]]).type
             except (pa.ArrowException, *FAILURES) as error:
+                role = role_of(name, self.columns)
+                if role.startswith(CHECKS):
+                    del self.columns[role]
+                    continue
                 wrong = self._other_type(name, self._example[name])
                 wrong.line = self._first_line
                 raise wrong from error
@@ -100,22 +104,29 @@ class JsonLinesFile(Reader):
         return pa.string() if pa.types.is_null(kind) else kind
 
     def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
-        """Read a batch from each block of lines."""
+        """Read a batch from each block of lines.
+
+        Columns that only checks need are null where they are of several types.
+        """
+        roles = {name: role for role, name in self.columns.items()}
+        needed = pa.schema(
+            field for field in self.inner if not roles.get(field.name, "").startswith(CHECKS)
+        )
         for block, line in read_blocks(Text(self.opened, self.notes)):
             text = decode(block, line)
             if block.isspace():
                 continue
             try:
-                batches, lines = self._read_block(block, line)
+                batches, lines = self._read_block(block, line, self.inner)
             except pa.ArrowInvalid:
                 texts = text.split("\n")
                 objects = _parse_lines(enumerate(texts, line), line + len(texts) - 1)
-                raise_first(objects, self._check_object)
-                raise
+                raise_first(objects, partial(self._check_object, needed))
+                batches, lines = self._read_block(block, line, needed)
             for batch in batches:
                 yield batch, lines
 
-    def _read_block(self, block: bytes, line: int) -> tuple[Foreign, Lines]:
+    def _read_block(self, block: bytes, line: int, schema: Foreign) -> tuple[Foreign, Lines]:
         # PyArrow would end the process at a null in place of the first object.
         if not block.lstrip().startswith(b"{") or b"\nnull" in block:
             raise pa.ArrowInvalid("no object")
@@ -123,7 +134,7 @@ class JsonLinesFile(Reader):
             pa.BufferReader(block),
             read_options=arrow_json.ReadOptions(block_size=len(block) + 1, use_threads=False),
             parse_options=arrow_json.ParseOptions(
-                explicit_schema=self.inner, unexpected_field_behavior="ignore"
+                explicit_schema=schema, unexpected_field_behavior="ignore"
             ),
         )
         if not all(map(are_finite, table.columns)):
@@ -135,10 +146,13 @@ class JsonLinesFile(Reader):
             if table.num_rows != len(places):
                 raise pa.ArrowInvalid("other than one object a line")
             lines = Lines(line, lambda count: places[:count])
-        return table.combine_chunks().to_batches(), lines
-
-    def _check_object(self, value: dict[str, Any]) -> InputError | None:
         for field in self.inner:
+            if field.name not in schema.names:
+                table = table.append_column(field, pa.nulls(len(table), field.type))
+        return table.select(self.inner.names).combine_chunks().to_batches(), lines
+
+    def _check_object(self, schema: Foreign, value: dict[str, Any]) -> InputError | None:
+        for field in schema:
             cell = value.get(field.name)
             try:
                 is_fit = are_finite(pa.array([cell], field.type))
@@ -154,6 +168,12 @@ class JsonLinesFile(Reader):
         if type(value) in {int, float}:
             kind = "nan" if value != value else "infinite"  # noqa: PLR0124 - only NaN differs from itself
         code = code_of(kind, role) if role in NUMBER_ROLES else "json_type"
+        if role in ID_ROLES and type(value) is int and abs(value) >> 63:
+            return FormatError(
+                f"expected {name} as signed 64-bit integers, found {shorten(json.dumps(value))}",
+                hint="write all IDs of this column as text",
+                code="id_type",
+            )
         return FormatError(
             f"expected {name} to hold what the first rows have, found {shorten(json.dumps(value))}",
             hint="a column has one type: IDs are text or integers, and numbers are written "

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 ID_ROLES = ("query", "doc")
-SPLIT = "split "
-"""How the role of a column begins that is only read to check that it doesn't split queries."""
+SPLIT, TAG = CHECKS = ("split ", "tag ")
+"""How the roles of columns begin that are only read for `ListChecks`."""
 NUMBER_ROLES = ("relevance", "score", "rank", "weight")
 
 
@@ -84,8 +84,8 @@ class Wanted:
             hint = "name both: relevance='…', score='…'"
             raise FormatError(message, hint=hint, code="columns", file=file)
         if self.is_ranked:
-            tags = {name for name in names if name in TAGS} - {*found.values()}
-            found |= {f"tag {name}": name for name in TAGS if name in tags}
+            tags = [name for name in TAGS if name in names and name not in found.values()]
+            found |= {f"{TAG}{name}": name for name in tags}
         return found
 
     def require(self, columns: Mapping[str, str], names: Sequence[str], file: str) -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope._inputs.arrow import of_array, to_array
 from rankscope._inputs.batches import Batches, BatchFile
 from rankscope._inputs.column_names import SYNONYMS, explain_users
 from rankscope._inputs.columns import is_list, name_id_type
@@ -25,19 +24,19 @@ from rankscope._inputs.files import (
     read_partitions,
     size_of,
 )
+from rankscope._inputs.list_checks import ListChecks
 from rankscope._inputs.lists import RANK, explode
 from rankscope._inputs.recognition import describe_value
-from rankscope._inputs.roles import ID_ROLES, SPLIT, Wanted, normalise, role_of
+from rankscope._inputs.roles import ID_ROLES, SPLIT, TAG, Wanted, normalise, role_of
 from rankscope._inputs.tables import MemoryTable
 from rankscope._inputs.text import add_note
 from rankscope.deferred import pa, pc
-from rankscope.errors import DuplicateError, FormatError, RankscopeError
+from rankscope.errors import FormatError, RankscopeError
 from rankscope.file import FORMATS
-from rankscope.output.diagnostics import describe
 from rankscope.output.ids import IdColumn, SourceIds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, BinaryIO, Self
 
     from numpy.typing import NDArray
@@ -55,8 +54,6 @@ TWO_LINES = re.compile(r"in line (\d+) and (\S+) in line (\d+)\Z")
 BYTES_OF_ROW = {False: 64, True: 96}
 """What evaluating a row takes beside its values, by whether it has a document."""
 GROWTH = {"csv": 6, "tsv": 6, "arrow": 5}
-MOST_TAGS = 16
-"""A column with more different values doesn't name runs."""
 USUAL_GROWTH = 3
 """How many bytes of memory the rows of a byte of a file take."""
 BYTES_OF_CELL = 16
@@ -88,6 +85,7 @@ class TableFile:
         schema: The Arrow schema of the batches: the columns by their own names; ids are text or
             integers of 64 bits, numbers are float64, and what is neither is as it was.
         empty_lists: How many rows held an empty list so far, which is no row of a batch.
+        checks: What was read so far that may say that a query has several lists.
     """
 
     def __init__(
@@ -97,6 +95,8 @@ class TableFile:
         self.name = given.name
         self.is_text = given.format in {"csv", "tsv"}
         self.empty_lists = 0
+        self.checks = ListChecks()
+        self.schema: Any = None
         self._files: Sequence[Any] = files or [given.value]
         self._wanted = wanted
         self._varying = _find_varying(self._files)
@@ -108,10 +108,7 @@ class TableFile:
         self._spans: list[RowSpan] = []
         self._rows = 0
         self._notes: dict[str, tuple[int, int]] = {}
-        self._split: Counter[str] = Counter()
-        self._lists: list[tuple[Any, NDArray[np.int64]]] = []
         self._id_types: dict[str, str] = {}
-        self._tags: dict[str, set[object]] = {}
         self._ahead: list[Any] = []
         self._batches = self._read()
         self._handle: BinaryIO | None = None
@@ -119,10 +116,8 @@ class TableFile:
         try:
             self._current = self._open(self._files[0])
             self._is_ranked = self._is_in_rank_order()
-            tags = tags_of(self._current)
-            self.columns = {
-                role: name for role, name in self._current.columns.items() if name not in tags
-            }
+            columns = self._current.columns.items()
+            self.columns = {role: name for role, name in columns if not role.startswith(TAG)}
             if self._is_ranked:
                 self.columns["rank"] = RANK
             wanted.require(self.columns, self._current.names, self._current.name)
@@ -178,24 +173,8 @@ class TableFile:
             self._before += size_of(given)
             if self._progress is not None:
                 self._progress(self._before)
-        self._refuse_second_lists()
-
-    def _refuse_second_lists(self) -> None:
-        queries = [batch for batch, _ in self._lists] or [pa.nulls(0)]
-        encoded = pa.concat_arrays(queries).dictionary_encode()
-        if len(encoded.dictionary) == len(encoded) or encoded.null_count:
-            return  # a missing ID is refused later
-        rows = np.concatenate([starts for _, starts in self._lists])
-        firsts = np.unique(to_array(encoded.indices), return_index=True)[1]
-        again = int(np.setdiff1d(np.arange(len(encoded)), firsts)[0])
-        error = DuplicateError(
-            f"expected one list for each query, found two of {encoded[again]!s:.120}",
-            hint="keep one row per query; if its rows are different searches, name the column "
-            "that tells them apart: query='search_id'",
-            code="duplicate_query",
-            line=int(rows[again]) + 1,
-        )
-        raise self.place(error)
+        if (error := self.checks.find_second_list()) is not None:
+            raise self.place(error)
 
     def __enter__(self) -> Self:
         return self
@@ -225,22 +204,8 @@ class TableFile:
         found: list[Note] = [
             (code, count, line * has_lines) for code, (count, line) in self._notes.items()
         ]
-        for name, count in self._split.items():
-            choices = {"column": name, "query": self.columns["query"]}
-            found.append(describe("query_split", count, choices, file=self.name))
-        counts = (len(tags) for tags in self._tags.values())
-        found += [("multiple_tags", count, 0) for count in counts if 1 < count <= MOST_TAGS]
+        found += self.checks.notes(self.name, self.columns.get("query", ""))
         return found + ([("empty_lists", self.empty_lists, 0)] if self.empty_lists else [])
-
-    def note_splits(self, rows: Any) -> None:  # noqa: ANN401 - PyArrow has no types
-        """Note columns that divide queries, of which all rows are here."""
-        for role, name in self.columns.items():
-            if role.startswith(SPLIT) and not pa.types.is_nested(rows.column(name).type):
-                query = self.columns["query"]
-                pairs = rows.select([query, name]).drop_null().group_by([query, name])
-                counts = pairs.aggregate([]).group_by(query).aggregate([([], "count_all")])
-                if split := pc.sum(pc.greater(counts.column("count_all"), 1)).as_py():
-                    self._split[name] += split
 
     def describe_ids(self) -> SourceIds:
         """Return the names and types that the columns of ids have in the files read so far.
@@ -358,10 +323,7 @@ class TableFile:
                     [pa.nulls(0, kind) for kind in file.schema.types], schema=file.schema
                 ).drop_columns(tags_of(file))
             )
-            plain = {
-                name: normalise(column, name, role_of(name, self.columns))
-                for name, column in made.items()
-            }
+            plain = self._normalise(made)
         except FormatError as error:
             error.file = file.name
             raise
@@ -372,15 +334,24 @@ class TableFile:
                     self._id_types[role] = "int64"
         return pa.schema((name, column.type) for name, column in plain.items())
 
-    def _take_tags(self, batch: Any) -> Any:  # noqa: ANN401 - as above
-        """Return a batch without the columns that name runs, of which the first names are kept."""
-        names = tags_of(self._current)
-        for name in names:
-            tags, column = self._tags.setdefault(name, set()), batch.column(name)
-            if len(tags) <= MOST_TAGS and not pa.types.is_nested(column.type):
-                tags.update(column.unique()[: MOST_TAGS + 2].to_pylist())
-                tags.discard(None)
-        return batch.drop_columns(names)
+    def _normalise(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """Return columns as batches have them; null in place of other types that checks read."""
+        made = {
+            name: normalise(column, name, role_of(name, self.columns))
+            for name, column in columns.items()
+        }
+        if self.schema is None:
+            return made
+        named = (*self._current.columns.items(), *self.columns.items())
+        splits = {name for role, name in named if role.startswith(SPLIT)}
+        rows = len(next(iter(made.values())))
+        fit: dict[str, Any] = {}
+        for field in self.schema:
+            column = made.pop(field.name, None)
+            if field.name in splits and (column is None or column.type != field.type):
+                column = pa.nulls(rows, field.type)
+            fit |= {} if column is None else {field.name: column}
+        return fit | {name: column for name, column in made.items() if name not in splits}
 
     def _explode(self, batch: Any) -> tuple[dict[str, Any], NDArray[np.int64] | None]:  # noqa: ANN401 - as above
         """Return the columns with a row per document, and where the rows of each list end."""
@@ -394,11 +365,8 @@ class TableFile:
     def _finish(self, batch: Any, lines: Lines, file: str) -> Any:  # noqa: ANN401 - as above
         ends = None
         try:
-            made, ends = self._explode(self._take_tags(batch))
-            columns = {
-                name: normalise(column, name, role_of(name, self.columns))
-                for name, column in made.items()
-            }
+            made, ends = self._explode(self.checks.take_tags(batch, tags_of(self._current)))
+            columns = self._normalise(made)
         except RankscopeError as error:
             error.file = file
             error.line = error.line and RowSpan(0, file, lines, ends).find_line(error.line)
@@ -414,15 +382,12 @@ class TableFile:
             raise self._other_schema(finished.schema, file)
         self._spans.append(RowSpan(self._rows, file, lines, ends))
         if ends is not None and are_lists and self._wanted.is_ranked:
-            starts = np.append(0, ends[:-1])[np.diff(ends, prepend=0) > 0]
-            queries = finished.column(self.columns["query"]).take(of_array(starts))
-            self._lists.append((queries, starts + self._rows))
+            self.checks.add_lists(finished.column(self.columns["query"]), ends, self._rows)
         self._rows += finished.num_rows
         return finished
 
     def _check_schema(self, file: Reader) -> None:
-        schema = self._schema_of(file)
-        if schema != self.schema or dict(file.columns) != dict(self._current.columns):
+        if (schema := self._schema_of(file)) != self.schema:
             raise self._other_schema(schema, file.name)
 
     def _other_schema(self, found: Any, file: str) -> FormatError:  # noqa: ANN401 - as above
@@ -440,7 +405,7 @@ class TableFile:
 
 def tags_of(file: Reader) -> list[str]:
     """Return the columns that name runs."""
-    return [name for role, name in file.columns.items() if role.startswith("tag ")]
+    return [name for role, name in file.columns.items() if role.startswith(TAG)]
 
 
 def _find_varying(files: Sequence[object]) -> list[str]:

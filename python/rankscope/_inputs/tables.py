@@ -18,10 +18,11 @@ from rankscope._inputs.columns import (
     list_cells,
     read_numbers,
 )
+from rankscope._inputs.documents import library_of
 from rankscope._inputs.doubles import code_of
 from rankscope._inputs.labels import as_labels
 from rankscope._inputs.recognition import describe_value, is_arrow_dataset, is_dataset, is_table
-from rankscope._inputs.roles import ID_ROLES, NUMBER_ROLES, SPLIT
+from rankscope._inputs.roles import CHECKS, ID_ROLES, NUMBER_ROLES
 from rankscope._inputs.text import COMPUTED, Reader
 from rankscope.deferred import pa
 from rankscope.errors import FormatError, OutOfMemoryError
@@ -29,11 +30,10 @@ from rankscope.names import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any, TypeAlias
 
+    from rankscope._inputs.doubles import Foreign
     from rankscope._inputs.text import Lines
 
-    Foreign: TypeAlias = Any  # of a library
 
 LISTS = {list, tuple, np.ndarray}
 """What a whole ranking is in a column of Python objects."""
@@ -43,7 +43,6 @@ ELSEWHERE = {
     "modin": "bring it here first: .modin.to_pandas()",
     "cudf": "bring it here first: .to_pandas()",
     "duckdb": "give a relation, as connection.sql(…) makes it",
-    "_duckdb": "give a relation, as connection.sql(…) makes it",
 }
 """What brings here a table that a library holds elsewhere, by its module."""
 
@@ -149,10 +148,10 @@ def _read_arrow(table: Foreign) -> Foreign:
 
 
 def _no_table(table: object) -> FormatError:
-    module = type(table).__module__.partition(".")[0]
+    library = library_of(table).strip("_")
     return FormatError(
         f"expected a table, found {describe_value(table)}",
-        hint=ELSEWHERE.get(module, "give a data frame, or an Arrow table"),
+        hint=ELSEWHERE.get(library, "give a data frame, or an Arrow table"),
         code="input_type",
     )
 
@@ -178,7 +177,7 @@ class MemoryTable(Reader):
             try:
                 arrays[outer] = self._lists.get(outer) or _convert(table[outer], outer, kind)
             except FormatError:
-                if not role.startswith(SPLIT):
+                if not role.startswith(CHECKS):
                     raise
                 del self.columns[role]
             if role in ID_ROLES and outer == column:
@@ -214,22 +213,12 @@ def _read_lists(table: NamedColumns) -> dict[str, Foreign]:
     return {name: array for name, array in arrays.items() if is_list(array.type)}
 
 
-def _convert_tags(column: object, name: str) -> Foreign:
-    """Convert a column that nothing but a note needs; null if Arrow has no type for it."""
-    try:
-        return as_arrow(column, name)
-    except FormatError:
-        return pa.nulls(len(column))  # type: ignore[arg-type]  # a column
-
-
 def _convert(column: object, name: str, role: str) -> Foreign:
     """Convert a column for a role to Arrow."""
     cells = list_cells(column)
     try:
         if role == "labels":
             return as_labels(column, name)
-        if role.startswith("tag "):
-            return _convert_tags(column, name)
         if cells is None or role not in NUMBER_ROLES or LISTS & set(map(type, cells)):
             array = as_arrow(column, name)
             return array if len(array) else pa.nulls(0)
