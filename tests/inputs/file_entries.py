@@ -115,8 +115,8 @@ DELIMITED = (
     csv("C11 overflow", "q2,d5,1e999", "score_overflow"),
     csv("C11 hexadecimal", "q2,d5,0x10", "score_not_number"),
     csv("C11 underscore", "q2,d5,1_0", "score_not_number"),
-    csv("C12 quoted", 'q2,d5,""', "score_not_number"),
-    csv("C12 quoted later", 'q2,d5,\nq2,d6,""', "score_not_number", line=NEXT_CSV + 1),
+    csv("C12 quoted", 'q2,d5,""', "missing_score"),
+    csv("C12 quoted later", 'q2,d5,0.5\nq2,d6,""', "missing_score", line=NEXT_CSV + 1),
     *(
         csv(f"C13 {text}", f"q2,d5,{text}", "rel_not_number", role="qrels")
         for text in ("true", "false", "yes", "NA", "nan")

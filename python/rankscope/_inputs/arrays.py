@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from rankscope._inputs.doubles import Doubles, Offsets
-    from rankscope._inputs.numbers import Dims, Foreign
+    from rankscope._inputs.doubles import Doubles, Foreign, Offsets
+    from rankscope._inputs.numbers import Dims
 
     GroupsLike: TypeAlias = ArrayLike | Literal["one"]
     Padding: TypeAlias = Literal["nan"] | None
@@ -192,24 +192,15 @@ def read_sizes(values: ArrayLike, name: str) -> Doubles:
 
 def _number_ids(ids: Foreign) -> Offsets:
     """Number ids from 0, in the order in which they first appear."""
-    kind = ids.dtype.kind if isinstance(ids, np.ndarray) else ""
-    if kind in {"i", "u"} and not np.ma.isMA(ids):
-        _, first, codes = np.unique(ids, return_index=True, return_inverse=True)
-        return np.argsort(np.argsort(first))[codes]
-    ids = ids.tolist() if kind in {"O", "U"} else ids
-    kinds = set(map(type, ids)) if isinstance(ids, list | tuple) else {object}
-    if kinds == {int} or all(issubclass(kind, str) for kind in kinds):
-        numbers: dict[object, int] = {}  # and no Arrow, which may not be installed
-        return np.array([numbers.setdefault(one, len(numbers)) for one in ids], dtype=np.int64)
-    from rankscope._inputs.arrow import to_array  # noqa: PLC0415 - other IDs need PyArrow
+    from rankscope._inputs.arrow import to_array  # noqa: PLC0415 - only ids need PyArrow
     from rankscope._inputs.columns import read_ids, to_arrow  # noqa: PLC0415 - as above
 
     try:
-        column = read_ids(ids, "groups")
+        column = to_arrow(read_ids(ids, "groups"))
     except InputError as error:
         error.file = "groups"
         raise
-    return to_array(to_arrow(column).dictionary_encode().indices).astype(np.int64)
+    return to_array(column.dictionary_encode().indices).astype(np.int64)
 
 
 def check_order(**columns: Foreign) -> None:

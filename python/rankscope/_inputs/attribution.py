@@ -48,19 +48,10 @@ CHOICES: dict[str, tuple[str, ...]] = {
 SIGNS = "|,;"
 """What can stand between several labels in one text."""
 
-LABELS = (
-    "labels",
-    "predicted",
-    "positive",
-    "combine",
-    "repeats",
-    "unlabelled",
-    "unknown",
-    "separator",
-)
-"""The keys of `LabelOptions`."""
 SETTINGS = ("combine", "repeats", "unlabelled", "unknown", "separator")
 """The keys of `Settings`."""
+LABELS = ("labels", "predicted", "positive", *SETTINGS)
+"""The keys of `LabelOptions`."""
 
 
 @record(frozen=True, slots=True)

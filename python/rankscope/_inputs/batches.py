@@ -14,7 +14,8 @@ from rankscope.deferred import pa
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from rankscope._inputs.text import Foreign, Lines
+    from rankscope._inputs.doubles import Foreign
+    from rankscope._inputs.text import Lines
 
 
 @dataclass(frozen=True, slots=True)

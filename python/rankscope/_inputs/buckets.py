@@ -9,15 +9,17 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from rankscope._inputs.files import first_line
 from rankscope.deferred import arrow_fs
 from rankscope.errors import FileError, RankscopeError, UsageError, hint_extra
 from rankscope.output.text import show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any, BinaryIO, TypeAlias
+    from typing import BinaryIO
 
-    Foreign: TypeAlias = Any  # PyArrow has no types
+    from rankscope._inputs.doubles import Foreign
+
 
 CHECK = "check the path, the permissions and the credentials in the environment"
 INSTALL = f"install that package; for deltalake, pyiceberg or fsspec, {hint_extra('lake')}"
@@ -71,7 +73,7 @@ def converted_errors(
         hint = CHECK
         if isinstance(error, ImportError):
             hint, code = INSTALL, "missing_extra"
-        reason = hide_secrets(next(iter(str(error).splitlines()), type(error).__name__))
+        reason = hide_secrets(first_line(error))
         raise FileError(f"{problem}: {reason:.300}", hint=hint, code=code, file=file) from error
 
 

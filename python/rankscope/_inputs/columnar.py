@@ -17,7 +17,7 @@ from rankscope.deferred import pa, pc, pq
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from rankscope._inputs.text import Foreign
+    from rankscope._inputs.doubles import Foreign
 
 BATCH = 1 << 15
 BATCH_OF_LISTS = 1 << 10

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope._inputs.doubles import Doubles
+    from rankscope._inputs.doubles import Doubles, Foreign
 
-    Foreign: TypeAlias = Any  # a column of another library, or an array of PyArrow
     # Integers, or the offsets of texts and the texts end to end.
     IdColumn: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[np.uint8]]
 

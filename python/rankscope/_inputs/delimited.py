@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope._inputs.text import Foreign
+    from rankscope._inputs.doubles import Foreign
     from rankscope.errors import InputError
 
     Row = tuple[int, list[str]]
@@ -124,8 +124,7 @@ class DelimitedFile(Reader):
                 yield batch, lines
         except pa.ArrowInvalid as error:
             if "straddling" not in str(error):
-                rows_again = islice(self._read_rows(strict=True), 1, None)
-                raise_first(chain(rows_again, self._read_quoted_blanks()), self._check_row)
+                raise_first(islice(self._read_rows(strict=True), 1, None), self._check_row)
                 raise
             for line in self._find_lines(rows, 1):  # none if there is only a header
                 raise long_row(line, LONGEST) from error
@@ -160,7 +159,6 @@ class DelimitedFile(Reader):
                 column_types=self.inner,
                 null_values=[""],
                 strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
                 include_columns=self.inner.names,
             ),
         )
@@ -207,13 +205,6 @@ class DelimitedFile(Reader):
             if count := pc.sum(is_odd).as_py():
                 first = lines.of_row(is_odd.index(True).as_py())
                 add_note(self.notes, "id_looks_scientific", count, first)
-
-    def _read_quoted_blanks(self) -> Iterator[Row]:
-        """Read what is empty and in quotes, which is no number and nothing else to Python."""
-        for line, text in read_lines(self.opened) if self._has_quotes else ():
-            cells = text.rstrip("\r\n").split(self._delimiter)
-            if len(cells) == len(self._header):
-                yield line, [cell * (cell == '""') for cell in cells]
 
     def _check_row(self, row: list[str]) -> InputError | None:
         if sum(map(len, row)) + len(row) > LONGEST:

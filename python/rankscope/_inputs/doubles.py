@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array: TypeAlias = NDArray[Any]
+    Foreign: TypeAlias = Any  # of another library: a table, a column, an array of PyArrow
     Doubles: TypeAlias = NDArray[np.float64]
     Offsets: TypeAlias = NDArray[np.int64]
     Place: TypeAlias = Iterable[Any]  # the row, or the row and column, from 0

@@ -14,6 +14,7 @@ from rankscope.deferred import pa
 from rankscope.errors import FileError, FormatError, LimitError, RankscopeError, UsageError
 from rankscope.file import COMPRESSIONS, FORMATS, TABLE_FORMATS, File
 from rankscope.file import tell_format as tell_known_format
+from rankscope.names import fold
 from rankscope.records import record, replace
 
 # These modules load with every command: importing `typing`, `pathlib` or `glob` would take longer
@@ -21,6 +22,7 @@ from rankscope.records import record, replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
     from typing import Any, BinaryIO, TypeAlias
 
     from rankscope.file import Format
@@ -177,8 +179,8 @@ def expand_paths(paths: Iterable[str], *, are_several: bool = False) -> list[str
     ]
 
 
-def recognise_path(path: str, is_known: Callable[[list[str]], bool]) -> Format:
-    """Return the format of a file, folder or pattern."""
+def recognise_path(path: str, usual: AbstractSet[str]) -> Format:
+    """Return the format of a file, folder or pattern; TSV has a usual name in its first line."""
     files = list_files(path)
     if files:
         return tell_format(files[0])
@@ -186,7 +188,7 @@ def recognise_path(path: str, is_known: Callable[[list[str]], bool]) -> Format:
     form = tell_format(path)
     if form == "tsv":
         header = read_first_line(path).split("\t")
-        is_table = is_known([name.strip().strip('"') for name in header])
+        is_table = any(fold(name.strip().strip('"')) in usual for name in header)
         form = "tsv" if is_table else "trec"
     # Looking into a pipe would take from it what is to be read.
     if FORMATS[form].is_text and os.path.isfile(path):  # noqa: PTH113 - see above

@@ -14,13 +14,13 @@ from rankscope.deferred import pa, pc
 from rankscope.errors import FormatError, UsageError
 
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias
+    from typing import Any
 
     from numpy.typing import NDArray
 
     from rankscope._inputs.attribution import Combine, Positive, Repeats, Unknown
+    from rankscope._inputs.doubles import Foreign
 
-    Foreign: TypeAlias = Any  # a column of a library, or an array of PyArrow
 
 ROWS = (list, tuple, set, frozenset, np.ndarray)
 """What the labels of a document can be in, where there are several."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope._inputs.text import Foreign
+    from rankscope._inputs.doubles import Foreign
 
 QUERY, DOC, RELEVANCE = "query_id", "doc_id", "relevance"
 ROW = r"^[ \t]*(?P<relevance>[^ \t\r\n#]+)(?:[ \t]+qid:(?P<query_id>[^ \t\r\n#]+))?(?:[ \t\r\n]|$)"

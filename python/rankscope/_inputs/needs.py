@@ -10,7 +10,7 @@ from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeGuard
+    from typing import Any, TypeGuard
 
     from rankscope._inputs.items import Items
     from rankscope.measures import Measure
@@ -71,7 +71,7 @@ def read_items_for(
     reading: Reading | None = None,
 ) -> Items | None:
     """Read what measures need to know of items; `None` if none of them needs to know anything."""
-    asked = [measure for measure in read_measures(measures)[0] if measure.row.of_items]
+    wanted = read_measures(measures)[0]
     if are_items(items):
         if history is not None or catalogue is not None:
             raise UsageError(
@@ -79,15 +79,13 @@ def read_items_for(
                 hint="pass them to read_items",
                 code="bad_parameter",
             )
-        return check_items(asked, items)
-    if not asked:
+        return check_items(wanted, items)
+    needing = [measure for measure in wanted if measure.row.of_items]
+    if not needing:
         return None
-    given = {"history": history, "items": items, "catalogue": catalogue}
-    _check_given(asked, {name for name, value in given.items() if value is not None})
-    found = load_items(
-        history=history, items=items, catalogue=catalogue, reading=reading or Reading.read()
-    )
-    return check_items(asked, found)
+    given: dict[str, Any] = {"history": history, "items": items, "catalogue": catalogue}
+    _check_given(needing, {name for name, value in given.items() if value is not None})
+    return check_items(needing, load_items(**given, reading=reading or Reading.read()))
 
 
 def check_items(measures: list[Measure], found: Items | None) -> Items | None:

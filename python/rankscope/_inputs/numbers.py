@@ -27,10 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from typing import Any, TypeAlias
 
-    from rankscope._inputs.doubles import Array, Doubles, Offsets
+    from rankscope._inputs.doubles import Array, Doubles, Foreign, Offsets
 
     Scale: TypeAlias = tuple[float, float]
-    Foreign: TypeAlias = Any  # numbers of any library
     Dims: TypeAlias = Collection[int]
 
 

@@ -190,9 +190,7 @@ def _recognise_file(given: Any, role: str, columns: Mapping[str, str]) -> Input:
             if (current := find_current(path)) is not None:
                 return Input("table", current, name, "arrow", columns)
         usual = {name for of in SYNONYMS for name in FOLDED[of]}.union(map(fold, columns.values()))
-        form = form or paths.recognise_path(
-            path, lambda names: not usual.isdisjoint(map(fold, names))
-        )
+        form = form or paths.recognise_path(path, usual)
     else:
         form = form or paths.tell_text(path[: paths.HEAD])
     if form == "trec":

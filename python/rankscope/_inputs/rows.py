@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,14 +14,13 @@ from rankscope._inputs.columns import (
     as_arrow,
     count_ids,
     ids_of,
-    list_cells,
     list_texts,
     numbers_of,
+    read_ids,
     read_numbers,
     read_typed_values,
     simplify,
 )
-from rankscope._inputs.doubles import code_of
 from rankscope._inputs.labels import read_grades
 from rankscope._inputs.letor_file import parse_numbers
 from rankscope._inputs.recognition import Input, recognise_table
@@ -85,7 +85,9 @@ class Columns:
     def ids(self, role: str) -> IdColumn:
         """Return the IDs of a role."""
         name = self.columns[role]
-        return ids_of(self._as_arrow(self._table[name], name, "id_type"), name)
+        if not self._is_checked:
+            return read_ids(self._table[name], name)
+        return ids_of(simplify(join(self._table[name])), name)
 
     def texts(self, role: str) -> list[str]:
         """Return the IDs of a role as text."""
@@ -95,9 +97,9 @@ class Columns:
         """Return the numbers of a role or a column, read as those of `kind`; NaN for no number."""
         name, kind = self.columns.get(role, role), kind or role
         column = self.typed(name)
-        if list_cells(column) is not None:
+        if not self._is_checked:
             return read_numbers(column, name, kind, allows_null=allows_null)
-        values = self._as_arrow(column, name, code_of("text", kind))
+        values = simplify(join(column))
         if self.is_text and pa.types.is_string(values.type):
             values = parse_numbers(values, kind)
         return numbers_of(values, name, kind, allows_null=allows_null)
@@ -118,13 +120,6 @@ class Columns:
                 with suppress(pa.ArrowInvalid):
                     return column.cast(kind)
         return column
-
-    def _as_arrow(self, column: Any, name: str, code: str) -> Any:  # noqa: ANN401 - as above
-        try:
-            return simplify(join(column)) if self._is_checked else as_arrow(column, name)
-        except FormatError as error:
-            error.code = code if error.code == "column_type" else error.code
-            raise
 
     def retrieved(self) -> Retrieved:
         """Return queries, documents, scores or ranks below zero, which it is, and ranks beside."""
@@ -227,7 +222,7 @@ class JoinedRows:
 
 def columns_of(rows: Any, file: TableFile) -> Columns:  # noqa: ANN401 - as above
     """Return all rows of some queries of a file, whose arrays were checked when they were read."""
-    file.note_splits(rows)
+    file.checks.note_splits(rows, file.columns)
     table = dict(zip(rows.column_names, rows.columns, strict=True))
     return Columns(table, file.columns, file.names, file.describe_ids(), is_text=file.is_text)
 
@@ -310,15 +305,14 @@ def open_columns(
             wanted = Wanted(named, (), needed, besides, is_flat=True)
             with TableFile(given, wanted, reading) as file:
                 others = [name for name in file.names if name not in file.columns.values()]
+        make = partial(Wanted, named, others, needed, besides, is_flat=others != ())
         # Whole numbers of JSON keep all digits, unless others of their column aren't whole.
         is_known = given.format != "jsonl" or given.is_once
         with ExitStack() as stack:
 
             def enter(*, is_real: bool) -> Columns:
-                wanted = Wanted(
-                    named, others, needed, besides, has_real_numbers=is_real, is_flat=others != ()
-                )
-                return stack.enter_context(read_whole(TableFile(given, wanted, reading, progress)))
+                file = TableFile(given, make(has_real_numbers=is_real), reading, progress)
+                return stack.enter_context(read_whole(file))
 
             try:
                 rows = enter(is_real=is_known)

@@ -13,6 +13,7 @@ import numpy as np
 
 from rankscope._inputs.doubles import code_of
 from rankscope._inputs.files import FETCH_AGAIN, TextSource, damaged, first_line, open_file
+from rankscope._inputs.roles import NUMBER_ROLES
 from rankscope.deferred import pa, pc
 from rankscope.errors import EmptyError, FormatError, LimitError, OutOfMemoryError, RankscopeError
 from rankscope.measures.spelling import NUMBER
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope._inputs.doubles import Foreign
     from rankscope._inputs.files import OpenFile
     from rankscope.errors import InputError
 
-    Foreign: TypeAlias = Any  # of PyArrow, which has no types
     Notes: TypeAlias = dict[str, tuple[int, int]]
 
 BLOCK = 1 << 20
@@ -35,7 +36,6 @@ LONGEST_ROW = 128 << 20
 """A longer row is refused, because the whole row has to fit into memory."""
 BOM = b"\xef\xbb\xbf"
 DECIMAL = re.compile(NUMBER, re.ASCII)
-NUMBER_ROLES = ("relevance", "score", "rank", "weight")
 SHOWN = 120
 CLOSE = 'close it, or write a quote that is meant as such as "" in quotes'
 ROOM = 4 << 20

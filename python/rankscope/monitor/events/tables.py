@@ -9,7 +9,7 @@ from datetime import datetime
 from rankscope._inputs.arrow import to_array
 from rankscope._inputs.columns import as_arrow, decode, is_list, is_null, list_cells, spell_ids
 from rankscope._inputs.tables import open_table
-from rankscope._inputs.text import NUMBER_ROLES, Lines, name_mistake, refuse_break
+from rankscope._inputs.text import Lines, name_mistake, refuse_break
 from rankscope.deferred import np, pa, pc
 from rankscope.errors import FormatError, LimitError
 from rankscope.monitor.arrays import see_value, to_micros, to_python
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE = 1 << 14
 MOST_SORTED = 512 << 20
 PLACE = "\0place"  # no column that was read has this name
-NUMBERS = (*NUMBER_ROLES, "time", "value")
+NUMBERS = ("relevance", "score", "rank", "weight", "time", "value")
 DIGITS = r"^[0-9]{1,15}$"
 USUAL_NUMBER = r"^-?[0-9]{1,15}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,2})?$"
 IDS = ("event_id", "ranking_id", "doc_id", "user_id")
