@@ -74,6 +74,19 @@ def test_a_session_is_a_query_where_its_user_has_several(entrance, name, bring):
     assert not found.notes
 
 
+@pytest.mark.parametrize("entrance", ENTRANCES)
+def test_the_columns_of_judgments_and_of_a_run_are_in_the_small_print(entrance, bring, tmp_path):
+    qrels = rs.read_qrels(
+        write_table({"qid": ["q"], "docno": ["a"], "rel": [1]}, tmp_path / "a.csv")
+    )
+    run = bring(entrance, {"userId": ["q"] * 2, "sku": ["a", "b"], "s": [2.0, 1.0], "rank": [2, 1]})
+    first, second, third = rs.evaluate(qrels, run, "RR", score="s").small_print[:3]
+    assert first.endswith("a.csv: query=qid, doc=docno, relevance=rel")
+    assert second.startswith("columns of ")
+    assert second.endswith(": query=userId, doc=sku")
+    assert third.startswith("policy")
+
+
 def test_the_column_that_is_named_is_the_query_and_is_not_reported():
     found = rs.evaluate(sessions(), "nDCG", query="user_id", strict=True)
     assert found.counts.queries == 1

@@ -15,6 +15,7 @@ from rankscope._inputs.tabular import open_retrieved
 from rankscope.errors import InputError, RankscopeError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from rankscope._core import Evaluation as CoreEvaluation
@@ -56,10 +57,11 @@ class RunEvaluator:
         with read_whole(self._file) as rows:
             self._parts.push(plan, rows.retrieved(), threads, None)
 
-    def finish(self, _: object = None) -> tuple[CoreEvaluation, list[Note]]:
-        """Return the evaluation, and what was noticed."""
+    def finish(self, _: object = None) -> tuple[CoreEvaluation, list[Note], Mapping[str, str]]:
+        """Return the evaluation, what was noticed, and the columns with usual names."""
         try:
-            return self._parts.finish(self._arguments[1]), self._file.notes
+            made = self._parts.finish(self._arguments[1])
+            return made, self._file.notes, self._file.describe_ids().usual
         except RankscopeError as error:
             error.file = self._file.name
             raise
@@ -67,7 +69,7 @@ class RunEvaluator:
 
 def evaluate_columns(
     judgments: Judgments, plan: Plan, given: Input, reading: Reading, tell: Tell
-) -> tuple[CoreEvaluation, list[Note]]:
+) -> tuple[CoreEvaluation, list[Note], Mapping[str, str]]:
     """Evaluate a run in columns of memory or of files, such as Parquet or CSV."""
     open_file = partial(open_retrieved, given, reading, tell)
     begin = partial(RunEvaluator, judgments=judgments, plan=plan, threads=reading.threads)

@@ -121,4 +121,4 @@ def _evaluate_runs(
             rank_run(qrels.judgments, found, request.ties, reading, notes=notes, tell=None)
         )
         name = found.name
-    return evaluate_core(samples, plan, reading.threads), name, notes
+    return evaluate_core(samples, plan, reading.threads), name, notes, {}

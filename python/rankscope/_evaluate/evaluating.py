@@ -25,7 +25,7 @@ from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, Protocol, TypeAlias
 
     from rankscope._core import Evaluation as CoreEvaluation
@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
 
-    Evaluated: TypeAlias = tuple[CoreEvaluation, str, Iterable[Note]]
-    """The values, the name of the run, and what was noticed when it was read."""
+    Evaluated: TypeAlias = tuple[CoreEvaluation, str, Iterable[Note], Mapping[str, str]]
+    """The values, the name of the run, what was noticed when it was read, and by role the columns
+    that were found by their usual names."""
     Evaluate: TypeAlias = Callable[[Qrels, Any, Request, Plan, Reading], Evaluated]
 
     class Counted(Protocol):
@@ -93,10 +94,18 @@ def evaluate_run(
         items=settings.items,
         judgments=qrels.judgments,
     )
-    answer, name, notes = evaluate(qrels, run, request, plan, reading)
+    answer, name, notes, usual = evaluate(qrels, run, request, plan, reading)
     refuse_unmatched(answer, request, qrels.judgments, name)
     return make_evaluation(
-        answer, request, reading, settings, known, queries=queries, run_name=name, run_notes=notes
+        answer,
+        request,
+        reading,
+        settings,
+        known,
+        queries=queries,
+        run_name=name,
+        run_notes=notes,
+        run_columns=usual,
     )
 
 
@@ -113,11 +122,25 @@ def refuse_unmatched(
     if any(doc in docs for other in range(len(ids)) for doc, _ in judgments.documents(other)):
         return  # a run of the same collection, without a hit
     known = [doc for doc, _ in judgments.documents(query)]
-    judged, retrieved = (" and ".join(map(quote, few[:2])) or "none" for few in (known, docs))
-    codes = [code for code, *_ in answer.notes()]
-    raise FormatError(
+    raise no_common_documents(listed, (ids[query], known, docs), answer.notes(), name)
+
+
+def no_common_documents(
+    listed: int,
+    example: tuple[str, Sequence[str], Sequence[str]],
+    notes: Iterable[tuple[str, int, int]],
+    name: str,
+) -> FormatError:
+    """Return the error for lists without a judged document.
+
+    The example is a query, the documents of its judgments, and those of its list.
+    """
+    query, *documents = example
+    judged, retrieved = (" and ".join(map(quote, few[:2])) or "none" for few in documents)
+    codes = [code for code, *_ in notes]
+    return FormatError(
         f"expected judged documents in the run, found none in {listed} lists: for query "
-        f"{quote(ids[query])}, judged are {judged}, in the run are {retrieved}",
+        f"{quote(query)}, judged are {judged}, in the run are {retrieved}",
         hint=(
             "the IDs differ only in case or Unicode normalization: write them alike"
             if "ids_equal_after_normalisation" in codes
@@ -138,6 +161,7 @@ def make_evaluation(
     queries: Queries,
     run_name: str,
     run_notes: Iterable[Note] = (),
+    run_columns: Mapping[str, str] | None = None,
 ) -> Evaluation:
     """Make a result from the core's answer."""
     interval, items = settings.interval, settings.items
@@ -195,6 +219,7 @@ def make_evaluation(
         counts=counts,
         notes=notes,
         means=means,
+        run_columns=(run_name, run_columns or {}),
         estimates=estimates,
         attributes=known.slices,
         slices=make_slices(answer, request.measures, known.slices, estimate, queries.source),

@@ -85,6 +85,7 @@ class Evaluation(Exported, Mapping[str, float]):
         estimates: Mapping[str, Estimate] | None = None,
         slices: Slices | None = None,
         attributes: Sequence[Groups] = (),
+        run_columns: tuple[str, Mapping[str, str]] = ("", {}),
     ) -> None:
         self._request, self._answer, self._queries = request, answer, queries
         self._counts, self._notes = counts, tuple(notes)
@@ -92,6 +93,7 @@ class Evaluation(Exported, Mapping[str, float]):
         self._means = tuple(answer.means() if means is None else means)
         self._estimates = dict(estimates or {})
         self._slices, self._attributes = slices, tuple(attributes)
+        self._run_columns = run_columns
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -263,10 +265,14 @@ class Evaluation(Exported, Mapping[str, float]):
     def small_print(self) -> tuple[str, ...]:
         """The lines with the columns, the convention, the policy, the intervals and the notes.
 
-        The columns are those of the table, or of the judgments, that were found by their names.
+        The columns are those of tables that were found by their names.
         """
-        usual = ", ".join(f"{role}={name}" for role, name in self.source.usual.items())
-        columns = [f"columns of {self._queries.name}: {usual}"] if usual else []
+        tables = ((self._queries.name, self.source.usual), self._run_columns)
+        columns = (
+            f"columns of {table}: {', '.join(f'{role}={name}' for role, name in usual.items())}"
+            for table, usual in tables
+            if usual
+        )
         return (*columns, *self._remarks())
 
     def _parts(self) -> list[str | Table]:

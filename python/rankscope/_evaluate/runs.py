@@ -11,7 +11,7 @@ from rankscope.output.progress import watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from rankscope._core import Column, Judgments, Plan, Rankings
@@ -34,10 +34,11 @@ def evaluate_input(
     reading: Reading,
     *,
     measures: Sequence[Measure],
-) -> tuple[CoreEvaluation, str, list[Note]]:
+) -> tuple[CoreEvaluation, str, list[Note], Mapping[str, str]]:
     """Evaluate a run, which is held in memory or read as it comes.
 
-    Also returns its name, and code, count and first line of what was suspicious but legal.
+    Also returns its name, code, count and first line of what was suspicious but legal, and by role
+    the columns that were found by their usual names, unless it is held.
 
     Raises:
         UsageError: There is a memory limit, and all rows are held in memory.
@@ -54,6 +55,7 @@ def evaluate_input(
     elif not given.is_in_files:
         reading.refuse_limits("a run in memory, which needs all rows there")
     notes: list[Note] = []
+    usual: Mapping[str, str] = {}
     with watch(given, reading.progress) as tell:
         if is_held:
             ranked = rank_run(judgments, given, ties, reading, notes=notes, tell=tell)
@@ -61,14 +63,14 @@ def evaluate_input(
         elif given.kind == "table":
             from rankscope._evaluate.column_run import evaluate_columns  # noqa: PLC0415 - needs PyArrow
 
-            answer, notes = evaluate_columns(judgments, plan, given, reading, tell)
+            answer, notes, usual = evaluate_columns(judgments, plan, given, reading, tell)
         elif given.kind == "mapping":
             answer = evaluate_dict(judgments, plan, given.value)
         elif given.is_in_files:
             answer = evaluate_text(judgments, plan, given, reading, tell)
         else:
             answer = evaluate_run(judgments, plan, read_run(given, reading), reading.threads)
-    return answer, given.name, notes
+    return answer, given.name, notes, usual
 
 
 def evaluate_held(
