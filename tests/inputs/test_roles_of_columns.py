@@ -435,6 +435,24 @@ def test_parallel_lists_are_read_by_their_place(judged, made):
     assert rs.evaluate(relevant[:1], retrieved[:1], "RR")["RR"] == 1 / 2
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda judged, old, new: rs.compare(judged, {"old": old, "new": new}, "RR").means,
+        lambda judged, old, new: rs.evaluate(judged, {"old": old, "new": new}, "RR")["new"]["RR"],
+        lambda judged, old, new: rs.diff(judged, old, new, "RR").difference,
+        lambda judged, old, new: [each.value for each in rs.gate(judged, old, new, {"RR": 0.1})],
+        lambda judged, old, _: rs.losses(judged, old, "nDCG").means,
+        lambda judged, old, _: rs.explain(judged, old, "nDCG", query_id=0).value,
+        lambda judged, old, _: rs.Rankings.from_run(rs.read_qrels(judged), old).doc_ids(2),
+        lambda _, old, new: str(rs.agreement(old, new)),
+    ],
+)
+def test_every_function_reads_parallel_lists(ask):
+    lists = [*LISTS.values(), [["a", "b"], ["b", "c"], ["y"]]]
+    assert ask(*lists) == ask(*(dict(enumerate(docs)) for docs in lists))
+
+
 def test_parallel_lists_of_three_are_no_rows_if_their_last_is_no_number():
     assert rs.evaluate([["a"]], [["x", "y", "a"]], "RR")["RR"] == 1 / 3
     for rows in ([["q", "a", 1]], [("q", "a", 1)]):

@@ -21,12 +21,12 @@ from rankscope._evaluate.settings import Settings
 from rankscope._inputs.documents import has_query
 from rankscope._inputs.needs import load_items, read_items_for
 from rankscope._inputs.recognition import (
+    are_lists,
     has_documents,
     is_of_ranx,
     is_single_column,
     is_table,
     name_series,
-    pair_lists,
     refuse_splits,
 )
 from rankscope.errors import FormatError, UsageError
@@ -325,7 +325,6 @@ def evaluate(
         beside = {"attributes": attributes, "subtopics": subtopics}
         refuse_reading({**options, **beside}, "arrays of grades and scores")
         return evaluate_matrices(judged, given, settings, own)
-    judged, given = pair_lists(judged, given)
     named = read_named_runs(given, own.columns)
     each_run: dict[str, InputLike] = {"": given} if named is None else named
     of_qrels = replace(own, progress=own.progress is True)
@@ -387,6 +386,9 @@ def read_named_runs(given: object, columns: Mapping[str, str] = {}) -> dict[str,
     # The values of one run are the documents of queries, those of several runs are queries.
     if isinstance(first, Mapping):
         is_run = bool(first) and all(map(has_documents, first.values()))
+    elif not is_run and all(map(are_lists, given.values())):
+        # Lists of two integers could be documents with their scores.
+        is_run = any(isinstance(doc, str) for docs in first for doc in docs)
     return {str(name): run for name, run in given.items()} if is_run else None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankscope._inputs.qrels import Qrels, Queries
 from rankscope._inputs.reading import read_judgments
-from rankscope._inputs.recognition import recognise
+from rankscope._inputs.recognition import recognise, refuse_unpaired
 from rankscope.errors import UsageError
 from rankscope.file import File
 from rankscope.measures.reading import find_second
@@ -72,6 +72,7 @@ def load_qrels_for(
         return qrels
     for run in runs:
         refuse_one_stdin_for_both(qrels, run)
+        refuse_unpaired(qrels, run)
     return load_qrels(qrels, reading, find_second(measures, subtopics=subtopics))
 
 

@@ -141,6 +141,8 @@ def recognise(value: Any, role: str, columns: Mapping[str, str] | None = None) -
         message = f"expected a path, a data frame, a mapping, or rows, found {kind}"
         hint = "a path may be '-' for standard input; rows are tuples of query, document and number"
         raise _refuse(message, hint, role)
+    if role in {"qrels", "run"} and are_lists(rows):
+        return Input("mapping", dict(enumerate(rows)), role)
     rows = name_records(rows, role, columns)
     return Input("table" if isinstance(rows, dict) else "rows", rows, role)
 
@@ -249,18 +251,15 @@ def has_documents(value: object) -> bool:
     return not is_text and (is_list or getattr(value, "ndim", 0) == 1)
 
 
-def pair_lists(judged: Any, retrieved: Any) -> tuple[Any, Any]:  # noqa: ANN401 - what a caller has
-    """Return parallel lists with the documents of each query by their place, others as they are."""
-    if not (_are_lists(judged) and _are_lists(retrieved)):
-        return judged, retrieved
-    if len(judged) != len(retrieved):
+def refuse_unpaired(judged: Any, retrieved: Any) -> None:  # noqa: ANN401 - what a caller has
+    """Raise an error for parallel lists with the documents of different numbers of queries."""
+    if are_lists(judged) and are_lists(retrieved) and len(judged) != len(retrieved):
         message = f"expected two lists of one length, found {len(judged)} and {len(retrieved)}"
         hint = "write one list of relevant and one of retrieved documents for each query"
         raise _refuse(message, hint, "run", "length_mismatch")
-    return dict(enumerate(judged)), dict(enumerate(retrieved))
 
 
-def _are_lists(value: object) -> bool:
+def are_lists(value: object) -> bool:
     """Check whether a list has lists of IDs, and not rows of query, document and number."""
     if not isinstance(value, list | tuple) or not all(
         isinstance(docs, list | set | frozenset) and {*map(type, docs)} in ({str}, {int}, set())
