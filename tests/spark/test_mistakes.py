@@ -6,7 +6,7 @@ import pytest
 import rankscope as rs
 import rankscope.spark as rss
 
-from tests.refusals import refuses
+from tests.refusals import refuses, refuses_if
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyspark", reason="PySpark is not installed; it is in make test-integrations")
@@ -96,3 +96,65 @@ def test_names_of_columns_may_have_dots(spark):
     found = rss.evaluate(spark.createDataFrame(table), "RR", **names)
     assert found["RR"] == 0.5
     assert found.to_spark().columns == ["a.q", "RR"]
+
+
+TEN = [f"q{number}" for number in range(10)]
+JUDGED = pa.table({"query_id": TEN, "doc_id": ["a"] * 10, "relevance": [1] * 10})
+
+
+UNMATCHED = {
+    "other documents": (["x"], "a", 10, True),
+    "another spelling": (["A"], "a", 10, True),
+    "documents that another query has": (["x"], "x", 10, False),
+    "few lists": (["x"], "a", 9, False),
+    "one that is judged": (["x", "a"], "a", 10, False),
+}
+
+
+@pytest.mark.parametrize("partitions", [None, 3])
+@pytest.mark.parametrize("case", UNMATCHED)
+def test_lists_without_a_judged_document_are_refused_as_they_are_locally(spark, case, partitions):
+    docs, other, lists, is_refused = UNMATCHED[case]
+    qrels = pa.concat_tables(
+        [JUDGED, pa.table({"query_id": ["q10"], "doc_id": [other], "relevance": [1]})]
+    )
+    rows = [(query, doc, 1.0) for query in TEN[:lists] for doc in docs]
+    run = pa.table(list(zip(*rows, strict=True)), ["query_id", "doc_id", "score"])
+    frames = [spark.createDataFrame(table).repartition(2) for table in (qrels, run)]
+    hints = []
+    for call in (
+        lambda: rs.evaluate(qrels, run, "RR"),
+        lambda: rss.evaluate(*frames, "RR", partitions=partitions),
+    ):
+        with refuses_if(is_refused, rs.FormatError, "none in 10 lists") as error:
+            call()
+        hints.append(error and error.value.hint)
+    assert hints[0] == hints[1]
+
+
+CHECKED = {
+    "two algorithms": ({"algorithm": ["x", "y"] * 3}, {"multiple_tags": 2}),
+    "one algorithm": ({"algorithm": ["x", None] * 3}, {}),
+    "sessions": ({"visit_id": [1, 2, 3, 3, 4, 5]}, {"query_split": 2}),
+    "sessions and runs": (
+        {"visit_key": [*"aabbbc"], "model": [1, 2, 3] * 2},
+        {"query_split": 1, "multiple_tags": 3},
+    ),
+    "lists": ({"visit_id": [["a"], ["b"]] * 3, "tag": [{"a": 1}, {"a": 2}] * 3}, {}),
+}
+
+
+@pytest.mark.parametrize("partitions", [None, 3])
+@pytest.mark.parametrize("case", CHECKED)
+def test_what_may_be_several_lists_is_noted_as_it_is_locally(spark, case, partitions):
+    columns, expected = CHECKED[case]
+    run = pa.table({"user_id": [*"aabbcc"], "sku": [*"xyxyxy"], "score": [1.0, 2.0] * 3, **columns})
+    qrels = pa.table({"user_id": [*"abc"], "sku": [*"xxx"], "label": [1, 1, 1]})
+    joined = run.append_column("label", [[1, 0] * 3])
+    for tables, query in (((qrels, run), None), ((joined,), None), ((joined,), "user_id")):
+        frames = [spark.createDataFrame(table).repartition(2) for table in tables]
+        local = rs.evaluate(*tables, "RR", query=query)
+        found = rss.evaluate(*frames, "RR", query=query, partitions=partitions)
+        noted = {code: n for code, n in expected.items() if query is None or code != "query_split"}
+        assert found.diagnostics == local.diagnostics == noted
+        assert [*map(str, found.notes)] == [*map(str, local.notes)]

@@ -59,6 +59,12 @@ class ListChecks:
         self._queries.append(queries.take(of_array(starts)))
         self._rows.append(starts + before)
 
+    def merge(self, other: ListChecks) -> None:
+        """Add what was read of other rows, of which no query is here."""
+        self._split += other._split
+        for name, tags in other._tags.items():
+            self._tags.setdefault(name, set()).update(tags)
+
     def find_second_list(self) -> DuplicateError | None:
         """Return the error for a query with two lists, whose line is a row."""
         encoded = pa.concat_arrays(self._queries or [pa.nulls(0)]).dictionary_encode()

@@ -18,7 +18,7 @@ from rankscope.deferred import pa
 from rankscope.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
 ID_ROLES = ("query", "doc")
@@ -74,8 +74,6 @@ class Wanted:
             if self.is_judged and "relevance" not in found:
                 column = find_grades([*names, *fields.values()], {**self.roles, **found})
                 found |= {} if column is None else {"relevance": column}
-            if self.is_ranked and "query" in found and self.roles["query"] is None:
-                found |= {f"{SPLIT}{name}": name for name in splits_of(names, found.values())}
         except FormatError as error:
             error.file = file
             raise
@@ -84,8 +82,8 @@ class Wanted:
             hint = "name both: relevance='…', score='…'"
             raise FormatError(message, hint=hint, code="columns", file=file)
         if self.is_ranked:
-            tags = [name for name in TAGS if name in names and name not in found.values()]
-            found |= {f"{TAG}{name}": name for name in tags}
+            finds_query = "query" in found and self.roles["query"] is None
+            found |= find_checks(names, found.values(), finds_query=finds_query)
         return found
 
     def require(self, columns: Mapping[str, str], names: Sequence[str], file: str) -> None:
@@ -95,6 +93,23 @@ class Wanted:
                 error = no_role(names, roles[0])
                 error.file = file
                 raise error
+
+
+def find_checks(
+    names: Sequence[str], used: Collection[str], *, finds_query: bool
+) -> dict[str, str]:
+    """Return the columns of rankings that nothing else needs than `ListChecks`, by role.
+
+    What divides the rows of a query is meant to do so where the caller named the query.
+    """
+    splits = splits_of(names, used) if finds_query else []
+    tags = [name for name in TAGS if name in names and name not in used]
+    return {f"{SPLIT}{name}": name for name in splits} | {f"{TAG}{name}": name for name in tags}
+
+
+def tags_of(columns: Mapping[str, str]) -> list[str]:
+    """Return the columns that name runs."""
+    return [name for role, name in columns.items() if role.startswith(TAG)]
 
 
 def role_of(name: str, columns: Mapping[str, str]) -> str:

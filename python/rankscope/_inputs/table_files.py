@@ -27,7 +27,7 @@ from rankscope._inputs.files import (
 from rankscope._inputs.list_checks import ListChecks
 from rankscope._inputs.lists import RANK, explode
 from rankscope._inputs.recognition import describe_value
-from rankscope._inputs.roles import ID_ROLES, SPLIT, TAG, Wanted, normalise, role_of
+from rankscope._inputs.roles import ID_ROLES, SPLIT, TAG, Wanted, normalise, role_of, tags_of
 from rankscope._inputs.tables import MemoryTable
 from rankscope._inputs.text import add_note
 from rankscope.deferred import pa, pc
@@ -321,7 +321,7 @@ class TableFile:
             made, _ = self._explode(
                 pa.RecordBatch.from_arrays(
                     [pa.nulls(0, kind) for kind in file.schema.types], schema=file.schema
-                ).drop_columns(tags_of(file))
+                ).drop_columns(tags_of(file.columns))
             )
             plain = self._normalise(made)
         except FormatError as error:
@@ -365,7 +365,7 @@ class TableFile:
     def _finish(self, batch: Any, lines: Lines, file: str) -> Any:  # noqa: ANN401 - as above
         ends = None
         try:
-            made, ends = self._explode(self.checks.take_tags(batch, tags_of(self._current)))
+            made, ends = self._explode(self.checks.take_tags(batch, tags_of(self._current.columns)))
             columns = self._normalise(made)
         except RankscopeError as error:
             error.file = file
@@ -401,11 +401,6 @@ class TableFile:
             code="schema_mismatch",
             file=file,
         )
-
-
-def tags_of(file: Reader) -> list[str]:
-    """Return the columns that name runs."""
-    return [name for role, name in file.columns.items() if role.startswith(TAG)]
 
 
 def _find_varying(files: Sequence[object]) -> list[str]:

@@ -7,10 +7,15 @@ from functools import partial
 from rankscope._evaluate.query_values import read_slicing
 from rankscope._evaluate.question import split_question
 from rankscope._evaluate.settings import Settings
-from rankscope.errors import UsageError
+from rankscope.errors import RankscopeError, UsageError
 from rankscope.settings.reading import Reading
-from rankscope.spark.evaluation import SparkAnswer, SparkEvaluation, make_evaluation
-from rankscope.spark.frames import list_grades, read_source, run_job
+from rankscope.spark.evaluation import (
+    SparkAnswer,
+    SparkEvaluation,
+    make_evaluation,
+    refuse_unmatched,
+)
+from rankscope.spark.frames import are_judged, list_grades, read_source, run_job
 from rankscope.spark.jobs import OPTIONS, make_job
 
 TYPE_CHECKING = False
@@ -91,4 +96,11 @@ def _evaluate(
             code="bad_parameter",
         )
     found, source = run_job(sources, job, partitions), sources[0].ids
-    return make_evaluation(SparkAnswer(found, source), found.merged, job, source, strict=strict)
+    answer = SparkAnswer(found, source)
+    try:
+        if len(sources) > 1:
+            refuse_unmatched(answer, found.merged, partial(are_judged, sources[0]))
+        return make_evaluation(answer, found.merged, job, source, strict=strict)
+    except RankscopeError:
+        found.kept.unpersist()
+        raise

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from rankscope._core import Summary
-from rankscope._evaluate.evaluating import describe_answer, refuse_diagnostics
+from rankscope._evaluate.evaluating import (
+    FEWEST,
+    describe_answer,
+    no_common_documents,
+    refuse_diagnostics,
+)
 from rankscope._evaluate.evaluation import Evaluation, name_measures
 from rankscope._evaluate.slices import Slices
+from rankscope._inputs.list_checks import ListChecks
 from rankscope._inputs.numbers import no_judgments
 from rankscope._inputs.qrels import Queries
 from rankscope.errors import EmptyError, FormatError, LimitError, RankscopeError, UsageError
@@ -13,7 +19,7 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any, Self
 
     from rankscope._evaluate.exports import Names
@@ -22,7 +28,7 @@ if TYPE_CHECKING:
     from rankscope.output.ids import SourceIds
     from rankscope.spark.frames import Answer
     from rankscope.spark.parquet import Frame
-    from rankscope.spark.tasks import Job, Note, Part
+    from rankscope.spark.tasks import Job, Note, Part, Unmatched
 
 MOST_SLICES = 100_000
 
@@ -162,10 +168,16 @@ def make_evaluation(
     request, notes = job.request, merged.notes
     if "relevance" not in next(iter(job.rows.values())).names:
         notes = (("implicit_grades", merged.sizes["judged"], 0), *notes)
+    *_, rows = job.rows.values()
     judged, run = ("table", "table") if "joined" in job.rows else ("qrels", "run")
     queries = Queries(judged, job.duplicates, answer.query_ids, notes, source)
     counts, described = describe_answer(
-        answer, request, queries=queries, run_name=run, duplicates=job.duplicates
+        answer,
+        request,
+        queries=queries,
+        run_name=run,
+        run_notes=merged.checks.notes(run, rows.names["query"]),
+        duplicates=job.duplicates,
     )
     evaluation = SparkEvaluation(
         request,
@@ -178,6 +190,23 @@ def make_evaluation(
     if strict:
         refuse_diagnostics(evaluation.notes)
     return evaluation
+
+
+def refuse_unmatched(
+    answer: SparkAnswer, merged: Merged, are_judged: Callable[[list[str]], bool]
+) -> None:
+    """Raise an error if no list of a run has a judged document, as the local engine does.
+
+    Args:
+        answer: The answer as the result reads it.
+        merged: What all tasks answered.
+        are_judged: Returns whether any of some documents is judged for whatever query.
+    """
+    *_, listed, unmatched = answer.counts()
+    if not FEWEST <= listed == unmatched:
+        return
+    if not are_judged([doc for *_, docs in merged.unmatched for doc in docs]):
+        raise no_common_documents(listed, merged.unmatched[0], answer.notes(), "run")
 
 
 def tabulate_slices(
@@ -225,12 +254,16 @@ class Merged:
         slices: The summary of each slice.
         notes: The code and the count of each note on the judgments.
         sizes: The number of rows of each side.
+        checks: What may say that a query has several lists.
+        unmatched: Lists without a judged document, one of each task, if no list has one.
     """
 
     summary: Summary
     slices: Mapping[tuple[str, ...], Summary]
     notes: tuple[Note, ...]
     sizes: Mapping[str, int]
+    checks: ListChecks
+    unmatched: tuple[Unmatched, ...]
 
 
 def merge_parts(parts: Sequence[Part], job: Job) -> Merged:
@@ -259,7 +292,9 @@ def merge_parts(parts: Sequence[Part], job: Job) -> Merged:
         )
     slices: dict[tuple[str, ...], list[bytes]] = {}
     notes: dict[str, int] = {}
+    checks = ListChecks()
     for part in parts:
+        checks.merge(part.checks)
         for key, packed in part.slices.items():
             slices.setdefault(key, []).append(packed)
         for code, count, _ in part.notes:
@@ -269,6 +304,8 @@ def merge_parts(parts: Sequence[Part], job: Job) -> Merged:
         slices={key: Summary.merge(held) for key, held in slices.items()},
         notes=tuple((code, count, 0) for code, count in notes.items()),
         sizes=counts,
+        checks=checks,
+        unmatched=tuple(sorted(part.unmatched for part in parts if part.unmatched is not None)),
     )
 
 

@@ -145,6 +145,13 @@ def list_grades(source: Source) -> list[float]:
     return sorted(grade for grade in grades if grade == grade)  # noqa: PLR0124 - NaN alone differs
 
 
+def are_judged(source: Source, docs: Sequence[str]) -> bool:
+    """Check whether judgments have any of some documents, by a query of Spark."""
+    name = source.rows.names["doc"]
+    column = source.frame[f"c{source.rows.columns.index(name)}"].cast("string")
+    return bool(source.frame.where(column.isin(*docs)).limit(1).count())
+
+
 def run_job(sources: Sequence[Source], job: Job, partitions: int | None) -> Answer:
     """Pack, move and evaluate the rows of data frames."""
     if partitions is None:

@@ -117,6 +117,7 @@ def _evaluate_joined(
         if not stream.push(task.plan, held, job.request.ties, job.duplicates, True, 1):
             raise ApartError
         count += table.num_rows
+        task.check("joined", table)
         has_grades = has_grades or is_judged(columns.numbers[0])
     finished = stream.finish(task.plan, None)
     if finished is None:

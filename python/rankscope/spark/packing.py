@@ -52,6 +52,7 @@ class Rows:
         names: By role, the names of the columns.
         has_integer_queries: Whether queries are integers.
         attributes: The columns of what belongs to the query.
+        checks: By role, the columns that only `ListChecks` needs.
     """
 
     side: str
@@ -59,6 +60,7 @@ class Rows:
     names: Mapping[str, str]
     has_integer_queries: bool
     attributes: tuple[str, ...] = ()
+    checks: Mapping[str, str] = {}
 
     @property
     def columns(self) -> list[str]:

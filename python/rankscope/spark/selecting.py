@@ -11,6 +11,7 @@ from rankscope._inputs.column_names import (
     no_role,
 )
 from rankscope._inputs.columns import INTEGER_TYPES, read_typed_values
+from rankscope._inputs.roles import find_checks
 from rankscope.deferred import pa
 from rankscope.names import quote
 from rankscope.output.ids import AttributeColumn, IdColumn, SourceIds
@@ -70,7 +71,9 @@ def select_columns(
         if found.get(role) is None:
             raise no_role(columns, role)
     names = {role: name for role, name in found.items() if name is not None}
-    schema = convert(list(dict.fromkeys([*names.values(), *attributes])))
+    used = list(dict.fromkeys([*names.values(), *attributes]))
+    checks = {} if side == "judged" else _find_checks(columns, convert, used, given)
+    schema = convert([*used, *checks.values()])
     kinds = {role: str(schema.field(name).type) for role, name in names.items()}
     empty = pa.Table.from_batches([], schema)
     held = tuple(
@@ -86,8 +89,27 @@ def select_columns(
         names=names,
         has_integer_queries=bool(query.dtype),
         attributes=tuple(attributes),
+        checks=checks,
     )
     return rows, SourceIds(query, doc, held)
+
+
+def _find_checks(
+    columns: Sequence[str],
+    convert: Callable[[list[str]], Any],
+    used: Sequence[str],
+    given: Mapping[str, str | None],
+) -> dict[str, str]:
+    """Return the columns that only checks need, but those of types that have no plain values."""
+    checks = find_checks(columns, used, finds_query=given.get("query") is None)
+    for role, name in [*checks.items()]:
+        try:
+            is_plain = not pa.types.is_nested(convert([name]).field(0).type)
+        except TypeError:  # Arrow has no such type
+            is_plain = False
+        if not is_plain:
+            del checks[role]
+    return checks
 
 
 def _find_roles(

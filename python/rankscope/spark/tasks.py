@@ -9,7 +9,9 @@ from functools import partial
 from rankscope._core import Rankings, Summary, evaluate_part, summarize, summarize_groups
 from rankscope._evaluate.query_values import join_groups
 from rankscope._inputs.columns import to_arrow
+from rankscope._inputs.list_checks import ListChecks
 from rankscope._inputs.numbers import is_judged
+from rankscope._inputs.roles import tags_of
 from rankscope.deferred import np, pa, pc
 from rankscope.errors import FormatError, OutOfMemoryError, RankscopeError
 from rankscope.names import quote
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from rankscope.spark.parquet import Piece
 
     Note: TypeAlias = tuple[str, int, int]
+    Unmatched: TypeAlias = tuple[str, list[str], list[str]]
 
 AT_ONCE = 1 << 18
 """How many rows are evaluated at once: little memory, and few calls."""
@@ -82,6 +85,9 @@ class Part:
         notes: The code and the count of each note on the judgments.
         has_grades: Whether any document is judged.
         rows: The number of rows of each side.
+        checks: What may say that a query has several lists.
+        unmatched: A list without a judged document: its query, two documents of its judgments, and
+            two of the list.
     """
 
     summary: bytes | None
@@ -89,6 +95,8 @@ class Part:
     notes: tuple[Note, ...]
     has_grades: bool
     rows: Mapping[str, int]
+    checks: ListChecks
+    unmatched: Unmatched | None
 
 
 def packing(
@@ -179,6 +187,8 @@ class Task:
         self._notes: dict[str, int] = {}
         self._has_grades = False
         self._rows = dict.fromkeys(job.rows, 0)
+        self._checks = ListChecks()
+        self._unmatched: Unmatched | None = None
 
     def evaluate(self, packed: Any, *, in_files: bool) -> list[Any]:  # noqa: ANN401 - PyArrow has no types
         """Evaluate all rows of some queries, and return the rows with their values.
@@ -201,11 +211,18 @@ class Task:
         columns = {side: read_columns(table, self._job.rows[side]) for side, table in given.items()}
         for side, held in columns.items():
             self._rows[side] += len(held.numbers[0])
+            self.check(side, given[side])
         if "joined" in columns:
             answer, ids, groups = self._evaluate_joined(columns["joined"])
         else:
             answer, ids, groups = self._evaluate_pairs(columns)
         return self.take(answer, ids, groups), ids
+
+    def check(self, side: str, table: Any) -> None:  # noqa: ANN401 - PyArrow has no types
+        """Note what may say that queries, all rows of which are here, have several lists."""
+        rows = self._job.rows[side]
+        self._checks.take_tags(table, tags_of(rows.checks))
+        self._checks.note_splits(table, {**rows.checks, "query": rows.names["query"]})
 
     def count(self, side: str, rows: int, *, has_grades: bool) -> None:
         """Count rows that were evaluated elsewhere."""
@@ -228,6 +245,8 @@ class Task:
             notes=tuple((code, count, 0) for code, count in self._notes.items()),
             has_grades=self._has_grades,
             rows=self._rows,
+            checks=self._checks,
+            unmatched=self._unmatched,
         )
 
     def _evaluate_joined(self, columns: Columns) -> tuple[CoreEvaluation, list[str], list[Groups]]:
@@ -271,6 +290,12 @@ class Task:
         )
         for code, count, _ in notes:
             self._notes[code] = self._notes.get(code, 0) + count
+        unmatched = None if self._unmatched else answer.unmatched()
+        if unmatched is not None:
+            query, retrieved = ids[unmatched[0]], unmatched[1]
+            of_query = pc.equal(to_arrow(judged.queries).cast(pa.large_string()), query)
+            texts = to_arrow(docs).cast(pa.large_string()).filter(of_query)
+            self._unmatched = query, sorted(texts.to_pylist())[:2], retrieved
         names = self._job.rows["judged"].attributes
         groups = [
             _group(name, ids, *_list_pairs(judged.queries, values))
