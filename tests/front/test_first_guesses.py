@@ -159,30 +159,6 @@ def test_a_table_and_its_judgments_and_run_order_ties_alike():
     assert dict(rs.evaluate(QRELS, constant, "RR", policy="ties=average")) == dict(averaged)
 
 
-@pytest.mark.parametrize(
-    ("call", "hint"),
-    [
-        (lambda: rs.evaluate(QRELS, NEW), "evaluate(judgments, run, ['nDCG@10', 'AP'])"),
-        (lambda: rs.evaluate(LOG), "evaluate(table, ['nDCG@10', 'AP'])"),
-        (lambda: rs.evaluate(QRELS, NEW, "nDGC@10"), "did you mean 'nDCG@10'?"),
-        (lambda: rs.evaluate(LOG, "nDGC@10"), "did you mean 'nDCG@10'?"),
-        (lambda: rs.compare(LOG, "nDCG@10"), "scores=['old', 'new']"),
-        (lambda: rs.compare(QRELS, RUNS), "compare(judgments, run, ['nDCG@10', 'AP'])"),
-        (lambda: rs.gate(LOG, budgets={"RR": 0.1}), "budgets="),
-        (lambda: rs.evaluate(QRELS, NEW, "RR", by="country"), "pass attributes="),
-        (lambda: rs.evaluate(LOG, "RR", score="new", attributes=LOG), "remove attributes"),
-        (lambda: rs.evaluate(QRELS, NEW, "RR", labels="click"), "remove labels"),
-        (lambda: rs.evaluate(LOG, "RR", score="new", score_type="float32"), "round the scores"),
-        (lambda: rs.compare(QRELS, RUNS, "RR", memory="1GiB"), "remove memory"),
-        (lambda: rs.evaluate(LOG, "RR", columns={"score": "new"}), "its arguments are"),
-    ],
-)
-def test_what_cannot_be_meant_says_what_to_write(call, hint):
-    with pytest.raises(rs.UsageError) as raised:
-        call()
-    assert hint in raised.value.hint
-
-
 MATRICES = np.array([[1, 0]]), np.array([[0.1, 0.2]])
 RANKED = {name: rs.Rankings.from_run(QRELS, run) for name, run in RUNS.items()}
 EVALUATED = dict(rs.evaluate(QRELS, RUNS, "RR"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from math import log2
 
@@ -17,6 +16,7 @@ import rankscope as rs
 
 from tests.cli.command import run as run_program
 from tests.refusals import refused
+from tests.tabular import ENTRANCES, enter
 from tests.trec import write_qrels, write_run
 
 M = "nDCG@10"
@@ -107,41 +107,15 @@ PAIRS = [(query, doc, score) for query, docs in FOUND.items() for doc, score in 
 NAMES = ["query_id", "doc_id", "score"]
 FRAME = pd.DataFrame(PAIRS, columns=NAMES)
 TABLE = pa.Table.from_pandas(FRAME)
-
-
-def in_file(name, write):
-    def make(folder):
-        write(path := folder / name)
-        return path
-
-    return make
-
-
-def write_lines(path):
-    rows = (dict(zip(NAMES, pair, strict=True)) for pair in PAIRS)
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-
-
 FORMS = {
-    "mapping": lambda _: FOUND,
     "ranked lists": lambda _: {q: sorted(d, key=d.get, reverse=True) for q, d in FOUND.items()},
+    "by query": lambda _: FOUND,
     "rows": lambda _: PAIRS,
-    "records": lambda _: FRAME.to_dict("records"),
-    "columns": lambda _: FRAME.to_dict("list"),
-    "pandas": lambda _: FRAME,
     "pandas, categories": lambda _: FRAME.astype({"query_id": "category", "doc_id": "category"}),
-    "polars": lambda _: pl.DataFrame(TABLE),
-    "arrow": lambda _: TABLE,
-    "duckdb": lambda _: duckdb.sql("SELECT * FROM FRAME"),
     "fused": lambda _: rs.fuse({"a": FOUND, "b": FOUND}, "combmax"),
-    "trec": in_file("a.run", lambda path: write_run(path, FOUND)),
-    "csv": in_file("a.csv", lambda path: FRAME.to_csv(path, index=False)),
-    "tsv": in_file("a.tsv", lambda path: FRAME.to_csv(path, index=False, sep="\t")),
-    "parquet": in_file("a.parquet", lambda path: pq.write_table(TABLE, path)),
-    "scattered": in_file(
-        "b.parquet", lambda path: pq.write_table(TABLE.take([0, 4, 1, 7, 5, 2, 6, 3]), path)
-    ),
-    "json lines": in_file("a.jsonl", write_lines),
+    "trec": lambda folder: write_run(folder / "a.run", FOUND),
+    "scattered": lambda folder: enter("parquet", TABLE.take([0, 4, 1, 7, 5, 2, 6, 3]), folder),
+    **{form: partial(enter, form, FRAME.to_dict("list")) for form in ENTRANCES},
 }
 UNTIED = {"ranked lists"}
 
@@ -204,18 +178,11 @@ def test_commands_leave_it_out(command, tmp_path):
     assert call("found", "--ignore-same") == call("xxxxx") != call("found")
 
 
-@pytest.mark.parametrize("form", ["pandas", "csv", "parquet", "arrow"])
+@pytest.mark.parametrize("form", ENTRANCES)
 def test_it_is_left_out_of_a_table_with_grades(form, tmp_path):
     grades = [JUDGED[query].get(doc, 0) for query, doc, _ in PAIRS]
     frame = FRAME.assign(relevance=grades)
-    table = {
-        "pandas": frame,
-        "arrow": pa.Table.from_pandas(frame),
-        "csv": tmp_path / "a.csv",
-        "parquet": tmp_path / "a.parquet",
-    }[form]
-    frame.to_csv(tmp_path / "a.csv", index=False)
-    frame.to_parquet(tmp_path / "a.parquet", index=False)
+    table = enter(form, frame.to_dict("list"), tmp_path)
     expected = rs.evaluate(frame[frame.query_id != frame.doc_id], M)
     assert rs.evaluate(table, M, ignore_same=True).to_dict() == expected.to_dict()
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 from functools import partial
 
-import duckdb
-import narwhals as nw
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 import rankscope as rs
@@ -18,28 +15,9 @@ from rankscope.errors import FormatError
 from rankscope.output.layout.description import shorten
 
 from tests.refusals import refused, refuses_if
-from tests.tabular import write_table
+from tests.tabular import ENTRANCES, enter, write_table
 
 QRELS = {"q1": {"a": 0, "b": 0, "c": 1}, "q2": {"a": 1, "b": 0}}
-FILES = ("csv", "tsv", "jsonl", "parquet", "arrow")
-FRAMES = {
-    "pandas": pd.DataFrame,
-    "polars": pl.DataFrame,
-    "lazy frame": lambda columns: pl.DataFrame(columns).lazy(),
-    "table": pa.table,
-    "reader": lambda columns: pa.table(columns).to_reader(),
-    "duckdb": lambda columns: duckdb.from_arrow(pa.table(columns)),
-    "narwhals": lambda columns: nw.from_native(pd.DataFrame(columns)),
-    "records": lambda columns: pa.table(columns).to_pylist(),
-}
-TABLES = (*FILES, *FRAMES)
-
-
-def enter(form, columns, folder):
-    """Return a table in a form."""
-    if form in FILES:
-        return str(write_table(columns, folder / f"table.{form}"))
-    return FRAMES[form](columns)
 
 
 def rows_of(lists):
@@ -60,7 +38,7 @@ def in_forms(lists, folder):
         for query, doc, score in zip(*columns.values(), strict=True)
     )
     yield "".join(lines).encode()
-    yield from (enter(form, columns, folder) for form in TABLES)
+    yield from (enter(form, columns, folder) for form in ENTRANCES)
 
 
 def counts(evaluation, *codes):
@@ -78,7 +56,7 @@ RANKED = {
 }
 
 
-@pytest.mark.parametrize("form", TABLES)
+@pytest.mark.parametrize("form", ENTRANCES)
 @pytest.mark.parametrize("case", RANKED)
 def test_ranks_are_held_against_scores(case, form, tmp_path):
     ranks, scores, wanted = RANKED[case]
@@ -118,7 +96,7 @@ def test_contradicting_ranks_are_an_error_in_strict_and_a_note_of_a_comparison()
     assert comparison.diagnostics["rank_score_disagree"] == 1
 
 
-@pytest.mark.parametrize("form", TABLES)
+@pytest.mark.parametrize("form", ENTRANCES)
 def test_a_fused_run_has_the_notes_of_its_runs(form, tmp_path):
     run = {"query_id": ["q1", "q1"], "doc_id": ["a", "c"], "rank": [1, 2], "score": [0.1, 0.2]}
     odd = enter(form, {**run, "tag": ["x", "y"]}, tmp_path)
@@ -141,7 +119,7 @@ TAGGED = {
 }
 
 
-@pytest.mark.parametrize("form", TABLES)
+@pytest.mark.parametrize("form", ENTRANCES)
 @pytest.mark.parametrize("case", TAGGED)
 def test_the_names_of_several_runs_are_noted(case, form, tmp_path):
     tags, count = TAGGED[case]
@@ -312,7 +290,7 @@ def test_missing_and_negative_grades_are_counted(case, tmp_path):
         Rankings.from_groups(grades, scores, [3]).evaluate("nDCG"),
         Rankings.from_lists([grades]).evaluate("nDCG"),
         rs.evaluate(np.array([grades]), np.array([scores]), "nDCG"),
-        *(rs.evaluate(enter(form, nulls, tmp_path), "nDCG") for form in TABLES),
+        *(rs.evaluate(enter(form, nulls, tmp_path), "nDCG") for form in ENTRANCES),
         rs.evaluate(pd.DataFrame(columns), "nDCG"),
     ]
     for evaluation in evaluations:

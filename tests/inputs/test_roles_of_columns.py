@@ -6,48 +6,23 @@ import json
 import math
 from dataclasses import make_dataclass
 
-import duckdb
-import narwhals as nw
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 import rankscope as rs
 from rankscope.errors import DuplicateError, InputError
 
 from tests.refusals import refused
-from tests.tabular import write_table
+from tests.tabular import ENTRANCES, FILES, enter, write_table
 
 SECOND = 1 / math.log2(3)
 """nDCG of two documents whose only relevant one is second."""
-WITHIN = {
-    "dict": lambda columns: columns,
-    "records": lambda columns: [
-        dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
-    ],
-    "objects": lambda columns: [*map(make_dataclass("Row", columns), *columns.values())],
-    "pandas": pd.DataFrame,
-    "polars": pl.DataFrame,
-    "lazy": pl.LazyFrame,
-    "pyarrow": pa.table,
-    "duckdb": lambda columns: duckdb.connect().from_arrow(pa.table(columns)),
-    "narwhals": lambda columns: nw.from_native(pl.DataFrame(columns)),
-}
-FILES = ("csv", "tsv", "jsonl", "parquet", "arrow")
-ENTRANCES = (*WITHIN, *FILES)
 WITH_LISTS = tuple(name for name in ENTRANCES if name not in {"csv", "tsv"})
 
 
 @pytest.fixture
 def bring(tmp_path):
     """Return a function that brings columns through an entrance."""
-
-    def carry(entrance, columns):
-        if entrance in WITHIN:
-            return WITHIN[entrance](columns)
-        return write_table(columns, tmp_path / f"table.{entrance}")
-
-    return carry
+    return lambda entrance, columns: enter(entrance, columns, tmp_path)
 
 
 def sessions(name="session_id", user="user_id"):
