@@ -143,12 +143,12 @@ class TableEvaluator:
     def push(self, rows: Any) -> bool:  # noqa: ANN401 - of PyArrow
         """Evaluate all rows of some queries; return whether none of the queries came before."""
         try:
-            columns = columns_of(rows, self._file).joined(self._attributes)
+            columns, self._source = columns_of(rows, self._file).joined(self._attributes)
         except InputError as error:
             error.line = error.line and error.line + self._rows
             raise
-        is_new = self._stream.push(self._plan, columns.to_core(), *self._settings)
-        self._rows, self._source = self._rows + len(rows), columns.source
+        is_new = self._stream.push(self._plan, columns, *self._settings)
+        self._rows += len(rows)
         self._scale = widen_scale(self._scale, columns.relevance)
         return is_new
 

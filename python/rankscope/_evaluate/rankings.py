@@ -330,15 +330,15 @@ def rank_rows(
         watch(given, None if source else reading.progress) as tell,
         read_whole(source or open_joined(given, wanted, reading, tell), notes) as rows,
     ):
-        columns = rows.joined(wanted.attributes, wanted.attributed)
+        columns, source_ids = rows.joined(wanted.attributes, wanted.attributed)
         is_even = len(columns.relevance) == len(columns.scores) > 0
         if is_even and not is_judged(columns.relevance):
             raise no_judgments(given.name)
         ties = ties or choose_ties(has_documents=columns.docs is not None)
         core = CoreRankings.from_table(
-            columns.to_core(), ties, reading.duplicates, numbers_docs, reading.threads
+            columns, ties, reading.duplicates, numbers_docs, reading.threads
         )
-    queries = Queries(given.name, reading.duplicates, core.query_ids, source=columns.source)
+    queries = Queries(given.name, reading.duplicates, core.query_ids, source=source_ids)
     choices = Choices(ties, reading.duplicates, "float64")
     return kind(queries, core, given.name, choices, notes=notes)
 

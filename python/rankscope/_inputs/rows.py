@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -45,15 +44,29 @@ if TYPE_CHECKING:
     from rankscope.settings.reading import Reading
 
     Retrieved: TypeAlias = tuple[IdColumn, IdColumn, NDArray[Any], bool, NDArray[Any] | None]
-    CoreColumns: TypeAlias = tuple[
-        IdColumn | tuple[NDArray[np.int32], IdColumn],
-        IdColumn | None,
-        NDArray[Any],
-        NDArray[Any],
-        bool,
-        NDArray[Any] | None,
-        list[tuple[str, IdColumn]],
-    ]
+
+
+class JoinedRows(NamedTuple):
+    """The columns of a table that hold rankings and judgments, as the core takes them.
+
+    Args:
+        queries: Integers, or the offsets of texts and the texts end to end; or which of the queries
+            each row has, and each of them once.
+        docs: Integers or texts, if there are documents.
+        relevance: Grades, NaN where unjudged.
+        scores: Scores, larger ones first; or ranks below zero.
+        are_ranks: Whether scores are ranks below zero.
+        ranks: Ranks, where there are scores as well.
+        attributes: Names and columns of what belongs to the query.
+    """
+
+    queries: IdColumn | tuple[NDArray[np.int32], IdColumn]
+    docs: IdColumn | None
+    relevance: NDArray[Any]
+    scores: NDArray[Any]
+    are_ranks: bool
+    ranks: NDArray[Any] | None
+    attributes: list[tuple[str, IdColumn]]
 
 
 class Columns:
@@ -141,8 +154,8 @@ class Columns:
 
     def joined(
         self, attributes: Sequence[str] = (), attributed: Attributed | None = None
-    ) -> JoinedRows:
-        """Return rankings, their grades or labels, and attributes of queries."""
+    ) -> tuple[JoinedRows, SourceIds]:
+        """Return rankings, their grades or labels, and attributes of queries, and their types."""
         scores, are_ranks, ranks = self._ordered()
         relevance = (
             self.numbers("relevance", allows_null=True)
@@ -151,27 +164,25 @@ class Columns:
         )
         values = {name: self.values(name) for name in attributes}
         types = (AttributeColumn(name, dtype) for name, (_, dtype) in values.items())
-        places, queries = self._read_queries()
-        return JoinedRows(
-            queries,
+        rows = JoinedRows(
+            self._read_queries(),
             self.ids("doc") if "doc" in self.columns else None,
             relevance,
             scores,
             are_ranks,
             ranks,
             [(name, column) for name, (column, _) in values.items()],
-            replace(self.source, attributes=tuple(types)),
-            places,
         )
+        return rows, replace(self.source, attributes=tuple(types))
 
-    def _read_queries(self) -> tuple[NDArray[np.int32] | None, IdColumn]:
-        """Return the query of each row; of rows in parts, each query once, with their places."""
+    def _read_queries(self) -> IdColumn | tuple[NDArray[np.int32], IdColumn]:
+        """Return the query of each row; of rows in parts, their places in each query once."""
         name = self.columns["query"]
         column = join(self._table[name]) if self._is_checked else None
         if column is None or not pa.types.is_dictionary(column.type) or column.null_count:
-            return None, self.ids("query")
+            return self.ids("query")
         if column.type.value_type == pa.uint64():  # a mistake in which has a row
-            return None, self.ids("query")
+            return self.ids("query")
         return to_array(column.indices), ids_of(column.dictionary, name)
 
     def _read_labels(self, attributed: Attributed) -> NDArray[np.float64]:
@@ -179,45 +190,6 @@ class Columns:
         predicted = None if name is None else self.column(name)
         labels = self.column(attributed.labels)
         return read_grades(labels, predicted, positive=attributed.positive, **attributed.settings)
-
-
-@dataclass(frozen=True, slots=True)
-class JoinedRows:
-    """The columns of a table that hold rankings and judgments.
-
-    Args:
-        queries: Integers, or the offsets of texts and the texts end to end.
-        docs: The same, if there are documents.
-        relevance: Grades, NaN where unjudged.
-        scores: Scores, larger ones first; or ranks below zero.
-        are_ranks: Whether scores are ranks below zero.
-        ranks: Ranks, where there are scores as well.
-        attributes: Names and columns of what belongs to the query.
-        source: The columns of IDs as the caller has them.
-        places: Which of the queries each row has, if each is there once.
-    """
-
-    queries: IdColumn
-    docs: IdColumn | None
-    relevance: NDArray[Any]
-    scores: NDArray[Any]
-    are_ranks: bool
-    ranks: NDArray[Any] | None
-    attributes: list[tuple[str, IdColumn]]
-    source: SourceIds
-    places: NDArray[np.int32] | None
-
-    def to_core(self) -> CoreColumns:
-        """Return the columns in the order of the core's arguments."""
-        return (
-            self.queries if self.places is None else (self.places, self.queries),
-            self.docs,
-            self.relevance,
-            self.scores,
-            self.are_ranks,
-            self.ranks,
-            self.attributes,
-        )
 
 
 def columns_of(rows: Any, file: TableFile) -> Columns:  # noqa: ANN401 - as above

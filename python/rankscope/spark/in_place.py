@@ -18,7 +18,7 @@ from rankscope._inputs.numbers import is_judged
 from rankscope.deferred import np, pa, pc
 from rankscope.errors import RankscopeError
 from rankscope.records import record
-from rankscope.spark.packing import number_queries, read_columns
+from rankscope.spark.packing import find_columns, number_queries
 from rankscope.spark.parquet import UnreadableError, read_assigned
 from rankscope.spark.tasks import (
     ANSWER,
@@ -26,7 +26,6 @@ from rankscope.spark.tasks import (
     ERROR,
     Task,
     keep_memory,
-    list_columns,
     make_row,
     write_table,
 )
@@ -112,13 +111,12 @@ def _evaluate_joined(
     """Evaluate tables, and return the rows with values and the numbers of their queries."""
     rows, stream, count, has_grades = job.rows["joined"], TableStream(), 0, False
     for table in pieces:
-        columns = read_columns(table, rows)
-        held = list_columns(columns, rows)
-        if not stream.push(task.plan, held, job.request.ties, job.duplicates, True, 1):
+        columns, _ = find_columns(table, rows).joined(rows.attributes)
+        if not stream.push(task.plan, columns, job.request.ties, job.duplicates, True, 1):
             raise ApartError
         count += table.num_rows
         task.check("joined", table)
-        has_grades = has_grades or is_judged(columns.numbers[0])
+        has_grades = has_grades or is_judged(columns.relevance)
     finished = stream.finish(task.plan, None)
     if finished is None:
         return [], np.zeros(0, np.int64)
@@ -267,7 +265,7 @@ class SmallJudgments:
 
 def order_judgments(table: Any, rows: Rows, *, by_text: bool) -> SmallJudgments:  # noqa: ANN401 - as above
     """Order judgments, which are an Arrow table, by the number of their query."""
-    numbers = number_queries(read_columns(table, rows).queries, by_text=by_text)
+    numbers = number_queries(find_columns(table, rows).judged()[0], by_text=by_text)
     order = np.argsort(numbers, kind="stable")
     ordered = table.combine_chunks().take(pa.array(order))
     return SmallJudgments(table=ordered, numbers=numbers[order])

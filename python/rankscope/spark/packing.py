@@ -10,8 +10,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from rankscope._core import hash_texts
-from rankscope._inputs.columns import read_ids, read_typed_values, to_arrow
-from rankscope._inputs.rows import Columns as FoundColumns
+from rankscope._inputs.columns import read_ids, to_arrow
+from rankscope._inputs.rows import Columns
 from rankscope.deferred import np, pa, pc
 from rankscope.records import record
 from rankscope.spark.shared_folder import name_place, read_place
@@ -66,23 +66,6 @@ class Rows:
     def columns(self) -> list[str]:
         """The names of all columns, in order."""
         return list(self.schema.names)
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Columns:
-    """The columns of rows.
-
-    Args:
-        queries: The query of each row.
-        docs: The document of each row, if rows have one.
-        numbers: Grades, scores and ranks, as far as rows have them.
-        attributes: What belongs to the query of each row.
-    """
-
-    queries: IdColumn
-    docs: IdColumn | None
-    numbers: tuple[NDArray[Any], ...]
-    attributes: tuple[IdColumn, ...] = ()
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -218,38 +201,10 @@ def unpack(packed: Any, rows: Rows, *, in_files: bool = False) -> Any:  # noqa: 
     return table
 
 
-def read_columns(table: Any, rows: Rows) -> Columns:  # noqa: ANN401 - as above
-    """Read the rows of an Arrow table, as the local engine does."""
-    if rows.side == "joined":
-        read = _find(table, rows).joined(rows.attributes)
-        numbers = (read.relevance, read.scores, *_some(read.ranks))
-        return Columns(
-            queries=read.queries,
-            docs=read.docs,
-            numbers=numbers,
-            attributes=tuple(values for _, values in read.attributes),
-        )
-    if rows.side == "retrieved":
-        queries, docs, scores, _, ranks = _find(table, rows).retrieved()
-        return Columns(queries=queries, docs=docs, numbers=(scores, *_some(ranks)))
-    attributes = tuple(read_typed_values(table.column(name), name) for name in rows.attributes)
-    queries, docs, grades = _find(table, rows).judged()
-    return Columns(
-        queries=queries,
-        docs=docs,
-        numbers=(grades,),
-        attributes=tuple(values for values, _ in attributes),
-    )
-
-
-def _some(ranks: NDArray[Any] | None) -> tuple[NDArray[Any], ...]:
-    return () if ranks is None else (ranks,)
-
-
-def _find(table: Any, rows: Rows) -> FoundColumns:  # noqa: ANN401 - as above
-    """Return the columns of an Arrow table by their roles."""
+def find_columns(table: Any, rows: Rows) -> Columns:  # noqa: ANN401 - as above
+    """Return the columns of an Arrow table by their roles, as the local engine has them."""
     columns = dict(zip(table.column_names, table.columns, strict=True))
-    return FoundColumns(columns, rows.names, table.column_names)
+    return Columns(columns, rows.names, table.column_names)
 
 
 def number_queries(queries: IdColumn, *, by_text: bool = False) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ from functools import partial
 
 from rankscope._core import Rankings, Summary, evaluate_part, summarize, summarize_groups
 from rankscope._evaluate.query_values import join_groups
-from rankscope._inputs.columns import to_arrow
+from rankscope._inputs.columns import read_typed_values, to_arrow
 from rankscope._inputs.list_checks import ListChecks
 from rankscope._inputs.numbers import is_judged
 from rankscope._inputs.roles import tags_of
@@ -16,7 +16,7 @@ from rankscope.deferred import np, pa, pc
 from rankscope.errors import FormatError, OutOfMemoryError, RankscopeError
 from rankscope.names import quote
 from rankscope.records import record
-from rankscope.spark.packing import Columns, pack, read_columns, unpack
+from rankscope.spark.packing import find_columns, pack, unpack
 from rankscope.spark.parquet import UnreadableError, read_assigned
 from rankscope.spark.shared_folder import PieceFile
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from rankscope._evaluate.query_values import Groups
     from rankscope._evaluate.settings import Request
     from rankscope._inputs.columns import IdColumn
-    from rankscope._inputs.rows import CoreColumns
     from rankscope.spark.packing import Buckets, Rows
     from rankscope.spark.parquet import Piece
 
@@ -208,14 +207,13 @@ class Task:
         Raises:
             InputError: Rows contradict one another, or the policy refuses them.
         """
-        columns = {side: read_columns(table, self._job.rows[side]) for side, table in given.items()}
-        for side, held in columns.items():
-            self._rows[side] += len(held.numbers[0])
-            self.check(side, given[side])
-        if "joined" in columns:
-            answer, ids, groups = self._evaluate_joined(columns["joined"])
+        for side, table in given.items():
+            self._rows[side] += table.num_rows
+            self.check(side, table)
+        if "joined" in given:
+            answer, ids, groups = self._evaluate_joined(given["joined"])
         else:
-            answer, ids, groups = self._evaluate_pairs(columns)
+            answer, ids, groups = self._evaluate_pairs(given["judged"], given["retrieved"])
         return self.take(answer, ids, groups), ids
 
     def check(self, side: str, table: Any) -> None:  # noqa: ANN401 - PyArrow has no types
@@ -249,11 +247,12 @@ class Task:
             unmatched=self._unmatched,
         )
 
-    def _evaluate_joined(self, columns: Columns) -> tuple[CoreEvaluation, list[str], list[Groups]]:
+    def _evaluate_joined(self, table: Any) -> tuple[CoreEvaluation, list[str], list[Groups]]:  # noqa: ANN401 - as above
         rows = self._job.rows["joined"]
-        self._has_grades = self._has_grades or is_judged(columns.numbers[0])
+        columns, _ = find_columns(table, rows).joined(rows.attributes)
+        self._has_grades = self._has_grades or is_judged(columns.relevance)
         rankings = Rankings.from_table(
-            list_columns(columns, rows),
+            columns,
             self._job.request.ties,
             self._job.duplicates,
             False,
@@ -266,22 +265,17 @@ class Task:
         return rankings.evaluate(self.plan, 1), rankings.query_ids(), groups
 
     def _evaluate_pairs(
-        self, columns: Mapping[str, Columns]
+        self,
+        judged: Any,  # noqa: ANN401 - as above
+        retrieved: Any,  # noqa: ANN401 - as above
     ) -> tuple[CoreEvaluation, list[str], list[Groups]]:
-        judged, run = columns["judged"], columns["retrieved"]
-        docs, others = judged.docs, run.docs
-        if docs is None or others is None:
-            raise TypeError("judgments and runs have documents")
-        self._has_grades = self._has_grades or len(judged.numbers[0]) > 0
+        names = self._job.rows["judged"].attributes
+        attributes = [read_typed_values(judged.column(name), name)[0] for name in names]
+        queries, docs, grades = find_columns(judged, self._job.rows["judged"]).judged()
+        self._has_grades = self._has_grades or len(grades) > 0
         answer, ids, notes = evaluate_part(
-            (judged.queries, docs, judged.numbers[0]),
-            (
-                run.queries,
-                others,
-                run.numbers[0],
-                "score" not in self._job.rows["retrieved"].names,
-                next(iter(run.numbers[1:]), None),
-            ),
+            (queries, docs, grades),
+            find_columns(retrieved, self._job.rows["retrieved"]).retrieved(),
             self.plan,
             self._job.request.ties,
             self._job.duplicates,
@@ -292,14 +286,13 @@ class Task:
             self._notes[code] = self._notes.get(code, 0) + count
         unmatched = None if self._unmatched else answer.unmatched()
         if unmatched is not None:
-            query, retrieved = ids[unmatched[0]], unmatched[1]
-            of_query = pc.equal(to_arrow(judged.queries).cast(pa.large_string()), query)
+            query = ids[unmatched[0]]
+            of_query = pc.equal(to_arrow(queries).cast(pa.large_string()), query)
             texts = to_arrow(docs).cast(pa.large_string()).filter(of_query)
-            self._unmatched = query, sorted(texts.to_pylist())[:2], retrieved
-        names = self._job.rows["judged"].attributes
+            self._unmatched = query, sorted(texts.to_pylist())[:2], unmatched[1]
         groups = [
-            _group(name, ids, *_list_pairs(judged.queries, values))
-            for name, values in zip(names, judged.attributes, strict=True)
+            _group(name, ids, *_list_pairs(queries, values))
+            for name, values in zip(names, attributes, strict=True)
         ]
         return answer, ids, groups
 
@@ -356,20 +349,6 @@ def write_table(table: Any) -> bytes:  # noqa: ANN401 - as above
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
     return bytes(sink.getvalue())
-
-
-def list_columns(columns: Columns, rows: Rows) -> CoreColumns:
-    """Return the columns of a table in the order of the core's arguments."""
-    relevance, scores, *ranks = columns.numbers
-    return (
-        columns.queries,
-        columns.docs,
-        relevance,
-        scores,
-        "score" not in rows.names,
-        ranks[0] if ranks else None,
-        list(zip(rows.attributes, columns.attributes, strict=True)),
-    )
 
 
 def describe_values(job: Job) -> str:
