@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, Literal
 
-    from rankscope._inputs.batches import Batches
 
 BYTES = "<bytes>"
 """What the core calls the bytes of a file."""
@@ -82,11 +81,6 @@ class Input:
         """Whether the input can be read only once: standard input, a pipe, or such batches."""
         is_pipe = isinstance(self.value, str) and (self.is_stdin or paths.is_pipe(self.value))
         return is_pipe or getattr(self.value, "is_once", False)
-
-    @property
-    def location(self) -> str | bytes | Batches:
-        """The path, `-` for standard input, the bytes, or the batches of another library."""
-        return self.value  # type: ignore[no-any-return]  # as `is_in_files` says
 
     @property
     def size(self) -> int | None:

@@ -268,9 +268,9 @@ def open_columns(
         if not given.format and others != ():
             source = open_table(given.value)
             wanted = Wanted(roles, others or (), needed, besides)
-            columns = wanted.choose(source.names, {}, given.name)
-            wanted.require(columns, source.names, given.name)
-            yield Columns(source.columns, columns, source.names)
+            columns = wanted.choose([*source], {}, given.name)
+            wanted.require(columns, [*source], given.name)
+            yield Columns(source, columns, [*source])
             return
         named = {**roles, **given.columns}
         if others is None:

@@ -29,7 +29,7 @@ from rankscope.errors import FormatError, OutOfMemoryError
 from rankscope.names import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rankscope._inputs.doubles import Foreign
     from rankscope._inputs.text import Lines
@@ -47,34 +47,17 @@ ELSEWHERE = {
 """What brings here a table that a library holds elsewhere, by its module."""
 
 
-class NamedColumns:
-    """A table in memory, as names and columns.
-
-    Args:
-        names: The names of the columns.
-        columns: The columns by name.
-    """
-
-    def __init__(self, names: Sequence[str], columns: Mapping[str, object]) -> None:
-        self.names = list(names)
-        self.columns = columns
-        check_names(self.names)
-
-
-def open_table(table: Foreign) -> NamedColumns:
-    """Return a table of any library as names and columns."""
-    if isinstance(table, NamedColumns):
-        return table
+def open_table(table: Foreign) -> dict[str, Foreign]:
+    """Return the columns of a table of any library by their names."""
     if isinstance(table, Mapping):
-        return NamedColumns([str(name) for name in table], dict(table))
+        return _name_columns(map(str, table), table.values())
     narwhals, polars, pandas = map(sys.modules.get, ("narwhals", "polars", "pandas"))
     if narwhals is not None and isinstance(table, narwhals.DataFrame | narwhals.LazyFrame):
         table = table.to_native()
     if polars is not None and isinstance(table, polars.LazyFrame):
         table = table.collect()
     if polars is not None and isinstance(table, polars.DataFrame):
-        columns = {name: table.get_column(name) for name in table.columns}
-        return NamedColumns(table.columns, columns)
+        return {name: table.get_column(name) for name in table.columns}
     if pandas is not None and isinstance(table, pandas.DataFrame):
         return _open_pandas(table)
     if is_dataset(table):
@@ -84,11 +67,17 @@ def open_table(table: Foreign) -> NamedColumns:
     if not is_table(table):
         raise _no_table(table)
     arrow = _read_arrow(table)
-    columns = dict(zip(arrow.column_names, arrow.columns, strict=True))
-    return NamedColumns(arrow.column_names, columns)
+    return _name_columns(arrow.column_names, arrow.columns)
 
 
-def _open_pandas(frame: Foreign) -> NamedColumns:
+def _name_columns(names: Iterable[str], columns: Iterable[Foreign]) -> dict[str, Foreign]:
+    """Return columns by their names, which differ."""
+    listed = list(names)
+    check_names(listed)
+    return dict(zip(listed, columns, strict=True))
+
+
+def _open_pandas(frame: Foreign) -> dict[str, Foreign]:
     if frame.columns.nlevels > 1:
         raise FormatError(
             "expected one level of column names, found several",
@@ -96,9 +85,8 @@ def _open_pandas(frame: Foreign) -> NamedColumns:
             code="columns",
         )
     names = [str(name) for name in frame.columns]
-    columns = {name: frame.iloc[:, at] for at, name in enumerate(names)}
-    levels = _name_levels(frame.index, names)
-    return NamedColumns([*names, *levels], {**columns, **levels})
+    columns = _name_columns(names, (frame.iloc[:, at] for at in range(len(names))))
+    return columns | _name_levels(frame.index, names)
 
 
 def _name_levels(index: Foreign, names: Sequence[str]) -> dict[str, object]:
@@ -166,11 +154,11 @@ class MemoryTable(Reader):
         self._table = open_table(self.opened.given)
         self._lists = _read_lists(self._table)
         _, inside = names_of(pa.schema((name, array.type) for name, array in self._lists.items()))
-        return self._table.names, inside
+        return [*self._table], inside
 
     def infer_schema(self, names: Sequence[str]) -> Foreign:  # noqa: ARG002 - by their roles
         """Convert the wanted columns, and return their types."""
-        table, arrays, self.id_types = self._table.columns, {}, {}
+        table, arrays, self.id_types = self._table, {}, {}
         for role, column in [*self.columns.items()]:
             outer = column if column in table else column.rpartition(".")[0]
             kind = "labels" if role in self.opened.wanted.labels else role
@@ -200,14 +188,14 @@ class MemoryTable(Reader):
         return regroup([self._rows], rows_of_batch(self.inner) if has_lists else sys.maxsize)
 
 
-def _read_lists(table: NamedColumns) -> dict[str, Foreign]:
+def _read_lists(table: Mapping[str, Foreign]) -> dict[str, Foreign]:
     """Read the columns that have the name and the type of a list of objects."""
     arrays = {}
-    for name in filter(table.columns.__contains__, ITEMS):
+    for name in filter(table.__contains__, ITEMS):
         try:
-            arrays[name] = as_arrow(table.columns[name], name)
+            arrays[name] = as_arrow(table[name], name)
         except FormatError as error:
-            cells = list_cells(table.columns[name])
+            cells = list_cells(table[name])
             if error.code == "column_damaged" or (cells and isinstance(cells[0], list)):
                 raise
     return {name: array for name, array in arrays.items() if is_list(array.type)}

@@ -74,12 +74,12 @@ class Log:
             return {name: _take_cells(column, rows) for name, column in columns.items()}
         if hasattr(table, "iloc"):  # of pandas
             return table.iloc[rows, [str(name) != without for name in table.columns]]
-        table = table.select([name for name in open_table(table).names if name != without])
+        table = table.select([name for name in open_table(table) if name != without])
         return table[rows] if hasattr(table, "get_column") else table.take(rows)
 
     def spell(self, rows: Rows) -> list[str]:
         """Return rows as texts."""
-        columns = open_table(self.take(rows)).columns.items()
+        columns = open_table(self.take(rows)).items()
         cells = [
             list_cells(column) or as_arrow(column, name).to_pylist() for name, column in columns
         ]

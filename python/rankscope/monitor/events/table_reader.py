@@ -31,11 +31,11 @@ def list_rows(table: object) -> list[dict[str, Any]]:
     from rankscope._inputs.tables import open_table  # noqa: PLC0415 - needs PyArrow
 
     source = open_table(table)
-    columns = [list_values(source.columns[name], name) for name in source.names]
+    columns = [list_values(column, name) for name, column in source.items()]
     return [
         {
             name: value
-            for name, value in zip(source.names, row, strict=True)
+            for name, value in zip(source, row, strict=True)
             if value is not None and not _is_nan(value)
         }
         for row in zip(*columns, strict=True)
@@ -50,21 +50,21 @@ def group_rows(
 
     source = open_table(table)
     for name in attributes:
-        find_column(source.names, name, name)  # or there is none
-    roles = aliases.find([name for name in source.names if name not in attributes]).roles
+        find_column([*source], name, name)  # or there is none
+    roles = aliases.find([name for name in source if name not in attributes]).roles
     for needed in (("ranking_id",), ("doc_id",), ("time",), ("rank", "score")):
         if not any(role in roles for role in needed):
             usual = (RANKING_NAMES | ITEM_NAMES)[needed[0]]
             raise FormatError(
                 f"expected a column of {' or '.join(needed)} ({', '.join(usual)}), "
-                f"found {', '.join(source.names) or 'no columns'}",
+                f"found {', '.join(source) or 'no columns'}",
                 hint=f"name it: names={{{needed[0]!r}: …}}, or --col {needed[0]}=…",
                 code="columns",
             )
-    columns = {role: list_values(source.columns[name], name) for role, name in roles.items()}
+    columns = {role: list_values(source[name], name) for role, name in roles.items()}
     if "relevance" in columns:
         columns["relevance"] = [None if _is_nan(value) else value for value in columns["relevance"]]
-    facts = {name: list_values(source.columns[name], name) for name in attributes}
+    facts = {name: list_values(source[name], name) for name in attributes}
     places: dict[object, list[int]] = {}
     for at, ranking_id in enumerate(columns["ranking_id"]):
         places.setdefault(ranking_id, []).append(at)

@@ -252,8 +252,7 @@ def _decode(column: Any) -> Any:  # noqa: ANN401 - an array of Arrow
 
 def cut_frame(table: object) -> Iterator[Rows] | None:
     """Return the rows of a data frame, `None` if a column has mixed types."""
-    source = open_table(table)
-    columns = {name: _to_arrow(source.columns[name], name) for name in source.names}
+    columns = {name: _to_arrow(column, name) for name, column in open_table(table).items()}
     if any(column is None for column in columns.values()):
         return None
     if len({len(column) for column in columns.values()}) > 1:

@@ -373,7 +373,7 @@ class Ingestion:
             return self._reader.read_label_rows(table, now=self._now())
         from rankscope._inputs.tables import open_table  # noqa: PLC0415 - needs PyArrow
 
-        names = open_table(table).names
+        names = [*open_table(table)]
         roles = self._reader.find_roles(names, self._kind, self._attributes)
         attributes = self._choose_attributes(names)
         reading = self._reader.read_ranking_rows(table, now=self._now(), attributes=attributes)
