@@ -76,7 +76,7 @@ ALERTS = TESTS.parent / "deploy" / "prometheus" / "rankscope.rules.yml"
 SHARED = "shared"
 SHARED_BY = 4
 """An option that so many commands share is explained once."""
-FIELD = re.compile(r"{(\w+)}")
+FIELD = re.compile(r"{(\w+)(?::g)?}")
 ENDING = re.compile(r":\w+}")
 ARGUMENT = re.compile(r"^ {8}(\w+): (.+(?:\n {12}.+)*)", re.MULTILINE)
 EVENTS = {
