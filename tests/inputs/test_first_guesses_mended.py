@@ -164,12 +164,12 @@ def test_every_function_leaves_it_out():
     assert dict(held) == dict(rs.evaluate(JUDGED, OTHERS, ["Personalization", M]))
 
 
-@pytest.mark.parametrize("command", ["eval", "compare", "leaderboard", "diff"])
+@pytest.mark.parametrize("command", ["eval", "conventions", "compare", "leaderboard", "diff"])
 def test_commands_leave_it_out(command, tmp_path):
     write_qrels(tmp_path / "qrels.txt", JUDGED)
     for name, run in (("found", FOUND), ("xxxxx", OTHERS), ("judged", JUDGED)):
         write_run(tmp_path / name, run)
-    other = ["judged"] if command != "eval" else []
+    other = [] if command in {"eval", "conventions"} else ["judged"]
 
     def call(name, *options):
         words = [command, "qrels.txt", name, *other, "-m", M, *options]

@@ -11,6 +11,7 @@ from rankscope.cli.options import (
     add_duplicates_option,
     add_encoding_option,
     add_format_options,
+    add_ignore_same_option,
     add_limit_option,
     add_measure_option,
 )
@@ -76,6 +77,7 @@ def add_arguments(parser: Parser) -> None:
     add_limit_option(parser, "number of queries to show with --between", 10)
     add_format_options(parser)
     add_duplicates_option(parser)
+    add_ignore_same_option(parser)
     add_encoding_option(parser)
     add_file_options(parser)
     parser.add_examples(
@@ -166,6 +168,7 @@ def _evaluate(options: Namespace, words: list[str]) -> Reconciliation:
         "measure": split_measures([options.measure or "nDCG@10"]),  # several are refused there
         "got": options.got,
         "duplicates": options.duplicates,
+        "ignore_same": options.ignore_same,
         "encoding": options.encoding,
     }
     if len(words) == 1:
