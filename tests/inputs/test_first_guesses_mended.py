@@ -8,7 +8,6 @@ from math import log2
 import duckdb
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -329,17 +328,3 @@ def test_grades_that_a_double_rounds_are_a_problem_of_sql():
 def test_texts_and_truth_values_are_no_numbers_of_sql(kind, role):
     with pytest.raises(duckdb.BinderException, match="explicit type casts"):
         list(ask(kind, 1, 0, role=role))
-
-
-@pytest.mark.parametrize("form", ["pandas", "polars", "arrow", "mapping", "rows"])
-def test_the_same_scores_are_refused_by_evaluate(form):
-    rows = [("q", "a", BIG + 1), ("q", "b", BIG)]
-    frame = pd.DataFrame(rows, columns=NAMES)
-    run = {
-        "pandas": frame,
-        "polars": pl.DataFrame(frame.to_dict("list")),
-        "arrow": pa.Table.from_pandas(frame),
-        "mapping": {"q": {"a": BIG + 1, "b": BIG}},
-        "rows": rows,
-    }[form]
-    refused(lambda: rs.evaluate({"q": {"a": 1}}, run, "RR"), "inexact_number")

@@ -222,40 +222,6 @@ def test_rows_of_databases_are_records():
     engine.dispose()
 
 
-@pytest.mark.parametrize(
-    "form", ["records", "columns of lists", "pandas lists", "polars lists", "pandas index"]
-)
-def test_a_joined_table_has_grades_and_scores_in_one_row(form):
-    grades = {(query, doc): grade for query, doc, grade in QRELS}
-    rows = [(query, doc, score) for query, doc, score in RUN if (query, doc) in grades]
-    joined = {
-        **nested(rows, "score"),
-        "grades": nested([(q, d, grades[q, d]) for q, d, _ in rows], "grades")["grades"],
-    }
-    flattened = {**flat(rows, "score"), "grades": [grades[q, d] for q, d, _ in rows]}
-    table = {
-        "records": to_records(flattened),
-        "columns of lists": joined,
-        "pandas lists": pd.DataFrame(joined),
-        "polars lists": pl.DataFrame(joined),
-        "pandas index": pd.DataFrame(flattened).set_index(["query_id", "doc_id"]),
-    }[form]
-    expected = rs.Rankings.from_table(flattened).evaluate(["nDCG", "AP"]).to_dict()
-    assert rs.Rankings.from_table(table).evaluate(["nDCG", "AP"]).to_dict() == expected
-
-
-def test_lists_without_scores_are_in_rank_order():
-    shown = {"query_id": ["q1", "q2"], "doc_ids": [["d2", "d1", "d3"], ["d4", "d5"]]}
-    for run in (
-        shown,
-        pd.DataFrame(shown),
-        pl.DataFrame(shown),
-        pa.table(shown),
-        to_records(shown),
-    ):
-        assert evaluate(trec_qrels(QRELS), run) == EXPECTED
-
-
 @pytest.mark.slow
 @given(
     st.dictionaries(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 
 import duckdb
 import narwhals
@@ -11,7 +12,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
 from rankscope import Rankings
@@ -20,7 +20,7 @@ from rankscope.errors import FormatError, InputError
 
 from tests.files.limited import describe
 from tests.refusals import refused, refuses
-from tests.tabular import write_table
+from tests.tabular import enter, write_table
 
 MEASURES = ["nDCG@5", "AP", "RR", "P@3", "Judged@3", "NumRel"]
 
@@ -186,17 +186,12 @@ def make_table(*, grouped):
     )
 
 
-def of_dataset(table, folder):
-    pq.write_table(table, folder / "table.parquet")
-    return ds.dataset(folder / "table.parquet")
-
-
 MAKE = {
-    "duckdb": lambda table, _: duckdb.from_arrow(table),
     "polars": lambda table, _: pl.from_arrow(table).lazy(),
     "narwhals": lambda table, _: narwhals.from_native(pl.from_arrow(table)).lazy(),
     "reader": lambda table, _: table.to_reader(max_chunksize=1000),
-    "dataset": of_dataset,
+    "duckdb": partial(enter, "duckdb"),
+    "dataset": lambda table, folder: ds.dataset(enter("parquet", table, folder)),
 }
 
 
