@@ -135,6 +135,26 @@ def test_the_names_of_several_runs_are_noted(case, form, tmp_path):
         assert (evaluation["RR"], counts(evaluation, "multiple_tags")) == (0.75, [count])
 
 
+UUIDS = pa.array([b"a" * 16, b"b" * 16], pa.binary(16))
+NAMES = {
+    "UUIDs": pa.ExtensionArray.from_storage(pa.uuid(), UUIDS),
+    "bytes": UUIDS,
+    "views": pa.array(["x", "y"], pa.string_view()),
+    "categories": pa.array(["x", "y"]).dictionary_encode(),
+    "times": pa.array([1, 2], pa.timestamp("us", "UTC")),
+    "decimals": pa.array([1, 2], pa.int64()).cast(pa.decimal256(50, 2)),
+}
+
+
+@pytest.mark.parametrize("form", ["table", "reader", "parquet", "arrow"])
+@pytest.mark.parametrize("kind", NAMES)
+def test_names_of_every_type_are_noted(form, kind, tmp_path):
+    run = {"user_id": ["q1"] * 2, "relevance": [0, 1], "score": [2.0, 1.0]}
+    for name, note in (("run_id", ("multiple_tags", 2)), ("visit_id", ("query_split", 1))):
+        evaluation = rs.evaluate(enter(form, run | {name: NAMES[kind]}, tmp_path), "RR")
+        assert (evaluation["RR"], evaluation.diagnostics) == (1 / 2, dict([note]))
+
+
 @pytest.mark.parametrize(("different", "count"), [(16, 16), (17, 0)])
 def test_a_column_of_many_values_names_no_runs(different, count):
     docs = [f"d{row}" for row in range(different)]

@@ -154,6 +154,24 @@ def test_an_unused_column_of_several_types_refuses_no_json_lines(column, cells, 
     assert refused(lambda: rs.evaluate(path, "RR"), "score_not_number").line == 3
 
 
+@pytest.mark.parametrize("entrance", WITH_LISTS)
+@pytest.mark.parametrize(
+    ("column", "cells", "noted"),
+    [
+        ("model", ["x", "y"], {"multiple_tags": 2}),
+        ("visit_id", ["x", "y"], {}),
+        ("model", [["x"], ["y"]], {}),
+        ("visit_id", [["x"], ["y"]], {}),
+    ],
+)
+def test_an_unused_column_beside_lists_of_documents_is_none_of_them(
+    entrance, column, cells, noted, bring
+):
+    run = {"user_id": ["p", "q"], "doc_ids": [["b", "a"], ["a"]], column: cells}
+    found = rs.evaluate({"p": {"a": 1}, "q": {"a": 1}}, bring(entrance, run), "RR")
+    assert (found["RR"], found.diagnostics) == ((1 / 2 + 1) / 2, noted)
+
+
 @pytest.mark.parametrize("form", FILES)
 @pytest.mark.parametrize(
     ("first", "second", "count"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankscope._inputs.arrow import of_array, to_array
+from rankscope._inputs.columns import simplify
 from rankscope._inputs.roles import SPLIT
 from rankscope.deferred import pa, pc
 from rankscope.errors import DuplicateError
@@ -38,16 +39,16 @@ class ListChecks:
     def take_tags(self, batch: Foreign, names: Sequence[str]) -> Foreign:
         """Return a batch without the columns that name runs, of which the first names are kept."""
         for name in names:
-            tags, column = self._tags.setdefault(name, set()), batch.column(name)
-            if len(tags) <= MOST_TAGS and not pa.types.is_nested(column.type):
-                tags.update(column.unique()[: MOST_TAGS + 2].to_pylist())
+            tags = self._tags.setdefault(name, set())
+            if len(tags) <= MOST_TAGS:
+                tags.update(simplify(batch.column(name)).unique()[: MOST_TAGS + 2].to_pylist())
                 tags.discard(None)
         return batch.drop_columns(names)
 
     def note_splits(self, rows: Foreign, columns: Mapping[str, str]) -> None:
         """Count the queries that columns divide; all rows of these queries are here."""
         for role, name in columns.items():
-            if role.startswith(SPLIT) and not pa.types.is_nested(rows.column(name).type):
+            if role.startswith(SPLIT):
                 query = columns["query"]
                 pairs = rows.select([query, name]).drop_null().group_by([query, name])
                 counts = pairs.aggregate([]).group_by(query).aggregate([([], "count_all")])

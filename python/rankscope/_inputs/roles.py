@@ -112,6 +112,11 @@ def tags_of(columns: Mapping[str, str]) -> list[str]:
     return [name for role, name in columns.items() if role.startswith(TAG)]
 
 
+def without_tags(columns: Mapping[str, str]) -> dict[str, str]:
+    """Return the other columns by role."""
+    return {role: name for role, name in columns.items() if not role.startswith(TAG)}
+
+
 def role_of(name: str, columns: Mapping[str, str]) -> str:
     """Return the role for which a column was chosen, or its name if it was chosen by name."""
     return next((role for role, column in columns.items() if column == name), name)

@@ -27,7 +27,15 @@ from rankscope._inputs.files import (
 from rankscope._inputs.list_checks import ListChecks
 from rankscope._inputs.lists import RANK, explode
 from rankscope._inputs.recognition import describe_value
-from rankscope._inputs.roles import ID_ROLES, SPLIT, TAG, Wanted, normalise, role_of, tags_of
+from rankscope._inputs.roles import (
+    ID_ROLES,
+    SPLIT,
+    Wanted,
+    normalise,
+    role_of,
+    tags_of,
+    without_tags,
+)
 from rankscope._inputs.tables import MemoryTable
 from rankscope._inputs.text import add_note
 from rankscope.deferred import pa, pc
@@ -116,8 +124,7 @@ class TableFile:
         try:
             self._current = self._open(self._files[0])
             self._is_ranked = self._is_in_rank_order()
-            columns = self._current.columns.items()
-            self.columns = {role: name for role, name in columns if not role.startswith(TAG)}
+            self.columns = without_tags(self._current.columns)
             if self._is_ranked:
                 self.columns["rank"] = RANK
             wanted.require(self.columns, self._current.names, self._current.name)
@@ -358,7 +365,8 @@ class TableFile:
         lists = self._lists_of(self._current)
         if not lists:
             return dict(zip(batch.schema.names, batch.columns, strict=True)), None
-        made, ends, empty = explode(batch, self._current.columns, lists, is_ranked=self._is_ranked)
+        columns = without_tags(self._current.columns)
+        made, ends, empty = explode(batch, columns, lists, is_ranked=self._is_ranked)
         self.empty_lists += empty
         return made, ends
 

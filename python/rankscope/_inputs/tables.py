@@ -185,7 +185,10 @@ class MemoryTable(Reader):
     def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
         """Return all rows, those that hold lists in parts."""
         has_lists = any(map(is_list, self.inner.types))
-        return regroup([self._rows], rows_of_batch(self.inner) if has_lists else sys.maxsize)
+        return regroup(
+            [self._rows.select(self.inner.names)],
+            rows_of_batch(self.inner) if has_lists else sys.maxsize,
+        )
 
 
 def _read_lists(table: Mapping[str, Foreign]) -> dict[str, Foreign]:

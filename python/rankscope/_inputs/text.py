@@ -13,7 +13,7 @@ import numpy as np
 
 from rankscope._inputs.doubles import code_of
 from rankscope._inputs.files import FETCH_AGAIN, TextSource, damaged, first_line, open_file
-from rankscope._inputs.roles import NUMBER_ROLES
+from rankscope._inputs.roles import CHECKS, NUMBER_ROLES
 from rankscope.deferred import pa, pc
 from rankscope.errors import EmptyError, FormatError, LimitError, OutOfMemoryError, RankscopeError
 from rankscope.measures.spelling import NUMBER
@@ -103,11 +103,21 @@ class Reader(ABC):
             self.names = [*names, *(field for of in inside.values() for field in of), *beside]
             self.columns = opened.wanted.choose([*names, *beside], inside, self.name)
             wanted = dict.fromkeys(self.columns.values())
-            self.inner = self.infer_schema([name for name in wanted if name not in beside])
+            inner = self.infer_schema([name for name in wanted if name not in beside])
+            self.inner = self._drop_lists(inner)
             text = pa.large_string()
             fields = [pa.field(name, text) for name in wanted if name in beside]
             self.schema = pa.schema([*self.inner, *fields])
             self._cells = [(field, pa.scalar(beside[field.name], text)) for field in fields]
+
+    def _drop_lists(self, schema: Foreign) -> Foreign:
+        """Return a schema without lists and objects that only checks need."""
+        for role, name in [*self.columns.items()]:
+            at = schema.get_field_index(name) if role.startswith(CHECKS) else -1
+            if at >= 0 and pa.types.is_nested(schema.types[at]):
+                del self.columns[role]
+                schema = schema.remove(at)
+        return schema
 
     @abstractmethod
     def read_names(self) -> tuple[list[str], dict[str, list[str]]]:
