@@ -407,3 +407,28 @@ def test_the_monitor_reads_no_file_of_a_delta_table(tmp_path):
     folder = write_delta(tmp_path / "t", None)
     error = refused(lambda: ingest(f"{folder}/part.parquet", tmp_path), "lakehouse_table")
     assert "Parquet file elsewhere" in error.hint
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "first", "second"),
+    [
+        ("csv", "query_id,doc_id,score\nq,a,1\n\nq,b,2\nq,a,3\n", 2, 5),
+        ("csv", 'query_id,doc_id,score,note\nq,a,1,"x\ny"\nq,a,3,z\n', 2, 4),
+        ("tsv", "query_id\tdoc_id\tscore\nq\ta\t1\nq\ta\t3\n", 2, 3),
+        ("jsonl", "\n".join(['{"query_id": "q", "doc_id": "a", "score": 1}'] * 2), 1, 2),
+        (
+            "jsonl",
+            '\n{"query_id": "p", "doc_ids": []}\n{"query_id": "q", "doc_ids": ["a", "a"]}',
+            3,
+            3,
+        ),
+        ("trec", "q Q0 a 1 2 t\n\nq Q0 a 2 1 t\n", 1, 3),
+    ],
+)
+def test_duplicates_of_runs_that_are_fused_are_at_the_lines_of_the_file(
+    form, text, first, second, tmp_path
+):
+    run = rs.File(write(tmp_path / "odd", text), form)
+    for call in (lambda: rs.fuse([run, {"q": ["b"]}]), lambda: rs.agreement(run, {"q": ["b"]})):
+        error = refused(call, "duplicate_doc", f"again, {second - first} line")
+        assert error.line == second

@@ -244,6 +244,16 @@ class TableFile:
         span = next(span for span in reversed(self._spans) if span.first < row)
         return span.file, span.find_line(row)
 
+    def count_lines(self) -> NDArray[np.int64] | None:
+        """Return how many lines are before each row of a text; `None` where rows have no lines."""
+        if len(self._files) > 1 or not (self._form and FORMATS[self._form].is_text):
+            return None
+        ends = [*(span.first for span in self._spans[1:]), self._rows]
+        lines = [
+            span.find_lines(end - span.first) for span, end in zip(self._spans, ends, strict=False)
+        ]
+        return np.concatenate([np.empty(0, np.int64), *lines]) - 1
+
     def place(self, error: RankscopeError) -> RankscopeError:
         """Add the file and line to an error in a row of the batches."""
         if self._wanted.roles.get("query") is None:
@@ -438,6 +448,10 @@ class RowSpan:
 
     def find_line(self, row: int) -> int:
         """Return the line of a row, counted from 1 through all batches."""
-        at = row - self.first - 1
-        at = at if self.ends is None else int(self.ends.searchsorted(at, side="right"))
-        return self.lines.of_row(at)
+        return int(self.find_lines(row - self.first)[-1])
+
+    def find_lines(self, count: int) -> NDArray[np.int64]:
+        """Return the lines of the first so many rows."""
+        at = np.arange(count)
+        at = at if self.ends is None else self.ends.searchsorted(at, side="right")
+        return self.lines.of_rows(int(at[-1]) + 1)[at] if count else at

@@ -74,8 +74,10 @@ def _of_subtopics(column: str) -> DuplicateError:
 
 def read_run(given: Input, reading: Reading, notes: list[Note]) -> tuple[Run, SourceIds]:
     """Read a run in a table into memory, and describe its IDs."""
-    with read_whole(open_retrieved(given, reading), notes) as rows:
-        return Run.from_columns(rows.retrieved(), reading.scores_as), rows.source
+    file = open_retrieved(given, reading)
+    with read_whole(file, notes) as rows:
+        run = Run.from_columns(rows.retrieved(), reading.scores_as, file.count_lines())
+        return run, rows.source
 
 
 def rank_run(
