@@ -27,11 +27,7 @@ from tests.inputs.tabled import WRITERS, tabled
 
 TREC = (*trec_entries.JUDGMENTS, *trec_entries.RUNS)
 TEXTS = ("", "csv", "tsv", "jsonl")
-OBJECTS = {
-    "rows": list,
-    "generator": iter,
-    "dict": nested,
-}
+OBJECTS = {"rows": list, "generator": iter, "dict": nested}
 BY_NAME = {"P1 under another name", "P1 as TREC"}
 """What only the name of a file says."""
 

@@ -334,21 +334,11 @@ def write_delta(folder, physical, features=()):
         }
         for at, (name, kind) in enumerate(names.items(), 1)
     ]
-    protocol = (
-        {"minReaderVersion": 2, "minWriterVersion": 5}
-        if not features
-        else {
-            "minReaderVersion": 3,
-            "minWriterVersion": 7,
-            "readerFeatures": features,
-            "writerFeatures": features,
-        }
-    )
-    mode = (
-        {}
-        if physical is None
-        else {"delta.columnMapping.mode": "name", "delta.columnMapping.maxColumnId": "9"}
-    )
+    protocol = {"minReaderVersion": 2, "minWriterVersion": 5}
+    if features:
+        protocol = {"minReaderVersion": 3, "minWriterVersion": 7}
+        protocol |= {"readerFeatures": features, "writerFeatures": features}
+    mode = {"delta.columnMapping.mode": "name", "delta.columnMapping.maxColumnId": "9"}
     schema = json.dumps({"type": "struct", "fields": fields})
     log = [
         {"protocol": protocol},
@@ -358,7 +348,7 @@ def write_delta(folder, physical, features=()):
                 "format": {"provider": "parquet", "options": {}},
                 "schemaString": schema,
                 "partitionColumns": [],
-                "configuration": mode,
+                "configuration": {} if physical is None else mode,
                 "createdTime": 0,
             }
         },

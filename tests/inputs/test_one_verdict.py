@@ -247,10 +247,7 @@ TIMES = {
     "date": pa.array([2**31 - 1, 0, 1], pa.int32()).cast(pa.date32()),
     "duration": pa.array([FAR, 0, 1], pa.duration("ms")),
 }
-NAMED = {
-    "date": "date|object",
-    "duration": "duration|timedelta",
-}
+NAMED = {"date": "date|object", "duration": "duration|timedelta"}
 
 
 @pytest.mark.parametrize("form", TIMED)

@@ -227,13 +227,6 @@ def test_what_a_library_can_not_compute_is_an_error():
     assert "no such thing" in str(caught)
 
 
-def test_lists_are_rankings_here_too():
-    lists = {"query_id": ["a", "b"], "doc_id": [["x", "y"], ["z"]]}
-    lists["relevance"] = [[0, 1], [1]]
-    frame = pl.LazyFrame(lists)
-    assert rs.evaluate(frame, "RR").per_query("RR").tolist() == [0.5, 1.0]
-
-
 MANY = 240_000
 """More than are left to one thread."""
 

@@ -151,11 +151,6 @@ def test_a_hint_names_a_column_that_the_caller_has(columns, call):
         assert column in raised.value.message
 
 
-def test_a_mapping_of_columns_is_a_table_and_no_lists_by_query():
-    columns = {"query_id": ["q", "q"], "doc_id": ["a", "b"], "relevance": [0, 1]}
-    assert rs.evaluate(columns, {"q": ["a", "b"]}, "RR").to_dict() == {"q": {"RR": 0.5}}
-
-
 def test_queries_called_as_columns_are_queries_where_they_hold_documents():
     judged = {"query": {"a": 1}, "item": {"b": 1}}
     assert rs.evaluate(judged, {"query": ["a"], "other": ["b"]}, "RR").to_dict() == {

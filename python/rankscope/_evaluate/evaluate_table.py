@@ -87,7 +87,7 @@ def evaluate_table(
         reading.refuse_limits(what)
         refuse_unused({"assume_grouped": is_grouped or None}, what)
     else:
-        with watch(given, reading.progress) as tell:
+        with watch(given.name, given.find_size, reading.progress) as tell:
             found = evaluate_file(
                 partial(open_joined, given, columns, reading, tell),
                 partial(TableEvaluator, settings=settings, reading=reading, is_grouped=is_grouped),

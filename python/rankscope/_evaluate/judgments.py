@@ -30,7 +30,7 @@ def read_qrels(given: InputLike, reading: Reading, second: Second = "") -> Qrels
     """Read judgments."""
     found = recognise(given, "qrels", reading.columns)
     notes: list[Note] = []
-    with watch(found, reading.progress) as tell:
+    with watch(found.name, found.find_size, reading.progress) as tell:
         judgments, source = read_judgments(found, reading, notes=notes, second=second, tell=tell)
     if judgments.subtopics() and _have_one_subtopic(judgments):
         notes.append(("one_subtopic", len(judgments.query_ids()), 0))

@@ -327,7 +327,7 @@ def rank_rows(
 
     notes: list[Note] = []
     with (
-        watch(given, None if source else reading.progress) as tell,
+        watch(given.name, given.find_size, None if source else reading.progress) as tell,
         read_whole(source or open_joined(given, wanted, reading, tell), notes) as rows,
     ):
         columns, source_ids = rows.joined(wanted.attributes, wanted.attributed)

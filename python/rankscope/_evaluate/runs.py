@@ -56,7 +56,7 @@ def evaluate_input(
         reading.refuse_limits("a run in memory, which needs all rows there")
     notes: list[Note] = []
     usual: Mapping[str, str] = {}
-    with watch(given, reading.progress) as tell:
+    with watch(given.name, given.find_size, reading.progress) as tell:
         if is_held:
             ranked = rank_run(judgments, given, ties, reading, notes=notes, tell=tell)
             answer = evaluate_held(ranked, plan, measures, reading.threads)

@@ -46,11 +46,12 @@ def describe_mapping(items: Mapping[Any, Any], notes: list[Diagnostic]) -> Descr
     values = list(items.values())
     if not all(isinstance(value, str | None) for value in values):
         values = [value.split(SEPARATOR) if isinstance(value, str) else value for value in values]
-        values = [
-            list(value) if isinstance(value, Iterable) and not isinstance(value, bytes) else value
-            for value in values
-        ]
+        values = [[*value] if _is_list(value) else value for value in values]
     return describe_columns(read_ids(list(items), "items"), {"items": values}, notes)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, bytes)
 
 
 def describe_columns(

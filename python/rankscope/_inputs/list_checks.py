@@ -83,12 +83,12 @@ class ListChecks:
 
     def notes(self, table: str, query: str) -> list[Note]:
         """Return the notes about a table with this column of queries."""
-        counts = (len(tags) for tags in self._tags.values())
+        split = {name: count for name, count in self._split.items() if count}
+        tagged = [len(tags) for tags in self._tags.values() if 1 < len(tags) <= MOST_TAGS]
         return [
             *(
                 describe("query_split", count, {"column": name, "query": query}, file=table)
-                for name, count in self._split.items()
-                if count
+                for name, count in split.items()
             ),
-            *(("multiple_tags", count, 0) for count in counts if 1 < count <= MOST_TAGS),
+            *(("multiple_tags", count, 0) for count in tagged),
         ]

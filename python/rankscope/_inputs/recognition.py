@@ -82,9 +82,8 @@ class Input:
         is_pipe = isinstance(self.value, str) and (self.is_stdin or paths.is_pipe(self.value))
         return is_pipe or getattr(self.value, "is_once", False)
 
-    @property
-    def size(self) -> int | None:
-        """The size of the files in bytes, if known."""
+    def find_size(self) -> int | None:
+        """Return the size of the files in bytes, if known."""
         return None if self.is_stdin else paths.size_of(self.value) or None
 
     @contextmanager

@@ -170,7 +170,8 @@ class TableFile:
                 self._current = self._open(given)
             file = self._current
             try:
-                self._check_schema(file)
+                if (schema := self._schema_of(file)) != self.schema:
+                    raise self._other_schema(schema, file.name)
                 for batch, lines in file:
                     yield self._finish(batch, lines, file.name)
             finally:
@@ -403,10 +404,6 @@ class TableFile:
             self.checks.add_lists(finished.column(self.columns["query"]), ends, self._rows)
         self._rows += finished.num_rows
         return finished
-
-    def _check_schema(self, file: Reader) -> None:
-        if (schema := self._schema_of(file)) != self.schema:
-            raise self._other_schema(schema, file.name)
 
     def _other_schema(self, found: Any, file: str) -> FormatError:  # noqa: ANN401 - as above
         def show(schema: Any) -> str:  # noqa: ANN401 - as above

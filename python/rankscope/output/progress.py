@@ -11,23 +11,11 @@ from rankscope.errors import UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
-    from typing import Any, Protocol, Self, TypeVar
+    from typing import Any, Self, TypeVar
 
     from rankscope.typing import Progress
 
     Item = TypeVar("Item")
-
-    class Source(Protocol):
-        """What is read."""
-
-        @property
-        def name(self) -> str:
-            """What it is called."""
-
-        @property
-        def size(self) -> int | None:
-            """Its bytes, if they are known."""
-
 
 AFTER_SECONDS = 1.0
 """Shorter work shows nothing."""
@@ -76,18 +64,20 @@ class ProgressBar:
 
 
 @contextmanager
-def watch(source: Source, progress: Progress) -> Iterator[Callable[[int], None] | None]:
-    """Yield a function to call with the bytes of a source that were read, or `None`."""
+def watch(
+    name: str, find_size: Callable[[], int | None], progress: Progress
+) -> Iterator[Callable[[int], None] | None]:
+    """Yield a function to call with the bytes that were read of what has this name, or `None`."""
     if progress is None or progress is False:
         yield None
     elif progress is True:
         from rankscope.output.text import show  # noqa: PLC0415 - only where a bar is drawn
 
-        total = source.size
-        with ProgressBar(show(source.name)) as bar:
+        total = find_size()
+        with ProgressBar(show(name)) as bar:
             yield lambda done: bar(done, total)
     elif callable(progress):
-        total = source.size
+        total = find_size()
         yield lambda done: progress(done, total)
     else:
         raise UsageError(

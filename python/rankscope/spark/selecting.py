@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from rankscope._inputs.column_names import (
     SYNONYMS,
     check_names,
@@ -100,16 +102,12 @@ def _find_checks(
     used: Sequence[str],
     given: Mapping[str, str | None],
 ) -> dict[str, str]:
-    """Return the columns that only checks need, but those of types that have no plain values."""
+    """Return the columns that only checks need, but those that have no plain values."""
     checks = find_checks(columns, used, finds_query=given.get("query") is None)
-    for role, name in [*checks.items()]:
-        try:
-            is_plain = not pa.types.is_nested(convert([name]).field(0).type)
-        except TypeError:  # Arrow has no such type
-            is_plain = False
-        if not is_plain:
-            del checks[role]
-    return checks
+    with suppress(TypeError):  # where Arrow has no type for one of them
+        kinds = zip(checks.items(), convert([*checks.values()]).types, strict=True)
+        return {role: name for (role, name), kind in kinds if not pa.types.is_nested(kind)}
+    return {}
 
 
 def _find_roles(
