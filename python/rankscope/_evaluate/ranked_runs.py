@@ -209,7 +209,7 @@ def is_column(table: object, name: object) -> bool:
         return False
     from rankscope._inputs.tables import open_table  # noqa: PLC0415 - needs PyArrow
 
-    return name in open_table(table).names
+    return name in open_table(table)
 
 
 def refuse_scores(scores: Sequence[str] | None, what: str = "judgments and runs") -> None:
