@@ -144,8 +144,9 @@ class ModelJudgedMean:
         elif not self.weight and self.correlation > 0 and self.changed:
             found.append(
                 f"{self.measure}: the model's judgments have no weight. People judged "
-                f"{self.human_changed:,} of {self.changed:,} that count: with so few, or nearly "
-                "all of them, the model doesn't narrow a bounded interval."
+                f"{self.human_changed:,} of {self.changed:,} that count: with fewer than about 50, "
+                "or nearly all of them, the model doesn't narrow a bounded interval. Judge more, "
+                "or write Interval(method='dense') if the values aren't nearly all alike."
             )
         elif self.gain < WEAK_GAIN and self.changed:
             advice = "" if self.correlation > GOOD else ", or improve the model's instructions"
