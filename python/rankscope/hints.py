@@ -61,6 +61,10 @@ def hint_arguments(function: Named) -> Named:
 
     @wraps(function)
     def call(*args: object, **given: object) -> object:
+        if len(args) == 2 and "runs" in given and "measures" not in given:
+            # `compare(table, "nDCG@10", runs="model")`, as `evaluate` takes it.
+            table, measures = args
+            args, given = (table,), given | {"measures": measures}
         try:
             return function(*args, **given)
         except TypeError as error:

@@ -12,7 +12,7 @@ from rankscope._compare.cases import are_same
 from rankscope._core import bounded_tails, student_tails
 from rankscope.deferred import np
 from rankscope.errors import UsageError
-from rankscope.names import check_choice
+from rankscope.names import check_choice, is_real
 from rankscope.records import record, replace
 from rankscope.settings.interval import Interval, of_measure
 from rankscope.stats.estimate.interval import Estimate, estimate_mean
@@ -39,9 +39,8 @@ INSTEAD = {
     "tukey": "write correction='max-t', which controls the same error and needs no equal spread",
     "sign": "the permutation test asks about means; for wins and losses, pass per_query to SciPy",
     "bootstrap": "write test='permutation', which needs no resamples",
-    "t-test": "write test='t'",
-    "student": "write test='t'",
-    "fisher": "write test='permutation'",
+    **dict.fromkeys(("ttest", "t-test", "t_test", "student", "paired_t"), "write test='t'"),
+    **dict.fromkeys(("fisher", "randomization", "randomisation"), "write test='permutation'"),
 }
 """What to use in place of tests that others have, and their names."""
 CORRECTED_INSTEAD = {
@@ -97,7 +96,7 @@ class Choices:
                 code="bad_parameter",
             )
         margin = self.margin
-        if margin is not None and not (margin > 0 and math.isfinite(margin)):
+        if margin is not None and not (is_real(margin) and 0 < margin < math.inf):
             raise UsageError(
                 f"expected a margin above 0, found {margin!r}",
                 hint="give the largest difference that doesn't matter, such as 0.005",

@@ -81,6 +81,11 @@ class ListChecks:
             line=int(np.concatenate(self._rows)[again]) + 1,
         )
 
+    def find_runs(self) -> str:
+        """Return the column that names several runs; empty if there is none."""
+        several = (name for name, tags in self._tags.items() if 1 < len(tags) <= MOST_TAGS)
+        return next(several, "")
+
     def notes(self, table: str, query: str) -> list[Note]:
         """Return the notes about a table with this column of queries."""
         split = {name: count for name, count in self._split.items() if count}

@@ -39,7 +39,7 @@ from rankscope._inputs.roles import (
 from rankscope._inputs.tables import MemoryTable
 from rankscope._inputs.text import add_note
 from rankscope.deferred import pa, pc
-from rankscope.errors import FormatError, RankscopeError
+from rankscope.errors import DuplicateError, FormatError, RankscopeError
 from rankscope.file import FORMATS
 from rankscope.output.ids import IdColumn, SourceIds
 
@@ -259,6 +259,9 @@ class TableFile:
         """Add the file and line to an error in a row of the batches."""
         if self._wanted.roles.get("query") is None:
             explain_users(error, self.names, self.columns.get("query"))
+        runs = self.checks.find_runs() if "relevance" in self.columns else ""
+        if isinstance(error, DuplicateError) and runs:
+            error.hint = f"the column {runs!r} names several runs: write runs={runs!r}, or keep one"
         if error.line is None or error.line > self._rows:
             error.file = self.name
         else:

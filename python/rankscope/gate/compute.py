@@ -126,6 +126,9 @@ def gate(
         >>> [(check.name, check.verdict) for check in result]
         [('nDCG@10: max drop 0.2', 'holds')]
     """
+    if budgets is None and candidate is None and (scores is not None or holds(judgments, Rankings)):
+        # A first guess: there are no runs beside such inputs.
+        baseline, budgets = None, baseline
     check_confidence(confidence)
     check_on_inconclusive(on_inconclusive)
     wanted = read_budgets(budgets, by)

@@ -1,0 +1,99 @@
+"""A table of several runs: side by side or one below the other, in every function, as one guesses."""
+
+from __future__ import annotations
+
+import random
+
+import pandas as pd
+import pytest
+import rankscope as rs
+
+DRAW = random.Random(4)
+ROWS = [
+    (f"q{query}", f"d{doc}", grade, grade + DRAW.gauss(0, 1.5), grade + DRAW.gauss(0, 1))
+    for query in range(30)
+    for doc in range(6)
+    for grade in [DRAW.choice([0, 0, 1, 2])]
+]
+WIDE = pd.DataFrame(ROWS, columns=["query_id", "doc_id", "relevance", "old", "new"])
+LONG = pd.concat([WIDE.assign(algorithm=name, score=WIDE[name]) for name in ("old", "new")])
+LONG = LONG.drop(columns=["old", "new"])
+SCORES = ["old", "new"]
+QRELS = {
+    query: dict(zip(of.doc_id, of.relevance, strict=True)) for query, of in WIDE.groupby("query_id")
+}
+RUNS = {
+    name: {
+        query: dict(zip(of.doc_id, of[name], strict=True)) for query, of in WIDE.groupby("query_id")
+    }
+    for name in SCORES
+}
+MEASURE = "nDCG@5"
+
+
+def write(folder):
+    """Return the long table in files."""
+    LONG.to_csv(folder / "long.csv", index=False)
+    LONG.to_parquet(folder / "long.parquet")
+    return [LONG, folder / "long.csv", folder / "long.parquet"]
+
+
+def test_each_run_has_the_values_that_it_has_alone(tmp_path):
+    expected = {name: rs.evaluate(QRELS, run, MEASURE)[MEASURE] for name, run in RUNS.items()}
+    tables = [rs.evaluate(table, MEASURE, runs="algorithm") for table in write(tmp_path)]
+    for found in (*tables, rs.evaluate(WIDE, MEASURE, scores=SCORES)):
+        assert {name: each[MEASURE] for name, each in found.items()} == expected
+
+
+def test_every_function_that_compares_takes_both_forms():
+    expected = rs.compare(QRELS, RUNS, MEASURE, bounds=False)
+    for found in (
+        rs.compare(WIDE, MEASURE, scores=SCORES, bounds=False),
+        rs.compare(LONG, "algorithm", MEASURE, bounds=False),
+        rs.compare(LONG, MEASURE, runs="algorithm", bounds=False),
+        rs.report(WIDE, MEASURE, scores=SCORES).comparison.result,
+        rs.report(LONG, MEASURE, runs="algorithm").comparison.result,
+    ):
+        (pair,) = found
+        assert (pair.baseline, pair.run) == ("old", "new")
+        assert (pair.difference, pair.p) == (
+            expected[MEASURE, "new"].difference,
+            expected[MEASURE, "new"].p,
+        )
+    board = rs.leaderboard(QRELS, RUNS, MEASURE)
+    for found in (
+        rs.leaderboard(WIDE, MEASURE, scores=SCORES),
+        rs.leaderboard(LONG, "algorithm", MEASURE),
+        rs.leaderboard(LONG, MEASURE, runs="algorithm"),
+    ):
+        assert found.entries == board.entries
+    gated = rs.gate(QRELS, *RUNS.values(), {MEASURE: 0.1})
+    for found in (
+        rs.gate(WIDE, {MEASURE: 0.1}, scores=SCORES),
+        rs.gate(WIDE, budgets={MEASURE: 0.1}, scores=SCORES),
+    ):
+        assert found.checks == gated.checks
+
+
+@pytest.mark.parametrize(
+    ("guess", "hint"),
+    [
+        (lambda: rs.evaluate(LONG, MEASURE), "write runs='algorithm'"),
+        (
+            lambda: rs.evaluate(LONG, MEASURE, by="algorithm"),
+            "if the column names runs, write runs=…",
+        ),
+        (lambda: rs.compare(LONG, MEASURE, by="algorithm"), "compare(table, 'model', …)"),
+        (lambda: rs.evaluate(LONG, MEASURE, runs="algoritm"), "did you mean 'algorithm'"),
+        (lambda: rs.evaluate(WIDE, MEASURE, scores=["old"]), "scores=['old', 'new']"),
+        (lambda: rs.evaluate(WIDE, MEASURE, scores=SCORES, runs="algorithm"), "remove scores"),
+        (lambda: rs.evaluate(QRELS, RUNS, MEASURE, scores=SCORES), "remove judgments"),
+        (lambda: rs.evaluate(LONG.assign(algorithm="a"), MEASURE, runs="algorithm"), "for one run"),
+        (lambda: rs.compare(WIDE, MEASURE, scores=SCORES, margin="5%"), "such as 0.005"),
+        (lambda: rs.compare(WIDE, MEASURE, scores=SCORES, test="ttest"), "write test='t'"),
+    ],
+)
+def test_a_guess_that_is_wrong_has_a_hint_that_works(guess, hint):
+    with pytest.raises(rs.RankscopeError) as caught:
+        guess()
+    assert hint in caught.value.hint
