@@ -1,4 +1,4 @@
-"""A table of several runs: side by side or one below the other, in every function, as one guesses."""
+"""A table of several runs, side by side or one below the other, in every function."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ WIDE = pd.DataFrame(ROWS, columns=["query_id", "doc_id", "relevance", "old", "ne
 LONG = pd.concat([WIDE.assign(algorithm=name, score=WIDE[name]) for name in ("old", "new")])
 LONG = LONG.drop(columns=["old", "new"])
 SCORES = ["old", "new"]
-QRELS = {
-    query: dict(zip(of.doc_id, of.relevance, strict=True)) for query, of in WIDE.groupby("query_id")
-}
-RUNS = {
-    name: {
-        query: dict(zip(of.doc_id, of[name], strict=True)) for query, of in WIDE.groupby("query_id")
-    }
-    for name in SCORES
-}
 MEASURE = "nDCG@5"
+
+
+def nest(column):
+    """Return a column of the wide table by query and document."""
+    queries = WIDE.groupby("query_id")
+    return {query: dict(zip(of.doc_id, of[column], strict=True)) for query, of in queries}
+
+
+QRELS, RUNS = nest("relevance"), {name: nest(name) for name in SCORES}
 
 
 def write(folder):
