@@ -120,7 +120,7 @@ def test_the_interval_of_a_median_is_that_of_scipy_up_to_the_draws():
     median = rs.Policy(aggregate="median")
     judged = {f"q{at}": {"d": round(1000 * value)} for at, value in enumerate(values)}
     lists = {query: ["d"] for query in judged}
-    score = rs.measure("score", lambda grades, _: grades[0] / 1000)
+    score = rs.measure("score", lambda grades: grades[0] / 1000)
     mine = rs.evaluate(judged, lists, score, policy=median, interval=0.95).intervals["score"]
     # Ours is as much wider as Student's t is, and the root of n / (n - 1).
     wider = math.sqrt(80 / 79) * scipy_stats.t.ppf(0.975, 79)

@@ -42,7 +42,7 @@ QUERIES = 1000
 """The number of queries that a model judged, some of which people judged too."""
 TESTS = ("t", "permutation", "wilcoxon")
 MARGIN_SIZES = (5, 10, 20, 60, 200)
-FEWEST_DENSE, RUNS_OF_FAMILY = 6, 8
+FEWEST_DENSE, FEWEST_ONE_SIDED, RUNS_OF_FAMILY = 6, 20, 8
 ONE_SIDED, FURTHER_OUT = 2, 7
 """How many times as many queries one end of an interval needs, and that of eight runs: the error of
 a tail grows with the third power of its quantile, and shrinks with the root of n (Edgeworth)."""
@@ -140,7 +140,8 @@ def _margin(world: World, trials: int) -> list[Row]:
             right = find_verdicts(world, n, 0.0, margin, runs=runs, trials=trials)
             # With fewer than six queries, bounded intervals decide.
             units = n / (ONE_SIDED if runs == 1 else FURTHER_OUT)
-            is_promised = n < FEWEST_DENSE or tilt(world, -margin).is_dense(units)
+            is_enough = n >= FEWEST_ONE_SIDED and tilt(world, -margin).is_dense(units)
+            is_promised = n < FEWEST_DENSE or is_enough
             for name, rate in (("not worse", wrong.not_worse), ("equivalent", wrong.equivalent)):
                 shown = show(rate, trials)
                 cells.append(shown if is_promised else f"*{shown}*")

@@ -47,7 +47,7 @@ The share of comparisons with a margin of {BUDGET} and {5 * BUDGET:g} in which a
 several, is called not worse than the baseline, or equivalent to it, although it is worse by exactly
 the margin: at most
 {50 * LEVEL:g} % are allowed, as the interval misses on that side in half of its misses. Intervals
-are dense, so the share is in italics where differences aren't as they assume. Beside it, how often
+are dense, so the share is in italics where differences aren't as they assume, or are fewer than 20. Beside it, how often
 a run that is as good is called not worse.
 
 | values | n | {BUDGET}: not worse | equivalent | rightly | {5 * BUDGET:g} | equivalent | rightly |
