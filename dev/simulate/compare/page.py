@@ -7,6 +7,7 @@ from dev.simulate.compare.cases import (
     BUDGET,
     DENSE_COVERED,
     FEW_SAMPLES,
+    FEWEST_ONE_SIDED,
     LEVEL,
     MANY_SAMPLES,
     POWER,
@@ -45,10 +46,9 @@ MARGINS = f"""## Margins
 
 The share of comparisons with a margin of {BUDGET} and {5 * BUDGET:g} in which a run, or any of
 several, is called not worse than the baseline, or equivalent to it, although it is worse by exactly
-the margin: at most
-{50 * LEVEL:g} % are allowed, as the interval misses on that side in half of its misses. Intervals
-are dense, so the share is in italics where differences aren't as they assume, or are fewer than 20. Beside it, how often
-a run that is as good is called not worse.
+the margin: at most {50 * LEVEL:g} % are allowed, as half of the misses of an interval are on that
+side. Intervals are dense, so the share is in italics where differences aren't as they assume, or
+are fewer than {FEWEST_ONE_SIDED}. Beside it, how often a run that is as good is called not worse.
 
 | values | n | {BUDGET}: not worse | equivalent | rightly | {5 * BUDGET:g} | equivalent | rightly |
 |---|--:|--:|--:|--:|--:|--:|--:|
