@@ -81,7 +81,7 @@ def test_every_function_that_compares_takes_both_forms():
         (lambda: rs.evaluate(LONG, MEASURE), "write runs='algorithm'"),
         (
             lambda: rs.evaluate(LONG, MEASURE, by="algorithm"),
-            "if the column names runs, write runs=…",
+            "for names of runs, write runs=…",
         ),
         (lambda: rs.compare(LONG, MEASURE, by="algorithm"), "compare(table, 'model', …)"),
         (lambda: rs.evaluate(LONG, MEASURE, runs="algoritm"), "did you mean 'algorithm'"),

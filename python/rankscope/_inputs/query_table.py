@@ -98,6 +98,6 @@ def _find_first(ids: Any, columns: Mapping[str, Any], *, are_unique: bool) -> ND
             message = (
                 f"expected one {name} in all rows of query {quote(str(ids[at]))}, found {both}"
             )
-            hint = "an attribute belongs to the query; if the column names runs, write runs=…"
+            hint = "an attribute belongs to the query; for names of runs, write runs=…"
             raise FormatError(message, hint=hint, code="attribute_conflict")
     return first

@@ -124,7 +124,7 @@ impl Attributes {
                     shown(value)
                 );
                 return Err(Error::new(Kind::Format, "attribute_conflict", message)
-                    .hint("an attribute belongs to the query; if the column names runs, write runs=…")
+                    .hint("an attribute belongs to the query; for names of runs, write runs=…")
                     .line(row));
             }
         }
