@@ -59,7 +59,7 @@ def evaluate(
         by: One or more columns of `judgments` with attributes of the query. The result has `slices`
             by their values. All rows of a query must agree.
         policy: As in `rankscope.evaluate`, except `ties="input"`, which needs an order of rows.
-        convention: As in `rankscope.evaluate`.
+        convention: As in `rankscope.evaluate`, but means are exact sums, also with trec_eval's.
         partitions: The number of partitions to evaluate queries in (default: two for each core).
         strict: As in `rankscope.evaluate`.
         **options: The columns, `duplicates` (except `"first"`) and `score_type`, as in

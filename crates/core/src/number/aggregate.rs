@@ -36,10 +36,13 @@ impl Aggregate {
         self.combine::<RoundedSum>(parts)
     }
 
-    /// The aggregate by the two sums that [`crate::resample::units::Units::terms`] names for it.
+    /// The aggregate by two sums over its parts: of weighted values, logarithms or inverse values, and of
+    /// weights.
     pub fn of_sums(self, numerator: f64, denominator: f64) -> f64 {
         match self {
             Self::Sum => numerator,
+            Self::Geometric => (numerator / denominator).exp(),
+            Self::Harmonic => denominator / numerator,
             _ => numerator / denominator,
         }
     }
@@ -138,6 +141,22 @@ mod tests {
         assert_eq!(Aggregate::TailMean(0.5).of(&values), 0.1875);
         assert_eq!(Aggregate::TailMean(0.375).of(&values), (0.125 + 0.5 * 0.25) / 1.5);
         assert_eq!(Aggregate::RatioOfSums.of(&values), 1.875 / 4.0);
+    }
+
+    #[test]
+    fn two_sums_give_the_same() {
+        let values = [0.5, 0.25, 1.0, 0.125];
+        let sum = |of: fn(f64) -> f64| values.iter().map(|&value| of(value)).sum::<f64>();
+        for (aggregate, numerator) in [
+            (Aggregate::Mean, sum(|value| value)),
+            (Aggregate::Sum, sum(|value| value)),
+            (Aggregate::Geometric, sum(f64::ln)),
+            (Aggregate::Harmonic, sum(f64::recip)),
+            (Aggregate::RatioOfSums, sum(|value| value)),
+        ] {
+            let difference = aggregate.of_sums(numerator, 4.0) - aggregate.of(&parts(&values));
+            assert!(difference.abs() < 1e-15, "{aggregate:?}");
+        }
     }
 
     #[test]
