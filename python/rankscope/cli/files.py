@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-from pathlib import Path
 
 import rankscope as rs
 from rankscope._inputs.files import tell_format
@@ -56,7 +56,7 @@ def read_columns(options: Namespace) -> dict[str, str]:
 
 def name_file(path: str, part: str, options: Namespace) -> str | File:
     """Return a file with the format and the columns that the options name for it."""
-    if re.fullmatch(r"\w+@\d+", path) and not Path(path).exists():
+    if re.fullmatch(r"\w+@\d+", path) and not os.path.exists(path):  # noqa: PTH110 - pathlib loads slowly
         hint = f"measures have an option: -m {path}"
         raise UsageError(f"there is no file {quote(path)}", hint=hint, code="usage")
     form = _read_format(part, options)
