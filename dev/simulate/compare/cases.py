@@ -139,8 +139,9 @@ def _margin(world: World, trials: int) -> list[Row]:
             wrong = find_verdicts(world, n, -margin, margin, runs=runs, trials=trials)
             right = find_verdicts(world, n, 0.0, margin, runs=runs, trials=trials)
             # With fewer than six queries, bounded intervals decide.
-            units = n / (ONE_SIDED if runs == 1 else FURTHER_OUT)
-            is_enough = n >= FEWEST_ONE_SIDED and tilt(world, -margin).is_dense(units)
+            units = n if runs == 1 else n / FURTHER_OUT
+            is_enough = tilt(world, -margin).is_dense(units / ONE_SIDED)
+            is_enough &= units >= FEWEST_ONE_SIDED
             is_promised = n < FEWEST_DENSE or is_enough
             for name, rate in (("not worse", wrong.not_worse), ("equivalent", wrong.equivalent)):
                 shown = show(rate, trials)
