@@ -228,10 +228,10 @@ def describe_pair(compared: Compared) -> list[tuple[str, str]]:
 
     Examples:
         >>> import rankscope as rs
-        >>> values = {"query_id": list("abcd"), "old": [0.1] * 4, "new": [0.2, 0.3, 0.2, 0.1]}
+        >>> values = {"old": [0.1] * 6, "new": [0.2, 0.3, 0.2, 0.1, 0.3, 0.2]}
         >>> compared, *_ = rs.compare(values, values=True)
         >>> describe_pair(compared)[-1]
-        ('p (paired permutation test)', '0.250')
+        ('p (paired permutation test)', '0.062')
     """
     test = TESTS[compared.test].partition(" (")[0]
     level = f"{100 * compared.level:g}% confidence interval"
