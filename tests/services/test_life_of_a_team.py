@@ -184,12 +184,11 @@ def test_a_team_lives_without_a_stop(  # noqa: PLR0915 - each step follows from 
             assert answer.json()["accepted"] == 1, answer.text
 
         # The store is backed up and restored elsewhere, with equal values.
-        def find_values():
-            asked = {"measure": "RR@2", "every": "hour"}
-            answer = httpx.get(f"{first}/v1/series", params=asked, headers=key, timeout=60)
-            return any(answer.json()["is_final"])
+        def is_evaluated():
+            answer = httpx.get(f"{first}/v1/quality", headers=key, timeout=60)
+            return answer.json()["behind"] == 0
 
-        poll(find_values, "values of the new definition")
+        poll(is_evaluated, "values of the new definition")
         dump(url, tmp_path / "rankings.dump")
         with psycopg.connect(url.partition("&schema")[0], autocommit=True) as connection:
             connection.execute("CREATE DATABASE drill ENCODING 'UTF8' TEMPLATE template0")
