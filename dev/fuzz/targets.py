@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rankscope as rs
+from rankscope._compare.gate.file import read_gate_file
 from rankscope.cli import main
 from rankscope.errors import RankscopeError
-from rankscope.gate.file import read_gate_file
 from rankscope.measures.reading import read_measure
 from rankscope.monitor.events.decoding import EventDecoder
 from rankscope.monitor.events.json import EventJSON

@@ -19,7 +19,7 @@ from rankscope.measures.objects import *  # noqa: F403 - the measures
 __getattr__, _list_names, _names = defer(
     __name__,
     __file__,
-    functions=("agreement", "bounds", "gate", "leaderboard", "losses", "power", "report"),
+    functions=("agreement", "bounds", "losses"),
     hints={
         "read_run": "pass the path of the run, such as evaluate(qrels, 'bm25.run', 'nDCG@10'), or "
         "hold it with Rankings.from_run(qrels, 'bm25.run')"

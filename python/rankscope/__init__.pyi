@@ -10,7 +10,15 @@ from rankscope import spark as spark
 from rankscope import testing as testing
 from rankscope import typing as typing
 from rankscope._compare.compute import compare as compare
+from rankscope._compare.gate.compute import gate as gate
+from rankscope._compare.gate.result import Budget as Budget
+from rankscope._compare.gate.result import GateResult as GateResult
+from rankscope._compare.leaderboard.compute import leaderboard as leaderboard
+from rankscope._compare.leaderboard.result import Leaderboard as Leaderboard
 from rankscope._compare.pair import Compared as Compared
+from rankscope._compare.power.compute import power as power
+from rankscope._compare.report.compute import report as report
+from rankscope._compare.report.report import Report as Report
 from rankscope._compare.result import Comparison as Comparison
 from rankscope._core import __version__ as __version__
 from rankscope._evaluate.evaluate import evaluate as evaluate
@@ -65,9 +73,6 @@ from rankscope.fusion.compute import FusionFit as FusionFit
 from rankscope.fusion.compute import fit_fusion as fit_fusion
 from rankscope.fusion.compute import fuse as fuse
 from rankscope.fusion.run import FusedRun as FusedRun
-from rankscope.gate.compute import gate as gate
-from rankscope.gate.result import Budget as Budget
-from rankscope.gate.result import GateResult as GateResult
 from rankscope.judges.agreement import JudgeAgreement as JudgeAgreement
 from rankscope.judges.combination import combine_judges as combine_judges
 from rankscope.judges.combination import judge_agreement as judge_agreement
@@ -75,8 +80,6 @@ from rankscope.judges.document_judge import estimate_dcg as estimate_dcg
 from rankscope.judges.judged_evaluation import evaluate_judges as evaluate_judges
 from rankscope.judges.model_judge import evaluate_with_model_judge as evaluate_with_model_judge
 from rankscope.judges.model_judged import ModelJudgedEvaluation as ModelJudgedEvaluation
-from rankscope.leaderboard.compute import leaderboard as leaderboard
-from rankscope.leaderboard.result import Leaderboard as Leaderboard
 from rankscope.losses.compute import losses as losses
 from rankscope.losses.result import Losses as Losses
 from rankscope.measures import Measure as Measure
@@ -86,12 +89,9 @@ from rankscope.measures.function import measure as measure
 from rankscope.measures.objects import *
 from rankscope.output.diagnostics import Diagnostic as Diagnostic
 from rankscope.output.table import Table as Table
-from rankscope.power.compute import power as power
 from rankscope.pytrec_eval.install import install_as_pytrec_eval as install_as_pytrec_eval
 from rankscope.rankings import Rankings as Rankings
 from rankscope.reconciliation.compute import reconcile as reconcile
-from rankscope.report.compute import report as report
-from rankscope.report.report import Report as Report
 from rankscope.settings.interval import Interval as Interval
 from rankscope.settings.policy import Policy as Policy
 from rankscope.splits.compute import split as split

@@ -7,10 +7,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
+    from rankscope._compare.gate.result import GateResult
     from rankscope._evaluate.query_values import Clusters
     from rankscope._inputs.qrels import Qrels
     from rankscope.conventions import Convention
-    from rankscope.gate.result import GateResult
     from rankscope.measures import Measure
     from rankscope.settings.policy import Policy
     from rankscope.typing import InputLike
@@ -66,7 +66,7 @@ def assert_not_worse(
     """
     __tracebackhide__ = True  # pytest then shows the line of the test
     import rankscope as rs  # noqa: PLC0415 - a test suite may import this without using it
-    from rankscope.gate.summary import write_whole  # noqa: PLC0415 - as above
+    from rankscope._compare.gate.summary import write_whole  # noqa: PLC0415 - as above
 
     result = rs.gate(
         judgments,

@@ -9,8 +9,8 @@ from hashlib import sha256
 
 import pytest
 import rankscope as rs
+from rankscope._compare.report.render import make_pages
 from rankscope.errors import hint_extra
-from rankscope.report.render import make_pages
 
 from tests.cli.command import check_error, run
 from tests.inputs.entry import QRELS, RUN, lines

@@ -12,9 +12,9 @@ from xml.etree import ElementTree as ET
 import pandas as pd
 import pytest
 import rankscope as rs
-from rankscope.gate.file import GateFile, read_gate_file
-from rankscope.gate.result import Check, GateResult
-from rankscope.gate.summary import MOST_ROWS
+from rankscope._compare.gate.file import GateFile, read_gate_file
+from rankscope._compare.gate.result import Check, GateResult
+from rankscope._compare.gate.summary import MOST_ROWS
 
 from tests.cli.command import run, write_files
 from tests.refusals import refused

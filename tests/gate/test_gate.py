@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import rankscope as rs
 from rankscope._compare.cases import MeasureValues
-from rankscope.gate.checks import Settings, check_budgets
-from rankscope.gate.result import decide, parse_budget
+from rankscope._compare.gate.checks import Settings, check_budgets
+from rankscope._compare.gate.result import decide, parse_budget
 from rankscope.settings.interval import Interval, of_measure
 from rankscope.stats.estimate.interval import estimate_mean
 from rankscope.stats.estimate.power import queries_needed

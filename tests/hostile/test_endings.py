@@ -127,7 +127,7 @@ def test_an_error_as_json_that_cannot_be_written_keeps_the_status(files):
 def test_a_defect_has_a_status_that_no_check_has(files):
     program = (
         "import importlib, sys, rankscope.cli\n"
-        "importlib.import_module('rankscope.gate.command').run = lambda _: [][0]\n"
+        "importlib.import_module('rankscope._compare.gate.command').run = lambda _: [][0]\n"
         "sys.exit(rankscope.cli.main(['gate', 'qrels', 'run', 'run', '--max-drop', 'RR=0.1']))"
     )
     done = subprocess.run(

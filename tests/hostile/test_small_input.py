@@ -16,10 +16,10 @@ import pytest
 import rankscope as rs
 from hypothesis import example, given
 from hypothesis import strategies as st
+from rankscope._compare.gate.file import read_gate_file
 from rankscope._evaluate.memory import read_size
 from rankscope._inputs.buckets import hide_secrets
 from rankscope.errors import FormatError, InputError, MeasureError, UsageError
-from rankscope.gate.file import read_gate_file
 from rankscope.measures.parse import LONGEST_LIST, split_measures
 from rankscope.monitor.client.http import Mismatches
 from rankscope.monitor.events.bins import read_number

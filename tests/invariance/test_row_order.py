@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
+from rankscope._compare.report import gather
 from rankscope._evaluate import memory
-from rankscope.report import gather
 
 from tests.invariance.shuffled import (
     COUNTRIES,

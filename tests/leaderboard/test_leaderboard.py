@@ -13,8 +13,8 @@ import random
 import numpy as np
 import pytest
 import rankscope as rs
+from rankscope._compare.leaderboard.compute import _choose_permutations
 from rankscope._compare.promise import Choices
-from rankscope.leaderboard.compute import _choose_permutations
 from statsmodels.stats.multitest import multipletests
 
 QUERIES = [f"q{number}" for number in range(12)]

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 import rankscope as rs
 from rankscope import _core
+from rankscope._compare.report import gather
+from rankscope._compare.report.source import hold
 from rankscope._compare.verdict import decide
-from rankscope.report import gather
-from rankscope.report.source import hold
 from rankscope.web.charts import choose_axis, stack
 
 from tests.cli.command import run as start

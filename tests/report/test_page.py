@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 import rankscope as rs
-from rankscope.report.gather import _choose_shown, _list, _read_slices
+from rankscope._compare.report.gather import _choose_shown, _list, _read_slices
 from rankscope.web.templating import shorten
 
 from tests.report.page import read_page

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import rankscope as rs
 from rankscope._compare.cases import MeasureValues
+from rankscope._compare.gate.checks import Settings, check_budgets
+from rankscope._compare.gate.summary import _choose, _cut
 from rankscope._compare.layout import _make_pairs
 from rankscope._compare.notes import _describe_correction
 from rankscope._compare.verdict import _list, _say_power, _shorten, _write
 from rankscope.bounds.compute import _read_scale
 from rankscope.difference.result import _left_out, _most_moved
 from rankscope.discounts.result import _are_alike
-from rankscope.gate.checks import Settings, check_budgets
-from rankscope.gate.summary import _choose, _cut
 from rankscope.judges.combination import CombinedJudgments
 from rankscope.measures.parse import parse
 from rankscope.monitor.why.decomposition_result import ALL

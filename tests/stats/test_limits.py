@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import UsageError
 from rankscope._compare.cases import are_same
+from rankscope._compare.gate.checks import _correct
 from rankscope._compare.pairs import _detectable, _need
 from rankscope.clicks.reliability import Reliability
-from rankscope.gate.checks import _correct
 from rankscope.judges.agreement import JudgeAgreement
 from rankscope.judges.model_judged import ModelJudgedMean
 from rankscope.monitor.sequential.detector import Recovery

@@ -9,15 +9,15 @@ from zlib import crc32
 
 import numpy as np
 from rankscope._compare.cases import MeasureValues
-from rankscope.gate.checks import Settings, check_budgets
+from rankscope._compare.gate.checks import Settings, check_budgets
 from rankscope.records import replace as replace_fields
 from rankscope.settings.interval import Interval
 
 from dev.simulate.compare.worlds import ALIKE, draw_sample
 
 if TYPE_CHECKING:
+    from rankscope._compare.gate.result import Budget, Check
     from rankscope._evaluate.query_values import Groups
-    from rankscope.gate.result import Budget, Check
 
     from dev.simulate.compare.worlds import World
 

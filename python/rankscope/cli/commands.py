@@ -207,11 +207,11 @@ COMMANDS = Group(
         ),
         "leaderboard": Command(
             "Rank many runs by many measures in one table, with groups and tests.",
-            "leaderboard.command",
+            "_compare.leaderboard.command",
         ),
         "gate": Command(
             "Check that a candidate stays within its budgets. The exit status is 1 if it doesn't.",
-            "gate.command",
+            "_compare.gate.command",
         ),
         "agreement": Command(
             "Measure how far two runs agree, without judgments.", "agreement.command"
@@ -229,12 +229,14 @@ COMMANDS = Group(
         ),
         "power": Command(
             "Show which difference two runs can detect, and how many queries an effect needs.",
-            "power.command",
+            "_compare.power.command",
         ),
         "sql": Command(
             "Write measures as SQL, to compute them in a warehouse.", "warehouse.command"
         ),
-        "report": Command("Write an HTML report about one or more runs.", "report.command"),
+        "report": Command(
+            "Write an HTML report about one or more runs.", "_compare.report.command"
+        ),
         "trec_eval": Command(
             "Evaluate a run with the arguments and the output of trec_eval.", "trec_eval.command"
         ),

@@ -42,7 +42,11 @@ LIMIT = 10
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
-    add_pair_arguments(parser, "measure to compare")
+    parser.add_argument("qrels", metavar="QRELS", help="judgments; - reads standard input")
+    parser.add_argument("a", metavar="RUN_A", help="the first run, such as the baseline")
+    parser.add_argument("b", metavar="RUN_B", help="the second run, which is compared with it")
+    about = "measure to compare; `rankscope measures` lists them"
+    add_measure_option(parser, about, DEFAULT_MEASURE)
     parser.add_argument(
         "--query",
         metavar="ID",
@@ -61,14 +65,6 @@ def add_arguments(parser: Parser) -> None:
         "rankscope diff qrels.txt bm25.run dense.run --query 301",
     )
     parser.set_defaults(run=run, convention=None)
-
-
-def add_pair_arguments(parser: Parser, measure: str) -> None:
-    """Add judgments, two runs and a measure."""
-    parser.add_argument("qrels", metavar="QRELS", help="judgments; - reads standard input")
-    parser.add_argument("a", metavar="RUN_A", help="the first run, such as the baseline")
-    parser.add_argument("b", metavar="RUN_B", help="the second run, which is compared with it")
-    add_measure_option(parser, f"{measure}; `rankscope measures` lists them", DEFAULT_MEASURE)
 
 
 def run(options: Namespace) -> int:

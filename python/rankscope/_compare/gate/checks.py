@@ -13,11 +13,11 @@ from rankscope._compare.cases import (
     find_squares,
     make_family,
 )
+from rankscope._compare.gate.result import BROKEN, HOLDS, INCONCLUSIVE, UNCHANGED, Check, decide
 from rankscope._compare.pairs import POWER
 from rankscope._compare.promise import estimate_as_named, estimate_dense
 from rankscope._core import bounded_units_needed
 from rankscope.deferred import np
-from rankscope.gate.result import BROKEN, HOLDS, INCONCLUSIVE, UNCHANGED, Check, decide
 from rankscope.measures.direction import SIGNS
 from rankscope.records import as_dict, record, replace
 from rankscope.settings.interval import Interval
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankscope._compare.cases import MeasureValues
+    from rankscope._compare.gate.result import Budget, OnInconclusive
     from rankscope._evaluate.query_values import Groups
-    from rankscope.gate.result import Budget, OnInconclusive
     from rankscope.measures import Measure
     from rankscope.output.estimate import Estimate
 

@@ -6,12 +6,12 @@ import os
 import stat
 import sys
 
+from rankscope._compare.report.report import InputFile
 from rankscope._inputs.files import is_address, list_files, open_binary, tell_format
 from rankscope._inputs.recognition import name_path
 from rankscope.errors import FileError
 from rankscope.file import File
 from rankscope.records import record
-from rankscope.report.report import InputFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

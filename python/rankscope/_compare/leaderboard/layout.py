@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from rankscope.leaderboard.result import Entry, Leaderboard, TestedPairs
+    from rankscope._compare.leaderboard.result import Entry, Leaderboard, TestedPairs
     from rankscope.output.layout.description import Grid, Paper
     from rankscope.output.layout.means import Leading
 

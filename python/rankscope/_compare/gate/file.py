@@ -6,8 +6,8 @@ import os
 from contextlib import contextmanager
 from pathlib import Path
 
+from rankscope._compare.gate.result import Budget, check_confidence, check_on_inconclusive
 from rankscope.errors import FormatError, UsageError
-from rankscope.gate.result import Budget, check_confidence, check_on_inconclusive
 from rankscope.measures.reading import read_measure
 from rankscope.names import find_closest, quote
 from rankscope.records import record
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any, Literal
 
-    from rankscope.gate.result import OnInconclusive
+    from rankscope._compare.gate.result import OnInconclusive
     from rankscope.toml_file import TomlFlaw
 
 PATHS = ("qrels", "baseline", "candidate", "table", "attributes")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from rankscope._compare.gate.result import BROKEN, HOLDS, INCONCLUSIVE, UNCHANGED
 from rankscope._compare.notes import format_ends, format_signed, round_plan
-from rankscope.gate.result import BROKEN, HOLDS, INCONCLUSIVE, UNCHANGED
 from rankscope.measures import parse
 from rankscope.output.layout.description import Cell, Grid, Layout, list_grave
 from rankscope.output.layout.text import write
@@ -14,7 +14,7 @@ from rankscope.settings.interval import METHODS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.gate.result import Check, GateResult, Verdict
+    from rankscope._compare.gate.result import Check, GateResult, Verdict
 
 
 LONGEST_NAME, LONGEST_NOTE = 60, 400

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 
+from rankscope._compare.report.report import ReportCommand
 from rankscope.file import File
-from rankscope.report.report import ReportCommand
 from rankscope.settings.interval import Interval
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankscope.report.source import HashedInput
+    from rankscope._compare.report.source import HashedInput
 
 
 LONGEST_VALUE = 80

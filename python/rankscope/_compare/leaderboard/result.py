@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from rankscope._compare.leaderboard.layout import describe_paper, lay_out, write_short
 from rankscope._evaluate.evaluation import find_name
 from rankscope.errors import UsageError
-from rankscope.leaderboard.layout import describe_paper, lay_out, write_short
 from rankscope.names import find_closest
 from rankscope.output.diagnostics import count_codes
 from rankscope.output.documents import Documented, write_csv
@@ -226,7 +226,7 @@ class Leaderboard(Written, Documented, Tabular):
 
     def to_html(self) -> str:
         """Return the table as HTML that can be sorted by each measure, without scripts."""
-        from rankscope.leaderboard.html import write_html  # noqa: PLC0415 - loads late
+        from rankscope._compare.leaderboard.html import write_html  # noqa: PLC0415 - loads late
 
         return write_html(self)
 
@@ -244,7 +244,7 @@ class Leaderboard(Written, Documented, Tabular):
         Raises:
             UsageError: The leaderboard doesn't have the measure, or Matplotlib isn't installed.
         """
-        from rankscope.leaderboard.chart import Standings, draw_standings  # noqa: PLC0415 - loads late
+        from rankscope._compare.leaderboard.chart import Standings, draw_standings  # noqa: PLC0415 - loads late
 
         return draw_standings(Standings.of(self, measure), theme=theme)
 

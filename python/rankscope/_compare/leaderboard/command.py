@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import rankscope as rs
 from rankscope._compare.command import add_test_options, find_run, read_names
+from rankscope._compare.leaderboard.layout import lay_out
+from rankscope._compare.leaderboard.runs import DEFAULT_MEASURES, list_runs
 from rankscope._evaluate.evaluating import refuse_diagnostics
 from rankscope._inputs.recognition import name_path, shorten_names
 from rankscope.cli.files import (
@@ -23,8 +25,6 @@ from rankscope.cli.options import (
 )
 from rankscope.cli.parser import OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
-from rankscope.leaderboard.layout import lay_out
-from rankscope.leaderboard.runs import DEFAULT_MEASURES, list_runs
 from rankscope.measures.parse import split_measures
 from rankscope.names import quote
 from rankscope.output.layout.text import write_wide
@@ -34,8 +34,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from rankscope._compare.leaderboard.result import Leaderboard
     from rankscope.cli.parser import Parser
-    from rankscope.leaderboard.result import Leaderboard
 
 FORMATS = {
     "json": "JSON",

@@ -19,8 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from rankscope._compare.leaderboard.result import Leaderboard
     from rankscope.drawing.palette import ThemeName
-    from rankscope.leaderboard.result import Leaderboard
     from rankscope.measures import Measure
 
 

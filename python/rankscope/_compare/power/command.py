@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import rankscope as rs
-from rankscope._evaluate.evaluating import refuse_diagnostics
-from rankscope.cli.files import add_file_options, refuse_stdin_twice
-from rankscope.cli.options import add_policy_option, add_reading_options
+from rankscope.cli.files import add_file_options, name_file, refuse_stdin_twice
+from rankscope.cli.options import add_measure_option, add_policy_option, add_reading_options
 from rankscope.cli.output import print_json, print_notes
 from rankscope.cli.parser import OnceFlag, read_number
-from rankscope.deferred import np
-from rankscope.difference.command import add_pair_arguments, compare
+from rankscope.measures.parse import split_measures
+from rankscope.output.diagnostics import gather
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +19,11 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
-    add_pair_arguments(parser, "measure to plan for")
+    parser.add_argument("qrels", metavar="QRELS", help="judgments; - reads standard input")
+    parser.add_argument("a", metavar="RUN_A", help="the first run, such as the baseline")
+    parser.add_argument("b", metavar="RUN_B", help="the second run")
+    about = "measure to plan for; `rankscope measures` lists them"
+    add_measure_option(parser, about, "nDCG@10")
     parser.add_argument(
         "--effect",
         nargs="+",
@@ -62,13 +65,22 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Print the smallest detectable difference, and the queries that each effect needs."""
     refuse_stdin_twice([options.qrels, options.a, options.b])
-    difference = compare(options)
-    if options.strict:
-        refuse_diagnostics(difference.notes)
-    print_notes(difference.notes)
-    one, other = (
-        np.asarray(difference.queries.column(name), np.float64) for name in difference.names
+    evaluations = rs.evaluate(
+        name_file(options.qrels, "qrels", options),
+        {name: name_file(getattr(options, name), "run", options) for name in "ab"},
+        split_measures([options.measure]),
+        policy=rs.Policy.parse(options.policy),
+        duplicates=options.duplicates,
+        ignore_same=options.ignore_same,
+        score_type=options.score_type,
+        encoding=options.encoding,
+        threads=options.threads,
+        strict=options.strict,
     )
+    notes = gather({name: each.notes for name, each in evaluations.items()})
+    print_notes(notes)
+    [measure] = evaluations["a"].measures
+    one, other = (each.per_query(measure) for each in evaluations.values())
     found = rs.power(
         one,
         other,
@@ -78,8 +90,8 @@ def run(options: Namespace) -> int:
         paired=not options.unpaired,
     )
     if options.json:
-        print_json({"measure": str(difference.measure), **found.to_dict()})
+        print_json({"measure": measure.name, **found.to_dict()})
     else:
-        print(difference.measure)
+        print(measure)
         print(found)
     return 0

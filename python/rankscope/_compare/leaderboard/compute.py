@@ -6,13 +6,13 @@ import math
 
 from rankscope._compare.cases import MeasureValues, average, choose_cases
 from rankscope._compare.layout import check_baselines
+from rankscope._compare.leaderboard.result import Entry, Leaderboard, RunTest, TestedPairs
+from rankscope._compare.leaderboard.runs import evaluate_runs
 from rankscope._compare.pairs import describe_settings, find_differences, find_p_values
 from rankscope._compare.promise import Choices
 from rankscope._compare.query_axis import Axis
 from rankscope.deferred import np
 from rankscope.errors import UsageError
-from rankscope.leaderboard.result import Entry, Leaderboard, RunTest, TestedPairs
-from rankscope.leaderboard.runs import evaluate_runs
 from rankscope.measures.direction import find_gain
 from rankscope.output.diagnostics import gather
 from rankscope.output.layout.means import order_runs

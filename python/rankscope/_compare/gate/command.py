@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 
 import rankscope as rs
+from rankscope._compare.gate.file import GateFile, read_gate_file
+from rankscope._compare.gate.result import parse_budget, read_budgets
+from rankscope._compare.gate.summary import write_whole
 from rankscope._evaluate.evaluating import refuse_diagnostics
 from rankscope._inputs.recognition import name_path, shorten_names
 from rankscope.cli.files import (
@@ -24,17 +27,14 @@ from rankscope.cli.options import (
 from rankscope.cli.output import print_json, print_notes
 from rankscope.cli.parser import OnceFlag, read_integer, read_number
 from rankscope.errors import FileError, UsageError
-from rankscope.gate.file import GateFile, read_gate_file
-from rankscope.gate.result import parse_budget, read_budgets
-from rankscope.gate.summary import write_whole
 from rankscope.writing import refuse_overwriting, write_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from rankscope._compare.gate.result import GateResult, Kind
     from rankscope.cli.parser import Parser
-    from rankscope.gate.result import GateResult, Kind
 
 KINDS: tuple[Kind, ...] = ("max-drop", "max-loss", "min", "tolerance")
 TABLES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow")

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from functools import partial
 
 from rankscope._compare.compute import compare_rankings
+from rankscope._compare.report.commands import write_commands
+from rankscope._compare.report.gather import EvaluatedRun, gather
+from rankscope._compare.report.source import hold
 from rankscope._evaluate.evaluate import read_named_runs
 from rankscope._evaluate.judgments import load_qrels_for, refuse_one_stdin_for_both
 from rankscope._evaluate.query_values import read_by
@@ -35,9 +38,6 @@ from rankscope.measures.reading import read_measures
 from rankscope.output.progress import follow
 from rankscope.rankings import Rankings
 from rankscope.records import replace
-from rankscope.report.commands import write_commands
-from rankscope.report.gather import EvaluatedRun, gather
-from rankscope.report.source import hold
 from rankscope.settings.interval import Interval, read_interval
 from rankscope.settings.policy import Policy
 from rankscope.stats.test.paired import TESTS
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any, TypeAlias, TypeVar, Unpack
 
+    from rankscope._compare.report.report import Report
+    from rankscope._compare.report.source import HashedInput
     from rankscope._compare.result import Comparison
     from rankscope._evaluate.evaluation import Evaluation
     from rankscope._evaluate.query_values import By, Clusters, Weights
@@ -55,8 +57,6 @@ if TYPE_CHECKING:
     from rankscope.conventions import Convention
     from rankscope.measures import Measure
     from rankscope.measures.reading import Measures
-    from rankscope.report.report import Report
-    from rankscope.report.source import HashedInput
     from rankscope.settings.reading import Reading
     from rankscope.typing import HistoryLike, InputLike, Path
 

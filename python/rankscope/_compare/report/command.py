@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 
 import rankscope as rs
+from rankscope._compare.report.compute import DEFAULT_MEASURES, WORST, report_rankings, say_reading
+from rankscope._compare.report.source import hold
 from rankscope._evaluate.options import (
     add_inputs,
     add_table_options,
@@ -37,8 +39,6 @@ from rankscope.cli.parser import read_integer
 from rankscope.errors import UsageError
 from rankscope.measures.parse import split_measures
 from rankscope.output.text import show
-from rankscope.report.compute import DEFAULT_MEASURES, WORST, report_rankings, say_reading
-from rankscope.report.source import hold
 from rankscope.settings.reading import Reading
 from rankscope.writing import refuse_overwriting, write_text
 
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from typing import Any
 
+    from rankscope._compare.report.report import Report
     from rankscope.cli.parser import Parser
-    from rankscope.report.report import Report
 
 LEVEL = 0.95
 PAGE = "report.html"

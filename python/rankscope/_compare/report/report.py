@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, TypeVar
 
+    from rankscope._compare.report.comparison import RunComparison
     from rankscope._evaluate.evaluation import Counts
     from rankscope.bounds.result import Bounds
     from rankscope.derivation.explanation import Explanation
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.table import Table
-    from rankscope.report.comparison import RunComparison
     from rankscope.ties.result import TieAudit, TieSummary
 
     Found = TypeVar("Found")
@@ -488,7 +488,7 @@ class Report:
         Raises:
             UsageError: Jinja is not installed.
         """
-        from rankscope.report.render import render  # noqa: PLC0415 - loads Jinja
+        from rankscope._compare.report.render import render  # noqa: PLC0415 - loads Jinja
 
         return render(self)
 

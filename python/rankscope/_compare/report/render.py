@@ -15,18 +15,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from rankscope.report.report import Report
+    from rankscope._compare.report.report import Report
 
 
 @cache
 def make_pages() -> Environment:
     """Make what fills the templates; to compile them takes longer than to fill them."""
-    return make_environment("rankscope.report", extra="plot")
+    return make_environment("rankscope._compare.report", extra="plot")
 
 
 def render(report: Report) -> str:
     """Render the page."""
-    own = files("rankscope.report") / "templates" / "report.css"
+    own = files("rankscope._compare.report") / "templates" / "report.css"
     style = html.STYLE + read_style() + own.read_text(encoding="utf-8")
     script = read_template("report.js")
     page = make_pages().get_template("page.html.j2")

@@ -6,13 +6,8 @@ import math
 import os
 import sys
 
-from rankscope._core import POLICY, __version__
-from rankscope._inputs.recognition import shorten_names
-from rankscope.output.diagnostics import merge
-from rankscope.output.table import name_rows
-from rankscope.records import record
-from rankscope.report.comparison import read_comparison
-from rankscope.report.report import (
+from rankscope._compare.report.comparison import read_comparison
+from rankscope._compare.report.report import (
     ListedDocument,
     MeasureFacts,
     PolicyField,
@@ -29,6 +24,11 @@ from rankscope.report.report import (
     read_losses,
     read_ties,
 )
+from rankscope._core import POLICY, __version__
+from rankscope._inputs.recognition import shorten_names
+from rankscope.output.diagnostics import merge
+from rankscope.output.table import name_rows
+from rankscope.records import record
 from rankscope.settings.interval import METHODS
 from rankscope.settings.policy import FIELDS
 
@@ -36,6 +36,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from rankscope._compare.report.report import ReportCommand
+    from rankscope._compare.report.source import HashedInput
     from rankscope._compare.result import Comparison
     from rankscope._evaluate.evaluation import Evaluation
     from rankscope._evaluate.slices import Slices as EvaluatedSlices
@@ -44,8 +46,6 @@ if TYPE_CHECKING:
     from rankscope.losses.result import Losses
     from rankscope.measures import Measure
     from rankscope.output.table import Cell
-    from rankscope.report.report import ReportCommand
-    from rankscope.report.source import HashedInput
     from rankscope.settings.policy import Policy
     from rankscope.ties.result import TieAudit
 

@@ -7,6 +7,15 @@ from operator import itemgetter
 
 from rankscope._compare.cases import MeasureValues
 from rankscope._compare.compute import find_common
+from rankscope._compare.gate.checks import Settings, check_budgets, check_tolerance
+from rankscope._compare.gate.result import (
+    Budget,
+    Check,
+    GateResult,
+    check_confidence,
+    check_on_inconclusive,
+    read_budgets,
+)
 from rankscope._compare.query_axis import Axis
 from rankscope._compare.result import Comparison
 from rankscope._evaluate.question import READ, holds, refuse_reading
@@ -18,15 +27,6 @@ from rankscope._inputs.recognition import shorten_names
 from rankscope.deferred import np
 from rankscope.errors import PolicyError, UsageError
 from rankscope.file import File
-from rankscope.gate.checks import Settings, check_budgets, check_tolerance
-from rankscope.gate.result import (
-    Budget,
-    Check,
-    GateResult,
-    check_confidence,
-    check_on_inconclusive,
-    read_budgets,
-)
 from rankscope.measures.reading import read_measure
 from rankscope.names import quote
 from rankscope.settings.interval import Interval
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankscope._compare.gate.result import OnInconclusive
     from rankscope._evaluate.evaluation import Evaluation
     from rankscope._evaluate.query_values import Clusters, Groups
     from rankscope.conventions import Convention
-    from rankscope.gate.result import OnInconclusive
     from rankscope.measures import Measure
     from rankscope.measures.direction import Direction
     from rankscope.settings.policy import Policy

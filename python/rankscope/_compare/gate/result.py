@@ -240,7 +240,7 @@ class Check:
     @property
     def message(self) -> str:
         """A sentence that explains the verdict with its numbers."""
-        from rankscope.gate.summary import describe_check  # noqa: PLC0415 - loads late
+        from rankscope._compare.gate.summary import describe_check  # noqa: PLC0415 - loads late
 
         return describe_check(self)
 
@@ -318,7 +318,7 @@ class GateResult(Documented):
 
     def markdown(self) -> str:
         """Return a summary in Markdown for a pull request: the verdict first, then a table."""
-        from rankscope.gate.summary import write_markdown  # noqa: PLC0415 - only to print
+        from rankscope._compare.gate.summary import write_markdown  # noqa: PLC0415 - only to print
 
         return write_markdown(self)
 
@@ -328,14 +328,14 @@ class GateResult(Documented):
         A broken budget is a failure. An inconclusive one is an error, or skipped if the gate passes
         it.
         """
-        from rankscope.gate.summary import write_junit  # noqa: PLC0415 - only to print
+        from rankscope._compare.gate.summary import write_junit  # noqa: PLC0415 - only to print
 
         return write_junit(self)
 
     @property
     def small_print(self) -> tuple[str, ...]:
         """Why checks don't hold, how many queries would decide, and how intervals were made."""
-        from rankscope.gate.summary import lay_out  # noqa: PLC0415 - only to print
+        from rankscope._compare.gate.summary import lay_out  # noqa: PLC0415 - only to print
 
         return lay_out(self).small_print
 
@@ -346,7 +346,7 @@ class GateResult(Documented):
         return len(self.checks)
 
     def __str__(self) -> str:
-        from rankscope.gate.summary import write_text  # noqa: PLC0415 - only to print
+        from rankscope._compare.gate.summary import write_text  # noqa: PLC0415 - only to print
 
         return write_text(self)
 

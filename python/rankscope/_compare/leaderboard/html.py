@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from html import escape
 
-from rankscope.leaderboard.layout import lay_out
+from rankscope._compare.leaderboard.layout import lay_out
 from rankscope.output.html import write_lines, write_result
 from rankscope.output.layout.html import mark_text, raise_mark
 from rankscope.output.layout.means import order_runs
@@ -17,7 +17,7 @@ from rankscope.output.layout.text import measure as measure_grid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.leaderboard.result import Leaderboard
+    from rankscope._compare.leaderboard.result import Leaderboard
 
 STYLE = """
 .rankscope-board label{cursor:pointer;font-weight:600}
