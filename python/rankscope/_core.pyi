@@ -752,12 +752,14 @@ def evaluate_run(judgments: Judgments, plan: Plan, run: Run, threads: int) -> Ev
 def bound_below(sums: NDArray[np.float64], counts: NDArray[np.float64], error: float) -> float: ...
 def bounded_tails(
     values: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
     clusters: NDArray[np.int64] | None,
     value_range: tuple[float, float],
     limit: float,
 ) -> tuple[float, float] | None: ...
 def bounded_units_needed(
     values: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
     clusters: NDArray[np.int64] | None,
     value_range: tuple[float, float],
     limit: float,

@@ -249,8 +249,8 @@ def test_the_five_runs_of_cast_differ_as_published_judgments_say():
     pair = found.find("AP", "org_convdr_bert.run", "org_convdr.run")
     assert pair.is_significant
     for each in found:
-        assert each.unjudged.if_unjudged_lowest <= each.difference
-        assert each.difference <= each.unjudged.if_unjudged_highest
+        assert each.unjudged.lowest <= each.difference
+        assert each.difference <= each.unjudged.highest
         assert each.tied is not None
 
 

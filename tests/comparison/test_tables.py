@@ -10,7 +10,7 @@ import pytest
 import rankscope as rs
 from rankscope._compare.layout import name_letters
 from rankscope._compare.notes import format_p
-from rankscope._compare.ranges import UnjudgedRange
+from rankscope._compare.ranges import Reach
 from rankscope._compare.result import Comparison, Settings
 from rankscope._compare.verdict import decide
 
@@ -53,9 +53,9 @@ PAIRS = (
     compared("old", RUNS[2], 0.2, 0.0001),
     compared("new", RUNS[2], 0.1, 0.3),
 )
-UNJUDGED = UnjudgedRange(
-    if_unjudged_lowest=-0.1234,
-    if_unjudged_highest=0.2345,
+UNJUDGED = Reach(
+    lowest=-0.1234,
+    highest=0.2345,
     documents=9,
     scale=(0, 1),
     is_exact=True,
@@ -85,7 +85,8 @@ def test_a_mean_is_bold_only_if_its_run_is_better_than_all_others():
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "latex"])
 def test_every_format_states_test_correction_and_number_of_queries(form):
     written = " ".join(compare(*PAIRS).table(form).split())
-    for text in ("paired permutation test (sign flips)", "99,999", "20 queries", "3 comparisons"):
+    test = "paired permutation test, 99,999 random sign flips"
+    for text in (test, "20 queries", "3 comparisons"):
         assert text in written
     assert "Holm controls the familywise error rate" in written
 

@@ -236,7 +236,7 @@ def test_the_range_despite_unjudged_documents_has_the_ends_of_the_bounds():
     found = range_despite_unjudged(run, baseline, "nDCG@3")
     bounds = run.bounds("nDCG@3", against=baseline)
     assert found is not None
-    assert (found.if_unjudged_lowest, found.if_unjudged_highest) == (
+    assert (found.lowest, found.highest) == (
         bounds.mean.lower,
         bounds.mean.upper,
     )
@@ -250,10 +250,10 @@ def test_the_range_despite_ties_breaks_those_of_each_run_independently(ties):
     found = range_despite_ties(run, baseline, "RR(rel=2)")
     assert found is not None
     # Over q1 and q3, the reciprocal rank of the run is 1/2 or 1. It is 0 for q2 in both runs.
-    assert found.if_ties_lowest == pytest.approx((1 / 2 - 0 + 1 / 2 - 1) / 3, abs=1e-15)
-    assert found.if_ties_highest == pytest.approx((1 - 0 + 1 - 1) / 3, abs=1e-15)
+    assert found.lowest == pytest.approx((1 / 2 - 0 + 1 / 2 - 1) / 3, abs=1e-15)
+    assert found.highest == pytest.approx((1 - 0 + 1 - 1) / 3, abs=1e-15)
     assert found.documents == 4
-    assert found.winner_certain_despite_ties is False
+    assert found.is_certain is False
 
 
 def test_both_ranges_only_cover_queries_with_a_value_in_both_runs():
@@ -264,8 +264,8 @@ def test_both_ranges_only_cover_queries_with_a_value_in_both_runs():
     )
     found = range_despite_ties(run, baseline, "RR(rel=2)", policy)
     assert found is not None
-    assert (found.if_ties_lowest, found.if_ties_highest) == (1 / 4, 1 / 2)
-    assert found.winner_certain_despite_ties is True
+    assert (found.lowest, found.highest) == (1 / 4, 1 / 2)
+    assert found.is_certain is True
 
 
 @pytest.mark.parametrize(
@@ -283,8 +283,8 @@ def test_runs_without_common_queries_have_ranges_of_nan():
     run, baseline = rank({"q1": RUN["q1"]}), rank({"q2": BASELINE["q2"]})
     found = range_despite_ties(run, baseline, "RR", "missing=skip")
     assert found is not None
-    assert math.isnan(found.if_ties_lowest)
-    assert math.isnan(found.if_ties_highest)
+    assert math.isnan(found.lowest)
+    assert math.isnan(found.highest)
 
 
 def test_what_is_printed_of_a_difference_names_both_ranges():
@@ -292,8 +292,8 @@ def test_what_is_printed_of_a_difference_names_both_ranges():
     assert difference.unjudged is not None
     assert difference.tied is not None
     unjudged, tied = difference.unjudged, difference.tied
-    judged = f"{unjudged.if_unjudged_lowest:.4f} to +{unjudged.if_unjudged_highest:.4f}"
-    ordered = f"{tied.if_ties_lowest:.4f} to {tied.if_ties_highest:+.4f}"
+    judged = f"{unjudged.lowest:.4f} to +{unjudged.highest:.4f}"
+    ordered = f"{tied.lowest:.4f} to {tied.highest:+.4f}"
     first, second, third = difference.small_print[:3]
     assert first == f"unjudged documents: 3; if judged: {judged}; winner certain: no"
     assert second == f"tied documents: 4; in other orders: {ordered}; winner certain: no"

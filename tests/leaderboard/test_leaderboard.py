@@ -76,7 +76,7 @@ def test_signs_are_those_of_a_comparison_with_the_baseline():
     board = rs.leaderboard(QRELS, RUNS, ["nDCG@3", "RR(rel=3)"], baseline="run2")
     compared = rs.compare(QRELS, RUNS, ["nDCG@3", "RR(rel=3)"], baseline="run2", bounds=False)
     assert board.against is not None
-    tests = {(each.measure, each.run): each for each in board.against.tests}
+    tests = {(each.measure, each.run): each for each in board.against.comparisons}
     assert len(tests) == board.against.settings.comparisons == len(compared) == 12
     for each in compared:
         own = tests[each.measure, each.run]
@@ -115,7 +115,7 @@ def test_values_are_those_of_evaluate_and_the_order_is_that_of_the_values():
     assert values == sorted(values, reverse=True)
     assert [entry.run for entry in rs.leaderboard(found)] == [entry.run for entry in BOARD]
     assert len(rs.leaderboard(found, threads=1)) == len(RUNS)
-    with pytest.raises(rs.UsageError, match="have their values already, found policy="):
+    with pytest.raises(rs.UsageError, match="policy has no effect on results of evaluate"):
         rs.leaderboard(found, policy="empty=skip")
     assert rs.leaderboard(found, "RR(rel=3)").measures == (rs.parse("RR(rel=3)"),)
 
@@ -174,7 +174,7 @@ def test_a_measure_of_the_whole_run_is_shown_without_tests():
     board = rs.leaderboard(QRELS, RUNS, ["Coverage@1", "nDCG@3"], catalogue=items, baseline="worst")
     assert board.groups is None
     assert board["worst"].values["Coverage@1"] == 1 / 5
-    assert {each.measure for each in board.against.tests} == {"nDCG@3"}
+    assert {each.measure for each in board.against.comparisons} == {"nDCG@3"}
     told = " ".join(board.small_print)
     assert "Not tested: Coverage@1, one value of all lists of a run." in told
     assert "There are no groups, because Coverage@1 is not a mean over queries" in told
@@ -186,7 +186,7 @@ def test_the_lowest_is_first_where_lower_values_are_better():
     assert values == sorted(values)
     assert board.best.group == "A"
     assert board.against is not None
-    assert {each.better for each in board.against.tests if each.run == "run0"} == {"run0"}
+    assert {each.better for each in board.against.comparisons if each.run == "run0"} == {"run0"}
 
 
 def test_nothing_is_best_where_neither_higher_nor_lower_values_are():
@@ -207,20 +207,19 @@ def test_a_folder_and_a_pattern_are_runs(tmp_path):
     for given in (folder, str(folder), str(folder / "*.run"), sorted(folder.glob("*.run"))):
         board = rs.leaderboard(tmp_path / "qrels.txt", given, "P@1")
         assert [(each.rank, each.run) for each in board] == expected
-    with pytest.raises(rs.FileError, match="expected the files of runs, found none"):
+    with pytest.raises(rs.FileError, match="no such file"):
         rs.leaderboard(tmp_path / "qrels.txt", folder / "*.txt", "P@1")
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: rs.leaderboard(QRELS), "found no runs"),
+        (lambda: rs.leaderboard(QRELS), "found dict alone"),
         (lambda: rs.leaderboard(rs.evaluate(QRELS, RUNS["run0"], "RR")), "found that of one"),
         (lambda: rs.leaderboard(QRELS, RUNS, "RR", baseline="run9"), "no run 'run9'"),
         (lambda: rs.leaderboard(QRELS, RUNS, "RR", baseline=[*RUNS][:5]), "up to 4 baselines"),
         (lambda: rs.leaderboard(QRELS, RUNS, "RR", sort="AP"), "AP was not evaluated"),
-        (lambda: rs.leaderboard(QRELS, RUNS, "RR", interval=0.9), "has no intervals"),
-        (lambda: rs.leaderboard(QRELS, RUNS, "RR", weights=[1] * 12), "counts? each query once"),
+        (lambda: rs.leaderboard(QRELS, RUNS, "RR", interval=0.9), "unexpected keyword|no argument"),
         (lambda: rs.leaderboard(QRELS, RUNS, "RR", correction="max"), "correction"),
         (lambda: rs.leaderboard(QRELS, RUNS, "RR", baselines="run1"), "did you mean 'baseline'"),
         (lambda: BOARD["run9"], "no run 'run9'"),
@@ -249,7 +248,7 @@ def test_pairs_that_allow_no_test_are_counted():
     # All differences between the best and the worst run are equal, so that a t test has no error.
     board = rs.leaderboard(QRELS, RUNS, "nDCG@3", test="t")
     assert board.groups is not None
-    pairs = [each for each in board.groups.tests if math.isnan(each.p) and each.difference]
+    pairs = [each for each in board.groups.comparisons if math.isnan(each.p) and each.difference]
     assert {each.better for each in pairs} == {None}
     told = " ".join(board.small_print)
     assert "The data of 2 of 21 pairs don't allow this test" in told

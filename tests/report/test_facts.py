@@ -163,7 +163,7 @@ def test_the_audit_is_that_of_the_rankings():
     apart = ranked[1].bounds("nDCG@2", against=ranked[0])
     assert (row.compared.baseline, row.compared.run) == ("one", "other")
     known = row.compared.unjudged
-    ends = (known.if_unjudged_lowest, known.if_unjudged_highest)
+    ends = (known.lowest, known.highest)
     assert ends == (apart.mean.lower, apart.mean.upper)
     assert row.if_unjudged == " to ".join(f"{end:.4f}" for end in ends)
 
@@ -422,10 +422,10 @@ def test_unjudged_documents_and_ties_are_ranges_of_the_deciding_difference():
     (row,) = found.measures["nDCG@2"].differences
     unjudged = row.compared.unjudged
     assert row.compared.tied is not None
-    sentences = ["".join(part.text for part in each) for each in found.verdict.ranges]
+    sentences = found.verdict.ranges
     assert sentences[0].startswith(
         "If all unjudged documents were judged, the difference tied minus other could be from "
-        f"{unjudged.if_unjudged_lowest:.4f} to {unjudged.if_unjudged_highest:.4f}"
+        f"{unjudged.lowest:.4f} to {unjudged.highest:.4f}"
     )
     assert sentences[1].startswith("With other orders of tied documents, the difference tied ")
 

@@ -259,11 +259,12 @@ def test_a_long_id_is_cut():
 
 
 def test_the_direction_of_an_id_does_not_leak():
-    """Names stand in elements that keep the direction of their text to themselves."""
+    """Names stand in elements, or between characters, that keep their direction to themselves."""
     for page in map(read_page, pages_with("שלום")):
-        isolated = [each for tag in ("bdi", "code") for each in page.find(tag)]
-        within = sum(each.text.count("שלום") for each in isolated)
-        assert 0 < within == page.find("body")[0].text.count("שלום")
+        isolated = [each.text for tag in ("bdi", "code") for each in page.find(tag)]
+        text = page.find("body")[0].text
+        within = sum(each.count("שלום") for each in isolated) + text.count("\u2068שלום\u2069")
+        assert 0 < within == text.count("שלום")
 
 
 def test_a_path_of_odd_bytes_is_shown_escaped(tmp_path):

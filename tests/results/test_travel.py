@@ -33,7 +33,7 @@ from tests.results.samples import NEW, OLD, QRELS, SAMPLES, rank
 RESULTS = [
     f"rankscope.{name}"
     for name in (
-        "agreement.result",
+        "agreement.runs",
         "bounds.result",
         "clicks.result",
         "_compare.layout",
@@ -49,7 +49,6 @@ RESULTS = [
         "fusion.run",
         "judges.agreement",
         "judges.combination",
-        "judges.judged_evaluation",
         "judges.model_judged",
         "losses.result",
         "monitor.why.decomposition_result",
@@ -61,7 +60,7 @@ RESULTS = [
         "output.printed",
         "output.table",
         "output.text",
-        "power.compute",
+        "_compare.power.compute",
         "reconciliation.difference",
         "reconciliation.result",
         "ties.result",

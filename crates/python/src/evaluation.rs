@@ -229,11 +229,12 @@ pub(super) fn bound_below(
 pub(super) fn bounded_tails(
     py: Python<'_>,
     values: PyBuffer<f64>,
+    weights: Option<PyBuffer<f64>>,
     clusters: Option<PyBuffer<i64>>,
     value_range: (f64, f64),
     limit: f64,
 ) -> PyResult<Option<(f64, f64)>> {
-    let (parts, clusters) = read_parts(py, &values, None, clusters.as_ref())?;
+    let (parts, clusters) = read_parts(py, &values, weights.as_ref(), clusters.as_ref())?;
     let clusters = clusters.as_deref();
     Ok(py.detach(|| interval::bounded_tails(&parts, clusters, value_range, limit)))
 }
@@ -245,6 +246,7 @@ pub(super) fn bounded_tails(
 pub(super) fn bounded_units_needed(
     py: Python<'_>,
     values: PyBuffer<f64>,
+    weights: Option<PyBuffer<f64>>,
     clusters: Option<PyBuffer<i64>>,
     value_range: (f64, f64),
     limit: f64,
@@ -253,7 +255,7 @@ pub(super) fn bounded_units_needed(
     level: f64,
     power: f64,
 ) -> PyResult<Option<usize>> {
-    let (parts, clusters) = read_parts(py, &values, None, clusters.as_ref())?;
+    let (parts, clusters) = read_parts(py, &values, weights.as_ref(), clusters.as_ref())?;
     let (clusters, means, chances) = (clusters.as_deref(), (limit, truth), (level, power));
     Ok(py.detach(|| {
         interval::bounded_units_needed(&parts, clusters, value_range, means, times, chances)

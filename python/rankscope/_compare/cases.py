@@ -77,24 +77,34 @@ class Cases:
         slice: The name of the slice, or `None` for all queries.
         chosen: The numbers of the queries.
         values: float64 [runs, queries].
+        units: The number of independent units: of clusters, or else of queries.
         clusters: The number of the cluster of each query, or `None`.
+        weights: The weight of each query, or `None`.
     """
 
     measure: MeasureValues
     slice: str | None
     chosen: NDArray[np.int64]
     values: Numbers
-    clusters: NDArray[np.int64] | None
+    units: int
+    clusters: NDArray[np.int64] | None = None
+    weights: Numbers | None = None
 
     @property
     def cluster_count(self) -> int | None:
         """The number of clusters, or `None` without clusters."""
-        return None if self.clusters is None else len(np.unique(self.clusters))
+        return None if self.clusters is None else self.units
 
-    @property
-    def units(self) -> int:
-        """The number of independent units: of clusters, or else of queries."""
-        return self.values.shape[1] if self.cluster_count is None else self.cluster_count
+    def average(self, values: Numbers) -> float:
+        """Return the mean of a value of each query."""
+        if self.weights is None:
+            return math.fsum(values.tolist()) / len(values) if len(values) else math.nan
+        return math.fsum((values * self.weights).tolist()) / math.fsum(self.weights.tolist())
+
+    def subtract(self, baseline: int, run: int) -> Numbers:
+        """Return the differences of two runs, 0 where values are equal except for rounding."""
+        theirs, ours = self.values[baseline], self.values[run]
+        return np.where(are_same(ours, theirs), 0.0, ours - theirs)
 
 
 def are_same(one: Numbers, other: Numbers) -> NDArray[np.bool_]:
@@ -107,6 +117,7 @@ def choose_cases(
     measure: MeasureValues,
     groups: Groups | None,
     clusters: Groups | None,
+    weights: Numbers | None = None,
     *,
     runs: str = "all runs",
     code: str = "no_common_queries",
@@ -119,16 +130,21 @@ def choose_cases(
             hint="compare runs of the same queries, or keep them: policy='empty=zero'",
             code=code,
         )
+    if weights is not None:
+        is_there &= weights > 0
     codes = None if clusters is None else np.asarray(clusters[2], dtype=np.int64)
 
     def choose(name: str | None, is_chosen: NDArray[np.bool_]) -> Cases:
         chosen = np.flatnonzero(is_chosen)
+        own = None if codes is None else codes[chosen]
         return Cases(
             measure=measure,
             slice=name,
             chosen=chosen,
             values=np.ascontiguousarray(measure.values[:, chosen]),
-            clusters=None if codes is None else codes[chosen],
+            units=len(chosen) if own is None else len(np.unique(own)),
+            clusters=own,
+            weights=None if weights is None else weights[chosen],
         )
 
     cases = [choose(None, is_there)]
@@ -145,40 +161,31 @@ def make_family(cases: Cases, pairs: Sequence[tuple[int, int]]) -> Family:
     """Return the values of the units of a case: of its queries, or its clusters."""
     # All families have the units of all data, so that one permutation is the same in each.
     count = cases.measure.values.shape[1]
-    if cases.clusters is not None:
-        values, sizes = sum_by_cluster(cases.values, cases.clusters, count)
-    else:
-        values, sizes = np.zeros((len(cases.values), count)), np.zeros(count)
-        values[:, cases.chosen], sizes[cases.chosen] = cases.values, 1
+    units = cases.chosen if cases.clusters is None else cases.clusters
+    values, sizes = sum_by_cluster(cases.values, units, count, cases.weights)
     return Family(values=values, sizes=sizes, pairs=tuple(pairs), measure=cases.measure.name)
 
 
-def find_deviation(values: Numbers, clusters: NDArray[np.int64] | None = None) -> tuple[float, int]:
-    """Return the standard deviation of the values of queries or clusters, and their number.
+def find_deviation(values: Numbers, cases: Cases) -> float:
+    """Return the standard deviation of the values of units.
 
-    That of clusters is scaled so that, divided by the root of their number, it is the standard
-    error of the mean over queries.
+    It is scaled so that, divided by the root of their number, it is the standard error of the mean
+    over queries, also where units are clusters or have weights.
     """
-    squares, _ = find_squares(values, clusters)
-    units = len(squares)
-    if units < 2:
-        return math.nan, units
-    return math.sqrt(float(squares.sum()) / (units - 1)) * units / len(values), units
+    if cases.units < 2:
+        return math.nan
+    squares, sizes = find_squares(values, cases)
+    return math.sqrt(float(squares.sum()) / (cases.units - 1)) * cases.units / float(sizes.sum())
 
 
-def find_squares(
-    values: Numbers, clusters: NDArray[np.int64] | None = None
-) -> tuple[Numbers, Numbers]:
-    """Return the squared residuals of queries or clusters, and the number of queries of each."""
-    residuals = values - values.mean()
+def find_squares(values: Numbers, cases: Cases) -> tuple[Numbers, Numbers]:
+    """Return the squared residuals of units, and the number, or weight, of queries of each."""
+    residuals = values - (values.mean() if cases.weights is None else cases.average(values))
     if float(abs(residuals).max()) <= CLOSE * float(abs(values).max()):
         residuals = residuals * 0.0
-    if clusters is None:
-        return residuals**2, np.ones(len(values))
-    codes = np.unique(clusters, return_inverse=True)[1]
-    sizes = np.bincount(codes).astype(np.float64)
-    return np.bincount(codes, weights=residuals).astype(np.float64) ** 2, sizes
-
-
-def average(values: Numbers) -> float:
-    return math.fsum(values.tolist()) / len(values) if len(values) else math.nan
+    weights = np.ones(len(values)) if cases.weights is None else cases.weights
+    if cases.clusters is None:
+        return (residuals * weights) ** 2, weights
+    codes = np.unique(cases.clusters, return_inverse=True)[1]
+    sums = np.bincount(codes, weights=residuals * weights).astype(np.float64)
+    return sums**2, np.bincount(codes, weights=weights).astype(np.float64)

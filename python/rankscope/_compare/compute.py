@@ -5,22 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from rankscope._compare.cases import MeasureValues
-from rankscope._compare.pairs import compare_values
+from rankscope._compare.pairs import compare_values, list_pairs, say_left_out
 from rankscope._compare.promise import Choices
 from rankscope._compare.query_axis import Axis
 from rankscope._compare.ranges import add_ranges
 from rankscope._compare.result import Comparison
 from rankscope._evaluate.evaluation import Evaluation
-from rankscope._evaluate.question import READ, holds, refuse_reading, refuse_unused, split_question
-from rankscope._evaluate.ranked_runs import (
-    is_column,
-    rank_by,
-    rank_runs,
-    rank_scores,
-    read_runs,
-    refuse_scores,
-)
-from rankscope._evaluate.rankings import Rankings
+from rankscope._evaluate.question import holds, refuse_reading, refuse_unused, split_question
+from rankscope._evaluate.ranked_runs import rank_all
 from rankscope._evaluate.refusals import refuse_run_measure
 from rankscope._evaluate.settings import Settings
 from rankscope._inputs.needs import read_items_for
@@ -42,8 +34,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope._evaluate.query_values import By, Clusters
+    from rankscope._compare.pair import Compared
+    from rankscope._evaluate.query_values import By, Clusters, Weights
     from rankscope._evaluate.ranked_runs import Runs
+    from rankscope._evaluate.rankings import Rankings
     from rankscope.conventions import Convention
     from rankscope.measures import Measure
     from rankscope.measures.direction import Direction
@@ -81,6 +75,7 @@ def compare(
     names: Sequence[str] | None = None,
     by: By | None = None,
     cluster: str | Clusters | None = None,
+    weights: str | Weights | None = None,
     attributes: object = None,
     bounds: bool | None = None,
     policy: Policy | str | None = None,
@@ -126,6 +121,8 @@ def compare(
             `evaluate`. Intervals and tests then treat each cluster as one independent unit. Without
             it, five searches by one user count as five independent ones, and intervals are too
             narrow.
+        weights: The weight of each query, such as how often it is asked, given as in `evaluate`.
+            Means, tests and intervals are then those of weighted queries.
         attributes: As in `evaluate`.
         bounds: Whether to find how far unjudged documents and ties could still change each
             difference: always, never, or where it takes about a second at most (`None`, the
@@ -189,14 +186,24 @@ def compare(
     of_values = {"range": None if range == "measure" else (range,), "better": better}
     computed = {**of_items, "policy": policy, "convention": convention, "scores": scores}
     computed |= {"bounds": bounds or None}
+    wanted: Any = runs if measures is None else measures
+    asked = Settings(
+        measures=(),
+        policy=policy,
+        convention=convention,
+        by=by,
+        cluster=cluster,
+        weights=weights,
+        attributes=attributes,
+    )
     if values is not None:
         refuse_unused(computed, "values, which are computed already")
         from rankscope._compare.values import compare_computed  # noqa: PLC0415 - only for them
 
         return compare_computed(
             judgments,
-            runs if measures is None else measures,
-            Settings(measures=(), by=by, cluster=cluster, attributes=attributes),
+            wanted,
+            asked,
             reading,
             runs=None if values is True else values,
             names=names,
@@ -210,36 +217,14 @@ def compare(
         what = "results of evaluate, which have their values already"
         refuse_unused(computed, what)
         refuse_reading(of_reading, what, "query", "encoding")
-        wanted: Any = runs if measures is None else measures
         evaluations = name_anew(dict(judgments), names)
-        first = next(iter(evaluations.values()))
-        axis = Axis.read(first.query_texts, attributes, by, cluster, reading)
+        axis = Axis.read(find_common(evaluations).query_texts, asked, reading)
         chosen = None if wanted is None else read_measures(wanted)[0]
         return _compare(evaluations, axis, testing, reading, chosen)
     judged, given, wanted = split_question("compare", judgments, runs, measures)
-    of_runs = is_column(judged, given)
-    if of_runs:
-        refuse_scores(scores, "a table with a column of runs")
-    asked = Settings(
-        measures=wanted,
-        policy=policy,
-        convention=convention,
-        by=by,
-        cluster=cluster,
-        attributes=attributes,
-        items=read_items_for(wanted, **of_items, reading=reading),
-    )
-    if of_runs:
-        rankings = rank_by("compare", judged, given, asked, reading)
-    elif judged is not None:
-        refuse_scores(scores)
-        rankings = rank_runs(judged, read_runs(given), asked, reading)
-    elif holds(given, Rankings):
-        refuse_scores(scores, "Rankings")
-        refuse_reading(of_reading, READ, "query", "encoding")
-        rankings = dict(given)
-    else:
-        rankings = rank_scores("compare", given, scores, asked, reading)
+    of_measures = read_items_for(wanted, **of_items, reading=reading)
+    asked = replace(asked, measures=wanted, items=of_measures)
+    rankings = rank_all("compare", judged, given, asked, reading, scores=scores, options=of_reading)
     return compare_rankings(
         name_anew(rankings, names), asked, reading, bounds=bounds, testing=testing
     )
@@ -266,9 +251,7 @@ def compare_rankings(
         for name, each in follow(rankings.items(), "evaluating runs", is_shown=is_shown)
     }
     first = next(iter(rankings.values()))
-    axis = Axis.read(
-        first.query_texts, asked.attributes, asked.by, asked.cluster, reading, rankings=first
-    )
+    axis = Axis.read(first.query_texts, asked, reading, rankings=first)
     # A convention may rename measures.
     pairs = zip(read_measures(asked.measures)[0], next(iter(evaluations.values())), strict=False)
     renamed = {each.name: name for each, name in pairs}
@@ -372,40 +355,53 @@ def compare_columns(
     interval = _seed(interval, testing.get("seed"))
     choices = Choices(**given | {"interval": interval, "threads": reading.threads})
     baseline = testing.get("baseline")
+    place = None if baseline is None else _find_baseline(baseline, runs)
     with tick("testing differences", is_shown=reading.progress is True) as check:
         compare = partial(
             compare_values,
             runs=runs,
-            baseline=None if baseline is None else _find_baseline(baseline, runs),
+            pairs=list_pairs(len(runs), place),
             choices=choices,
             clusters=axis.clusters,
+            weights=axis.weights,
             check=check,
         )
-        compared, means, settings, warnings = compare(values, groups=axis.groups)
+        compared = compare(values, groups=axis.groups)
+        pairs = compared.comparisons
         if answered is not None and answered.any() and not answered.all():
             kept = np.where(answered[axis.order], 0.0, np.nan)
-            own, *_ = compare([replace(each, values=each.values + kept) for each in values])
-            by_pair = {(pair.measure, pair.baseline, pair.run): pair for pair in own}
-            compared = tuple(
+            own = compare([replace(each, values=each.values + kept) for each in values])
+            by_pair = {(pair.measure, pair.baseline, pair.run): pair for pair in own.comparisons}
+            pairs = tuple(
                 pair
                 if pair.slice is not None
                 else replace(pair, answered=by_pair[pair.measure, pair.baseline, pair.run])
-                for pair in compared
+                for pair in pairs
             )
     return Comparison(
         runs=runs,
         measures=tuple(each.name for each in values),
-        means=means,
-        comparisons=compared,
+        means=_read_means(runs, pairs),
+        comparisons=pairs,
         baseline=baseline,
         by="" if axis.groups is None else axis.groups[0],
-        settings=settings,
+        settings=compared.settings,
         policy=policy,
         notes=notes,
-        warnings=warnings,
+        warnings=(*compared.warnings, *say_left_out(values)),
         asked=asked,
         attributes=axis.attributes,
     )
+
+
+def _read_means(runs: Sequence[str], pairs: Sequence[Compared]) -> dict[str, dict[str, float]]:
+    """Return the mean of each measure over all queries, by run."""
+    means: dict[str, dict[str, float]] = {run: {} for run in runs}
+    for pair in pairs:
+        if pair.slice is None:
+            means[pair.baseline][pair.measure] = pair.baseline_mean
+            means[pair.run][pair.measure] = pair.run_mean
+    return means
 
 
 ARGUMENTS = (

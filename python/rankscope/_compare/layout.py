@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope._compare.notes import CORRECTIONS, TESTS, make_notes
+from rankscope._compare.notes import CORRECTIONS, TESTS, describe_test, make_notes
 from rankscope._compare.pair import PRINTED, have_unjudged
 from rankscope._compare.verdict import decide
 from rankscope._evaluate.evaluation import find_name
@@ -16,29 +16,12 @@ from rankscope.records import replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Protocol
 
     from rankscope._compare.pair import Compared
     from rankscope._compare.result import Comparison, Settings
     from rankscope.measures import Measure
     from rankscope.measures.direction import Direction
     from rankscope.output.layout.description import Paper
-
-    class Decided(Protocol):
-        """A pair of runs, and which of them is significantly better."""
-
-        @property
-        def run(self) -> str:
-            """The run."""
-
-        @property
-        def baseline(self) -> str:
-            """The run that it is tested against."""
-
-        @property
-        def better(self) -> str | None:
-            """The one that is significantly better, or `None`."""
-
 
 WIDEST_PAIR = 20
 """The most characters of a pair of names; letters stand for longer ones."""
@@ -96,7 +79,7 @@ def _say_how(comparison: Comparison) -> Iterator[str]:
     if not compared:
         return
     settings = comparison.settings
-    test = TESTS[settings.test].partition(" (")[0]
+    test = TESTS[settings.test]
     corrected = f", {CORRECTIONS[compared[0].correction]} over {len(compared):,} comparisons"
     if len(compared) == 1 or compared[0].correction == "none":
         corrected = ""
@@ -105,16 +88,17 @@ def _say_how(comparison: Comparison) -> Iterator[str]:
     yield f"{test[:1].upper()}{test[1:]}{corrected}{intervals}."
 
 
-def name_letters(runs: Sequence[str]) -> dict[str, str]:
-    """Return a short name for each run: a, b, …, z, aa, ab, …."""
-    names = {}
-    for at, run in enumerate(runs):
-        number, text = at, ""
-        while number >= 0:
-            text = chr(ord("a") + number % 26) + text
-            number = number // 26 - 1
-        names[run] = text
-    return names
+def name_letters(names: Sequence[str]) -> dict[str, str]:
+    """Return a short name for each of several names: a, b, …, z, aa, ab, …."""
+    return {name: _name_letter(at) for at, name in enumerate(names)}
+
+
+def _name_letter(number: int) -> str:
+    text = ""
+    while number >= 0:
+        text = chr(ord("a") + number % 26) + text
+        number = number // 26 - 1
+    return text
 
 
 def _make_means(comparison: Comparison, letters: dict[str, str]) -> Grid:
@@ -200,7 +184,7 @@ def describe_paper(comparison: Comparison, paper: Paper) -> Layout:
     notes = [*explain_signs([*map(paper.name, baselines)], marks)]
     if not baselines and marks:
         notes.append(_explain_letters(comparison))
-    notes += describe_tests(comparison.settings)
+    notes.append(describe_tests(comparison.settings))
     count = _count_queries(comparison)
     title = f"Mean {', '.join(map(paper.name, comparison.measures))} over {count}."
     notes.append(f"Means over {count}.")
@@ -272,7 +256,7 @@ def check_baselines(given: str | Sequence[str], runs: Sequence[str]) -> list[str
     return names
 
 
-def mark_against(pairs: Sequence[Decided], run: str, baselines: Sequence[str]) -> str:
+def mark_against(pairs: Sequence[Compared], run: str, baselines: Sequence[str]) -> str:
     """Return the signs of the baselines that a run is significantly better than, or worse."""
     better, worse = "", ""
     for sign, baseline in zip(SIGNS, baselines, strict=False):
@@ -300,17 +284,12 @@ def explain_signs(baselines: Sequence[str], marks: set[str]) -> Iterator[str]:
             yield f"{'; '.join(said)}."
 
 
-def describe_tests(settings: Settings) -> Iterator[str]:
-    """Yield the sentence with the test, the correction and the level."""
-    how = ""
-    if settings.test == "permutation":
-        many = f"{settings.permutations:,} random" if settings.permutations else "all"
-        how = f", {many} sign flips"
-    units = f", whole clusters ({settings.clusters})" if settings.clusters else ""
+def describe_tests(settings: Settings) -> str:
+    """Return the sentence with the test, the correction and the level."""
     corrected = f", {CORRECTIONS[settings.correction]} over {settings.comparisons:,} comparisons"
     if settings.correction == "none":
         corrected = ", not corrected"
-    yield (
-        f"Test: two-sided {TESTS[settings.test].partition(' (')[0]}{how}{units}, "
-        f"p < {settings.alpha:g}{corrected if settings.comparisons > 1 else ''}."
+    return (
+        f"Test: {describe_test(settings)}, p < {settings.alpha:g}"
+        f"{corrected if settings.comparisons > 1 else ''}."
     )

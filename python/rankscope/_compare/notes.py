@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankscope._compare.pair import Compared
-    from rankscope._compare.result import Comparison
+    from rankscope._compare.result import Comparison, Settings
     from rankscope.output.diagnostics import Diagnostic
 
 
 TESTS = {
-    "permutation": "paired permutation test (sign flips)",
+    "permutation": "paired permutation test",
     "t": "paired t test",
     "wilcoxon": "Wilcoxon signed-rank test",
     "bounded": "bounded test",
@@ -106,7 +106,10 @@ def describe_methods(comparison: Comparison) -> Iterator[str]:
     if not compared:
         return
     settings = comparison.settings
-    yield _describe_test(comparison)
+    test = describe_test(settings)
+    if all(pair.test == "bounded" for pair in compared):
+        test = f"two-sided {TESTS['bounded']}"
+    yield f"Test: {test}.{_describe_correction(compared)}"
     yield from _describe_intervals(compared, settings.level)
     yield from _describe_power(comparison)
     margin = compared[0].margin
@@ -125,16 +128,16 @@ def _describe_ranges(compared: Sequence[Compared]) -> Iterator[str]:
         each.unjudged for each in compared if each.unjudged is not None and each.unjudged.documents
     ]
     if unjudged:
-        certain = sum(each.winner_certain_despite_unjudged for each in unjudged)
+        certain = sum(each.is_certain for each in unjudged)
         yield (
             "If unjudged judged: the lowest and highest difference if the unjudged documents were "
             "judged. This is not a confidence interval. The winner is certain despite unjudged "
             f"documents in {_count(certain, len(unjudged))}."
         )
     tied = [each.tied for each in compared if each.tied is not None]
-    moved = [each for each in tied if each.if_ties_lowest != each.if_ties_highest]
+    moved = [each for each in tied if each.lowest != each.highest]
     if moved:
-        certain = sum(each.winner_certain_despite_ties for each in tied)
+        certain = sum(each.is_certain for each in tied)
         yield (
             f"Tied scores: their order changes the difference in {_count(len(moved), len(tied))}. "
             f"The winner is certain despite ties in {_count(certain, len(tied))}."
@@ -145,18 +148,16 @@ def _count(number: int, total: int) -> str:
     return f"{number} of {total} comparison{'s' * (total != 1)}"
 
 
-def _describe_test(comparison: Comparison) -> str:
-    compared, settings = comparison.comparisons, comparison.settings
+def describe_test(settings: Settings) -> str:
+    """Return the test, its permutations, and what its units are."""
     how = ""
     if settings.is_exact:
-        how = ", all permutations"
+        how = ", all sign flips"
     elif settings.permutations:
-        how = f", {settings.permutations:,} random permutations"
+        how = f", {settings.permutations:,} random sign flips"
     units = f", whole clusters ({settings.clusters})" if settings.clusters else ""
-    test = TESTS[settings.test]
-    if all(pair.test == "bounded" for pair in compared):
-        test, how = TESTS["bounded"], ""
-    return f"Test: two-sided {test}{how}{units}.{_describe_correction(compared)}"
+    weights = ", with the weights of queries" if settings.is_weighted else ""
+    return f"two-sided {TESTS[settings.test]}{how}{units}{weights}"
 
 
 def _describe_correction(compared: Sequence[Compared]) -> str:
@@ -233,7 +234,7 @@ def describe_pair(compared: Compared) -> list[tuple[str, str]]:
         >>> describe_pair(compared)[-1]
         ('p (paired permutation test)', '0.062')
     """
-    test = TESTS[compared.test].partition(" (")[0]
+    test = TESTS[compared.test]
     level = f"{100 * compared.level:g}% confidence interval"
     if compared.interval_method:
         ends = format_ends(compared.lower, compared.upper)

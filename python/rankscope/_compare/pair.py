@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rankscope._compare.ranges import TieRange, UnjudgedRange
+    from rankscope._compare.ranges import Reach
     from rankscope._compare.result import Comparison
     from rankscope.measures.direction import Direction
 
@@ -97,10 +97,10 @@ class Compared:
     run_mean: float
     difference: float
     relative: float
-    lower: float
-    upper: float
+    lower: float = math.nan
+    upper: float = math.nan
     level: float
-    interval_method: str
+    interval_method: str = ""
     bounded_lower: float = math.nan
     bounded_upper: float = math.nan
     test: str
@@ -112,16 +112,16 @@ class Compared:
     wins: int
     ties: int
     losses: int
-    has_large: bool = False
+    has_large: bool
     minimum_detectable: float
-    queries_needed: int | None = None
+    queries_needed: int | None
     margin: float | None = None
     p_not_worse: float | None = None
     p_equivalent: float | None = None
-    interval_note: str
+    interval_note: str = ""
     answered: Compared | None = None
-    unjudged: UnjudgedRange | None = None
-    tied: TieRange | None = None
+    unjudged: Reach | None = None
+    tied: Reach | None = None
 
     @property
     def is_significant(self) -> bool:
@@ -171,14 +171,17 @@ class Compared:
 
     def ranges(self) -> dict[str, float | bool | None]:
         """Return what unjudged documents and ties could change, by the names of the columns."""
-        unjudged, tied = self.unjudged, self.tied
-        found = [getattr(unjudged, name, None) for name in RANGES[:3]]
-        found += [getattr(tied, name, None) for name in RANGES[3:]]
-        return dict(zip(RANGES, found, strict=True))
+        cells: list[float | bool | None] = []
+        for reach in (self.unjudged, self.tied):
+            ends = [None] * 3 if reach is None else [reach.lowest, reach.highest, reach.is_certain]
+            cells += ends
+        return dict(zip(RANGES, cells, strict=True))
 
 
-NAMES: tuple[str, ...] = Compared.__match_args__[:-4]
-"""The fields that are columns of the table: all but the last four."""
+OTHERS = {"interval_note", "answered", "unjudged", "tied"}
+FIELDS: tuple[str, ...] = Compared.__match_args__
+NAMES = tuple(name for name in FIELDS if name not in OTHERS)
+"""The fields that are columns of the table."""
 
 
 @record(frozen=True, slots=True)
@@ -227,7 +230,7 @@ def have_unjudged(pairs: Sequence[Compared]) -> bool:
 
 def _format_unjudged(pair: Compared) -> str:
     known = pair.unjudged
-    return "" if known is None else format_ends(known.if_unjudged_lowest, known.if_unjudged_highest)
+    return "" if known is None else format_ends(known.lowest, known.highest)
 
 
 PRINTED = (

@@ -141,6 +141,7 @@ def estimate_as_named(
         interval=of_measure(interval, cases.measure.name),
         low=limits[0],
         high=limits[1],
+        weights=cases.weights,
         clusters=cases.clusters,
         threads=threads,
     )
@@ -176,7 +177,7 @@ def find_tails(
         >>> rows = np.zeros((2, 100))
         >>> measure = MeasureValues(name="RR", low=0.0, high=1.0, values=rows)
         >>> cases = Cases(
-        ...     measure=measure, slice=None, chosen=np.arange(100), values=rows, clusters=None
+        ...     measure=measure, slice=None, chosen=np.arange(100), values=rows, units=100
         ... )
         >>> below, above = find_tails("bounded", rows[0], cases, None, 0.05)
         >>> round(below, 3), round((1 - 0.05 / 1) ** 100, 3)  # nothing was lost in 100 queries
@@ -185,19 +186,21 @@ def find_tails(
     low, high = cases.measure.range_of_difference
     column = np.ascontiguousarray(differences, dtype=np.float64)
     if promise == "bounded" and low is not None and high is not None:
-        tails = [bounded_tails(column, cases.clusters, (low, high), at) for at in (-limit, limit)]
+        of_units, ends = (column, cases.weights, cases.clusters), (low, high)
+        tails = [bounded_tails(*of_units, ends, at) for at in (-limit, limit)]
         if tails[0] is not None and tails[1] is not None:
             return tails[0][0], tails[1][1]
-    mean = float(differences.mean()) if len(differences) else math.nan
+    mean = cases.average(differences)
     if math.isnan(mean) or promise == "bounded":
         return math.nan, math.nan
     if promise == "t":
-        units = np.ones(len(column))
+        codes = np.arange(len(column))
         if cases.clusters is not None:
             codes = np.unique(cases.clusters, return_inverse=True)[1]
-            [column], units = sum_by_cluster(column[None], codes, int(codes.max()) + 1)
-        mean_difference = average(column, units)
-        error, degrees = mean_difference.standard_error, mean_difference.degrees
+        count = int(codes.max()) + 1
+        [sums], sizes = sum_by_cluster(column[None], codes, count, cases.weights)
+        of_mean = average(sums, sizes)
+        error, degrees = of_mean.standard_error, of_mean.degrees
         both = [
             student_tails((mean + each) / error, degrees) if error > 0 else math.nan
             for each in (limit, -limit)

@@ -9,13 +9,14 @@ from rankscope._evaluate.query_values import (
     cluster_queries,
     encode,
     join_groups,
-    list_names,
     order_queries,
     read_attributes,
     read_by,
     read_series,
     slice_queries,
+    weigh_queries,
 )
+from rankscope.deferred import np
 from rankscope.output.ids import SourceIds
 from rankscope.records import record
 
@@ -23,8 +24,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankscope._evaluate.query_values import By, Clusters, Groups
+    from numpy.typing import NDArray
+
+    from rankscope._evaluate.query_values import Groups
     from rankscope._evaluate.rankings import Rankings
+    from rankscope._evaluate.settings import Settings as EvaluateSettings
     from rankscope.output.ids import AttributeColumn
     from rankscope.settings.reading import Reading
 
@@ -37,29 +41,29 @@ class Axis:
         order: The places of the queries, in the order in which they are resampled.
         groups: The slices, or `None`. Like clusters, they are in that order.
         clusters: The clusters, or `None`.
+        weights: The weight of each query, or `None`.
         attributes: The attributes of the slices, unless they come from a mapping.
     """
 
     order: list[int]
     groups: Groups | None
     clusters: Groups | None
+    weights: NDArray[np.float64] | None = None
     attributes: tuple[SliceAttribute, ...] = ()
 
     @classmethod
     def read(
         cls,
         query_ids: list[str],
-        attributes: object,
-        by: By | None,
-        cluster: str | Clusters | None,
+        settings: EvaluateSettings,
         reading: Reading,
         *,
         rankings: Rankings | None = None,
     ) -> Axis:
-        """Read the slices and the clusters of queries."""
-        order = order_queries(query_ids)
-        asked, cluster = read_by(by), read_series(cluster)
-        held = read_attributes(attributes, list_names(asked, cluster), query_ids, reading)
+        """Read the slices, the clusters and the weights of queries."""
+        attributes, cluster = settings.attributes, read_series(settings.cluster)
+        order, asked = order_queries(query_ids), read_by(settings.by)
+        held = read_attributes(attributes, settings.list_attributes(), query_ids, reading)
         source = SourceIds(attributes=held.columns)
         find = held.find
         if rankings is not None and attributes is None and rankings.attributes:
@@ -74,6 +78,7 @@ class Axis:
 
         parts = [put_in_order(each) for each in slice_queries(asked, lambda: query_ids, find)]
         groups = join_groups(parts)
+        weights = weigh_queries(settings.weights, lambda: query_ids, find)
         clusters, numbers = None, cluster_queries(cluster, lambda: query_ids, find)
         if numbers is not None:
             name = cluster if isinstance(cluster, str) else "cluster"
@@ -82,6 +87,7 @@ class Axis:
             order=order,
             groups=groups,
             clusters=clusters,
+            weights=None if weights is None else np.asarray(weights)[order],
             attributes=()
             if groups is None or isinstance(asked, Mapping)
             else tuple(_split(groups, part, source.attribute(part[0])) for part in parts),

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 
+from rankscope._compare.notes import format_ends
 from rankscope._evaluate.settings import read_policy
 from rankscope.bounds.compute import bound
 from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.measures.reading import read_measure
 from rankscope.output.progress import follow
-from rankscope.output.text import format_value
 from rankscope.records import record, replace
 from rankscope.settings.policy import Policy
 from rankscope.ties.compute import spread_ties
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -30,121 +30,52 @@ if TYPE_CHECKING:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class UnjudgedRange:
-    """The lowest and highest difference of two runs if all unjudged documents were judged.
+class Reach:
+    """The lowest and highest difference of two runs over what isn't known of their documents.
 
-    This is not a confidence interval: it covers unjudged documents, not the choice of queries.
+    That is the grades of unjudged documents, or the order of tied ones, of which those of one run
+    are ordered independently of those of the other. This is not a confidence interval: it doesn't
+    cover the choice of queries.
 
     Args:
-        if_unjudged_lowest: The lowest mean difference over all grades of unjudged documents.
-        if_unjudged_highest: The highest.
-        documents: The number of unjudged documents in the lists of either run, over all queries.
-        scale: The grades that an unjudged document can have.
+        lowest: The lowest mean difference.
+        highest: The highest.
+        documents: The number of unjudged documents in the lists of either run; or of documents that
+            have the same score as another one of their list, in both runs.
+        scale: The grades that an unjudged document can have; empty for ties.
         is_exact: Whether some grades of the unjudged documents reach both ends. Otherwise, the ends
             are valid, but the true ones could be closer together.
     """
 
-    if_unjudged_lowest: float
-    if_unjudged_highest: float
+    lowest: float
+    highest: float
     documents: int
-    scale: tuple[float, ...]
-    is_exact: bool
+    scale: tuple[float, ...] = ()
+    is_exact: bool = True
 
     @property
-    def winner_certain_despite_unjudged(self) -> bool:
-        """Whether the same run wins, or both tie, whatever the grades of unjudged documents."""
-        return _is_certain(self.if_unjudged_lowest, self.if_unjudged_highest)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the range as numbers, lists and booleans."""
-        return {
-            "if_unjudged_lowest": self.if_unjudged_lowest,
-            "if_unjudged_highest": self.if_unjudged_highest,
-            "winner_certain_despite_unjudged": self.winner_certain_despite_unjudged,
-            "unjudged_documents": self.documents,
-            "unjudged_scale": list(self.scale),
-            "unjudged_is_exact": self.is_exact,
-        }
+    def is_certain(self) -> bool:
+        """Whether the same run wins, or both tie, whatever the grades or the order are."""
+        return self.lowest > 0 or self.highest < 0 or self.lowest == self.highest == 0
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class TieRange:
-    """The lowest and highest difference of two runs over all orders of tied documents.
-
-    The ties of one run are broken independently of those of the other. This is not a confidence
-    interval: it covers ties, not the choice of queries.
-
-    Args:
-        if_ties_lowest: The lowest mean difference over all orders of tied documents.
-        if_ties_highest: The highest.
-        documents: The number of documents that have the same score as another one of their list, in
-            both runs and over all queries.
-    """
-
-    if_ties_lowest: float
-    if_ties_highest: float
-    documents: int
-
-    @property
-    def winner_certain_despite_ties(self) -> bool:
-        """Whether the same run wins, or both tie, whatever the order of tied documents."""
-        return _is_certain(self.if_ties_lowest, self.if_ties_highest)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the range as numbers and booleans."""
-        return {
-            "if_ties_lowest": self.if_ties_lowest,
-            "if_ties_highest": self.if_ties_highest,
-            "winner_certain_despite_ties": self.winner_certain_despite_ties,
-            "tied_documents": self.documents,
-        }
-
-
-def _is_certain(lowest: float, highest: float) -> bool:
-    return lowest > 0 or highest < 0 or lowest == highest == 0
-
-
-def list_ranges(
-    unjudged: UnjudgedRange | None, tied: TieRange | None
-) -> tuple[list[tuple[str, str]], str]:
-    """Return the rows that describe both ranges, and the sentence that says what they don't cover.
-
-    A range is left out if its number of documents is 0.
-    """
-    rows: list[tuple[str, str]] = []
+def describe_reach(unjudged: Reach | None, tied: Reach | None) -> Iterator[str]:
+    """Yield what unjudged documents and ties could change, and what that doesn't cover."""
     covered = []
-    if unjudged is not None and unjudged.documents:
-        covered.append("unjudged documents")
-        ends = unjudged.if_unjudged_lowest, unjudged.if_unjudged_highest
-        rows.append(("unjudged documents", str(unjudged.documents)))
-        rows += _describe("unjudged documents", "unjudged documents were judged", ends)
-    if tied is not None and tied.documents:
-        covered.append("ties")
-        rows.append(("tied documents", str(tied.documents)))
-        ends = tied.if_ties_lowest, tied.if_ties_highest
-        rows += _describe("ties", "ties were ordered otherwise", ends)
-    return rows, say_scope(covered)
-
-
-def _describe(what: str, when: str, ends: tuple[float, float]) -> list[tuple[str, str]]:
-    lowest, highest = map(format_value, ends)
-    return [
-        (f"lowest difference if {when}", lowest),
-        (f"highest difference if {when}", highest),
-        (f"winner certain despite {what}", "yes" if _is_certain(*ends) else "no"),
-    ]
-
-
-def say_scope(covered: Sequence[str]) -> str:
-    """Return the sentence that tells ranges from confidence intervals; empty without ranges."""
-    if not covered:
-        return ""
-    what = " and ".join(covered)
-    if len(covered) == 1:
-        subject = "This range is not a confidence interval: it covers"
-    else:
+    for what, when, reach in (
+        ("unjudged documents", "if judged", unjudged),
+        ("tied documents", "in other orders", tied),
+    ):
+        if reach is not None and reach.documents:
+            covered.append(what.replace("tied documents", "ties"))
+            ends = format_ends(reach.lowest, reach.highest)
+            certain = "yes" if reach.is_certain else "no"
+            yield f"{what}: {reach.documents:,}; {when}: {ends}; winner certain: {certain}"
+    if covered:
         subject = "These ranges are not confidence intervals: they cover"
-    return f"{subject} {what}, not the choice of queries."
+        if len(covered) == 1:
+            subject = "This range is not a confidence interval: it covers"
+        yield f"{subject} {' and '.join(covered)}, not the choice of queries."
 
 
 def range_despite_unjudged(
@@ -153,7 +84,7 @@ def range_despite_unjudged(
     measure: Measure | str,
     policy: Policy | str | None = None,
     threads: int | None = None,
-) -> UnjudgedRange | None:
+) -> Reach | None:
     """Return the range of a mean difference over all grades of unjudged documents.
 
     An unjudged document that both runs retrieved has the same unknown grade in both. Documents that
@@ -163,9 +94,9 @@ def range_despite_unjudged(
         bounds = bound(run, measure, scale=None, against=baseline, policy=policy, threads=threads)
     except UsageError:
         return None
-    return UnjudgedRange(
-        if_unjudged_lowest=bounds.mean.lower,
-        if_unjudged_highest=bounds.mean.upper,
+    return Reach(
+        lowest=bounds.mean.lower,
+        highest=bounds.mean.upper,
         documents=bounds.openness.unjudged,
         scale=bounds.scale,
         is_exact=bounds.is_exact,
@@ -178,7 +109,7 @@ def range_despite_ties(
     measure: Measure | str,
     policy: Policy | str | None = None,
     threads: int | None = None,
-) -> TieRange | None:
+) -> Reach | None:
     """Return the range of a mean difference over all orders of tied documents.
 
     The ties of the runs are broken independently of each other. The highest difference is therefore
@@ -205,7 +136,7 @@ def spread_run(
 def range_of_spreads(
     run: tuple[NDArray[np.float64], Spread] | None,
     baseline: tuple[NDArray[np.float64], Spread] | None,
-) -> TieRange | None:
+) -> Reach | None:
     """Return the range of a mean difference, from the spreads of both runs."""
     if run is None or baseline is None:
         return None
@@ -217,7 +148,7 @@ def range_of_spreads(
         for column in (found.lower - other_found.upper, found.upper - other_found.lower)
     )
     tied = found.tied[is_paired].sum() + other_found.tied[is_paired].sum()
-    return TieRange(if_ties_lowest=lowest, if_ties_highest=highest, documents=int(tied))
+    return Reach(lowest=lowest, highest=highest, documents=int(tied))
 
 
 MOST_DOCUMENTS = 10_000_000

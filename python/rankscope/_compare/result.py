@@ -41,6 +41,7 @@ class Settings:
         seed: The random seed.
         power: The power that the minimum detectable difference is for.
         clusters: The name of what makes queries dependent, such as a user; empty without clusters.
+        is_weighted: Whether queries have weights.
         comparisons: The number of comparisons that p-values are corrected for.
     """
 
@@ -52,12 +53,28 @@ class Settings:
     seed: int = 0
     power: float = 0.8
     clusters: str = ""
+    is_weighted: bool = False
     comparisons: int = 1
 
     @property
     def alpha(self) -> float:
         """The p-value below which a difference is significant."""
         return round(1 - self.level, 12)
+
+
+@record(frozen=True, slots=True)
+class ComparedPairs:
+    """Pairs of runs that were compared, and corrected together.
+
+    Args:
+        comparisons: The pairs.
+        settings: How they were compared.
+        warnings: What the test can't say about these data.
+    """
+
+    comparisons: tuple[Compared, ...]
+    settings: Settings
+    warnings: tuple[str, ...] = ()
 
 
 @record(frozen=True, slots=True)
@@ -133,7 +150,11 @@ class Comparison(Written, Documented, Tabular):
     attributes: tuple[SliceAttribute, ...] = ()
 
     def over_all(self, measure: Measure | str) -> list[Compared]:
-        """Return the comparisons by a measure over all queries."""
+        """Return the comparisons by a measure over all queries.
+
+        Raises:
+            UsageError: The measure was not compared.
+        """
         name = self._name(measure)
         return [each for each in self.comparisons if each.measure == name and each.slice is None]
 
@@ -176,12 +197,6 @@ class Comparison(Written, Documented, Tabular):
             UsageError: There is no such comparison, or there are several.
         """
         name = self._name(measure)
-        if name not in self.measures:
-            raise UsageError(
-                f"{measure} was not compared",
-                hint=f"the measures are {', '.join(self.measures)}",
-                code="not_compared",
-            )
         found = [
             each
             for each in self.comparisons
@@ -219,7 +234,14 @@ class Comparison(Written, Documented, Tabular):
 
     def _name(self, measure: Measure | str) -> str:
         """Return the name of a measure in this result: `"AP"` for `"map"`."""
-        return find_name(measure, self.measures, self.asked or {})
+        name = find_name(measure, self.measures, self.asked or {})
+        if name not in self.measures:
+            raise UsageError(
+                f"{measure} was not compared",
+                hint=f"the measures are {', '.join(self.measures)}",
+                code="not_compared",
+            )
+        return name
 
     def __iter__(self) -> Iterator[Compared]:
         return iter(self.comparisons)

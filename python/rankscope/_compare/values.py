@@ -13,6 +13,7 @@ from rankscope.errors import MeasureError, UsageError
 from rankscope.measures import Measure, parse
 from rankscope.measures.direction import DIRECTIONS
 from rankscope.names import check_choice, is_real
+from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,19 +44,17 @@ def compare_computed(
     known = _read_measure(measure)
     if better is not None:
         check_choice("better", better, DIRECTIONS)
-    named = asked.list_attributes()
     if isinstance(given, Mapping) and all(isinstance(each, Mapping) for each in given.values()):
         query_ids, columns = _align(given)
-        attributes = asked.attributes
     else:
-        own = [] if asked.attributes is not None else named
+        own = [] if asked.attributes is not None else asked.list_attributes()
         query = reading.columns.get("query")
         from rankscope._inputs.query_table import read_query_table  # noqa: PLC0415 - needs PyArrow
 
         table = read_query_table(given, reading, query=query, texts=own, numbers=runs)
         query_ids, columns = table.query_ids, dict(table.numbers)
-        attributes = table if own else asked.attributes
-    axis = Axis.read(query_ids, attributes, asked.by, asked.cluster, reading)
+        asked = replace(asked, attributes=table) if own else asked
+    axis = Axis.read(query_ids, asked, reading)
     if len(columns) < 2:
         raise UsageError(
             f"expected the values of two or more runs, found {', '.join(columns) or 'none'}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import zip_longest
 
 from rankscope._compare.notes import (
     CORRECTIONS,
@@ -15,7 +14,7 @@ from rankscope._compare.notes import (
 )
 from rankscope.measures import parse
 from rankscope.measures.direction import SIGNS
-from rankscope.output.text import format_value, show
+from rankscope.output.text import format_value, show_name
 from rankscope.records import record
 
 TYPE_CHECKING = False
@@ -23,22 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankscope._compare.pair import Compared
+    from rankscope._compare.ranges import Reach
     from rankscope._compare.result import Comparison
 
 MOST_NAMES = 3
 """More runs than these are counted, not named."""
 MOST_QUERIES = 1_000_000
 """Nobody judges more queries than these."""
-NAME = "\0"
-"""Where the name of a run stands in a sentence."""
-
-
-@record(frozen=True, slots=True)
-class Part:
-    """A part of a sentence: words, or the name of a run."""
-
-    text: str
-    is_name: bool = False
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -54,12 +44,12 @@ class Verdict:
     """
 
     measure: str
-    sentence: tuple[Part, ...]
+    sentence: str
     power: str
-    ranges: tuple[tuple[Part, ...], ...]
+    ranges: tuple[str, ...]
 
     def __str__(self) -> str:
-        return "".join(show(part.text) if part.is_name else part.text for part in self.sentence)
+        return self.sentence
 
 
 def decide(comparison: Comparison, measure: str) -> Verdict:
@@ -67,60 +57,54 @@ def decide(comparison: Comparison, measure: str) -> Verdict:
     pairs = comparison.over_all(measure)
     if len(pairs) == 1:
         key = pairs[0]
-        sentence = [
-            *_decide_pair(comparison, key),
-            *_say_answered(key),
-            *_say_bounds(key),
-            *_say_margin(key),
-        ]
+        parts = (_decide_pair(comparison, key), _say_answered(key), _say_bounds(key))
+        sentence = " ".join(filter(None, (*parts, _say_margin(key))))
     elif comparison.baseline is not None:
         sentence, key = _decide_baseline(comparison.baseline, measure, pairs)
     else:
         sentence, key = _decide_many(comparison, measure, pairs)
     if are_unjudged(comparison.notes) and not parse(measure).row.of_items:
-        sentence = _write(f"No retrieved document is judged, so {measure} can't compare the runs.")
+        sentence = f"No retrieved document is judged, so {measure} can't compare the runs."
     is_open = key.higher is None and key.wins + key.losses > 0
     return Verdict(
         measure=measure,
-        sentence=tuple(sentence),
+        sentence=sentence,
         power=_say_power(comparison, key) if is_open else "",
         ranges=tuple(_say_ranges(key)),
     )
 
 
-def _decide_pair(comparison: Comparison, pair: Compared) -> list[Part]:
+def _decide_pair(comparison: Comparison, pair: Compared) -> str:
     first, second = _order(pair)
     if pair.wins == pair.losses == 0:
-        same = f"{NAME} and {NAME} have the same {pair.measure} for all {pair.n:,} queries."
-        return _write(same, pair.baseline, pair.run)
+        names = f"{show_name(pair.baseline)} and {show_name(pair.run)}"
+        return f"{names} have the same {pair.measure} for all {pair.n:,} queries."
     size, evidence = format_value(abs(pair.difference)), _show_evidence(comparison, pair)
     if pair.direction == "neither":
         start = "" if pair.higher is not None else "The difference is not significant: "
-        text = (
-            f"{start}{NAME} has a higher {pair.measure} than {NAME} by {size} {evidence}. Neither "
-            "higher nor lower values are better."
+        return (
+            f"{start}{first} has a higher {pair.measure} than {second} by {size} {evidence}. "
+            "Neither higher nor lower values are better."
         )
-    else:
-        end = f"{NAME} by {size} {pair.measure} {evidence}.{_say_direction(pair)}"
-        text = f"No run is significantly better: {NAME} leads {end}"
-        if pair.better is not None:
-            text = f"{NAME} is better than {end}"
-    return _write(text, first, second)
+    end = f"{second} by {size} {pair.measure} {evidence}.{_say_direction(pair)}"
+    if pair.better is None:
+        return f"No run is significantly better: {first} leads {end}"
+    return f"{first} is better than {end}"
 
 
-def _say_answered(pair: Compared) -> list[Part]:
+def _say_answered(pair: Compared) -> str:
     """Return what the verdict is on the queries that both runs have a list for."""
     own = pair.answered
     if own is None:
-        return []
+        return ""
     left = pair.n - own.n
-    text = f" For {left:,} of the {pair.n:,} queries, one of them has no list, which counts as 0."
-    first, second = _order(own)
-    where = f"On the {own.n:,} that both have, {NAME} leads {NAME}"
+    text = f"For {left:,} of the {pair.n:,} queries, one of them has no list, which counts as 0."
+    where = f"{text} On the {own.n:,} that both have,"
     if own.wins == own.losses == 0:
-        return _write(f"{text} On the {own.n:,} that both have, they are the same.")
-    ends = f" by {format_value(abs(own.difference))} ({_show_p(own.p_corrected)})."
-    return _write(f"{text} {where}{ends}", first, second)
+        return f"{where} they are the same."
+    first, second = _order(own)
+    size, p = format_value(abs(own.difference)), _show_p(own.p_corrected)
+    return f"{where} {first} leads {second} by {size} ({p})."
 
 
 def _say_direction(pair: Compared) -> str:
@@ -128,78 +112,71 @@ def _say_direction(pair: Compared) -> str:
     return " Lower values are better." if pair.direction == "lower" else ""
 
 
-def _say_bounds(pair: Compared) -> list[Part]:
+def _say_bounds(pair: Compared) -> str:
     """Return what rare differences could still change, where the queries hint at such ones.
 
     A difference of half of what there can be shows that they happen, and one decides little where
     the bounded interval agrees.
     """
     if math.isnan(pair.bounded_lower):
-        return []
-    ends = (pair.bounded_lower, pair.bounded_upper)
-    if _order(pair)[0] == pair.baseline:
-        ends = (-pair.bounded_upper, -pair.bounded_lower)
+        return ""
     if pair.wins == pair.losses == 0:
-        where = format_ends(*ends)
-        return _write(f" Other queries could still differ, on average by {where} (bounded).")
+        ends = format_ends(pair.bounded_lower, pair.bounded_upper)
+        return f"Other queries could still differ, on average by {ends} (bounded)."
     decides = pair.higher is None or pair.is_bounded_apart or pair.interval_method == "bounded"
     if decides or not pair.has_large:
-        return []
-    return _write(
-        " This assumes that no rare, large difference is missing from these queries, and the "
+        return ""
+    return (
+        "This assumes that no rare, large difference is missing from these queries, and the "
         "largest here shows that there are such ones: the bounded interval includes 0."
     )
 
 
-def _say_margin(pair: Compared) -> list[Part]:
+def _say_margin(pair: Compared) -> str:
     """Return whether the run is as good as the baseline, except for the margin."""
     if pair.margin is None or math.isnan(pair.lower) or pair.direction == "neither":
-        return []
-    margin = f"{pair.margin:g}"
+        return ""
+    run, baseline, margin = show_name(pair.run), show_name(pair.baseline), f"{pair.margin:g}"
     # Nobody sees a rare loss that is missing: what is shown is shown except for such ones.
     low, high = pair.bounded_lower, pair.bounded_upper
     worst = low if pair.direction == "higher" else -high
     is_safe = worst > -pair.margin and (high < pair.margin or not pair.is_equivalent)
     unless = "" if is_safe else ", if no rare, large difference is missing here"
     if pair.is_equivalent and pair.better is None:
-        text = f" {NAME} and {NAME} are equivalent within {margin}{unless}."
-        return _write(text, pair.run, pair.baseline)
+        return f"{run} and {baseline} are equivalent within {margin}{unless}."
     if pair.is_equivalent:
-        worse = pair.baseline if pair.better == pair.run else pair.run
-        return _write(f" {NAME} is worse by less than {margin}{unless}.", worse)
+        worse = baseline if pair.better == pair.run else run
+        return f"{worse} is worse by less than {margin}{unless}."
     if pair.better == pair.run:
-        return []
-    text = f" {NAME} is not worse than {NAME} by {margin} or more{unless}."
+        return ""
     if not pair.is_not_worse:
-        text = f" The data don't show that {NAME} is less than {margin} worse than {NAME}."
-    return _write(text, pair.run, pair.baseline)
+        return f"The data don't show that {run} is less than {margin} worse than {baseline}."
+    return f"{run} is not worse than {baseline} by {margin} or more{unless}."
 
 
 def _decide_baseline(
     baseline: str, measure: str, pairs: Sequence[Compared]
-) -> tuple[list[Part], Compared]:
+) -> tuple[str, Compared]:
     """Return the verdict about a baseline, and the pair of the run with the best mean."""
-    direction = pairs[0].direction
-    up, down = ("higher", "lower") if direction == "neither" else ("better", "worse")
+    up, down = ("higher", "lower") if pairs[0].direction == "neither" else ("better", "worse")
     sign = _sign(pairs[0])
-    told = {each.run: 0 if each.higher is None else sign * each.difference for each in pairs}
+    gains = {each.run: 0 if each.higher is None else sign * each.difference for each in pairs}
     groups = [
-        (f"significantly {up}", [run for run, gain in told.items() if gain > 0]),
-        (f"significantly {down}", [run for run, gain in told.items() if gain < 0]),
-        ("not significantly different", [run for run, gain in told.items() if gain == 0]),
+        (f"significantly {up}", [run for run, gain in gains.items() if gain > 0]),
+        (f"significantly {down}", [run for run, gain in gains.items() if gain < 0]),
+        ("not significantly different", [run for run, gain in gains.items() if gain == 0]),
     ]
-    said, named = [], [baseline]
-    for what, runs in groups:
-        if runs:
-            said.append(f"{_list(runs)} {'is' if len(runs) == 1 else 'are'} {what}")
-            named += _shorten(runs)
-    text = f"{measure}, against {NAME}: {'; '.join(said)}.{_say_direction(pairs[0])}"
-    return _write(text, *named), max(pairs, key=lambda each: sign * each.run_mean)
+    sentences = [
+        f"{_list(runs)} {'is' if len(runs) == 1 else 'are'} {what}" for what, runs in groups if runs
+    ]
+    start = f"{measure}, against {show_name(baseline)}"
+    text = f"{start}: {'; '.join(sentences)}.{_say_direction(pairs[0])}"
+    return text, max(pairs, key=lambda each: sign * each.run_mean)
 
 
 def _decide_many(
     comparison: Comparison, measure: str, pairs: Sequence[Compared]
-) -> tuple[list[Part], Compared]:
+) -> tuple[str, Compared]:
     """Return the verdict, and the pair of the run with the best mean that decides it."""
     means = {run: comparison.means[run][measure] for run in comparison.runs}
     direction, sign = pairs[0].direction, _sign(pairs[0])
@@ -208,29 +185,31 @@ def _decide_many(
     own.sort(key=lambda each: -sign * means[_other(each, top)])
     rivals = [each for each in own if each.higher is None or sign * _lead(each, top) <= 0]
     closest = rivals[0] if rivals else own[0]
-    size = format_value(abs(closest.difference))
+    name, size = show_name(top), format_value(abs(closest.difference))
     end = f"{_show_evidence(comparison, closest)}.{_say_direction(pairs[0])}"
     if not rivals:
         beats = f"is better than each of the other {len(own)} runs by {measure}. It leads"
         if direction == "neither":
             beats = f"has a higher {measure} than each of the other {len(own)} runs. It is above"
-        text = f"{NAME} {beats} {NAME}, the closest, by {size} {end}"
-        return _write(text, top, _other(closest, top)), closest
+        return (
+            f"{name} {beats} {show_name(_other(closest, top))}, the closest, by {size} {end}",
+            closest,
+        )
     trailing = [_other(each, top) for each in rivals]
     best = "highest" if direction == "neither" else "best"
     extreme = "lowest" if direction == "lower" else "highest"
     start = (
-        f"No run is significantly {best} by {measure}. {NAME} has the {extreme} mean, "
-        f"{format_value(means[top])}, but"
+        f"No run is significantly {best} by {measure}. {name} has the {extreme} mean, "
+        f"{format_value(means[top])}, but its"
     )
     if len(rivals) == 1:
-        text = f"{start} its lead of {size} over {NAME} is not significant {end}"
-        return _write(text, top, *trailing), closest
-    text = (
-        f"{start} its leads over {_list(trailing)} are not significant. The smallest is {size} "
-        f"over {NAME} {end}"
-    )
-    return _write(text, top, *_shorten(trailing), trailing[0]), closest
+        text = f"lead of {size} over {show_name(trailing[0])} is not significant"
+    else:
+        text = (
+            f"leads over {_list(trailing)} are not significant. The smallest is {size} over "
+            f"{show_name(trailing[0])}"
+        )
+    return f"{start} {text} {end}", closest
 
 
 def _other(pair: Compared, run: str) -> str:
@@ -249,29 +228,16 @@ def _lead(pair: Compared, run: str) -> float:
 
 def _order(pair: Compared) -> tuple[str, str]:
     """Return the run with the better mean, then the other one."""
-    is_ahead = _sign(pair) * pair.difference >= 0
-    return (pair.run, pair.baseline) if is_ahead else (pair.baseline, pair.run)
-
-
-def _write(text: str, *runs: str) -> list[Part]:
-    """Return the parts of a sentence, with the names of runs at their places."""
-    parts: list[Part] = []
-    for words, run in zip_longest(text.split(NAME), runs):
-        parts += [Part(words)] if words else []
-        parts += [] if run is None else [Part(run, is_name=True)]
-    return parts
-
-
-def _shorten(runs: Sequence[str]) -> Sequence[str]:
-    """Return the runs to name."""
-    return runs if len(runs) <= MOST_NAMES else runs[: MOST_NAMES - 1]
+    run, baseline = show_name(pair.run), show_name(pair.baseline)
+    return (run, baseline) if _sign(pair) * pair.difference >= 0 else (baseline, run)
 
 
 def _list(runs: Sequence[str]) -> str:
-    """Return the places of names with commas, and how many other runs there are."""
-    places = [NAME] * len(_shorten(runs))
-    left = len(runs) - len(places)
-    *others, last = [*places, *([f"{left} others"] if left else [])]
+    """Return names of runs with commas; of many, the first ones and how many others there are."""
+    names = [*map(show_name, runs)]
+    if len(names) > MOST_NAMES:
+        names = [*names[: MOST_NAMES - 1], f"{len(names) - MOST_NAMES + 1} others"]
+    *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
 
 
@@ -285,11 +251,9 @@ def _show_evidence(comparison: Comparison, pair: Compared) -> str:
     )
     if math.isnan(pair.p_corrected):
         return f"({interval}the data don't allow a test)"
-    p = _show_p(pair.p_corrected)
-    test = TESTS[pair.test].partition(" (")[0]
     is_corrected = pair.correction != "none" and len(comparison.comparisons) > 1
     correction = f", {CORRECTIONS[pair.correction]}" if is_corrected else ""
-    return f"({interval}{p}, {test}{correction})"
+    return f"({interval}{_show_p(pair.p_corrected)}, {TESTS[pair.test]}{correction})"
 
 
 def _show_p(p: float) -> str:
@@ -332,31 +296,22 @@ def _say_power(comparison: Comparison, pair: Compared) -> str:
     )
 
 
-def _say_ranges(pair: Compared) -> Iterator[tuple[Part, ...]]:
+def _say_ranges(pair: Compared) -> Iterator[str]:
     """Yield what unjudged documents and the order of ties could change about a difference."""
     unjudged, tied = pair.unjudged, pair.tied
     if unjudged is not None and unjudged.documents:
-        when = "If all unjudged documents were judged"
-        ends = unjudged.if_unjudged_lowest, unjudged.if_unjudged_highest
-        yield _say_range(pair, when, ends, is_certain=unjudged.winner_certain_despite_unjudged)
-    if tied is not None and tied.if_ties_lowest != tied.if_ties_highest:
-        when, ends = (
-            "With other orders of tied documents",
-            (tied.if_ties_lowest, tied.if_ties_highest),
-        )
-        yield _say_range(pair, when, ends, is_certain=tied.winner_certain_despite_ties)
+        yield _say_range(pair, unjudged, "If all unjudged documents were judged")
+    if tied is not None and tied.lowest != tied.highest:
+        yield _say_range(pair, tied, "With other orders of tied documents")
 
 
-def _say_range(
-    pair: Compared, when: str, ends: tuple[float, float], *, is_certain: bool
-) -> tuple[Part, ...]:
-    is_higher = pair.difference >= 0
-    higher, lower = (pair.run, pair.baseline) if is_higher else (pair.baseline, pair.run)
-    low, high = ends if is_higher else (-ends[1], -ends[0])
+def _say_range(pair: Compared, reach: Reach, when: str) -> str:
+    higher, lower, low, high = pair.run, pair.baseline, reach.lowest, reach.highest
+    if pair.difference < 0:
+        higher, lower, low, high = lower, higher, -high, -low
     wins = "have the higher mean" if pair.direction == "neither" else "win"
-    outcome = f"the same run would {wins}" if is_certain else f"the other run could {wins}"
-    text = (
-        f"{when}, the difference {NAME} minus {NAME} could be from {format_value(low)} to "
-        f"{format_value(high)}: {outcome}."
+    outcome = f"the same run would {wins}" if reach.is_certain else f"the other run could {wins}"
+    return (
+        f"{when}, the difference {show_name(higher)} minus {show_name(lower)} could be from "
+        f"{format_value(low)} to {format_value(high)}: {outcome}."
     )
-    return tuple(_write(text, higher, lower))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 
 from rankscope._evaluate.evaluate import name_runs
@@ -10,6 +11,7 @@ from rankscope._evaluate.evaluations import Evaluations
 from rankscope._evaluate.judgments import load_qrels_for
 from rankscope._evaluate.question import (
     READ,
+    holds,
     read_table_options,
     refuse_attributes,
     refuse_reading,
@@ -19,10 +21,12 @@ from rankscope._evaluate.question import (
     split_question,
 )
 from rankscope._evaluate.rankings import Rankings, evaluate_rankings, rank_rows, rank_run
+from rankscope._inputs.files import tell_format
 from rankscope._inputs.qrels import JoinedColumns
 from rankscope._inputs.recognition import is_table, recognise_table, refuse_splits
 from rankscope.deferred import np
 from rankscope.errors import UsageError
+from rankscope.file import File
 from rankscope.output.progress import follow
 from rankscope.records import replace
 
@@ -184,6 +188,40 @@ def rank_by(
     }
 
 
+def rank_all(
+    function: str,
+    judged: object,
+    given: object,
+    settings: Settings,
+    reading: Reading,
+    *,
+    scores: Sequence[str] | None,
+    options: Mapping[str, object],
+) -> dict[str, Rankings]:
+    """Rank several runs, however they are given: what `compare` and its kin take.
+
+    Args:
+        function: The name of the function, for messages.
+        judged: The judgments, or the table with a column of runs; `None` without judgments.
+        given: The runs, the name of that column, a table with columns of scores, or `Rankings`.
+        settings: The measures, the policy, and the attributes of queries.
+        reading: How the inputs are read.
+        scores: The names of the columns of scores, or `None`.
+        options: What the caller wrote about reading, which `Rankings` have no use for.
+    """
+    if is_column(judged, given):
+        refuse_scores(scores, "a table with a column of runs")
+        return rank_by(function, judged, str(given), settings, reading)
+    if judged is not None:
+        refuse_scores(scores)
+        return rank_runs(judged, read_runs(given), settings, reading)  # type: ignore[arg-type]  # what else it can be
+    if holds(given, Rankings):
+        refuse_scores(scores, "Rankings")
+        refuse_reading(options, READ, "query", "encoding")
+        return dict(given)
+    return rank_scores(function, given, scores, settings, reading)
+
+
 def evaluate_several(
     table: object,
     scores: Sequence[str] | None,
@@ -204,8 +242,14 @@ def evaluate_several(
 
 
 def is_column(table: object, name: object) -> bool:
-    """Whether text names a column of a table in memory, and not a file of runs."""
-    if not isinstance(name, str) or not is_table(table):
+    """Whether text names a column of a table, and not a file of runs."""
+    if not isinstance(name, str):
+        return False
+    path = table.path if isinstance(table, File) else table
+    if isinstance(path, str | os.PathLike):
+        is_text = tell_format(os.fsdecode(path)) == "trec"
+        return not (is_text or os.path.exists(name)) and name.isidentifier()  # noqa: PTH110 - pathlib loads slowly
+    if not is_table(table):
         return False
     from rankscope._inputs.tables import open_table  # noqa: PLC0415 - needs PyArrow
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rankscope as rs
 from rankscope._compare.notes import describe_pair
-from rankscope._compare.ranges import list_ranges
+from rankscope._compare.ranges import describe_reach
 from rankscope._evaluate.evaluating import refuse_diagnostics
 from rankscope._evaluate.options import ask, rank_scores
 from rankscope._inputs.files import is_scores
@@ -142,12 +142,12 @@ def _print_queries(difference: RunDifference, limit: int) -> None:
         ("losses", difference.losses),
     ):
         print(word, count, sep="\t")
-    ranges, scope = list_ranges(difference.unjudged, difference.tied)
-    tested = [] if difference.comparison is None else describe_pair(difference.comparison)
-    for name, value in [*tested, *ranges]:
+    for name, value in (
+        [] if difference.comparison is None else describe_pair(difference.comparison)
+    ):
         print(name, value, sep="\t")
-    if scope:
-        print(scope)
+    for line in describe_reach(difference.unjudged, difference.tied):
+        print(line)
 
 
 def _print_moves(difference: RunDifference, moves: DocumentMoves, limit: int) -> None:

@@ -197,13 +197,8 @@ def _test(pair: RankedPair) -> Compared | None:
     column = MeasureValues.stack(measure, values, order)
     if np.isnan(column.values).any(axis=0).all():
         return None
-    found, *_ = compare_values(
-        [column],
-        runs=[side.name for side in pair.sides],
-        baseline=None,
-        choices=Choices(threads=pair.threads),
-    )
-    return found[0]
+    runs, choices = [side.name for side in pair.sides], Choices(threads=pair.threads)
+    return compare_values([column], runs=runs, pairs=[(0, 1)], choices=choices).comparisons[0]
 
 
 def _check_names(runs: tuple[str, str], others: Sequence[str]) -> None:

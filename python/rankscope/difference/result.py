@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankscope._compare.notes import describe_pair, format_ends
-from rankscope._compare.ranges import say_scope
+from rankscope._compare.notes import describe_pair
+from rankscope._compare.ranges import describe_reach
 from rankscope.losses.result import NOT_OBSERVABLE
 from rankscope.output.diagnostics import count_codes
 from rankscope.output.documents import Documented
@@ -16,10 +16,10 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from rankscope._compare.pair import Compared
-    from rankscope._compare.ranges import TieRange, UnjudgedRange
+    from rankscope._compare.ranges import Reach
     from rankscope.bounds.result import Bounds
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
@@ -123,8 +123,8 @@ class RunDifference(Documented, Tabular):
     notes: tuple[Diagnostic, ...]
     explain: Callable[[str], DocumentMoves]
     bound: Callable[[Iterable[float] | None], Bounds]
-    unjudged: UnjudgedRange | None = None
-    tied: TieRange | None = None
+    unjudged: Reach | None = None
+    tied: Reach | None = None
     comparison: Compared | None = None
 
     @property
@@ -154,8 +154,7 @@ class RunDifference(Documented, Tabular):
             "wins": self.wins,
             "ties": self.ties,
             "losses": self.losses,
-            **({} if self.unjudged is None else self.unjudged.to_dict()),
-            **({} if self.tied is None else self.tied.to_dict()),
+            **_name_reach(self.unjudged, self.tied),
             "comparison": None if self.comparison is None else self.comparison.to_dict(),
             "policy": self.policy.to_dict(),
             "queries": [dict(zip(names, row, strict=True)) for row in self.queries.rows()],
@@ -246,31 +245,33 @@ def _most_moved(difference: RunDifference) -> Table:
 def _remarks(difference: RunDifference) -> list[str]:
     is_unknown = difference.terms and not difference.observes_retrieval
     return [
-        *_list_ranges(difference),
+        *describe_reach(difference.unjudged, difference.tied),
         *([f"retrieval: {NOT_OBSERVABLE}"] if is_unknown else []),
         f"policy: {difference.policy}",
         *(f"note: {show(str(note))}" for note in difference.notes),
     ]
 
 
-def _list_ranges(difference: RunDifference) -> Iterator[str]:
-    """Yield what unjudged documents and ties could change, and what that doesn't cover."""
-    unjudged, tied = difference.unjudged, difference.tied
-    covered = []
-    if unjudged is not None and unjudged.documents:
-        ends = format_ends(unjudged.if_unjudged_lowest, unjudged.if_unjudged_highest)
-        certain = "yes" if unjudged.winner_certain_despite_unjudged else "no"
-        covered.append("unjudged documents")
-        count = f"{unjudged.documents:,}"
-        yield f"unjudged documents: {count}; if judged: {ends}; winner certain: {certain}"
-    if tied is not None and tied.documents:
-        ends = format_ends(tied.if_ties_lowest, tied.if_ties_highest)
-        certain = "yes" if tied.winner_certain_despite_ties else "no"
-        covered.append("ties")
-        count = f"{tied.documents:,}"
-        yield f"tied documents: {count}; in other orders: {ends}; winner certain: {certain}"
-    if covered:
-        yield say_scope(covered)
+def _name_reach(unjudged: Reach | None, tied: Reach | None) -> dict[str, object]:
+    """Return what unjudged documents and ties could change, for JSON."""
+    fields: dict[str, object] = {}
+    if unjudged is not None:
+        fields |= {
+            "if_unjudged_lowest": unjudged.lowest,
+            "if_unjudged_highest": unjudged.highest,
+            "winner_certain_despite_unjudged": unjudged.is_certain,
+            "unjudged_documents": unjudged.documents,
+            "unjudged_scale": list(unjudged.scale),
+            "unjudged_is_exact": unjudged.is_exact,
+        }
+    if tied is not None:
+        fields |= {
+            "if_ties_lowest": tied.lowest,
+            "if_ties_highest": tied.highest,
+            "winner_certain_despite_ties": tied.is_certain,
+            "tied_documents": tied.documents,
+        }
+    return fields
 
 
 def _shorten(difference: RunDifference) -> tuple[str, ...]:

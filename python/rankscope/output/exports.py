@@ -8,6 +8,7 @@ from importlib import import_module
 from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.names import check_choice
+from rankscope.output.documents import write_csv
 from rankscope.output.ids import are_uuids
 
 TYPE_CHECKING = False
@@ -101,8 +102,19 @@ class Tabular(ABC):
         """
         return to_arrow(self._tabulate())
 
+    def to_csv(self) -> str:
+        """Return the table as CSV, with a ' before text that a spreadsheet would run."""
+        columns = self._tabulate()
+        rows = zip(*columns.values(), strict=True)
+        return write_csv([[*columns], *(map(_empty, row) for row in rows)])
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+
+def _empty(cell: Any) -> str | float | None:  # noqa: ANN401 - of a column
+    """Return a cell, `None` for NaN."""
+    return None if cell != cell else cell  # noqa: PLR0124 - NaN alone differs
 
 
 def lay_out(

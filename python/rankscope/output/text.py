@@ -33,6 +33,29 @@ def show(text: str) -> str:
     )
 
 
+LONGEST_NAME = 60
+"""Longer names are cut where they stand in a sentence."""
+
+
+def show_name(name: str) -> str:
+    r"""Return a name as part of a sentence, whose direction stays its own.
+
+    Examples:
+        >>> show_name("bm25"), show_name("\u05e9\u05dc") == "\u2068\u05e9\u05dc\u2069"
+        ('bm25', True)
+    """
+    text = show(name)
+    if len(text) > LONGEST_NAME:
+        text = f"{text[: LONGEST_NAME - 1]}…"
+    if text.isascii():
+        return text
+    from unicodedata import bidirectional  # noqa: PLC0415 - few names need it
+
+    if {"R", "AL"}.isdisjoint(map(bidirectional, text)):
+        return text
+    return f"\u2068{text}\u2069"
+
+
 def show_lines(text: str) -> str:
     """Return a text of several lines, each escaped like `show` does."""
     return "\n".join(map(show, text.split("\n")))

@@ -3,36 +3,48 @@
 from __future__ import annotations
 
 import math
+import os
 
-from rankscope._compare.cases import MeasureValues, average, choose_cases
-from rankscope._compare.layout import check_baselines
-from rankscope._compare.leaderboard.result import Entry, Leaderboard, RunTest, TestedPairs
-from rankscope._compare.leaderboard.runs import evaluate_runs
-from rankscope._compare.pairs import describe_settings, find_differences, find_p_values
+from rankscope._compare.cases import MeasureValues, choose_cases
+from rankscope._compare.compute import find_common, name_anew
+from rankscope._compare.layout import check_baselines, name_letters
+from rankscope._compare.leaderboard.result import Entry, Leaderboard
+from rankscope._compare.pairs import compare_values, say_left_out
 from rankscope._compare.promise import Choices
 from rankscope._compare.query_axis import Axis
-from rankscope.deferred import np
-from rankscope.errors import UsageError
-from rankscope.measures.direction import find_gain
+from rankscope._evaluate.evaluate import evaluate, name_runs
+from rankscope._evaluate.evaluation import Evaluation
+from rankscope._evaluate.evaluations import Evaluations
+from rankscope._evaluate.question import holds, refuse_reading, refuse_unused, split_question
+from rankscope._evaluate.ranked_runs import is_column, rank_all
+from rankscope._evaluate.rankings import evaluate_rankings
+from rankscope._evaluate.settings import Settings
+from rankscope._inputs.needs import read_items_for
+from rankscope.errors import EmptyError, UsageError
+from rankscope.file import File
+from rankscope.hints import refuse_argument
 from rankscope.output.diagnostics import gather
 from rankscope.output.layout.means import order_runs
 from rankscope.records import record, replace
 from rankscope.settings.interval import Interval
-from rankscope.settings.reading import Reading
+from rankscope.settings.reading import OPTIONS, Reading
 from rankscope.stats.test.paired import MOST_PERMUTATIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Literal
+    from typing import Any, Literal, Unpack
 
-    from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.query_values import Clusters
-    from rankscope._inputs.qrels import Qrels
+    from rankscope._compare.result import ComparedPairs
+    from rankscope._evaluate.query_values import Clusters, Weights
+    from rankscope.conventions import Convention
     from rankscope.measures import Measure
     from rankscope.measures.reading import Measures
-    from rankscope.typing import InputLike
+    from rankscope.settings.policy import Policy
+    from rankscope.settings.reading import ReadingOptions
+    from rankscope.typing import HistoryLike
 
+DEFAULT_MEASURES = ("nDCG@10", "AP", "RR")
 USUAL_PERMUTATIONS = 99_999
 """The default number of permutations where no more are needed."""
 MOST_WORK = 20_000_000_000
@@ -40,23 +52,29 @@ MOST_WORK = 20_000_000_000
 
 
 def leaderboard(
-    judgments: InputLike | Qrels | Mapping[str, Evaluation],
+    judgments: object,
     runs: object = None,
     measures: Measures | None = None,
     *,
     sort: Measure | str | None = None,
     top: int | None = None,
     baseline: str | Sequence[str] | None = None,
+    scores: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
     cluster: str | Clusters | None = None,
+    weights: str | Weights | None = None,
     attributes: object = None,
     test: Literal["permutation", "t", "wilcoxon"] = "permutation",
     correction: Literal["holm", "max-t", "bonferroni", "bh", "none"] = "holm",
     level: float = 0.95,
     permutations: int | None = None,
     seed: int = 0,
-    threads: int | None = None,
-    **settings: object,
+    policy: Policy | str | None = None,
+    convention: Convention | str | None = None,
+    history: HistoryLike | None = None,
+    items: object = None,
+    catalogue: object = None,
+    **options: Unpack[ReadingOptions],
 ) -> Leaderboard:
     """Rank any number of runs by one or more measures, in one table.
 
@@ -67,10 +85,12 @@ def leaderboard(
     equally good.
 
     Args:
-        judgments: The judgments, as in `evaluate`; or the result of `evaluate` for several runs, in
-            place of judgments and runs: `leaderboard(evaluations)`.
-        runs: A mapping of names to runs, each as in `evaluate`; a list of paths; or one run, a
-            folder, or a pattern such as `"runs/*.run"`, of which each file is a run.
+        judgments: The judgments, as in `evaluate`; or what `compare` takes in place of judgments
+            and runs: a table of several runs, or a mapping of names to `Rankings` or to results of
+            `evaluate`.
+        runs: A mapping of names to runs, each as in `evaluate`; a list of paths; one run, a folder,
+            or a pattern such as `"runs/*.run"`, of which each file is a run; or the column of a
+            table that names the run of each row.
         measures: One or more measures, or their names (default: nDCG@10, AP and RR, or all of the
             results).
         sort: The measure to sort and group by (default: the first). If lower values are better, the
@@ -78,9 +98,11 @@ def leaderboard(
         top: How many runs to show (default: all). Baselines are always shown. Ranks, groups and
             tests are those of all runs.
         baseline: The name of the run that the others are tested against, or of up to four.
+        scores: The columns of scores of a table, each of which is a run.
         names: Short names of the runs, in order.
         cluster: What queries depend within, as in `compare`.
-        attributes: A table with the column of `cluster`, as in `compare`.
+        weights: The weight of each query, as in `compare`.
+        attributes: As in `compare`.
         test: As in `compare`.
         correction: How p-values are corrected: those of groups for all pairs of runs, and those of
             baselines for all their pairs and measures.
@@ -88,9 +110,12 @@ def leaderboard(
         permutations: The number of random permutations (default: 99,999, or as many as it takes for
             corrected p-values of so many pairs to become significant).
         seed: The random seed of the test.
-        threads: The number of threads (default: all cores).
-        **settings: The other arguments of `evaluate`, such as `policy`, `convention`, `items` and
-            `progress`, but not `weights` and `interval`.
+        policy: As in `evaluate`.
+        convention: As in `evaluate`.
+        history: As in `evaluate`, for measures of recommended items.
+        items: As in `evaluate`.
+        catalogue: As in `evaluate`.
+        **options: How the inputs are read, as in `evaluate`.
 
     Returns:
         The table, which prints itself, and exports to data frames, JSON, CSV, HTML, Markdown and
@@ -111,17 +136,50 @@ def leaderboard(
         >>> [(entry.rank, entry.run, entry.group) for entry in board]
         [(1, 'new', 'A'), (2, 'old', 'B'), (3, 'bm25', 'C')]
     """
+    reading, others = Reading.take(options)
+    if others:
+        raise refuse_argument("leaderboard", min(others), OPTIONS)
+    _check_top(top)
     choices = Choices(
         test=test,
         correction=correction,
         interval=Interval(level, seed=seed),
         permutations=permutations,
-        threads=threads,
+        threads=reading.threads,
     )
-    _check_top(top)
-    evaluations, wanted = evaluate_runs(
-        judgments, runs, measures, settings, names=names, threads=threads
+    asked = Settings(
+        measures=(),
+        policy=policy,
+        convention=convention,
+        cluster=cluster,
+        weights=weights,
+        attributes=attributes,
     )
+    of_items = {"history": history, "items": items, "catalogue": catalogue}
+    wanted: object = None
+    if holds(judgments, Evaluation):
+        what = "results of evaluate, which have their values already"
+        unused = {**of_items, "policy": policy, "convention": convention, "scores": scores}
+        refuse_unused(unused, what)
+        refuse_reading(options, what)
+        evaluations, wanted = dict(judgments), runs if measures is None else measures
+        axis = Axis.read(find_common(evaluations).query_texts, asked, reading)
+    elif isinstance(judgments, Evaluation):
+        raise UsageError(
+            "expected the results of several runs, found that of one",
+            hint="name it: leaderboard({'bm25': evaluation})",
+            code="bad_parameter",
+        )
+    else:
+        if measures is None and is_column(judgments, runs):
+            measures = DEFAULT_MEASURES
+        question = split_question(
+            "leaderboard", judgments, runs, measures, default=DEFAULT_MEASURES
+        )
+        evaluations, axis = _evaluate_runs(
+            question, asked, reading, scores=scores, of_items=of_items, options=options
+        )
+    evaluations = name_anew(evaluations, names)
     # Of runs with equal means, the leader of a group doesn't depend on the order of runs.
     evaluations = dict(sorted(evaluations.items()))
     first = next(iter(evaluations.values()))
@@ -130,15 +188,13 @@ def leaderboard(
     if sorted_by not in shown:
         shown = [sorted_by, *shown]
     baselines = [] if baseline is None else check_baselines(baseline, [*evaluations])
-    axis = Axis.read(first.query_texts, attributes, None, cluster, Reading.read())
     columns = [_read_column(measure, evaluations, axis) for measure in shown]
-    by_name = {column.measure.name: column for column in columns}
-    tester = _Tester([*evaluations], axis, choices)
-    key = by_name[sorted_by.name]
+    key = next(column for column in columns if column.measure == sorted_by)
+    run_names = [*evaluations]
     order = order_runs(key.means, sorted_by.better)
+    tester = _Tester(run_names, axis, choices)
     groups, of_groups = tester.group(key, order)
     of_baselines = tester.test_baselines(columns, baselines)
-    run_names = [*evaluations]
     ranks = _rank([key.means[at] for at in order])
     entries = tuple(
         Entry(
@@ -164,6 +220,44 @@ def leaderboard(
         warnings=tuple(_warn(columns, first)),
         notes=gather({name: each.notes for name, each in evaluations.items()}),
     )
+
+
+def _evaluate_runs(
+    question: tuple[Any, Any, Any],
+    asked: Settings,
+    reading: Reading,
+    *,
+    scores: Sequence[str] | None,
+    of_items: Mapping[str, Any],
+    options: ReadingOptions,
+) -> tuple[dict[str, Evaluation], Axis]:
+    """Evaluate all runs, and read the clusters and the weights of their queries."""
+    judged, given, wanted = question
+    if judged is None or is_column(judged, given):
+        asked = replace(asked, measures=wanted)
+        rankings = rank_all(
+            "leaderboard", judged, given, asked, reading, scores=scores, options=options
+        )
+        items = read_items_for(wanted, **of_items, reading=reading)
+        plain = replace(asked, cluster=None, weights=None, attributes=None, items=items)
+        first = next(iter(rankings.values()))
+        axis = Axis.read(first.query_texts, asked, reading, rankings=first)
+        of_runs = rankings.items()
+        return {name: evaluate_rankings(each, plain, reading) for name, each in of_runs}, axis
+    # Of runs in files, only the values are kept.
+    if isinstance(given, str | os.PathLike | File):
+        given = name_runs(given)
+    made: Evaluations | Evaluation = evaluate(
+        judged,
+        given,
+        wanted,
+        policy=asked.policy,
+        convention=asked.convention,
+        **of_items,
+        **options,
+    )
+    evaluations = dict(made) if isinstance(made, Evaluations) else {"run": made}
+    return evaluations, Axis.read(find_common(evaluations).query_texts, asked, reading)
 
 
 def _check_top(top: object) -> None:
@@ -192,41 +286,38 @@ class Column:
         means: The mean of each run.
         values: The values of queries; `None` if the measure isn't a mean over queries.
         count: The number of queries in the means, if all runs have the same.
-        left_out: The number of queries that some run has no value for.
     """
 
     measure: Measure
     means: Sequence[float]
     values: MeasureValues | None
     count: int | None
-    left_out: int = 0
 
 
 def _read_column(measure: Measure, evaluations: Mapping[str, Evaluation], axis: Axis) -> Column:
     """Return the means over the queries that all runs have a value for, which are tested, too."""
     first = next(iter(evaluations.values()))
     if measure.row.level == "run" or measure.row.mean != "mean" or first.policy.aggregate != "mean":
+        if axis.weights is not None:
+            raise UsageError(
+                f"{measure} has no weighted value: it is not a mean over queries",
+                hint="remove the measure, or weights",
+                code="bad_weights",
+            )
         return Column(
             measure=measure,
             means=[each[measure] for each in evaluations.values()],
             values=None,
             count=None,
         )
-    stacked = MeasureValues.stack(
-        measure, [each.per_query(measure) for each in evaluations.values()], axis.order
-    )
-    is_there = np.asarray(~np.isnan(stacked.values).any(axis=0))
-    count = int(is_there.sum())
-    means = [
-        math.fsum(row[is_there].tolist()) / count if count else math.nan for row in stacked.values
-    ]
-    return Column(
-        measure=measure,
-        means=means,
-        values=stacked if count else None,
-        count=count,
-        left_out=len(is_there) - count,
-    )
+    columns = [each.per_query(measure) for each in evaluations.values()]
+    stacked = MeasureValues.stack(measure, columns, axis.order)
+    try:
+        [cases] = choose_cases(stacked, None, axis.clusters, axis.weights)
+    except EmptyError:
+        return Column(measure=measure, means=[math.nan] * len(columns), values=None, count=0)
+    means = [cases.average(row) for row in cases.values]
+    return Column(measure=measure, means=means, values=stacked, count=len(cases.chosen))
 
 
 def _rank(values: Sequence[float]) -> list[int | None]:
@@ -250,7 +341,9 @@ class _Tester:
     axis: Axis
     choices: Choices
 
-    def group(self, key: Column, order: Sequence[int]) -> tuple[dict[int, str], TestedPairs | None]:
+    def group(
+        self, key: Column, order: Sequence[int]
+    ) -> tuple[dict[int, str], ComparedPairs | None]:
         """Return the group of each run by the measure that runs are sorted by."""
         known = [at for at in order if not math.isnan(key.means[at])]
         if key.values is None or key.measure.better == "neither" or len(known) < 2:
@@ -259,7 +352,7 @@ class _Tester:
         tested = self._test([key], [(known[other], known[one]) for one, other in pairs])
         better = {
             (each.better, each.run if each.better == each.baseline else each.baseline)
-            for each in tested.tests
+            for each in tested.comparisons
             if each.better is not None
         }
         left = [*known]
@@ -268,17 +361,19 @@ class _Tester:
         while left:
             leader = self.runs[left[0]]
             members = [at for at in left if (leader, self.runs[at]) not in better]
-            groups.update(dict.fromkeys(members, _name_group(len(leaders))))
+            groups.update(dict.fromkeys(members, leader))
             leaders.append(leader)
             left = [at for at in left if at not in groups]
-        kept = tuple(
-            each for each in tested.tests if each.run in leaders or each.baseline in leaders
-        )
-        return groups, TestedPairs(kept, tested.settings, tested.warnings)
+        letters = name_letters(leaders)
+        groups = {at: letters[leader].upper() for at, leader in groups.items()}
+        of_leaders = [
+            each for each in tested.comparisons if each.run in leaders or each.baseline in leaders
+        ]
+        return groups, replace(tested, comparisons=tuple(of_leaders))
 
     def test_baselines(
         self, columns: Sequence[Column], baselines: Sequence[str]
-    ) -> TestedPairs | None:
+    ) -> ComparedPairs | None:
         """Test all runs against each baseline, by each measure with a mean over queries."""
         places = [self.runs.index(name) for name in baselines]
         pairs = [
@@ -292,47 +387,35 @@ class _Tester:
         ]
         return self._test(kept, pairs) if kept and pairs else None
 
-    def _test(self, columns: Sequence[Column], pairs: Sequence[tuple[int, int]]) -> TestedPairs:
-        choices, clusters = self.choices, self.axis.clusters
-        values = [each.values for each in columns if each.values is not None]
-        cases = [choose_cases(each, None, clusters)[0] for each in values]
-        count = len(cases) * len(pairs)
+    def _test(self, columns: Sequence[Column], pairs: Sequence[tuple[int, int]]) -> ComparedPairs:
+        choices, count = self.choices, len(columns) * len(pairs)
         if choices.permutations is None:
             permutations = _choose_permutations(count, len(self.runs), choices)
             choices = replace(choices, permutations=permutations)
-        tested = find_p_values(cases, pairs, choices)
-        tests = []
-        every = ((case, pair) for case in cases for pair in pairs)
-        for at, (case, (baseline, run)) in enumerate(every):
-            difference = average(find_differences(case, baseline, run))
-            gain = find_gain(difference, case.measure.direction)
-            is_better = tested.p_corrected[at] < choices.alpha and gain != 0
-            tests.append(
-                RunTest(
-                    measure=case.measure.name,
-                    baseline=self.runs[baseline],
-                    run=self.runs[run],
-                    difference=difference,
-                    p=float(tested.p[at]),
-                    p_corrected=float(tested.p_corrected[at]),
-                    better=self.runs[run if gain > 0 else baseline] if is_better else None,
-                )
-            )
-        warnings = list(tested.tested.warnings)
-        untested = sum(math.isnan(each.p) and each.difference != 0 for each in tests)
+        tested = compare_values(
+            [each.values for each in columns if each.values is not None],
+            runs=self.runs,
+            pairs=pairs,
+            choices=choices,
+            clusters=self.axis.clusters,
+            weights=self.axis.weights,
+            has_intervals=False,
+        )
+        warnings = list(tested.warnings)
+        untested = sum(math.isnan(each.p) and each.difference != 0 for each in tested.comparisons)
         if untested:
             warnings.append(
                 f"the data of {untested:,} of {count:,} pairs don't allow this test, because all "
                 "differences are equal or too few; they count as not significant"
             )
-        smallest = float(tested.smallest_p.min()) if len(tested.smallest_p) else 0.0
+        smallest = min(each.smallest_p for each in tested.comparisons)
         if choices.correction == "holm" and smallest * count >= choices.alpha:
+            pairs_said = "1 pair" if count == 1 else f"{count:,} pairs"
             warnings.append(
-                f"no difference can be significant after correction for {count:,} pairs: the "
-                f"smallest p-value that the data allow is {smallest:.2g}"
+                f"no difference can be significant after correction for {pairs_said}: the smallest "
+                f"p-value that the data allow is {smallest:.2g}"
             )
-        settings = describe_settings(tested, choices, clusters)
-        return TestedPairs(tuple(tests), settings, tuple(warnings))
+        return replace(tested, warnings=tuple(warnings))
 
 
 def _choose_permutations(count: int, runs: int, choices: Choices) -> int | None:
@@ -342,15 +425,6 @@ def _choose_permutations(count: int, runs: int, choices: Choices) -> int | None:
     needed = math.ceil(2 * count / round(1 - choices.interval.level, 12))
     is_quick = needed * (12 * runs + count) <= MOST_WORK and needed <= MOST_PERMUTATIONS
     return needed if needed > USUAL_PERMUTATIONS and is_quick else None
-
-
-def _name_group(number: int) -> str:
-    """Return A, B, …, Z, AA, AB, …."""
-    text = ""
-    while number >= 0:
-        text = chr(ord("A") + number % 26) + text
-        number = number // 26 - 1
-    return text
 
 
 def _warn(columns: Sequence[Column], first: Evaluation) -> list[str]:
@@ -369,10 +443,5 @@ def _warn(columns: Sequence[Column], first: Evaluation) -> list[str]:
         how = first.policy.aggregate
         why = f"with aggregate={how}" if how != "mean" else "whose summary is no mean over queries"
         sentences.append(f"Not tested: {', '.join(others)}, {why}.")
-    sentences += [
-        f"Queries left out of {each.measure.name}, because a run has no value for them: "
-        f"{each.left_out:,}."
-        for each in columns
-        if each.left_out
-    ]
+    sentences += say_left_out([each.values for each in columns if each.values is not None])
     return sentences

@@ -14,7 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from rankscope._compare.leaderboard.result import Entry, Leaderboard, TestedPairs
+    from rankscope._compare.leaderboard.result import Entry, Leaderboard
+    from rankscope._compare.result import ComparedPairs
     from rankscope.output.layout.description import Grid, Paper
     from rankscope.output.layout.means import Leading
 
@@ -42,7 +43,7 @@ def write_short(board: Leaderboard) -> Layout:
         corrected = f", {CORRECTIONS[settings.correction]} over {counts} comparisons"
         if max(each.settings.comparisons for each in tested) == 1:
             corrected = ""
-        test = TESTS[settings.test].partition(" (")[0]
+        test = TESTS[settings.test]
         how = f"{test[:1].upper()}{test[1:]}, p < {settings.alpha:g}{corrected}. "
     shown = "" if board.top is None else f"{len(board)} of {len(board.entries)} runs. "
     grave = list_grave(whole.small_print)
@@ -51,7 +52,7 @@ def write_short(board: Leaderboard) -> Layout:
     return replace(whole, small_print=(*lines, *grave, f"{shown}{how}{rest}"))
 
 
-def _summarise(tested: TestedPairs, groups: set[str]) -> str:
+def _summarise(tested: ComparedPairs, groups: set[str]) -> str:
     """Return what the groups say, in one sentence."""
     if len(groups) > 1:
         return (
@@ -71,7 +72,7 @@ def _list_columns(
     board: Leaderboard, entries: Sequence[Entry]
 ) -> tuple[Leading, list[MeasureColumn]]:
     """Return the columns before those of measures, and these."""
-    tests = () if board.against is None else board.against.tests
+    tests = () if board.against is None else board.against.comparisons
     leading: list[tuple[str, Sequence[str], bool]] = [
         ("rank", ["–" if each.rank is None else f"{each.rank}" for each in entries], False),
         ("run", [each.run for each in entries], True),
@@ -120,9 +121,9 @@ def _explain(board: Leaderboard, name: Callable[[str], str] = str) -> Iterator[s
     yield from board.warnings
 
 
-def _describe_tested(what: str, tested: TestedPairs, over: str) -> Iterator[str]:
-    for sentence in describe_tests(tested.settings):
-        yield f"{what}: {sentence.removeprefix('Test: ').removesuffix('.')} ({over})."
+def _describe_tested(what: str, tested: ComparedPairs, over: str) -> Iterator[str]:
+    test = describe_tests(tested.settings).removeprefix("Test: ").removesuffix(".")
+    yield f"{what}: {test} ({over})."
     yield from map(finish, tested.warnings)
 
 

@@ -7,7 +7,7 @@ from rankscope._evaluate.evaluation import find_name
 from rankscope.errors import UsageError
 from rankscope.names import find_closest
 from rankscope.output.diagnostics import count_codes
-from rankscope.output.documents import Documented, write_csv
+from rankscope.output.documents import Documented
 from rankscope.output.exports import Tabular, name_columns
 from rankscope.output.layout.text import write_wide
 from rankscope.output.layout.writers import Written, write
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from rankscope._compare.result import Settings
+    from rankscope._compare.result import ComparedPairs
     from rankscope.drawing.palette import ThemeName
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
@@ -45,46 +45,6 @@ class Entry:
     run: str
     group: str
     values: Mapping[str, float]
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class RunTest:
-    """A test whether a run differs from another by a measure.
-
-    Args:
-        measure: The name of the measure.
-        baseline: The other run.
-        run: The run.
-        difference: The mean of the run minus that of the other.
-        p: The two-sided p-value; NaN if the data don't allow a test.
-        p_corrected: The corrected p-value.
-        better: The run that is significantly better, or `None`.
-    """
-
-    measure: str
-    baseline: str
-    run: str
-    difference: float
-    p: float
-    p_corrected: float
-    better: str | None
-
-
-@record(frozen=True, slots=True)
-class TestedPairs:
-    """Tests that are corrected together.
-
-    Args:
-        tests: The tests that something follows from.
-        settings: The test, the correction and the level.
-        warnings: What the test can't say about these data.
-    """
-
-    tests: tuple[RunTest, ...]
-    settings: Settings
-    warnings: tuple[str, ...] = ()
-
-    __test__ = False  # not a class of tests, for pytest
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -130,8 +90,8 @@ class Leaderboard(Written, Documented, Tabular):
     entries: tuple[Entry, ...]
     top: int | None
     baselines: tuple[str, ...]
-    groups: TestedPairs | None
-    against: TestedPairs | None
+    groups: ComparedPairs | None
+    against: ComparedPairs | None
     queries: Mapping[str, int]
     policy: Policy
     warnings: tuple[str, ...] = ()
@@ -165,7 +125,7 @@ class Leaderboard(Written, Documented, Tabular):
         rows = [
             (purpose, each)
             for purpose, tested in (("group", self.groups), ("baseline", self.against))
-            for each in (() if tested is None else tested.tests)
+            for each in (() if tested is None else tested.comparisons)
         ]
         columns = {name: [getattr(each, name) for _, each in rows] for name in FIELDS}
         return Table({"purpose": [purpose for purpose, _ in rows], **columns})
@@ -220,10 +180,6 @@ class Leaderboard(Written, Documented, Tabular):
             "diagnostics": self.diagnostics,
         }
 
-    def to_csv(self) -> str:
-        """Return the table as CSV, with a ' before text that a spreadsheet would run."""
-        return write_csv([self.table.names, *self.table.rows()])
-
     def to_html(self) -> str:
         """Return the table as HTML that can be sorted by each measure, without scripts."""
         from rankscope._compare.leaderboard.html import write_html  # noqa: PLC0415 - loads late
@@ -238,15 +194,15 @@ class Leaderboard(Written, Documented, Tabular):
             theme: `light` or `dark` background.
 
         Returns:
-            The axes of Matplotlib, which notebooks show, and which
-            `rankscope.plots.matplotlib.save` writes to a file.
+            The axes of Matplotlib, which notebooks show, and which `rankscope.plots.save` writes to
+            a file.
 
         Raises:
             UsageError: The leaderboard doesn't have the measure, or Matplotlib isn't installed.
         """
-        from rankscope._compare.leaderboard.chart import Standings, draw_standings  # noqa: PLC0415 - loads late
+        from rankscope._compare.leaderboard.chart import draw_leaderboard  # noqa: PLC0415 - loads late
 
-        return draw_standings(Standings.of(self, measure), theme=theme)
+        return draw_leaderboard(self, measure, theme=theme)
 
     def _tabulate(self) -> Mapping[str, ColumnValues]:
         shown = self.shown
@@ -302,10 +258,11 @@ class Leaderboard(Written, Documented, Tabular):
         return write_result(write(write_short(self), "html"))
 
 
-FIELDS: tuple[str, ...] = RunTest.__match_args__
+FIELDS = ("measure", "baseline", "run", "difference", "p", "p_corrected", "better")
+"""The columns of the table of tests."""
 
 
-def _describe_tests(tested: TestedPairs | None) -> dict[str, object] | None:
+def _describe_tests(tested: ComparedPairs | None) -> dict[str, object] | None:
     """Return tests and how they were made, as dicts and lists."""
     if tested is None:
         return None
@@ -319,6 +276,6 @@ def _describe_tests(tested: TestedPairs | None) -> dict[str, object] | None:
         "seed": settings.seed,
         "cluster": settings.clusters or None,
         "comparisons": settings.comparisons,
-        "tests": [{name: getattr(each, name) for name in FIELDS} for each in tested.tests],
+        "tests": [{name: getattr(each, name) for name in FIELDS} for each in tested.comparisons],
         "warnings": list(tested.warnings),
     }

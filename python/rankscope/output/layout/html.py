@@ -24,7 +24,12 @@ def write(layout: Layout) -> str:
 
 def _write_lines(lines: Iterable[str], size: str = "") -> str:
     style = f"{size}max-width:60em;overflow-wrap:anywhere"
-    return "".join(f"<div style='{style}'>{escape(line)}</div>" for line in lines)
+    return "".join(f"<div style='{style}'>{mark_line(line)}</div>" for line in lines)
+
+
+def mark_line(line: str) -> str:
+    """Return a sentence in which names keep the direction of their text to themselves."""
+    return escape(line).replace("\u2068", "<bdi>").replace("\u2069", "</bdi>")
 
 
 def _write_grid(grid: Grid) -> str:

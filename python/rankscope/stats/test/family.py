@@ -54,8 +54,8 @@ class Family:
 
     @property
     def is_clustered(self) -> bool:
-        """Whether a unit has more than one query."""
-        return bool((self.sizes > 1).any())
+        """Whether a unit has several queries, or a weight."""
+        return bool(((self.sizes != 0) & (self.sizes != 1)).any())
 
     def kept(self) -> tuple[NDArray[np.int64], Numbers, Numbers]:
         """Return the units of the slice, their values, and their sizes."""
@@ -74,9 +74,9 @@ class Family:
 
 
 def sum_by_cluster(
-    values: Numbers, clusters: NDArray[np.int64], count: int
+    values: Numbers, clusters: NDArray[np.int64], count: int, weights: Numbers | None = None
 ) -> tuple[Numbers, Numbers]:
-    """Sum the values of queries by cluster, for a `Family`.
+    """Sum the values of queries, times their weights, by cluster, for a `Family`.
 
     Examples:
         >>> import numpy as np
@@ -87,6 +87,7 @@ def sum_by_cluster(
     """
     is_there = ~np.isnan(values).any(axis=0)
     codes = clusters[is_there]
-    sums = [np.bincount(codes, weights=row[is_there], minlength=count) for row in values]
-    sizes = np.bincount(codes, minlength=count).astype(np.float64)
+    own = np.ones(len(codes)) if weights is None else weights[is_there]
+    sums = [np.bincount(codes, weights=row[is_there] * own, minlength=count) for row in values]
+    sizes = np.bincount(codes, weights=own, minlength=count).astype(np.float64)
     return np.array(sums, dtype=np.float64).reshape(len(values), count), sizes

@@ -54,8 +54,8 @@ def test_pairs(
     sampling = _read_sampling(drawn)
     if test == "wilcoxon" and any(family.is_clustered for family in families):
         raise UsageError(
-            f"the {NAMES[test]} needs independent queries, found clusters with several queries",
-            hint='use test="permutation" or test="t", which support clusters',
+            f"the {NAMES[test]} needs independent queries of one weight, found clusters or weights",
+            hint='use test="permutation" or test="t", which support both',
             code="clustered_test",
         )
     if test == "permutation":
