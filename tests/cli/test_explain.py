@@ -399,7 +399,7 @@ def test_the_queries_that_effects_need_are_printed(two_runs):
     lines = done.stdout.decode().splitlines()
     assert lines[0] == "RR"
     assert lines[2] == f"standard deviation of the differences: {DEVIATION:.4f}"
-    assert lines[3].startswith("3 queries detect a difference of ")
+    assert lines[3] == "3 queries detect no difference that there can be"
     assert lines[4:] == [
         f"a difference of 0.1 needs {needed[0]} queries",
         f"a difference of 0.3 needs {needed[1]} queries",
@@ -409,7 +409,7 @@ def test_the_queries_that_effects_need_are_printed(two_runs):
 def test_json_has_every_number(two_runs):
     done = run("power", *two_runs, "-m", "RR", "--effect", "0.3", "--unpaired", "--json")
     found = json.loads(done.stdout)
-    expected = rs.power([1, 0.5, 1], [1, 1, 0.5], effect=0.3, paired=False)
+    expected = rs.power([1, 0.5, 1], [1, 1, 0.5], effect=0.3, paired=False, largest=1)
     assert found == {"measure": "RR", **expected.to_dict()}
     assert found["paired"] is False
 
@@ -426,6 +426,9 @@ def test_values_and_their_standard_deviation_give_the_same():
     # Sums are rounded in the order of the values, from the lowest to the highest.
     deviation = float(np.sort(other - one).std(ddof=1))
     assert by_values == rs.power(standard_deviation=deviation, n=40, effect=0.1)
+    size = by_values.minimum_detectable
+    for largest, detected in ((np.nextafter(size, 0), None), (size, size), (1, size)):
+        assert rs.power(one, other, largest=largest).minimum_detectable == detected
     deviations = (float(np.sort(one).std(ddof=1)), float(np.sort(other).std(ddof=1)))
     unpaired = rs.power(one, other[:30], paired=False)
     assert unpaired.n == 30

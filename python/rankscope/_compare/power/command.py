@@ -81,6 +81,7 @@ def run(options: Namespace) -> int:
     print_notes(notes)
     [measure] = evaluations["a"].measures
     one, other = (each.per_query(measure) for each in evaluations.values())
+    low, high = measure.row.value_range
     found = rs.power(
         one,
         other,
@@ -88,6 +89,7 @@ def run(options: Namespace) -> int:
         level=options.level,
         power=options.power,
         paired=not options.unpaired,
+        largest=high - low,
     )
     if options.json:
         print_json({"measure": measure.name, **found.to_dict()})

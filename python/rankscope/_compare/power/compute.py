@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.names import quote
@@ -27,7 +29,7 @@ class Power(Printed):
         level: The significance level of the two-sided test.
         power: The probability of detecting an effect.
         minimum_detectable: The smallest difference that the test detects with this power at `n`
-            queries; `None` if `n` is unknown.
+            queries; `None` if `n` is unknown, or if no difference that there can be is detected.
         queries_needed: By effect, the smallest number of queries with which the test detects it, of
             each sample if unpaired.
     """
@@ -63,10 +65,12 @@ class Power(Printed):
             f"{kind} t test, two-sided, level {self.level:g}, power {self.power:g}",
             f"standard deviation {of}: {deviations}",
         ]
-        if self.n is not None and self.minimum_detectable is not None:
-            lines.append(
-                f"{self.n:,} queries{each} detect a difference of {self.minimum_detectable:.4f}"
+        if self.n is not None:
+            size = self.minimum_detectable
+            what = (
+                "no difference that there can be" if size is None else f"a difference of {size:.4f}"
             )
+            lines.append(f"{self.n:,} queries{each} detect {what}")
         lines += [
             f"a difference of {effect:g} needs {count:,} queries{each}"
             for effect, count in self.queries_needed.items()
@@ -86,6 +90,7 @@ def power(
     level: float = 0.05,
     power: float = 0.8,
     paired: bool = True,
+    largest: float = math.inf,
 ) -> Power:
     """Find which difference a comparison can detect, and how many queries an effect needs.
 
@@ -103,6 +108,7 @@ def power(
         level: The significance level, between 0 and 1.
         power: The probability of detecting the difference, above `level` and below 1.
         paired: Whether both systems answer the same queries.
+        largest: The largest difference that there can be, such as 1 for nDCG.
 
     Returns:
         The smallest difference that the test detects with the queries at hand, and the number of
@@ -146,6 +152,7 @@ def power(
     detectable = None
     if n is not None:
         detectable = planned.minimum_detectable(deviations, n, level=level, power=power)
+        detectable = detectable if detectable <= largest else None
     needed = {
         each: planned.queries_needed(each, deviations, level=level, power=power) for each in effects
     }
