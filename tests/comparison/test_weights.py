@@ -92,3 +92,20 @@ def test_weights_need_means_over_queries():
         rs.leaderboard(qrels, runs, ["RR", "Coverage@2"], weights=weights, catalogue=["a", "b"])
     with pytest.raises(rs.UsageError, match="independent queries of one weight"):
         rs.compare(qrels, runs, "RR", weights=weights, test="wilcoxon")
+
+
+def test_weighted_results_are_not_compared_without_weights():
+    qrels, runs, weights = make_runs()
+    evaluations = rs.evaluate(qrels, runs, "RR", weights=weights)
+    for compare_results in (rs.compare, rs.leaderboard):
+        with pytest.raises(rs.UsageError, match="pass weights here"):
+            compare_results(evaluations)
+    compared = rs.compare(evaluations, weights=weights)
+    assert compared.means["x"]["RR"] == pytest.approx(evaluations["x"]["RR"])
+
+
+def test_ranges_are_not_given_for_other_means_than_the_weighted_ones():
+    qrels, runs, weights = make_runs()
+    assert rs.compare(qrels, runs, "RR", weights=weights)["RR", "y"].unjudged is None
+    with pytest.raises(rs.UsageError, match="not computed with weights"):
+        rs.compare(qrels, runs, "RR", weights=weights, bounds=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 from rankscope._compare.cases import MeasureValues
@@ -63,6 +64,10 @@ if TYPE_CHECKING:
 
     class Options(Testing, ReadingOptions, total=False):
         """How the inputs of a comparison are read, and differences are tested."""
+
+
+ROUNDING = 1e-9
+"""A mean differs from that of its values by less, except for weights."""
 
 
 def compare(
@@ -220,6 +225,8 @@ def compare(
         evaluations = name_anew(dict(judgments), names)
         axis = Axis.read(find_common(evaluations).query_texts, asked, reading)
         chosen = None if wanted is None else read_measures(wanted)[0]
+        if weights is None:
+            refuse_weighted(evaluations)
         return _compare(evaluations, axis, testing, reading, chosen)
     judged, given, wanted = split_question("compare", judgments, runs, measures)
     of_measures = read_items_for(wanted, **of_items, reading=reading)
@@ -257,6 +264,14 @@ def compare_rankings(
     renamed = {each.name: name for each, name in pairs}
     answered = np.all([np.diff(each.offsets) > 0 for each in rankings.values()], axis=0)
     made = _compare(evaluations, axis, testing, reading, renamed=renamed, answered=answered)
+    if axis.weights is not None:
+        if bounds:
+            raise UsageError(
+                "what unjudged documents and ties could change is not computed with weights",
+                hint="remove bounds or weights",
+                code="bad_parameter",
+            )
+        return made
     evaluated = next(iter(evaluations.values()))
     return add_ranges(made, rankings, evaluated, reading.threads, bounds=bounds, is_shown=is_shown)
 
@@ -272,6 +287,24 @@ def find_common(evaluations: Mapping[str, Evaluation]) -> Evaluation:
                 code="bad_parameter",
             )
     return first
+
+
+def refuse_weighted(evaluations: Mapping[str, Evaluation]) -> None:
+    """Refuse results whose means have weights, which the values of queries don't know."""
+    for name, each in evaluations.items():
+        if each.convention is not None or each.policy.aggregate != "mean":
+            continue
+        for measure in each.measures:
+            if measure.row.level == "run" or measure.row.mean != "mean":
+                continue
+            values = np.asarray(each.per_query(measure))
+            mean = float(np.nanmean(values)) if not np.isnan(values).all() else math.nan
+            if abs(mean - each[measure]) > ROUNDING * max(abs(mean), 1.0):
+                raise UsageError(
+                    f"the means of {name!r} have weights, which its values of queries don't have",
+                    hint="pass weights here, too",
+                    code="bad_weights",
+                )
 
 
 def name_anew(held: dict[str, Named], names: Sequence[str] | None) -> dict[str, Named]:

@@ -260,6 +260,7 @@ class Comparison(Written, Documented, Tabular):
                 "baseline": self.baseline,
                 "by": self.by or None,
                 "cluster": settings.clusters or None,
+                "weighted": settings.is_weighted,
                 "test": settings.test,
                 "correction": settings.correction,
                 "level": settings.level,

@@ -25,11 +25,6 @@ if TYPE_CHECKING:
     from rankscope.drawing.palette import ThemeName
     from rankscope.measures import Measure
 
-ROW = 0.24
-"""The height of a row, in inches."""
-PLOT = 4.6
-"""The width of what is right of the names, in inches."""
-
 
 def draw_leaderboard(
     board: Leaderboard,
@@ -65,7 +60,7 @@ def draw_leaderboard(
     names = fit_names([entry.run for entry in entries])
     values = [entry.values[name] for entry in entries]
     baselines = [entry.values[name] for entry in entries if entry.run in board.baselines]
-    size = (PLOT + measure_widest(names) + 1.0, 1.2 + ROW * len(names))
+    size = (5.6 + measure_widest(names), 1.2 + 0.24 * len(names))
     ax, colors = open_axes(ax, theme, size, grid="x")
     for value in baselines:
         ax.axvline(value, color=colors.quiet, linewidth=1, linestyle=DASHED, zorder=1)

@@ -92,7 +92,7 @@ def run(options: Namespace) -> int:
     if options.strict:
         refuse_diagnostics(board.notes)
     if options.plot is not None:
-        from rankscope.drawing.saving import save  # noqa: PLC0415 - loads Matplotlib
+        from rankscope.drawing.axes import save  # noqa: PLC0415 - loads Matplotlib
 
         save(board.plot(), options.plot)
     print(_write(options, board))

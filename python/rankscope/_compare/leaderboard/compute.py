@@ -6,7 +6,7 @@ import math
 import os
 
 from rankscope._compare.cases import MeasureValues, choose_cases
-from rankscope._compare.compute import find_common, name_anew
+from rankscope._compare.compute import find_common, name_anew, refuse_weighted
 from rankscope._compare.layout import check_baselines, name_letters
 from rankscope._compare.leaderboard.result import Entry, Leaderboard
 from rankscope._compare.pairs import compare_values, say_left_out
@@ -163,6 +163,8 @@ def leaderboard(
         refuse_unused(unused, what)
         refuse_reading(options, what)
         evaluations, wanted = dict(judgments), runs if measures is None else measures
+        if weights is None:
+            refuse_weighted(evaluations)
         axis = Axis.read(find_common(evaluations).query_texts, asked, reading)
     elif isinstance(judgments, Evaluation):
         raise UsageError(
