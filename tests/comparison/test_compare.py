@@ -214,7 +214,7 @@ def test_queries_without_a_value_in_some_run_are_left_out_and_counted():
         ({"margin": -1.0}, "margin above 0"),
         ({"permutations": 5}, "permutations"),
         ({"by": "country"}, "attributes="),
-        ({"policy": "aggregate=median"}, "only means"),
+        ({"policy": "aggregate=median"}, "expected aggregate=mean"),
         ({"names": ["a", "a", "b"]}, "3 different names"),
         ({"correction": "max-t", "test": "t"}, "permutation"),
     ],

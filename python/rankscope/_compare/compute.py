@@ -6,6 +6,7 @@ import math
 from functools import partial
 
 from rankscope._compare.cases import MeasureValues
+from rankscope._compare.layout import check_baselines
 from rankscope._compare.pairs import compare_values, list_pairs, say_left_out
 from rankscope._compare.promise import Choices
 from rankscope._compare.query_axis import Axis
@@ -14,14 +15,13 @@ from rankscope._compare.result import Comparison
 from rankscope._evaluate.evaluation import Evaluation
 from rankscope._evaluate.question import holds, refuse_reading, refuse_unused, split_question
 from rankscope._evaluate.ranked_runs import rank_all
-from rankscope._evaluate.refusals import refuse_run_measure
+from rankscope._evaluate.refusals import check_averaged, refuse_run_measure
 from rankscope._evaluate.settings import Settings
 from rankscope._inputs.needs import read_items_for
 from rankscope.deferred import np
-from rankscope.errors import PolicyError, UsageError
+from rankscope.errors import UsageError
 from rankscope.hints import refuse_argument
 from rankscope.measures.reading import read_measures
-from rankscope.names import find_closest
 from rankscope.output.diagnostics import gather
 from rankscope.output.progress import follow, tick
 from rankscope.records import replace
@@ -333,20 +333,9 @@ def _compare(
     """Compare the values of the queries of evaluated runs."""
     first = find_common(evaluations)
     measures = measures or first.measures
-    if first.policy.aggregate != "mean":
-        raise PolicyError(
-            f"only means can be compared, found aggregate={first.policy.aggregate}",
-            hint="remove aggregate from the policy",
-            code="aggregate_unavailable",
-        )
     for measure in measures:
         refuse_run_measure(measure, "be compared")
-        if measure.row.mean != "mean":
-            raise UsageError(
-                f"{measure} can't be compared: its summary is not a mean over queries",
-                hint="compare a measure with a mean, such as nDCG@10 or AP",
-                code="bad_parameter",
-            )
+        check_averaged(measure, first.policy)
     values = [
         MeasureValues.stack(
             measure, [each.per_query(measure) for each in evaluations.values()], axis.order
@@ -388,7 +377,7 @@ def compare_columns(
     interval = _seed(interval, testing.get("seed"))
     choices = Choices(**given | {"interval": interval, "threads": reading.threads})
     baseline = testing.get("baseline")
-    place = None if baseline is None else _find_baseline(baseline, runs)
+    place = None if baseline is None else runs.index(*check_baselines(baseline, runs))
     with tick("testing differences", is_shown=reading.progress is True) as check:
         compare = partial(
             compare_values,
@@ -460,14 +449,3 @@ def _seed(interval: Interval, seed: int | None) -> Interval:
             code="bad_parameter",
         )
     return replace(interval, seed=seed)
-
-
-def _find_baseline(name: str, runs: Sequence[str]) -> int:
-    if name in runs:
-        return runs.index(name)
-    closest = find_closest(name, runs)
-    raise UsageError(
-        f"there is no run {name!r} to be the baseline",
-        hint=f"did you mean {closest!r}?" if closest else f"the runs are {', '.join(runs)}",
-        code="bad_parameter",
-    )

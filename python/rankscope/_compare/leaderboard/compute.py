@@ -22,12 +22,11 @@ from rankscope._evaluate.settings import Settings
 from rankscope._inputs.needs import read_items_for
 from rankscope.errors import EmptyError, UsageError
 from rankscope.file import File
-from rankscope.hints import refuse_argument
 from rankscope.output.diagnostics import gather
 from rankscope.output.layout.means import order_runs
 from rankscope.records import record, replace
 from rankscope.settings.interval import Interval
-from rankscope.settings.reading import OPTIONS, Reading
+from rankscope.settings.reading import Reading
 from rankscope.stats.test.paired import MOST_PERMUTATIONS
 
 TYPE_CHECKING = False
@@ -136,9 +135,7 @@ def leaderboard(
         >>> [(entry.rank, entry.run, entry.group) for entry in board]
         [(1, 'new', 'A'), (2, 'old', 'B'), (3, 'bm25', 'C')]
     """
-    reading, others = Reading.take(options)
-    if others:
-        raise refuse_argument("leaderboard", min(others), OPTIONS)
+    reading = Reading.of("leaderboard", options)
     _check_top(top)
     choices = Choices(
         test=test,
