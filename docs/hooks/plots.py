@@ -1,7 +1,7 @@
-"""Draw the plots of pages: `<!-- plot: draw_discounts(shown) The alternative text. -->`.
+"""Draw the plots of pages: `<!-- plot: draw_forest(comparison, "AP") The alternative text. -->`.
 
-The Python code of the page is executed up to this line, and the variable `shown` is drawn on a
-light and on a dark background. The page shows the one that fits its color scheme.
+The Python code of the page is executed up to this line, and the plot is drawn on a light and on a
+dark background. The page shows the one that fits its color scheme.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import re
 import runpy
 import tempfile
 from contextlib import chdir
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankscope.plots import matplotlib as drawing
+from rankscope import plots
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -23,15 +24,15 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 PLACE = re.compile(
-    r"^<!-- plot: (?P<function>\w+)\((?P<data>\w+)\) (?P<about>[^>]+) -->$", re.MULTILINE
+    r"^<!-- plot: (?P<function>\w+)\((?P<arguments>[^)]+)\) (?P<about>[^>]+) -->$", re.MULTILINE
 )
 THEMES = ("light", "dark")
 BLOCKS = runpy.run_path(str(Path(__file__).with_name("blocks.py")))
 
 
-def address(page: str, data: str, theme: str) -> str:
-    """Return the path of a plot, relative to its page."""
-    return f"plots/{Path(page).stem}-{data}-{theme}.svg"
+def address(page: str, number: int, theme: str) -> str:
+    """Return the path of a plot."""
+    return f"plots/{Path(page).stem}-{number}-{theme}.svg"
 
 
 def draw_plots(page: str, text: str) -> dict[str, str]:
@@ -40,12 +41,13 @@ def draw_plots(page: str, text: str) -> dict[str, str]:
     names: dict[str, object] = {"__name__": "__page__"}
     start = 0
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        for place in PLACE.finditer(text):
+        for number, place in enumerate(PLACE.finditer(text), start=1):
             run_blocks(text[start : place.start()], names)
             start = place.end()
             for theme in THEMES:
-                ax = getattr(drawing, place["function"])(names[place["data"]], theme=theme)
-                drawn[address(page, place["data"], theme)] = drawing.to_svg(ax)
+                call = f"{place['function']}({place['arguments']}, theme={theme!r})"
+                ax = eval(call, vars(plots) | names)  # noqa: S307 - our own pages
+                drawn[address(page, number, theme)] = plots.to_svg(ax)
     return drawn
 
 
@@ -74,12 +76,13 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - MkDocs passes them by name
     """Replace the comments with the plots."""
     uri = page.file.src_uri
+    numbers = count(1)
 
     def show(place: re.Match[str]) -> str:
-        paths = (address(uri, place["data"], theme) for theme in THEMES)
-        shown = zip(paths, THEMES, strict=True)
+        number = next(numbers)
         return "\n".join(
-            f"![{place['about']}]({relative(path, uri)}#only-{theme})" for path, theme in shown
+            f"![{place['about']}]({relative(address(uri, number, theme), uri)}#only-{theme})"
+            for theme in THEMES
         )
 
     return PLACE.sub(show, markdown)

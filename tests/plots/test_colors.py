@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import re
 import runpy
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pytest
 import rankscope
+from matplotlib.colors import to_rgb
 from rankscope.drawing.palette import (
     DARK,
     DASHES,
@@ -21,12 +22,12 @@ from rankscope.drawing.palette import (
     write_properties,
 )
 from rankscope.errors import UsageError
-from rankscope.losses.chart import PARTS, UNDEFINED
+from rankscope.plots.losses import PARTS, UNDEFINED
 
 # Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of color vision
 # deficiency", IEEE Transactions on Visualization and Computer Graphics 15 (6), 2009, severity 1.
 VISIONS = {
-    "trichromat": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "trichromat": np.eye(3),
     "protanope": (
         (0.152286, 1.052583, -0.204868),
         (0.114503, 0.786281, 0.099216),
@@ -44,43 +45,26 @@ VISIONS = {
     ),
 }
 # The primaries and the white of sRGB (IEC 61966-2-1).
-TO_XYZ = (
-    (0.4124564, 0.3575761, 0.1804375),
-    (0.2126729, 0.7151522, 0.0721750),
-    (0.0193339, 0.1191920, 0.9503041),
+TO_XYZ = np.array(
+    [
+        (0.4124564, 0.3575761, 0.1804375),
+        (0.2126729, 0.7151522, 0.0721750),
+        (0.0193339, 0.1191920, 0.9503041),
+    ]
 )
 WHITE = (0.95047, 1.0, 1.08883)
 
 
-def multiply(matrix, channels):
-    red, green, blue = (
-        math.fsum(factor * channel for factor, channel in zip(row, channels, strict=True))
-        for row in matrix
-    )
-    return red, green, blue
-
-
 def linear(color):
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-        for part in (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    )
-    return red, green, blue
-
-
-def luminance(color):
-    return multiply(TO_XYZ, linear(color))[1]
+    parts = np.array(to_rgb(color))
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
 
 
 def lab(channels):
     """The coordinates of CIE 1976: lightness from 0 to 100, and two for the hue."""
-    x, y, z = (
-        share ** (1 / 3) if share > (6 / 29) ** 3 else share * (29 / 6) ** 2 / 3 + 4 / 29
-        for share in (
-            value / white for value, white in zip(multiply(TO_XYZ, channels), WHITE, strict=True)
-        )
-    )
-    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+    share = TO_XYZ @ channels / WHITE
+    x, y, z = np.where(share > (6 / 29) ** 3, np.cbrt(share), share * (29 / 6) ** 2 / 3 + 4 / 29)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
 def lightness(color):
@@ -89,22 +73,19 @@ def lightness(color):
 
 def hue(color):
     _, a, b = lab(linear(color))
-    return math.degrees(math.atan2(b, a)) % 360
+    return np.degrees(np.arctan2(b, a)) % 360
 
 
 def contrast(one, other):
     """The contrast ratio of the Web Content Accessibility Guidelines."""
-    low, high = sorted(map(luminance, (one, other)))
+    low, high = sorted((TO_XYZ @ linear(color))[1] for color in (one, other))
     return (high + 0.05) / (low + 0.05)
 
 
 def distance(one, other, vision):
     """How far apart two colors are for a type of color vision (CIE 1976)."""
-    seen = []
-    for color in (one, other):
-        red, green, blue = multiply(VISIONS[vision], linear(color))
-        seen.append(lab((min(max(red, 0), 1), min(max(green, 0), 1), min(max(blue, 0), 1))))
-    return math.dist(*seen)
+    seen = [np.clip(VISIONS[vision] @ linear(color), 0, 1) for color in (one, other)]
+    return np.linalg.norm(lab(seen[0]) - lab(seen[1]))
 
 
 PACKAGE = Path(rankscope.__file__).parent
@@ -187,17 +168,9 @@ def test_stages_of_a_pipeline_differ_from_the_next_in_grey_and_in_hatch(palette)
 @both
 def test_text_can_be_read(palette):
     assert contrast(palette.ink, palette.paper) > 7
-    texts = (
-        palette.quiet,
-        palette.accent,
-        palette.better,
-        palette.worse,
-        palette.ok,
-        palette.alert,
-        palette.insufficient,
-    )
-    for text in texts:
-        assert min(contrast(text, behind) for behind in (palette.paper, palette.panel)) > 4.5
+    for name in ("quiet", "accent", "better", "worse", "ok", "alert", "insufficient"):
+        for behind in (palette.paper, palette.panel):
+            assert contrast(getattr(palette, name), behind) > 4.5
     assert contrast(palette.ink, palette.alert_panel) > 7
 
 

@@ -45,7 +45,7 @@ def lay_out(comparison: Comparison) -> Layout:
         compared = [each for each in comparison.comparisons if each.measure == measure]
         if compared:
             pairs = _make_pairs(comparison, compared, letters)
-            grids.append(replace(pairs, title=_head(measure, compared)))
+            grids.append(replace(pairs, title=_head(comparison, measure, compared)))
     return Layout(
         above=tuple(" ".join(filter(None, (str(each), each.power))) for each in verdicts),
         grids=tuple(grids),
@@ -126,9 +126,10 @@ def _explain_letters(comparison: Comparison) -> str:
     )
 
 
-def _head(measure: str, compared: Sequence[Compared]) -> str:
+def _head(comparison: Comparison, measure: str, compared: Sequence[Compared]) -> str:
     first = compared[0]
-    counts = [f"{first.n:,} queries" if first.n != 1 else "1 query"]
+    noun = "query" if first.n == 1 else "queries"
+    counts = [f"{first.n:,} {'weighted ' * comparison.settings.is_weighted}{noun}"]
     if first.clusters is not None:
         counts.append(f"{first.clusters:,} cluster{'s' * (first.clusters != 1)}")
     return f"{measure}: differences over {' in '.join(counts)}"

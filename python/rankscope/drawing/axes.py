@@ -1,28 +1,33 @@
-"""The axes to draw on, lines that differ by color, dash pattern and marker, and their names."""
+"""The axes to draw on, the names of what is drawn, and the files of figures."""
 
 from __future__ import annotations
 
-from rankscope.drawing.palette import DASHES, MARKERS, find_theme
+import os
+from io import StringIO
+
+from rankscope.drawing.palette import find_theme
 from rankscope.errors import UsageError, hint_extra
+from rankscope.names import quote
 from rankscope.output.text import show
+from rankscope.writing import replacing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Literal
+    from typing import Any, Literal
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.legend import Legend
+    from matplotlib.container import BarContainer
+    from matplotlib.figure import Figure
+    from matplotlib.transforms import Transform
 
     from rankscope.drawing.palette import Palette, ThemeName
 
-    End = tuple[str, str, float, float]
-
-
 TEXT = 9
 """The size of text, in points."""
-PAD = 0.1
-"""The margins around a plot, in inches."""
+DASHED = (0, (4, 2))
+"""The dash pattern of lines that mark a mean or a baseline."""
 
 
 def open_axes(
@@ -35,56 +40,74 @@ def open_axes(
     colors = find_theme(theme)
     if ax is None:
         try:
-            from matplotlib.figure import Figure  # noqa: PLC0415 - only where it is drawn
-            from matplotlib.layout_engine import (  # noqa: PLC0415 - as above
-                ConstrainedLayoutEngine,
-            )
-
-            from rankscope.drawing.picture import PictureAxes  # noqa: PLC0415 - loads late
+            from rankscope.drawing.picture import open_picture  # noqa: PLC0415 - loads Matplotlib
         except ModuleNotFoundError as error:
             raise UsageError(
                 "plots need matplotlib, which is not installed",
                 hint=hint_extra("plot"),
                 code="missing_extra",
             ) from error
-        # A figure of its own, which no list of pyplot keeps alive.
-        figure = Figure(
-            figsize=size,
-            layout=ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD),
-            facecolor=colors.paper,
-        )
-        ax = figure.add_subplot(axes_class=PictureAxes)
+        ax = open_picture(size, colors.paper)
     ax.set_facecolor(colors.paper)
-    for side, spine in ax.spines.items():
-        spine.set_color(colors.quiet)
-        spine.set_visible(side in {"left", "bottom"})
+    ax.spines[:].set_color(colors.quiet)
+    ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(colors=colors.ink, labelsize=TEXT)
     ax.set_axisbelow(True)
     ax.grid(axis=grid, color=colors.faint, linewidth=0.8)
     return ax, colors
 
 
-def name_axes(ax: Axes, theme: Palette, *, title: str, x: str, y: str) -> None:
-    """Set the title and the labels of the axes."""
+def name_axes(
+    ax: Axes, theme: Palette, *, title: str, x: str, y: str = "", legend: float = 0
+) -> None:
+    """Set the title and the labels of the axes; the title is above a legend of a height."""
     # A name of a run that has two dollar signs is not a formula.
-    ax.set_title(title, loc="left", color=theme.ink, fontsize=TEXT + 1.5, pad=10, parse_math=False)
-    ax.set_xlabel(x, color=theme.ink, fontsize=TEXT, parse_math=False)
-    ax.set_ylabel(y, color=theme.ink, fontsize=TEXT, parse_math=False)
+    style: dict[str, Any] = {"color": theme.ink, "parse_math": False}
+    ax.set_title(title, loc="left", fontsize=TEXT + 1.5, pad=10 + legend, **style)
+    ax.set_xlabel(x, fontsize=TEXT, **style)
+    ax.set_ylabel(y, fontsize=TEXT, **style)
 
 
-def dress_legend(legend: Legend, theme: Palette) -> None:
-    """Style a legend: no frame, and the text color of the theme."""
-    legend.set_frame_on(False)
-    for text in legend.get_texts():
-        text.set_color(theme.ink)
-        text.set_fontsize(TEXT)
+def name_rows(ax: Axes, names: Sequence[str], top: float = -0.6) -> None:
+    """Name the rows of a plot, the first at the top."""
+    ax.set_yticks(range(len(names)), names, parse_math=False)
+    ax.set_ylim(len(names) - 0.4, top)
+
+
+def annotate(  # noqa: PLR0917 - as Matplotlib
+    ax: Axes,
+    text: str,
+    xy: tuple[float, float],
+    offset: tuple[float, float],
+    color: str,
+    at: str | Transform = "data",
+    **style: Any,  # noqa: ANN401 - what Matplotlib takes
+) -> None:
+    """Write a text at an offset in points from a place, which can be outside the axes."""
+    style = {"color": color, "fontsize": TEXT, "va": "center", "parse_math": False, **style}
+    ax.annotate(text, xy, offset, at, "offset points", annotation_clip=False, **style)
+
+
+def add_legend(
+    ax: Axes,
+    theme: Palette,
+    entries: Sequence[tuple[Artist | BarContainer, str]],
+    **style: Any,  # noqa: ANN401 - what Matplotlib takes
+) -> None:
+    """Add a legend without a frame."""
+    handles = [handle for handle, _ in entries]
+    # Matplotlib would leave out a name for its first underscore, so it is set afterwards.
+    legend = ax.legend(handles, ["-"] * len(handles), frameon=False, fontsize=TEXT, **style)
+    for text, (_, name) in zip(legend.get_texts(), entries, strict=True):
+        text.set(text=name, color=theme.ink, parse_math=False)
+
+
+ABOVE = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "borderaxespad": 0.2}
+"""The style of a legend between the title and the plot."""
 
 
 LONGEST = (34, 48, 80)
 """Longer names are cut in the middle, since runs often differ at both ends."""
-WIDTH = 0.6
-"""The mean width of a character, as a share of the height of the text."""
-POINTS = 72
 
 
 def fit_names(names: Sequence[str]) -> list[str]:
@@ -114,75 +137,62 @@ def _cut(text: str, longest: int) -> str:
 def measure_widest(texts: Sequence[str]) -> float:
     """Return about how wide the longest line of some texts is, in inches."""
     lines = [line for text in texts for line in text.split("\n")]
-    return max(map(len, lines), default=0) * TEXT * WIDTH / POINTS
+    # The mean width of a character is 0.6 of the height of the text; a point is 1/72 of an inch.
+    return max(map(len, lines), default=0) * 0.6 * TEXT / 72
 
 
-LINE_HEIGHT = 1.35
+PLAIN_SVG = {"Creator": None, "Date": None, "Format": None, "Type": None}
+UNDATED = {"svg": PLAIN_SVG, "svgz": PLAIN_SVG, "pdf": {"CreationDate": None}}
+"""The metadata to omit in each format, so that files don't contain their creation date."""
 
 
-def name_ends(ax: Axes, theme: Palette, ends: Sequence[End]) -> None:
-    """Write the name of each line next to its end, after the limits of the axes are set."""
-    low, high = ax.get_ylim()
-    figure = ax.get_figure(root=True)
-    height = ax.get_position().height * (figure.get_size_inches()[1] if figure else 4.0)
-    gap = TEXT * LINE_HEIGHT / POINTS / height * (high - low)
-    ordered = sorted(ends, key=lambda end: end[3])
-    placed = _spread([end[3] for end in ordered], gap)
-    for (name, color, x, y), at in zip(ordered, placed, strict=True):
-        ax.annotate(
-            name,
-            xy=(x, y),
-            xytext=(1.03, at),
-            xycoords="data",
-            textcoords=ax.get_yaxis_transform(),
-            color=theme.ink,
-            fontsize=TEXT,
-            va="center",
-            annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": color,
-                "linewidth": 0.8,
-                "shrinkA": 1,
-                "shrinkB": 3,
-            },
+def save(ax: Axes, path: str | os.PathLike[str]) -> None:
+    """Write the figure of axes to a file.
+
+    The file is written completely or not at all. The extension determines the format, which can be
+    any that Matplotlib supports, such as `.svg`, `.png` or `.pdf`.
+
+    Args:
+        ax: The axes that a function of this package returned.
+        path: The file.
+
+    Raises:
+        UsageError: Matplotlib doesn't support the format.
+        FileError: The file cannot be written.
+    """
+    figure = _figure(ax)
+    text = os.fsdecode(path)
+    form = text.rpartition(".")[2].lower()
+    known = figure.canvas.get_supported_filetypes()
+    if "." not in text or form not in known:
+        endings = ", ".join(sorted(known))
+        raise UsageError(
+            f"the extension of a plot must be one of {endings}, found {quote(text)}",
+            hint="write plot.svg",
+            code="bad_format",
         )
+    with replacing(text) as part:
+        figure.savefig(part, format=form, dpi=150, metadata=UNDATED.get(form), facecolor="auto")
 
 
-def _spread(heights: Sequence[float], gap: float) -> list[float]:
-    """Return ascending heights, moved as little as possible to be a gap apart."""
-    # Heights that are too near form a block, whose centre is the mean of theirs.
-    blocks: list[list[float]] = []
-    for height in heights:
-        blocks.append([height])
-        while len(blocks) > 1 and _top(blocks[-2], gap) + gap > _bottom(blocks[-1], gap):
-            blocks[-2:] = [blocks[-2] + blocks[-1]]
-    return [_bottom(block, gap) + at * gap for block in blocks for at in range(len(block))]
+def to_svg(ax: Axes) -> str:
+    """Return the figure of axes as an SVG element for a web page.
+
+    Args:
+        ax: The axes that a function of this package returned.
+    """
+    held = StringIO()
+    _figure(ax).savefig(held, format="svg", metadata=UNDATED["svg"], facecolor="auto")
+    text = held.getvalue()
+    return text[text.index("<svg") :].rstrip("\n")
 
 
-def _bottom(block: list[float], gap: float) -> float:
-    return sum(block) / len(block) - (len(block) - 1) * gap / 2
-
-
-def _top(block: list[float], gap: float) -> float:
-    return sum(block) / len(block) + (len(block) - 1) * gap / 2
-
-
-def draw_line(
-    ax: Axes, theme: Palette, number: int, name: str, *, x: Sequence[float], y: Sequence[float]
-) -> str:
-    """Draw a line and return its color."""
-    color = theme.run[number % len(theme.run)]
-    ax.plot(
-        x,
-        y,
-        color=color,
-        linestyle=DASHES[number % len(DASHES)],
-        marker=MARKERS[number % len(MARKERS)],
-        # The second time round, lines of one color differ in their markers.
-        markerfacecolor=color if number < len(MARKERS) else theme.paper,
-        linewidth=1.6,
-        markersize=4.5,
-        label=name,
-    )
-    return color
+def _figure(ax: Axes) -> Figure:
+    figure = ax.get_figure(root=True)
+    if figure is None:
+        raise UsageError(
+            "the axes were removed from their figure",
+            hint="draw again",
+            code="bad_parameter",
+        )
+    return figure

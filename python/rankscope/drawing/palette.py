@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Palette:
-    """The colors on one background.
+    """The colors on one background, by default the light one.
 
     Args:
         paper: The background.
@@ -51,57 +51,33 @@ class Palette:
         level: Baselines.
     """
 
-    paper: str
-    panel: str
-    ink: str
-    quiet: str
-    line: str
-    faint: str
-    accent: str
-    focus: str
-    value: str
-    retrieval: str
-    stage: tuple[str, ...]
-    truncation: str
-    ordering: str
-    undefined: str
-    edge: str
-    run: tuple[str, ...]
-    better: str
-    worse: str
-    ok: str
-    alert: str
-    insufficient: str
-    alert_panel: str
-    level: str
-
-
-LIGHT = Palette(
-    paper="#ffffff",
-    panel="#f4f6f8",
-    ink="#1a2027",
-    quiet="#55606c",
-    line="#d5dbe1",
-    faint="#e8ecf0",
-    accent="#0b5fa5",
-    focus="#b4540a",
-    value="#d4dbe2",
-    retrieval="#6b2d5c",
-    stage=("#6b2d5c", "#d9bfd3", "#a87c9e"),
-    truncation="#1f6fae",
-    ordering="#c67c00",
-    undefined="#f4f6f8",
-    edge="#1a2027",
+    paper: str = "#ffffff"
+    panel: str = "#f4f6f8"
+    ink: str = "#1a2027"
+    quiet: str = "#55606c"
+    line: str = "#d5dbe1"
+    faint: str = "#e8ecf0"
+    accent: str = "#0b5fa5"
+    focus: str = "#b4540a"
+    value: str = "#d4dbe2"
+    retrieval: str = "#6b2d5c"
+    stage: tuple[str, ...] = ("#6b2d5c", "#d9bfd3", "#a87c9e")
+    truncation: str = "#1f6fae"
+    ordering: str = "#c67c00"
+    undefined: str = "#f4f6f8"
+    edge: str = "#1a2027"
     # Blue, vermilion, green, purple, yellow, gray; the same order on dark paper.
-    run=("#003c7b", "#af4805", "#1d8d5f", "#942465", "#b58a14", "#1a2027"),
-    better="#00614c",
-    worse="#b8430b",
-    ok="#17683a",
-    alert="#b3261e",
-    insufficient="#8a5000",
-    alert_panel="#fdf1ef",
-    level="#55606c",
-)
+    run: tuple[str, ...] = ("#003c7b", "#af4805", "#1d8d5f", "#942465", "#b58a14", "#1a2027")
+    better: str = "#00614c"
+    worse: str = "#b8430b"
+    ok: str = "#17683a"
+    alert: str = "#b3261e"
+    insufficient: str = "#8a5000"
+    alert_panel: str = "#fdf1ef"
+    level: str = "#55606c"
+
+
+LIGHT = Palette()
 DARK = Palette(
     paper="#12161b",
     panel="#1b2128",

@@ -5,10 +5,8 @@ from __future__ import annotations
 from io import BytesIO
 
 from matplotlib.axes import Axes
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 DOTS = 96
 """The number of pixels per inch on the page."""
@@ -33,3 +31,10 @@ class PictureAxes(Axes):
         width, height = figure.get_size_inches()
         sizes = {"width": round(width * DOTS), "height": round(height * DOTS)}
         return held.getvalue(), {**sizes, "alt": self.get_title(loc="left")}
+
+
+def open_picture(size: tuple[float, float], color: str) -> Axes:
+    """Return the axes of a new figure, which no list of pyplot keeps alive."""
+    layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1)  # inches
+    figure = Figure(figsize=size, layout=layout, facecolor=color)
+    return figure.add_subplot(axes_class=PictureAxes)

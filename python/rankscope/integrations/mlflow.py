@@ -206,27 +206,21 @@ def _gather(result: object) -> _Found:
 
 def _draw(result: rs.Evaluation | rs.Evaluations | rs.Comparison) -> Iterator[tuple[str, Axes]]:
     """Yield the plots that a result has data for, by the names of their files."""
-    from rankscope.plots import data  # noqa: PLC0415 - only where figures are wanted
-    from rankscope.plots import matplotlib as plots  # noqa: PLC0415 - as above
+    from rankscope import plots  # noqa: PLC0415 - only where figures are wanted
 
     if isinstance(result, rs.Comparison):
         for name in result.measures:
-            yield f"differences_{_plain(name)}", plots.draw_forest(data.Forest.of(result, name))
+            yield f"differences_{_plain(name)}", plots.draw_forest(result, name)
         return
     runs = {"this run": result} if isinstance(result, rs.Evaluation) else {**result}
     measures = next(iter(runs.values())).measures
-    drawn = set()
-    for measure in measures:
-        with suppress(rs.MeasureError):  # it has a single cutoff, or none
-            curve = data.CutoffCurve.of(runs, measure)
-            if curve.measure not in drawn:
-                drawn.add(curve.measure)
-                name = rs.parse(curve.measure).plain_name
-                yield f"cutoffs_{name}", plots.draw_cutoffs(curve)
+    for measure in dict.fromkeys(each(k=None) for each in measures if each.k is not None):
+        with suppress(rs.MeasureError):  # it has a single cutoff
+            yield f"cutoffs_{measure.plain_name}", plots.draw_cutoffs(runs, measure)
     if len(runs) == 2:
         for measure in measures:
-            scatter = data.QueryScatter.of(runs, measure)
-            yield f"queries_{measure.plain_name}", plots.draw_scatter(scatter)
+            with suppress(rs.MeasureError):  # it has one value for all queries together
+                yield f"queries_{measure.plain_name}", plots.draw_scatter(runs, measure)
 
 
 def _log_table(mlflow: Any, columns: Mapping[str, Sequence[object]], path: str) -> None:

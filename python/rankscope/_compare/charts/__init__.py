@@ -1,1 +1,0 @@
-"""Plots of comparisons: their data, and how they are drawn."""
