@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 import rankscope as rs
@@ -81,14 +83,6 @@ def test_json_has_null_where_there_is_no_number(policy, program, run, tmp_path):
     assert document["diagnostics"]["n_no_relevant"] == 2
 
 
-@pytest.fixture
-def files(qrels, run, tmp_path):
-    """Files by the words that stand for them."""
-    bad = tmp_path / "bad"
-    bad.write_bytes(RUN + b"q3 Q0 d1 1 x\x1b[31m t\n")
-    return {"QRELS": qrels, "RUN": run, "BAD": str(bad)}
-
-
 @pytest.mark.parametrize(
     ("words", "status", "code"),
     [
@@ -103,7 +97,10 @@ def files(qrels, run, tmp_path):
     ],
 )
 def test_errors_are_one_json_document_too(words, status, code, program, files):
-    done = program.run("eval", *(files.get(word, word) for word in words), "--json")
+    bad = Path(files[1]).with_name("bad")
+    bad.write_bytes(RUN + b"q3 Q0 d1 1 x\x1b[31m t\n")
+    names = dict(zip(("QRELS", "RUN", "BAD"), (*files, str(bad)), strict=True))
+    done = program.run("eval", *(names.get(word, word) for word in words), "--json")
     assert done.returncode == status
     document = json.loads(done.stdout)
     assert document.keys() == {"error"}
@@ -112,7 +109,7 @@ def test_errors_are_one_json_document_too(words, status, code, program, files):
     assert error["code"] == code
     assert error["hint"]
     if "BAD" in words:
-        assert (error["file"], error["line"], error["column"]) == (files["BAD"], 7, 12)
+        assert (error["file"], error["line"], error["column"]) == (str(bad), 7, 12)
         assert error["value"] == "x\\u{1b}[31m"
     assert len(done.stderr.splitlines()) == 2
 
@@ -199,9 +196,10 @@ def log(tmp_path):
 
 
 def test_the_page_is_that_of_the_function(program, qrels, run, tmp_path):
-    page = tmp_path / "page.html"
-    done = program.run("report", qrels, run, run, "-o", str(page), "-m", "nDCG@3,RR")
-    expected = rs.report(qrels, [run, run], ["nDCG@3", "RR"]).to_html()
+    page, other = tmp_path / "page.html", str(tmp_path / "other.run")
+    shutil.copy(run, other)
+    done = program.run("report", qrels, run, other, "-o", str(page), "-m", "nDCG@3,RR")
+    expected = rs.report(qrels, [run, other], ["nDCG@3", "RR"]).to_html()
     assert page.read_text(encoding="utf-8") == expected
     assert (done.returncode, done.stdout.decode()) == (
         0, f"{page}: {len(expected.encode()):,} bytes\n"
@@ -268,11 +266,6 @@ def test_standard_input_is_read_once(program, qrels):
     check_error(program.run("report", "-", "-", given=RUN), 2, "stdin_twice")
 
 
-@pytest.fixture
-def inputs(qrels, run):
-    return [qrels, run]
-
-
 @pytest.mark.parametrize(
     ("words", "status", "code"),
     [
@@ -285,11 +278,11 @@ def inputs(qrels, run):
         (["-o", "FOLDER"], 4, "io"),
     ],
 )
-def test_what_cannot_be_is_refused(words, status, code, *, program, inputs, tmp_path):
+def test_what_cannot_be_is_refused(words, status, code, *, program, files, tmp_path):
     words = [word.replace("FOLDER", str(tmp_path)) for word in words]
     if "-o" not in words:
         words += ["-o", str(tmp_path / "page.html")]
-    check_error(program.run("report", *inputs, *words), status, code)
+    check_error(program.run("report", *files, *words), status, code)
     assert not (tmp_path / "page.html").exists()
 
 

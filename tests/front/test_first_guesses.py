@@ -88,7 +88,7 @@ def test_one_word_asks_each_question_of_files_and_of_a_table(tmp_path):
     explained = rs.explain(qrels, runs["old"], "nDCG@10", query_id="q1")
     assert rs.explain(LOG, "nDCG@10", query_id="q1", score="old").formula == explained.formula
     assert explained.value == rs.evaluate(QRELS, OLD, "nDCG@10").to_dict()["q1"]["nDCG@10"]
-    assert rs.report(LOG, "nDCG@10", score="old").runs[0].name == "table"
+    assert [*rs.report(LOG, "nDCG@10", score="old").runs] == ["table"]
     assert rs.fuse(LOG, scores=scores).to_dict() == rs.fuse(RUNS).to_dict()
     got = rs.reconcile(LOG, "nDCG@10", score="old")
     assert got["trec_eval@10.0"] == rs.reconcile(QRELS, OLD, "nDCG@10")["trec_eval@10.0"]
@@ -228,7 +228,7 @@ def test_attributes_of_queries_reach_losses_and_reports():
         assert (lost.slices is None) == (same.slices is None)
     report = rs.report(QRELS, OLD, "RR", weights="w", attributes=table)
     expected = rs.evaluate(QRELS, OLD, "RR", weights={"q1": 2, "q2": 1})["RR"]
-    assert report.means_of("RR")[0].value == expected
+    assert [run.evaluation["RR"] for run in report.runs.values()] == [expected]
 
 
 # The engineer of recommenders: a log of interactions.
@@ -271,14 +271,17 @@ def test_a_report_says_how_to_compute_its_values(tmp_path):
     LOG.to_csv(tmp_path / "log.csv")
     log = str(tmp_path / "log.csv")
     table = {"query_id": ["q1", "q2"], "w": [2, 1]}
-    texts = [
-        rs.report(log, "RR", score="old", by="country").commands[0].text,
-        rs.report(LOG, "RR", score="old", weights={"q1": 2, "q2": 1}).commands[0].text,
-        rs.report(qrels, run, "RR", weights="w", attributes=table).commands[0].text,
+    reports = [
+        rs.report(log, "RR", score="old", by="country"),
+        rs.report(LOG, "RR", score="old", weights={"q1": 2, "q2": 1}),
+        rs.report(qrels, run, "RR", weights="w", attributes=table),
     ]
-    assert texts[0] == f"rankscope eval {log} -m RR --interval 0.95 --col score=old --by country"
-    assert texts[1].startswith("rs.evaluate(table, ['RR'], score='old', weights=weights, ")
-    assert texts[2].startswith("rs.evaluate(qrels, run, ['RR'], weights='w', attributes=")
+    texts = [report.commands["Compute these values"] for report in reports]
+    assert texts[0] == f"rankscope eval {log} -m RR --by country --interval 0.95 --col score=old"
+    assert texts[1].startswith("rs.evaluate(table, ['RR'], interval=")
+    assert texts[1].endswith(", score='old', weights=weights)")
+    assert texts[2].startswith("rs.evaluate(qrels, run, ['RR'], attributes=attributes, interval=")
+    assert texts[2].endswith(", weights='w')")
 
 
 QUERIES = [7, 3, 9, 5]

@@ -51,8 +51,8 @@ def test_every_function_that_compares_takes_both_forms():
         rs.compare(WIDE, MEASURE, scores=SCORES, bounds=False),
         rs.compare(LONG, "algorithm", MEASURE, bounds=False),
         rs.compare(LONG, MEASURE, runs="algorithm", bounds=False),
-        rs.report(WIDE, MEASURE, scores=SCORES).comparison.result,
-        rs.report(LONG, MEASURE, runs="algorithm").comparison.result,
+        rs.report(WIDE, MEASURE, scores=SCORES).comparison,
+        rs.report(LONG, MEASURE, runs="algorithm").comparison,
     ):
         (pair,) = found
         assert (pair.baseline, pair.run) == ("old", "new")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import random
+import re
+from functools import partial
 from random import Random
 
 import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
-from rankscope._compare.report import gather
+from rankscope._compare.report import render
 from rankscope._evaluate import memory
 
 from tests.invariance.shuffled import (
@@ -41,13 +42,7 @@ def compare(order, measures=MEASURES, **choices):
     return rs.compare(qrels, {"old": old, "new": new}, measures, **{**FAST, **choices})
 
 
-@pytest.mark.parametrize("test", TESTS)
-def test_a_comparison_is_the_same_for_any_order_of_rows(test):
-    assert same(lambda order: compare(order, test=test))
-
-
-def test_a_comparison_of_clusters_and_slices_is_the_same_for_any_order_of_rows():
-    assert same(lambda order: compare(order, cluster=USERS, by=COUNTRIES, correction="max-t"))
+VALUES = {name: {q: Random(f"{name}{q}").random() for q in QUERIES} for name in "ab"}
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -72,8 +67,7 @@ def test_corrected_p_values_do_not_depend_on_the_order_of_measures():
 
 
 def test_measures_share_their_sign_flips_which_max_t_needs():
-    drawn = {name: {q: random.Random(f"{name}{q}").random() for q in QUERIES} for name in "ab"}
-    one, other = (rs.compare(drawn, name, values=True)[name, "b"] for name in ("AP", "RR"))
+    one, other = (rs.compare(VALUES, name, values=True)[name, "b"] for name in ("AP", "RR"))
     assert (one.p, one.lower, one.upper) == (other.p, other.lower, other.upper)
 
 
@@ -88,101 +82,6 @@ def test_a_seed_is_that_of_the_test_and_of_the_intervals():
     assert find(seed=1) == find(seed=1, interval=rs.Interval(seed=1))
     with pytest.raises(rs.UsageError, match="one seed"):
         find(seed=1, interval=rs.Interval(seed=2))
-
-
-def test_a_table_is_compared_the_same_for_any_order_of_rows():
-    rows = [
-        {"query_id": query, "doc_id": doc, "relevance": grade, "old": old, "new": new}
-        for (query, doc, grade), (*_, old), (*_, new) in zip(QRELS, OLD, NEW, strict=True)
-    ]
-    for row in rows:
-        row |= {"user": USERS[str(row["query_id"])], "country": COUNTRIES[str(row["query_id"])]}
-
-    def table(order):
-        shuffled = random.Random(order).sample(rows, len(rows)) if order else rows
-        return {name: [row[name] for row in shuffled] for name in rows[0]}
-
-    choices = {"by": "country", "cluster": "user"}
-    assert same(
-        lambda order: rs.compare(table(order), MEASURES, scores=["old", "new"], **choices, **FAST)
-    )
-
-    def evaluate(order):
-        found = rs.evaluate(table(order), MEASURES, score="new", interval=0.9, **choices)
-        return [found.estimates, found.slices]
-
-    assert same(evaluate)
-
-
-def test_values_are_compared_the_same_for_any_order_of_queries():
-    drawn = {name: {q: random.Random(f"{name}{q}").random() for q in QUERIES} for name in "ab"}
-
-    def find(order):
-        queries = random.Random(order).sample(QUERIES, len(QUERIES)) if order else QUERIES
-        return rs.compare(
-            {name: {q: own[q] for q in queries} for name, own in drawn.items()},
-            values=True,
-            permutations=999,
-        )
-
-    assert same(find)
-
-
-def test_a_gate_has_the_same_verdict_for_any_order_of_rows_and_budgets():
-    budgets = [
-        rs.Budget("nDCG@10", max_drop=0.02),
-        rs.Budget("AP", max_drop="2%", by="country"),
-        rs.Budget("RR", max_loss=0.4),
-        rs.Budget("P@5", minimum=0.3),
-    ]
-    ids = [*USERS]
-
-    def find(order):
-        shuffled = random.Random(order).sample(ids, len(ids))
-        attributes = {
-            "query_id": shuffled,
-            "user": [USERS[query] for query in shuffled],
-            "country": [COUNTRIES[query] for query in shuffled],
-        }
-        given = budgets[::-1] if order % 2 else budgets
-        found = [
-            rs.gate(*read(order), given, attributes=attributes, cluster=cluster).checks
-            for cluster in (None, "user")
-        ]
-        return [sorted(repr(tell(each)) for each in checks) for checks in found]
-
-    assert same(find)
-
-
-def test_a_difference_is_tested_the_same_for_any_order_of_rows():
-    assert same(lambda order: rs.diff(*read(order), "nDCG@10"))
-
-
-@pytest.mark.parametrize("method", ["auto", "dense", "bounded", "t"])
-def test_an_interval_is_the_same_for_any_order_of_rows(method):
-    interval = rs.Interval(method=method)
-    weights = {str(query): 1 + query % 4 for query in QUERIES}
-
-    def find(order):
-        qrels, run, other = read(order)
-        return [
-            rs.evaluate(qrels, run, MEASURES, interval=interval).estimates,
-            rs.evaluate(qrels, run, MEASURES, interval=interval, cluster=USERS).estimates,
-            rs.evaluate(qrels, run, MEASURES, interval=interval, weights=weights).estimates,
-            rs.evaluate_samples(qrels, [run, other], MEASURES, interval=interval).estimates,
-        ]
-
-    assert same(find)
-
-
-@pytest.mark.parametrize("aggregate", ["geometric", "median", "tail_mean(0.3)"])
-def test_intervals_of_other_aggregates_are_the_same_for_any_order_of_rows(aggregate):
-    def find(order):
-        qrels, run, _ = read(order)
-        policy = f"aggregate={aggregate}"
-        return rs.evaluate(qrels, run, MEASURES, interval=INTERVAL, policy=policy).estimates
-
-    assert same(find)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -208,66 +107,138 @@ def test_p_values_and_intervals_are_the_same_for_any_form_of_input_and_number_of
         assert alone.estimates["AP"] == expected["AP"]
 
 
+def transpose(rows):
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+TABLE = [
+    {
+        "query_id": query,
+        "doc_id": doc,
+        "relevance": grade,
+        "old": old,
+        "new": new,
+        "user": USERS[str(query)],
+        "country": COUNTRIES[str(query)],
+    }
+    for (query, doc, grade), (*_, old), (*_, new) in zip(QRELS, OLD, NEW, strict=True)
+]
+
+
+def compared(order):
+    return compare(order, cluster=USERS, by=COUNTRIES, correction="max-t")
+
+
+def compared_table(order):
+    table = transpose(shuffle(TABLE, order))
+    choices = {"by": "country", "cluster": "user", **FAST}
+    return rs.compare(table, MEASURES, scores=["old", "new"], **choices)
+
+
+def evaluated_table(order):
+    table = transpose(shuffle(TABLE, order))
+    choices = {"by": "country", "cluster": "user", "interval": 0.9}
+    evaluation = rs.evaluate(table, MEASURES, score="new", **choices)
+    return [evaluation.estimates, evaluation.slices]
+
+
+def compared_values(order):
+    queries = shuffle(QUERIES, order)
+    runs = {name: {q: own[q] for q in queries} for name, own in VALUES.items()}
+    return rs.compare(runs, values=True, permutations=999)
+
+
+BUDGETS = [
+    rs.Budget("nDCG@10", max_drop=0.02),
+    rs.Budget("AP", max_drop="2%", by="country"),
+    rs.Budget("RR", max_loss=0.4),
+    rs.Budget("P@5", minimum=0.3),
+]
+
+
+def gated(order):
+    queries = Random(order).sample([*USERS], len(USERS))
+    attributes = {
+        "query_id": queries,
+        "user": [USERS[query] for query in queries],
+        "country": [COUNTRIES[query] for query in queries],
+    }
+    budgets = BUDGETS[::-1] if order % 2 else BUDGETS
+    gates = [
+        rs.gate(*read(order), budgets, attributes=attributes, cluster=cluster)
+        for cluster in (None, "user")
+    ]
+    return [sorted(repr(tell(each)) for each in gate.checks) for gate in gates]
+
+
+def difference(order):
+    return rs.diff(*read(order), "nDCG@10")
+
+
+def listed(order):
+    qrels, old, new = read(order)
+    found = rs.diff(qrels, old, new, "P@3")
+    return [str(found), found.queries.rows(), str(found.explain("10"))]
+
+
 def perturb(seed):
     """Return the grades of another judge."""
-    draw = random.Random(seed).choice
+    draw = Random(seed).choice
     return [(query, doc, max(0, grade + draw([-1, 0, 0, 0.7]))) for query, doc, grade in QRELS]
 
 
-def test_estimates_with_a_model_judge_are_the_same_for_any_order_of_rows():
+def with_model_judge(order):
     human = [row for row in QRELS if row[0] % 2]
-
-    def find(order):
-        people, model, run, baseline = (
-            to_dict(shuffle(rows, order and order + at))
-            for at, rows in enumerate((human, perturb("model"), OLD, NEW))
+    people, model, run, baseline = (
+        to_dict(shuffle(rows, order and order + at))
+        for at, rows in enumerate((human, perturb("model"), OLD, NEW))
+    )
+    estimates = [
+        estimate(people, model, run, measures, baseline=other)
+        for estimate, measures in (
+            (rs.evaluate_with_model_judge, MEASURES),
+            (rs.estimate_dcg, "DCG@10"),
         )
-        found = [
-            rs.evaluate_with_model_judge(people, model, run, MEASURES, baseline=other)
-            for other in (None, baseline)
-        ]
-        found += [
-            rs.estimate_dcg(people, model, run, "DCG@10", baseline=other)
-            for other in (None, baseline)
-        ]
-        return [[each.means, repr(each.agreement)] for each in found]
-
-    assert same(find)
+        for other in (None, baseline)
+    ]
+    return [[each.means, repr(each.agreement)] for each in estimates]
 
 
-def test_judges_agree_the_same_for_any_order_of_rows():
+def agreement_of_judges(order):
     judges = {name: perturb(name) for name in ("ann", "bob", "cat", "dan")}
-    rows = [*zip(*judges.values(), strict=True)]
-
-    def find(order):
-        shuffled = random.Random(order).sample(rows, len(rows)) if order else rows
-        table = {
-            "query": [row[0][0] for row in shuffled],
-            "doc": [row[0][1] for row in shuffled],
-        }
-        for at, name in enumerate(judges):
-            table[name] = [row[at][2] if row[at][2] != 1 else None for row in shuffled]
-        _, run, other = read(order)
-        found = rs.judge_agreement(table, judges=[*judges])
-        return [
-            [found.alpha_nominal, found.alpha_ordinal, found.alpha_interval, found.pairs],
-            rs.evaluate_judges(table, run, MEASURES, judges=[*judges]).means,
-            rs.evaluate_judges(table, run, MEASURES, judges=[*judges], baseline=other).means,
-        ]
-
-    assert same(find)
+    rows = shuffle([*zip(*judges.values(), strict=True)], order)
+    table = {"query": [row[0][0] for row in rows], "doc": [row[0][1] for row in rows]}
+    for at, name in enumerate(judges):
+        table[name] = [row[at][2] if row[at][2] != 1 else None for row in rows]
+    agreement = rs.judge_agreement(table, judges=[*judges])
+    return [
+        [agreement.alpha_nominal, agreement.alpha_ordinal, agreement.alpha_interval],
+        agreement.pairs,
+    ]
 
 
-def test_runs_agree_the_same_for_any_order_of_rows():
-    def find(order):
-        _, run, other = read(order)
-        return rs.agreement(run, other).means
+def combined_judges(order):
+    rows = [(query, doc, grade, grade + 1, grade % 2) for query, doc, grade in QRELS]
+    names = ("query_id", "doc_id", "ann", "bob", "cat")
+    table = dict(zip(names, zip(*shuffle(rows, order), strict=True), strict=True))
+    judgments = rs.combine_judges(table, judges=["ann", "bob", "cat"])
+    return [*sorted(judgments.rows()), judgments.majority_ties, judgments.left_out]
 
-    assert same(find)
+
+def agreement_of_runs(order):
+    _, run, other = read(order)
+    return rs.agreement(run, other).means
+
+
+def agreement_of_lists(order):
+    names = shuffle([f"system {number}" for number in range(8)], order)
+    one = {name: int(name[-1]) // 2 / 10 for name in names}
+    other = {name: Random(name).random() for name in names[::-1]}
+    return [rs.rbo(one, other), rs.kendall_tau(one, other), rs.tau_ap(one, other)]
 
 
 def make_clicks():
-    draw = random.Random(7)
+    draw = Random(7)
     return [
         {
             "query_id": f"s{row // 4}",
@@ -286,181 +257,163 @@ def make_clicks():
 
 
 CLICKS = make_clicks()
+ITEMS = sorted({str(row["doc_id"]) for row in CLICKS})
+TARGET = {item: (at + 1) / 465 for at, item in enumerate(ITEMS)}
 
 
-def log(order):
-    rows = random.Random(order).sample(CLICKS, len(CLICKS)) if order else CLICKS
-    return {name: [row[name] for row in rows] for name in CLICKS[0]}
-
-
-@pytest.mark.parametrize("cluster", [None, "user"])
-def test_estimates_from_clicks_are_the_same_for_any_order_of_rows(cluster):
-    items = sorted({str(row["doc_id"]) for row in CLICKS})
-    target = {item: (at + 1) / 465 for at, item in enumerate(items)}
-
-    def find(order):
-        given, choices = log(order), {"cluster": cluster}
-        predicted = {"predicted": "predicted", "predicted_target": "predicted"}
-        found = [
-            rs.evaluate_off_policy(given, target="target", reward="revenue", **choices),
-            rs.evaluate_off_policy(given, target="target", **predicted, **choices),
-            rs.evaluate_off_policy(given, target=target, reward="revenue", **choices),
-            rs.evaluate_off_policy(given, target="target", discount="log2", **choices),
+def estimates_from_clicks(order):
+    clicks = transpose(shuffle(CLICKS, order))
+    estimates = []
+    for cluster in (None, "user"):
+        estimate = partial(rs.evaluate_off_policy, clicks, cluster=cluster)
+        estimates += [
+            estimate(target="target", reward="revenue"),
+            estimate(target="target", predicted="predicted", predicted_target="predicted"),
+            estimate(target=TARGET, reward="revenue"),
+            estimate(target="target", discount="log2"),
         ]
-        return [
-            [each, each.value, each.lower, each.upper, each.change, each.logged, each.effective]
-            for each in found
-        ]
-
-    assert same(find)
+    return [
+        [each, each.value, each.lower, each.upper, each.change, each.logged, each.effective]
+        for each in estimates
+    ]
 
 
 ROUNDED = [(query, doc, float(round(score))) for query, doc, score in OLD if doc < "d7"]
 """A run with ties, in which documents are missing."""
 SOME = [(query, doc, grade) for query, doc, grade in QRELS if (query + int(doc[1:])) % 3]
 """Not all documents are judged."""
-BRANDS = {f"d{doc}": "xyz"[doc % 3] for doc in range(12)}
 
 
 def rank(order):
     """Return two runs with ties, of which not all documents are judged."""
     qrels = to_dict(shuffle(SOME, order))
     runs = (to_dict(shuffle(rows, order and order + 1)) for rows in (ROUNDED, NEW))
-    one, other = (rs.Rankings.from_run(qrels, run, ties="doc_id") for run in runs)
-    return one, other
+    return [rs.Rankings.from_run(qrels, run, ties="doc_id") for run in runs]
 
 
-def test_losses_are_the_same_for_any_order_of_rows():
-    def find(order):
-        one, other = rank(order)
-        found = one.losses(
-            "nDCG@3", by=COUNTRIES, cluster=USERS, interval=0.9, stages={"first": other}
-        )
-        return [found, found.means, found.intervals, str(found.slices), found.notes]
-
-    assert same(find)
+def losses(order):
+    one, other = rank(order)
+    choices = {"by": COUNTRIES, "cluster": USERS, "interval": 0.9, "stages": {"first": other}}
+    losses = one.losses("nDCG@3", **choices)
+    return [losses, losses.means, losses.intervals, str(losses.slices), losses.notes]
 
 
-def test_explanations_are_the_same_for_any_order_of_rows():
-    def find(order):
-        one, _ = rank(order)
-        return [str(one.explain(str(query), "nDCG@10")) for query in QUERIES[4:14]]
-
-    assert same(find)
+def explanations(order):
+    one, _ = rank(order)
+    return [str(one.explain(str(query), "nDCG@10")) for query in QUERIES[4:14]]
 
 
-def test_bounds_and_ties_are_the_same_for_any_order_of_rows():
-    def find(order):
-        one, other = rank(order)
-        bounds = [one.bounds("nDCG@3"), one.bounds("AP", against=other)]
-        ties = [one.ties(name) for name in ("nDCG@3", "RR")]
-        return [
-            *((each, each.mean, each.openness) for each in bounds),
-            *((each, each.summary, each.by_precision) for each in ties),
-        ]
-
-    assert same(find)
+def bounds_and_ties(order):
+    one, other = rank(order)
+    bounds = [one.bounds("nDCG@3"), one.bounds("AP", against=other)]
+    ties = [one.ties(name) for name in ("nDCG@3", "RR")]
+    return [
+        *((each, each.mean, each.openness) for each in bounds),
+        *((each, each.summary, each.by_precision) for each in ties),
+    ]
 
 
-def test_differences_are_listed_the_same_for_any_order_of_rows():
-    def find(order):
-        qrels, old, new = read(order)
-        found = rs.diff(qrels, old, new, "P@3")
-        return [str(found), found.queries.rows(), str(found.explain("10"))]
-
-    assert same(find)
-
-
-def test_conventions_are_reconciled_the_same_for_any_order_of_rows():
-    def find(order):
-        some = [row for row in ROUNDED if row[0] % 9]
-        qrels, run = (to_dict(shuffle(rows, order)) for rows in (QRELS, some))
-        names = ["trec_eval", "sklearn"]
-        found = rs.reconcile(qrels, run, "nDCG@3", got="0.123", conventions=names)
-        pairs = ("trec_eval", "sklearn"), ("trec_eval", "rankscope")
-        return [str(found), *(str(found.differ(*pair, limit=9)) for pair in pairs)]
-
-    assert same(find)
+def reconciled(order):
+    some = [row for row in ROUNDED if row[0] % 9]
+    qrels, run = (to_dict(shuffle(rows, order)) for rows in (QRELS, some))
+    names = ["trec_eval", "sklearn"]
+    answer = rs.reconcile(qrels, run, "nDCG@3", got="0.123", conventions=names)
+    pairs = ("trec_eval", "sklearn"), ("trec_eval", "rankscope")
+    return [str(answer), *(str(answer.differ(*pair, limit=9)) for pair in pairs)]
 
 
-def test_orders_of_systems_agree_the_same_for_any_order_of_systems():
-    names = [f"system {number}" for number in range(8)]
-    one = {name: number // 2 / 10 for number, name in enumerate(names)}
-    other = {name: Random(name).random() for name in names}
-
-    def find(order):
-        mixed = Random(order).sample(names, len(names)) if order else names
-        return repr(
-            rs.agreement_of_orders(
-                {name: one[name] for name in mixed}, {name: other[name] for name in mixed[::-1]}
-            )
-        )
-
-    assert same(find)
-
-
-@pytest.mark.parametrize("paired", [True, False])
-def test_a_study_is_planned_the_same_for_any_order_of_queries(*, paired):
+def planned(order):
     pairs = [(Random(query).random(), Random(f"{query}").random()) for query in range(1, 300)]
-
-    def find(order):
-        one, other = zip(*Random(order).sample(pairs, len(pairs)) if order else pairs, strict=True)
-        found = rs.power(one, other, effect=[0.01, 0.05], paired=paired)
-        return [found.standard_deviations, found.minimum_detectable, found.queries_needed]
-
-    assert same(find)
+    one, other = zip(*shuffle(pairs, order), strict=True)
+    plans = [rs.power(one, other, effect=[0.01, 0.05], paired=paired) for paired in (True, False)]
+    return [
+        [plan.standard_deviations, plan.minimum_detectable, plan.queries_needed] for plan in plans
+    ]
 
 
-def test_weights_of_a_fusion_are_the_same_for_any_order_of_rows():
-    def find(order):
-        qrels, old, new = read(order)
-        runs = {"old": old, "new": new}
-        fit = rs.fit_fusion(qrels, runs, "nDCG@5")
-        return [fit, rs.fuse(runs, "combsum", weights=fit.weights)]
-
-    assert same(find)
+def fused(order):
+    qrels, old, new = read(order)
+    runs = {"old": old, "new": new}
+    fit = rs.fit_fusion(qrels, runs, "nDCG@5")
+    return [fit, rs.fuse(runs, "combsum", weights=fit.weights)]
 
 
-def test_judgments_are_combined_the_same_for_any_order_of_rows():
-    rows = [(query, doc, grade, grade + 1, grade % 2) for query, doc, grade in QRELS]
-
-    def find(order):
-        columns = zip(*Random(order).sample(rows, len(rows)) if order else rows, strict=True)
-        table = dict(zip(("query_id", "doc_id", "ann", "bob", "cat"), columns, strict=True))
-        found = rs.combine_judges(table, judges=["ann", "bob", "cat"])
-        return [*sorted(found.rows()), found.majority_ties, found.left_out]
-
-    assert same(find)
-
-
-def test_matrices_are_scored_the_same_for_any_order_of_rows():
+def scored_matrices(order):
     grades, scores = (
         np.array([value for *_, value in rows]).reshape(len(QUERIES), -1) for rows in (QRELS, OLD)
     )
     weights = np.arange(1, len(QUERIES) + 1) / 7
+    places = np.random.default_rng(order).permutation(len(QUERIES))
+    matrices = grades[places], scores[places]
+    return [
+        rs.ndcg_score(*matrices, k=5),
+        rs.dcg_score(*matrices, k=5, sample_weight=weights[places]),
+    ]
+
+
+def reported(order):
+    qrels, old, new = (to_dict(shuffle(rows, order)) for rows in (QRELS, ROUNDED, NEW))
+    report = rs.report(qrels, {"old": old, "new": new}, ["P@1", "nDCG@5"], worst=4)
+    page, rows = report.to_html(), re.compile("<tr>.*?</tr>", re.DOTALL)
+    # The tables of queries have them in the order of the judgments.
+    return [sorted(rows.findall(page)), rows.sub("", page)]
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        *(partial(compare, test=test) for test in TESTS),
+        compared,
+        compared_table,
+        evaluated_table,
+        compared_values,
+        gated,
+        difference,
+        listed,
+        with_model_judge,
+        agreement_of_judges,
+        combined_judges,
+        estimates_from_clicks,
+        agreement_of_runs,
+        agreement_of_lists,
+        losses,
+        explanations,
+        bounds_and_ties,
+        reconciled,
+        planned,
+        fused,
+        scored_matrices,
+        reported,
+    ],
+)
+def test_a_result_is_the_same_for_any_order_of_rows(result, monkeypatch):
+    monkeypatch.setattr(render, "MOST_VALUES", 40)  # a report does not show all queries
+    assert same(result)
+
+
+@pytest.mark.parametrize("method", ["auto", "dense", "bounded", "t"])
+def test_an_interval_is_the_same_for_any_order_of_rows(method):
+    interval = rs.Interval(method=method)
+    weights = {str(query): 1 + query % 4 for query in QUERIES}
 
     def find(order):
-        places = np.random.default_rng(order).permutation(len(QUERIES))
-        given = grades[places], scores[places]
+        qrels, run, other = read(order)
         return [
-            rs.ndcg_score(*given, k=5),
-            rs.dcg_score(*given, k=5, sample_weight=weights[places]),
+            rs.evaluate(qrels, run, MEASURES, interval=interval).estimates,
+            rs.evaluate(qrels, run, MEASURES, interval=interval, cluster=USERS).estimates,
+            rs.evaluate(qrels, run, MEASURES, interval=interval, weights=weights).estimates,
+            rs.evaluate_samples(qrels, [run, other], MEASURES, interval=interval).estimates,
         ]
 
     assert same(find)
 
 
-def test_a_report_is_the_same_for_any_order_of_rows(monkeypatch):
-    monkeypatch.setattr(gather, "MOST_VALUES", 40)  # not all queries are shown
-
+@pytest.mark.parametrize("aggregate", ["geometric", "median", "tail_mean(0.3)"])
+def test_intervals_of_other_aggregates_are_the_same_for_any_order_of_rows(aggregate):
     def find(order):
-        qrels, old, new = (to_dict(shuffle(rows, order)) for rows in (QRELS, ROUNDED, NEW))
-        found = rs.report(qrels, {"old": old, "new": new}, ["P@1", "nDCG@5"], worst=4)
-        names = found.__match_args__
-        contents = {name: repr(getattr(found, name)) for name in names}
-        # The table of queries has them in the order of the judgments.
-        contents["tables"] = repr([sorted(table.rows()) for table in found.tables])
-        return [contents]
+        qrels, run, _ = read(order)
+        policy = f"aggregate={aggregate}"
+        return rs.evaluate(qrels, run, MEASURES, interval=INTERVAL, policy=policy).estimates
 
     assert same(find)
 

@@ -20,7 +20,7 @@ from tests.generated import examples
 from tests.invariance.lists import DOCUMENTS, SCORES
 from tests.invariance.variants import variants
 from tests.reference import Retrieved, rank, value
-from tests.refusals import refuses
+from tests.refusals import refused, refuses
 
 MEASURES = {
     "subtopic": [one for row in TABLE.values() if row.subtopics for one in variants(row)],
@@ -174,37 +174,56 @@ def test_a_document_of_two_strata_is_an_error():
     assert rankscope.evaluate(again, {"q": {"a": 1.0}}, "infNDCG")["infNDCG"] == 1
 
 
-def test_what_lacks_strata_is_refused(tmp_path):
-    run = {"q": {"a": 1.0}}
-    held = rankscope.read_qrels({"q": {"a": 1}})
-    by_subtopic = rankscope.read_qrels([("q", "1", "a", 1)], subtopics=True)
-    for qrels in (held, by_subtopic):
-        with refuses(rankscope.MeasureError, "strata_missing", match="by stratum, which infNDCG"):
-            rankscope.evaluate(qrels, run, "infNDCG")
-    by_stratum = rankscope.read_qrels([("q", "1", "a", 1)], strata=True)
-    with pytest.raises(rankscope.MeasureError, match="by subtopic, which AP_IA needs"):
-        rankscope.evaluate(by_stratum, run, "AP_IA")
-    with pytest.raises(rankscope.MeasureError, match="found AP_IA beside it"):
-        rankscope.evaluate([("q", "1", "a", 1)], run, ["infNDCG", "AP_IA"])
+JUDGED = {"q": {"a": 1}}
+ROW = [("q", "1", "a", 1)]
+PLAIN = rankscope.read_qrels(JUDGED)
+BY_SUBTOPIC = rankscope.read_qrels(ROW, subtopics=True)
+BY_STRATUM = rankscope.read_qrels(ROW, strata=True)
+RANKINGS = rankscope.Rankings.from_run(BY_SUBTOPIC, JUDGED)
+
+
+@pytest.mark.parametrize(
+    ("qrels", "measure", "policy", "code", "said"),
+    [
+        (PLAIN, "infNDCG", None, "strata_missing", "by stratum, which infNDCG"),
+        (BY_SUBTOPIC, "infNDCG", None, "strata_missing", "by stratum, which infNDCG"),
+        (BY_STRATUM, "AP_IA", None, "subtopics_missing", "by subtopic, which AP_IA needs"),
+        (PLAIN, "alpha_nDCG@10", None, "subtopics_missing", "expected judgments by subtopic"),
+        (JUDGED, "alpha_nDCG@10", None, "not_a_mapping", "query to subtopic to document"),
+        (ROW, ["infNDCG", "AP_IA"], None, "subtopics_unavailable", "found AP_IA beside it"),
+        (ROW, "infNDCG", "ties=average", "ties_unavailable", "ties"),
+        (ROW, "AP_IA", "ties=average", "ties_unavailable", "ties"),
+        (ROW, "AP_IA", "unretrieved=ignore", "subtopics_unavailable", 'unretrieved="count"'),
+        (b"q 0 a 1\n", "infNDCG", None, "field_count", "query 0 document stratum grade"),
+        (b"q 0 a 1 high\n", "infNDCG", None, "rel_not_number", "expected a grade, found `high`"),
+    ],
+)
+def test_judgments_that_do_not_fit_their_measure_are_refused(qrels, measure, policy, code, said):
+    refused(lambda: rankscope.evaluate(qrels, JUDGED, measure, policy=policy), code, said)
+
+
+def test_judgments_have_one_second_column_and_bounds_need_none():
     with pytest.raises(rankscope.UsageError, match="found both"):
-        rankscope.read_qrels([("q", "1", "a", 1)], subtopics=True, strata=True)
-    with pytest.raises(rankscope.PolicyError, match="ties"):
-        rankscope.evaluate([("q", "1", "a", 1)], run, "infNDCG", policy="ties=average")
-    path = tmp_path / "qrels.txt"
-    path.write_text("q 0 a 1\n", encoding="utf-8")
-    with pytest.raises(rankscope.FormatError, match="query 0 document stratum grade"):
-        rankscope.evaluate(path, run, "infNDCG")
-    path.write_text("q 0 a 1 high\n", encoding="utf-8")
-    with pytest.raises(rankscope.FormatError, match="expected a grade, found `high`"):
-        rankscope.evaluate(path, run, "infNDCG")
+        rankscope.read_qrels(ROW, subtopics=True, strata=True)
+    with pytest.raises(rankscope.MeasureError, match="needs subtopics"):
+        RANKINGS.bounds("AP_IA")
 
 
-def test_runs_are_compared_by_inferred_ndcg():
-    rows = [(f"q{n}", "1", doc, grade) for n in range(8) for doc, grade in (("a", 1), ("b", -1))]
-    good = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(8)}
-    none = {f"q{n}": {"x": 2.0} for n in range(8)}
-    found = rankscope.compare(rows, {"none": none, "good": good}, "infNDCG")
-    assert found["infNDCG", "good"].better == "good"
+@pytest.mark.parametrize(
+    ("measure", "judged", "difference"),
+    [
+        ("infNDCG", [("1", "a", 1), ("1", "b", -1)], 2 / (1 + 1 / math.log2(3))),
+        ("StRecall@2", [("1", "a", 1), ("2", "b", 1)], 1),
+    ],
+)
+def test_runs_are_compared_by_such_a_measure(measure, judged, difference):
+    rows = [(f"q{n}", *row) for n in range(8) for row in judged]
+    runs = {
+        name: {f"q{n}": docs for n in range(8)}
+        for name, docs in (("bad", ["x"]), ("good", ["a", "b"]))
+    }
+    found = rankscope.compare(rows, runs, measure)[measure, "good"]
+    assert (found.better, found.difference) == ("good", pytest.approx(difference))
 
 
 def test_the_column_of_strata_can_be_named_on_the_command_line(tmp_path):
@@ -260,7 +279,7 @@ def test_reports_and_differences_read_strata_and_subtopics(tmp_path):
         assert expected[0] != expected[1]
         for qrels in (rows, path):
             made = rankscope.report(qrels, {"one": one, "other": other}, name)
-            assert [mean.value for mean in made.means_of(name)] == expected
+            assert [run.evaluation[name] for run in made.runs.values()] == expected
             found = rankscope.diff(qrels, one, other, name)
             assert found.difference == pytest.approx(expected[1] - expected[0])
 
@@ -361,32 +380,6 @@ def test_a_document_judged_twice_for_a_subtopic_is_an_error():
         rankscope.evaluate(rows, {"q": {"a": 1.0}}, "StRecall")
     kept = rankscope.evaluate(rows, {"q": {"a": 1.0}}, "StRecall", duplicates="max")
     assert kept["StRecall"] == 1
-
-
-def test_what_lacks_subtopics_is_refused():
-    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
-    held = rankscope.read_qrels(qrels)
-    with pytest.raises(rankscope.MeasureError, match="expected judgments by subtopic") as caught:
-        rankscope.evaluate(held, run, "alpha_nDCG@10")
-    assert caught.value.code == "subtopics_missing"
-    with pytest.raises(rankscope.FormatError, match="query to subtopic to document"):
-        rankscope.evaluate(qrels, run, "alpha_nDCG@10")
-    rows = [("q", "1", "a", 1)]
-    by_subtopic = rankscope.read_qrels(rows, subtopics=True)
-    with pytest.raises(rankscope.MeasureError, match="needs subtopics"):
-        rankscope.Rankings.from_run(by_subtopic, run).bounds("AP_IA")
-    with pytest.raises(rankscope.PolicyError, match='unretrieved="count"'):
-        rankscope.evaluate(rows, run, "AP_IA", policy="unretrieved=ignore")
-    with pytest.raises(rankscope.PolicyError, match="ties"):
-        rankscope.evaluate(rows, run, "AP_IA", policy="ties=average")
-
-
-def test_runs_are_compared_by_a_measure_of_diversity():
-    rows = [(f"q{n}", topic, doc, 1) for n in range(8) for topic, doc in (("1", "a"), ("2", "b"))]
-    both = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(8)}
-    one = {f"q{n}": {"a": 2.0} for n in range(8)}
-    found = rankscope.compare(rows, {"one": one, "both": both}, "StRecall@2")
-    assert found["StRecall@2", "both"].difference == 0.5
 
 
 def test_a_document_that_covers_everything_is_perfect():

@@ -67,3 +67,9 @@ def read_page(html):
     reader.close()
     assert len(reader.open) == 1
     return reader.root
+
+
+def read_rows(page, name):
+    """The texts of the cells of a table, or of all tables of a section, row by row."""
+    (found,) = page.find("table", id=name) or page.find("section", **{"aria-labelledby": name})
+    return [[cell.text for cell in row.children] for row in found.find("tr")]

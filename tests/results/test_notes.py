@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rankscope import AP, P, nDCG
 
 from tests.cli.command import run
+from tests.inputs.entry import nested
 
 QRELS = {f"q{at}": {"d1": 1} for at in range(4)}
 MISSING = [0, 1, 3, 1, 0, 2, 2, 1, 1, 1, 1, 0]
@@ -45,9 +46,10 @@ def test_a_note_of_few_runs_names_them_unless_all_share_it():
 
 
 def test_the_report_lists_a_note_once_with_its_runs():
-    (remark,) = rs.report(QRELS, RUNS, "RR").remarks
-    assert len(remark.runs) == LACKING
-    assert "not in the run: 1 to 3 (missing=zero)" in str(remark.note)
+    report = rs.report(QRELS, RUNS, "RR")
+    (note,) = report.notes
+    assert str(note).startswith(f"{LACKING} of {len(RUNS)} runs: judged queries")
+    assert report.to_html().count("not in the run: 1 to 3 (missing=zero)") == 1
 
 
 def test_the_program_prints_a_note_of_twelve_files_once(tmp_path):
@@ -68,7 +70,6 @@ STARS = {"q1": {"d1": 5, "d2": 1}, "q2": {"d3": 1, "d4": 3}}
 SHOWN = {"q1": {"d2": 2.0, "d1": 1.0}, "q2": {"d3": 2.0, "d4": 1.0}}
 ROWS = [(q, d, grade, SHOWN[q][d]) for q, docs in STARS.items() for d, grade in docs.items()]
 TABLE = pd.DataFrame(ROWS, columns=["query_id", "doc_id", "relevance", "score"])
-JUDGES = pd.concat([TABLE.assign(judge=judge) for judge in ("a", "b")]).drop(columns="score")
 
 WAYS = {
     "evaluate": lambda _: rs.evaluate(STARS, SHOWN, "P@2"),
@@ -128,7 +129,7 @@ def test_the_example_is_the_upper_half_of_the_scale(highest, rel):
 
 
 def test_grades_of_judges_are_noted():
-    (note,) = notes_of(rs.evaluate_judges(JUDGES, SHOWN, "P@2", judge="judge"))
+    (note,) = notes_of(rs.evaluate_with_model_judge(STARS, STARS, SHOWN, "P@2"))
     assert "P(rel=4)@2" in note
 
 
@@ -168,11 +169,12 @@ def judgments(log):
     return found
 
 
+def rows_of(log):
+    return [(query, doc, score) for query, doc, _, score in log]
+
+
 def run_of(log):
-    found = {}
-    for query, doc, _, score in log:
-        found.setdefault(query, {})[doc] = score
-    return found
+    return nested(rows_of(log))
 
 
 def frame(log):
@@ -183,12 +185,12 @@ def as_text(qrels):
     return {str(q): {str(d): grade for d, grade in docs.items()} for q, docs in qrels.items()}
 
 
-def rows_of(log):
-    return [(query, doc, score) for query, doc, _, score in log]
+def evaluate(qrels, run, policy):
+    return rs.evaluate(qrels, run, "RR", policy=policy)
 
 
-def ties_of(policy):
-    return policy.removeprefix("ties=")
+def hold(qrels, run, policy):
+    return rs.Rankings.from_run(qrels, run, ties=policy.removeprefix("ties=")).evaluate("RR")
 
 
 def scattered(log, folder):
@@ -197,21 +199,13 @@ def scattered(log, folder):
 
 
 WAYS_OF_IDS = {
-    "mapping": lambda log, _, policy: rs.evaluate(judgments(log), run_of(log), "RR", policy=policy),
-    "rows": lambda log, _, policy: rs.evaluate(judgments(log), rows_of(log), "RR", policy=policy),
-    "frame": lambda log, _, policy: rs.evaluate(judgments(log), frame(log), "RR", policy=policy),
-    "frame, judgments as text": lambda log, _, policy: rs.evaluate(
-        as_text(judgments(log)), frame(log), "RR", policy=policy
-    ),
-    "file": lambda log, folder, policy: rs.evaluate(
-        judgments(log), scattered(log, folder), "RR", policy=policy
-    ),
-    "rankings": lambda log, _, policy: rs.Rankings.from_run(
-        judgments(log), run_of(log), ties=ties_of(policy)
-    ).evaluate("RR"),
-    "rankings of a frame": lambda log, _, policy: rs.Rankings.from_run(
-        judgments(log), frame(log), ties=ties_of(policy)
-    ).evaluate("RR"),
+    "mapping": lambda log, _, policy: evaluate(judgments(log), run_of(log), policy),
+    "rows": lambda log, _, policy: evaluate(judgments(log), rows_of(log), policy),
+    "frame": lambda log, _, policy: evaluate(judgments(log), frame(log), policy),
+    "frame beside text": lambda log, _, way: evaluate(as_text(judgments(log)), frame(log), way),
+    "file": lambda log, folder, way: evaluate(judgments(log), scattered(log, folder), way),
+    "rankings": lambda log, _, policy: hold(judgments(log), run_of(log), policy),
+    "rankings of a frame": lambda log, _, policy: hold(judgments(log), frame(log), policy),
 }
 
 TIED = [(1, 9, 0.0, 1.0), (1, 10, 1.0, 1.0), (2, 9, 1.0, 2.0), (2, 10, 0.0, 1.0)]
@@ -254,7 +248,7 @@ def test_digits_that_are_text_are_not_noted():
 def test_the_note_counts_the_queries_of_the_definition(log, ascending):
     policy = f"ties={'doc_id_asc' if ascending else 'doc_id'}"
     expected = moves(log, ascending=ascending)
-    for way in ("mapping", "rows", "frame", "frame, judgments as text", "rankings"):
+    for way in ("mapping", "rows", "frame", "frame beside text", "rankings"):
         found = WAYS_OF_IDS[way](log, None, policy).diagnostics
         assert found.get("int_ids", 0) == expected, way
 
@@ -290,11 +284,8 @@ def test_a_run_and_a_table_of_sampled_candidates_are_noted():
     ]
     table = pd.DataFrame(rows, columns=["q", "doc_id", "label", "score"])
     assert rs.evaluate(table, "RR", query="q").diagnostics["sampled_candidates"] == 15
-    qrels = {}
-    run = {}
-    for query, doc, label, score in rows:
-        qrels.setdefault(f"q{query}", {})[f"d{doc}"] = label
-        run.setdefault(f"q{query}", {})[f"d{doc}"] = score
+    qrels = nested((f"q{query}", f"d{doc}", label) for query, doc, label, _ in rows)
+    run = nested((f"q{query}", f"d{doc}", score) for query, doc, _, score in rows)
     assert rs.evaluate(qrels, run, "RR").diagnostics == {"sampled_candidates": 15}
     # Without explicit grades of 0, this is the list of a search engine.
     few = {query: {doc: 1 for doc, grade in docs.items() if grade} for query, docs in qrels.items()}

@@ -19,10 +19,9 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from rankscope._compare.pair import Compared
-    from rankscope._compare.ranges import Reach
     from rankscope._compare.result import Comparison
 
 MOST_NAMES = 3
@@ -40,13 +39,11 @@ class Verdict:
         sentence: Which run is better and by how much, or that none is significantly best. Where
             neither higher nor lower values are better, which run has higher values.
         power: How many queries would decide; empty if a difference is significant.
-        ranges: What unjudged documents and ties could change about the difference that decides.
     """
 
     measure: str
     sentence: str
     power: str
-    ranges: tuple[str, ...]
 
     def __str__(self) -> str:
         return self.sentence
@@ -70,7 +67,6 @@ def decide(comparison: Comparison, measure: str) -> Verdict:
         measure=measure,
         sentence=sentence,
         power=_say_power(comparison, key) if is_open else "",
-        ranges=tuple(_say_ranges(key)),
     )
 
 
@@ -293,25 +289,4 @@ def _say_power(comparison: Comparison, pair: Compared) -> str:
         f"To detect a difference of this size with {power} in a single t test, {many} {units} are "
         f"needed, if the true one is as large and others differ as much as these; there are "
         f"{count:,}. With these, {detectable}."
-    )
-
-
-def _say_ranges(pair: Compared) -> Iterator[str]:
-    """Yield what unjudged documents and the order of ties could change about a difference."""
-    unjudged, tied = pair.unjudged, pair.tied
-    if unjudged is not None and unjudged.documents:
-        yield _say_range(pair, unjudged, "If all unjudged documents were judged")
-    if tied is not None and tied.lowest != tied.highest:
-        yield _say_range(pair, tied, "With other orders of tied documents")
-
-
-def _say_range(pair: Compared, reach: Reach, when: str) -> str:
-    higher, lower, low, high = pair.run, pair.baseline, reach.lowest, reach.highest
-    if pair.difference < 0:
-        higher, lower, low, high = lower, higher, -high, -low
-    wins = "have the higher mean" if pair.direction == "neither" else "win"
-    outcome = f"the same run would {wins}" if reach.is_certain else f"the other run could {wins}"
-    return (
-        f"{when}, the difference {show_name(higher)} minus {show_name(lower)} could be from "
-        f"{format_value(low)} to {format_value(high)}: {outcome}."
     )

@@ -130,8 +130,6 @@ def rank_scores(
     scores: Sequence[str] | None,
     settings: Settings,
     reading: Reading,
-    *,
-    kind: type[Rankings] = Rankings,
 ) -> dict[str, Rankings]:
     """Rank the rows of a table by each of its columns of scores."""
     if scores is None:
@@ -148,7 +146,7 @@ def rank_scores(
     names = {role: name for role, name in reading.columns.items() if role != "rank"}
     rankings = {
         score: rank_rows(
-            kind,
+            Rankings,
             recognise_table(table),
             JoinedColumns({**names, "score": score}, settings.list_attributes()),
             settings.choose_ties(),
@@ -167,8 +165,6 @@ def rank_by(
     column: str,
     settings: Settings,
     reading: Reading,
-    *,
-    kind: type[Rankings] = Rankings,
 ) -> dict[str, Rankings]:
     """Rank the rows of a table by the run that a column names."""
     refuse_single_precision(reading)
@@ -183,7 +179,7 @@ def rank_by(
             code="bad_parameter",
         )
     return {
-        run: rank_rows(kind, recognise_table(rows), wanted, settings.choose_ties(), reading)
+        run: rank_rows(Rankings, recognise_table(rows), wanted, settings.choose_ties(), reading)
         for run, rows in runs.items()
     }
 

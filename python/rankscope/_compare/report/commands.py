@@ -3,129 +3,130 @@
 from __future__ import annotations
 
 import os
+import shlex
+from operator import itemgetter
 
-from rankscope._compare.report.report import ReportCommand
+from rankscope._evaluate.query_values import read_slicing
+from rankscope._inputs.attribution import read_positive
 from rankscope.file import File
 from rankscope.settings.interval import Interval
+from rankscope.settings.reading import ROLES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from rankscope._compare.report.source import HashedInput
 
-
 LONGEST_VALUE = 80
+USUAL = {"duplicates": "error", "score_type": "float64", "encoding": "utf-8", "ignore_same": False}
+"""The values of arguments that need not be written."""
+IRRELEVANT = {"threads", "progress"}
+"""Arguments that change no number."""
 
 
 def write_commands(
-    held: Sequence[HashedInput],
+    inputs: Sequence[HashedInput],
     measures: Sequence[str],
-    *,
-    settings: str,
-    convention: str,
-    interval: Interval | None,
-    columns: Mapping[str, str],
-    beside: Mapping[str, object],
-    options: Sequence[tuple[str, str]],
-) -> tuple[ReportCommand, ...]:
-    """Return the commands that reproduce the values and the report."""
-    known = {name: given for name, given in beside.items() if given is not None}
-    are_paths = all(isinstance(given, str | os.PathLike) for given in known.values())
-    if not _can_be_said(held, interval) or not are_paths:
-        ends = "" if interval is None else f"rs.{interval!r}"
-        texts = {"policy": settings, "convention": convention}
-        said = [f"{name}={text!r}" for name, text in texts.items() if text]
-        said += [f"{role}={name!r}" for role, name in columns.items()]
-        said += [f"{name}={_say_value(name, given)}" for name, given in known.items()]
-        said += [f"interval={ends}"] if ends else []
-        return (ReportCommand(purpose="Compute these values", text=_call(held, measures, said)),)
+    arguments: dict[str, object],
+    of_report: Sequence[str],
+) -> dict[str, str]:
+    """Return the commands that give the values and the report, by purpose; or else the call.
+
+    Args:
+        inputs: Judgments and runs, or one table.
+        measures: The names of the measures.
+        arguments: The arguments of the call.
+        of_report: The options that only the command of the report has.
+    """
+    files = [each.value for each in inputs if isinstance(each.value, File)]
+    columns = {pair for file in files for pair in file.columns.items()}
+    known = {
+        name: value
+        for name, value in sorted((arguments | dict(columns)).items(), key=itemgetter(0))
+        if value is not None and name not in IRRELEVANT and not _is_usual(name, value)
+    }
+    options = [_write_option(*each, is_table=len(inputs) == 1) for each in known.items()]
+    has_roles_once = len(dict(columns)) == len(columns)
+    if None in options or not has_roles_once or not all(each.path for each in inputs):
+        call = ["table"] if len(inputs) == 1 else ["qrels", "run"]
+        call += [
+            repr([*measures]),
+            *(f"{name}={_write(name, value)}" for name, value in known.items()),
+        ]
+        return {"Compute these values": f"rs.evaluate({', '.join(call)})"}
     words = [
-        *(each.path for each in held),
+        *(each.path for each in inputs),
         *(word for name in measures for word in ("-m", name)),
-        *(["--policy", settings] if settings else []),
-        *(["--convention", convention] if convention else []),
-        *_say_interval(interval),
-        *_say_files(held),
-        *(word for role, name in columns.items() for word in ("--col", f"{role}={name}")),
-        *(word for name, path in known.items() for word in (f"--{name}", os.fsdecode(path))),  # type: ignore[arg-type]  # a path
-        *(word for option in options for word in option),
+        *_write_formats(inputs),
+        *(word for option in options for word in option or ()),
     ]
-    return (
-        ReportCommand(purpose="Compute these values", text=_join(["rankscope", "eval", *words])),
-        ReportCommand(purpose="Create this report", text=_join(["rankscope", "report", *words])),
-    )
+    commands = {"Compute these values": ["rankscope", "eval", *words]}
+    if "interval" in known:  # there is no option for a report without intervals
+        commands["Create this report"] = ["rankscope", "report", *words, *of_report]
+    return {purpose: " ".join(map(_quote, command)) for purpose, command in commands.items()}
 
 
-def _say_value(name: str, given: object) -> str:
-    """Return names of columns and paths as they are, and the name of what is longer."""
-    value = given[0] if isinstance(given, tuple) else given
-    is_short = isinstance(value, str | list) and len(repr(value)) <= LONGEST_VALUE
+def _is_usual(name: str, value: object) -> bool:
+    return isinstance(value, str | bool) and value in {"", USUAL.get(name)}
+
+
+def _write_option(name: str, value: object, *, is_table: bool) -> list[str] | None:
+    """Return an argument as an option of the commands, or `None` if they have none for it."""
+    match name, value:
+        case "policy" | "convention" | "duplicates" | "score_type" | "encoding", str():
+            return [f"--{name.replace('_', '-')}", value]
+        case "ignore_same", True:
+            return ["--ignore-same"]
+        case "interval", Interval(level=level, seed=seed) if value == Interval(level, seed=seed):
+            return ["--interval", f"{level:g}", *(["--seed", f"{seed}"] if seed else [])]
+        case "history" | "items" | "catalogue", str() | os.PathLike():
+            return [f"--{name}", os.fsdecode(value)]
+        case "by", str() | list() | tuple() if is_table:
+            return [word for column in read_slicing(value) for word in ("--by", column)]
+        case "labels" | "weights", str() if is_table:
+            return ["--col", f"{name.removesuffix('s')}={value}"]
+        case "positive", str() | dict() | list() if is_table:
+            grades = read_positive(value).items()
+            labels = [label if grade == 1 else f"{label}={grade:g}" for label, grade in grades]
+            return [word for label in labels for word in ("--positive", label)]
+        case _, str() if name in ROLES:
+            return ["--col", f"{name}={value}"]
+    return None
+
+
+def _write(name: str, value: object) -> str:
+    """Return the value of an argument, or the name of what is longer."""
+    if isinstance(value, Interval):
+        return f"rs.{value!r}"
+    is_short = isinstance(value, str | list | bool) and len(repr(value)) <= LONGEST_VALUE
     return repr(value) if is_short else name
 
 
-def _can_be_said(held: Sequence[HashedInput], interval: Interval | None) -> bool:
-    """Check whether commands can express the inputs and intervals."""
-    columns: dict[str, str] = {}
-    for role, name in (pair for each in held for pair in _columns(each).items()):
-        if columns.setdefault(role, name) != name:
-            return False
-    is_usual = interval is None or interval == Interval(interval.level, seed=interval.seed)
-    return all(each.path for each in held) and is_usual
-
-
-def _columns(held: HashedInput) -> dict[str, str]:
-    return dict(held.value.columns) if isinstance(held.value, File) else {}
-
-
-def _say_interval(interval: Interval | None) -> list[str]:
-    if interval is None:
-        return []
-    seed = ["--seed", str(interval.seed)] if interval.seed else []
-    return ["--interval", f"{interval.level:g}", *seed]
-
-
-def _say_files(held: Sequence[HashedInput]) -> Iterator[str]:
-    columns = {role: name for each in held for role, name in _columns(each).items()}
-    for role, name in columns.items():
-        yield from ("--col", f"{role}={name}")
+def _write_formats(inputs: Sequence[HashedInput]) -> Iterator[str]:
+    parts = ["qrels", *["run"] * len(inputs)]
     formats = {
         part: each.value.format
-        for part, each in zip(["qrels", *["run"] * len(held)], held, strict=False)
+        for part, each in zip(parts, inputs, strict=False)
         if isinstance(each.value, File) and each.value.format
     }
     for part, form in formats.items():
-        yield from ("--format", form if len(held) == 1 else f"{part}={form}")
-
-
-def _join(words: Sequence[str]) -> str:
-    return " ".join(map(_quote, words))
+        yield from ("--format", form if len(inputs) == 1 else f"{part}={form}")
 
 
 def _quote(word: str) -> str:
-    r"""Quote a word for a shell, with invisible characters escaped as in Bash.
+    r"""Quote a word for a shell, with the bytes of invisible characters escaped as in Bash.
 
     Examples:
         >>> print(_quote("a run"), _quote("a\trun"))
-        'a run' $'a\trun'
+        'a run' $'a\x09run'
     """
     if word.isprintable():
-        import shlex  # noqa: PLC0415 - only reports need it
-
         return shlex.quote(word)
     escaped = "".join(
-        character if character.isprintable() else _escape(character)
+        character
+        if character.isprintable()
+        else "".join(f"\\x{octet:02x}" for octet in os.fsencode(character))
         for character in word.replace("\\", "\\\\").replace("'", "\\'")
     )
     return f"$'{escaped}'"
-
-
-def _escape(character: str) -> str:
-    usual = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
-    octets = (f"\\x{octet:02x}" for octet in os.fsencode(character))
-    return usual.get(character) or "".join(octets)
-
-
-def _call(held: Sequence[HashedInput], measures: Sequence[str], said: Sequence[str]) -> str:
-    given = ["table"] if len(held) == 1 else ["qrels", "run"]
-    return f"rs.evaluate({', '.join([*given, repr(list(measures)), *said])})"

@@ -1,10 +1,11 @@
-"""The sources of a report: files, their sizes and hashes."""
+"""The inputs of a report: their files, with sizes and hashes."""
 
 from __future__ import annotations
 
 import os
 import stat
 import sys
+from contextlib import suppress
 
 from rankscope._compare.report.report import InputFile
 from rankscope._inputs.files import is_address, list_files, open_binary, tell_format
@@ -15,7 +16,8 @@ from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.typing import InputLike
+    from collections.abc import Mapping
+    from typing import Any
 
     Stamp = tuple[int, int, int]
 
@@ -27,18 +29,18 @@ class HashedInput:
     """An input, with the sizes and hashes of its files.
 
     Args:
-        value: What is to be read: what was given, or the bytes of what can be read only once.
+        value: What is to be read: the input, or the bytes of what can be read only once.
         name: What the report calls it.
-        path: The path, as it was given; empty where there is none that can be read again.
         files: Its files.
+        path: The path, as it was given; empty where there is none that can be read again.
         stamps: By path, size, time and number of each file when it was hashed.
     """
 
-    value: InputLike
+    value: Any
     name: str
-    path: str
     files: tuple[InputFile, ...]
-    stamps: dict[str, Stamp]
+    path: str
+    stamps: Mapping[str, Stamp]
 
     def check(self) -> None:
         """Raise an error for files that have changed since they were hashed."""
@@ -52,40 +54,41 @@ class HashedInput:
                 )
 
 
-def hold(given: InputLike, role: str, name: str = "") -> HashedInput:
+def hash_input(value: Any, role: str, name: str = "") -> HashedInput:  # noqa: ANN401 - any input
     """Hash an input, and read it into memory if it can be read only once."""
-    inner = given.path if isinstance(given, File) else given
-    if isinstance(inner, bytes):
-        return _hold_bytes(given, inner, role, name or role)
-    if not isinstance(inner, str | os.PathLike):
-        here = InputFile(role=ROLES[role], name=f"{name or role} (in memory)", size=0, sha256="")
-        return HashedInput(value=given, name=name or role, path="", files=(here,), stamps={})
-    path = os.fsdecode(inner)
-    shown = "<stdin>" if path == "-" else name_path(path, role)
+    location = value.path if isinstance(value, File) else value
+    path = os.fsdecode(location) if isinstance(location, str | os.PathLike) else ""
+    file = "<stdin>" if path == "-" else name_path(path, role) if path else name or role
+    name = file if name in {"", "-"} else name
     if _is_read_once(path):
-        held = _read(path)
-        form = given.format if isinstance(given, File) else None
-        columns = given.columns if isinstance(given, File) else {}
-        again = File(held, form or tell_format(path), columns)
-        return _hold_bytes(again, held, role, name or shown)
-    if is_address(path) or _is_lake(path):
+        location = _read(path)
+        file = name
+        form, columns = (value.format, value.columns) if isinstance(value, File) else (None, {})
+        value = File(location, form or tell_format(path), columns)
+    files: list[InputFile] = []
+    stamps: dict[str, Stamp] = {}
+    if isinstance(location, bytes):
+        from hashlib import sha256  # noqa: PLC0415 - only reports need it
+
+        path, digest = "", sha256(location).hexdigest()
+        files = [InputFile(role=ROLES[role], name=file, size=len(location), sha256=digest)]
+    elif not path or is_address(path) or _is_lake(path):
         # Of what isn't here as plain files, nobody knows the bytes that are read.
-        there = InputFile(role=ROLES[role], name=shown, size=0, sha256="")
-        return HashedInput(value=given, name=name or shown, path="", files=(there,), stamps={})
-    paths = list_files(path) or [path]
-    try:
-        stamps = {one: _stamp(one) for one in paths}
-        files = [
-            InputFile(
-                role=ROLES[role], name=name_path(one, role), size=stamps[one][0], sha256=_hash(one)
-            )
-            for one in paths
-        ]
-    except (OSError, ValueError):
-        stamps, files = {}, []  # reading it will say why
-    return HashedInput(
-        value=given, name=name or shown, path=path, files=tuple(files), stamps=stamps
-    )
+        files = [InputFile(role=ROLES[role], name=file if path else f"{file} (in memory)")]
+        path = ""
+    else:
+        with suppress(OSError, ValueError):  # reading it will say why
+            stamps = {each: _stamp(each) for each in list_files(path) or [path]}
+            files = [
+                InputFile(
+                    role=ROLES[role],
+                    name=name_path(each, role),
+                    size=stamp[0],
+                    sha256=_hash(each),
+                )
+                for each, stamp in stamps.items()
+            ]
+    return HashedInput(value=value, name=name, files=tuple(files), path=path, stamps=stamps)
 
 
 def _is_lake(path: str) -> bool:
@@ -94,23 +97,10 @@ def _is_lake(path: str) -> bool:
     return os.path.isdir(path) and find_table(path) is not None  # noqa: PTH112 - pathlib loads slowly
 
 
-def _hold_bytes(given: InputLike, content: bytes, role: str, name: str) -> HashedInput:
-    from hashlib import sha256  # noqa: PLC0415 - only reports need it
-
-    file = InputFile(
-        role=ROLES[role], name=name, size=len(content), sha256=sha256(content).hexdigest()
-    )
-    return HashedInput(value=given, name=name, path="", files=(file,), stamps={})
-
-
 def _is_read_once(path: str) -> bool:
-    if path == "-":
-        return True
-    try:
-        mode = os.stat(path).st_mode  # noqa: PTH116 - pathlib loads slowly
-    except (OSError, ValueError):
-        return False  # reading it will say why
-    return stat.S_ISFIFO(mode)
+    with suppress(OSError, ValueError):  # reading it will say why
+        return path == "-" or stat.S_ISFIFO(os.stat(path).st_mode)  # noqa: PTH116 - pathlib loads slowly
+    return False
 
 
 def _read(path: str) -> bytes:
