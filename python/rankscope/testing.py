@@ -66,7 +66,8 @@ def assert_not_worse(
     """
     __tracebackhide__ = True  # pytest then shows the line of the test
     import rankscope as rs  # noqa: PLC0415 - a test suite may import this without using it
-    from rankscope._compare.gate.summary import write_whole  # noqa: PLC0415 - as above
+    from rankscope._compare.gate.summary import lay_out  # noqa: PLC0415 - as above
+    from rankscope.output.layout.text import write  # noqa: PLC0415 - as above
 
     result = rs.gate(
         judgments,
@@ -82,5 +83,5 @@ def assert_not_worse(
         convention=convention,
     )
     if not result.passed:
-        raise AssertionError(write_whole(result))
+        raise AssertionError(write(lay_out(result)))
     return result

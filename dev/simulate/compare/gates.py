@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 from rankscope._compare.cases import MeasureValues
-from rankscope._compare.gate.checks import Settings, check_budgets
+from rankscope._compare.gate.checks import Settings, check_budget
 from rankscope.records import replace as replace_fields
 from rankscope.settings.interval import Interval
 
@@ -137,7 +137,7 @@ def run_gate(
     layout: str = "queries",
     slices: int = 1,
     level: float = 0.95,
-) -> tuple[Check, ...]:
+) -> list[Check]:
     """Return the checks of a gate of queries from a world."""
     sample = draw_sample(layout, units, random)
     found = world.draw(sample.codes, ALIKE if sample.is_clustered else 0.0, random)
@@ -145,11 +145,12 @@ def run_gate(
     names = [str(code) for code in range(units)]
     clusters = ("user", names, sample.codes.tolist()) if sample.is_clustered else None
     parts = np.arange(len(found)) % slices
-    groups: dict[tuple[str, ...], Groups] = {}
+    groups: Groups | None = None
     if slices > 1:
-        groups["slice",] = ("slice", [str(each) for each in range(slices)], parts.tolist())
-    return check_budgets(
-        [(budget, MeasureValues(name="value", low=0.0, high=1.0, values=values))],
+        groups = ("slice", [str(each) for each in range(slices)], parts.tolist())
+    return check_budget(
+        budget,
+        MeasureValues(name="value", low=0.0, high=1.0, values=values),
         groups=groups,
         clusters=clusters,
         settings=Settings(interval=Interval(level), threads=1),

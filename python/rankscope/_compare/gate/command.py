@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 
 import rankscope as rs
-from rankscope._compare.gate.file import GateFile, read_gate_file
-from rankscope._compare.gate.result import parse_budget, read_budgets
-from rankscope._compare.gate.summary import write_whole
+from rankscope._compare.gate.file import SETTINGS, read_gate_file
+from rankscope._compare.gate.result import DIFFERENCES, FIELDS, Budget, to_number
+from rankscope._compare.gate.summary import lay_out
 from rankscope._evaluate.evaluating import refuse_diagnostics
-from rankscope._inputs.recognition import name_path, shorten_names
 from rankscope.cli.files import (
     add_file_options,
     add_items_options,
@@ -26,18 +26,29 @@ from rankscope.cli.options import (
 )
 from rankscope.cli.output import print_json, print_notes
 from rankscope.cli.parser import OnceFlag, read_integer, read_number
-from rankscope.errors import FileError, UsageError
+from rankscope.errors import UsageError
+from rankscope.names import quote
+from rankscope.output.layout.text import write
 from rankscope.writing import refuse_overwriting, write_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from typing import Any
 
     from rankscope._compare.gate.result import GateResult, Kind
     from rankscope.cli.parser import Parser
 
-KINDS: tuple[Kind, ...] = ("max-drop", "max-loss", "min", "tolerance")
-TABLES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow")
+LIMITS: dict[Kind, str] = {
+    "max-drop": "how far the mean may drop, such as nDCG@10=0.005, or nDCG@10=2% for a share of "
+    "the mean of the baseline",
+    "max-loss": "the most that a percentile of the losses of queries may be, such as "
+    "p95:nDCG@10=0.3: 5% of the queries may lose more",
+    "min": "lowest mean that the candidate may have, such as nDCG@10=0.4",
+    "tolerance": "how much worse the value of a measure of all lists together may be, such as "
+    "Coverage@10=0.02, or Coverage@10=5% for a share of the value of the baseline; the two values "
+    "are compared without an interval",
+}
 SUMMARY, OUTPUT = "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"
 
 
@@ -46,6 +57,7 @@ def add_arguments(parser: Parser) -> None:
     parser.usage = (
         "%(prog)s [options] QRELS BASELINE CANDIDATE --max-drop MEASURE=LIMIT\n"
         "       %(prog)s [options] TABLE --scores OLD,NEW --max-drop MEASURE=LIMIT\n"
+        "       %(prog)s [options] TABLE --runs COLUMN --max-drop MEASURE=LIMIT\n"
         "       %(prog)s [options] gate.toml [[QRELS BASELINE] CANDIDATE]"
     )
     parser.add_argument(
@@ -61,37 +73,13 @@ def add_arguments(parser: Parser) -> None:
         help="columns of scores of a table: the baseline's and the candidate's",
     )
     parser.add_argument(
-        "--max-drop",
-        action="append",
-        default=[],
-        metavar="MEASURE=LIMIT",
-        help="how far the mean may drop, such as nDCG@10=0.005, or nDCG@10=2% for a share of the "
-        "mean of the baseline",
+        "--runs", metavar="COLUMN", help="column of a table that names the run of each row"
     )
-    parser.add_argument(
-        "--max-loss",
-        action="append",
-        default=[],
-        metavar="pN:MEASURE=LIMIT",
-        help="the most that a percentile of the losses of queries may be, such as "
-        "p95:nDCG@10=0.3: 5% of the queries may lose more",
-    )
-    parser.add_argument(
-        "--min",
-        action="append",
-        default=[],
-        metavar="MEASURE=LIMIT",
-        help="lowest mean that the candidate may have, such as nDCG@10=0.4",
-    )
-    parser.add_argument(
-        "--tolerance",
-        action="append",
-        default=[],
-        metavar="MEASURE=LIMIT",
-        help="how much worse the value of a measure of all lists together may be, such as "
-        "Coverage@10=0.02, or Coverage@10=5% for a share of the value of the baseline; the two "
-        "values are compared without an interval",
-    )
+    for kind, text in LIMITS.items():
+        metavar = f"{'pN:' * (kind == 'max-loss')}MEASURE=LIMIT"
+        parser.add_argument(
+            f"--{kind}", dest=FIELDS[kind], action="append", default=[], metavar=metavar, help=text
+        )
     parser.add_argument(
         "--confidence",
         type=read_number,
@@ -112,9 +100,7 @@ def add_arguments(parser: Parser) -> None:
         "slices",
     )
     parser.add_argument(
-        "--attributes",
-        metavar="FILE",
-        help="table with one row per query, for --by and --cluster",
+        "--attributes", metavar="FILE", help="table with one row per query, for --by and --cluster"
     )
     parser.add_argument(
         "--cluster",
@@ -129,11 +115,7 @@ def add_arguments(parser: Parser) -> None:
         help="what happens if the data don't decide (default: fail)",
     )
     parser.add_argument(
-        "--seed",
-        type=read_integer,
-        default=0,
-        metavar="N",
-        help="random seed of the intervals",
+        "--seed", type=read_integer, default=0, metavar="N", help="random seed of the intervals"
     )
     parser.add_argument(
         "--markdown", metavar="FILE", help="also write a summary for a pull request"
@@ -168,148 +150,106 @@ def run(options: Namespace) -> int:
             hint="use it in a step of GitHub Actions, or write --markdown FILE",
             code="usage",
         )
-    read = [
-        *options.inputs,
-        *([options.attributes] if options.attributes else []),
-        *list_items_files(options),
-    ]
+    read = [*options.inputs, *filter(None, [options.attributes]), *list_items_files(options)]
     refuse_stdin_twice(read)
-    for output in (options.markdown, options.junit):
-        if output is not None:
-            refuse_overwriting(output, read)
+    for output in filter(None, (options.markdown, options.junit)):
+        refuse_overwriting(output, read)
     result = _gate(options)
     if options.strict:
         refuse_diagnostics(result.notes)
     # A file that can't be written is an error, which isn't printed beside a verdict.
-    if options.markdown is not None:
-        write_text(options.markdown, result.markdown())
-    if options.junit is not None:
-        write_text(options.junit, result.junit())
+    for path, summarize in ((options.markdown, result.markdown), (options.junit, result.junit)):
+        if path is not None:
+            write_text(path, summarize())
     if options.github:
-        _tell_github(result)
+        outputs = f"verdict={result.verdict}\npassed={str(result.passed).lower()}\n"
+        for name, text in ((SUMMARY, result.markdown()), (OUTPUT, outputs)):
+            with open(os.environ.get(name) or os.devnull, "a", encoding="utf-8") as file:  # noqa: PTH123 - pathlib loads slowly
+                file.write(text)
     if options.json:
         print_notes(result.notes)
         print_json(result.to_dict())
     else:
-        print(write_whole(result) if options.small_print else result)
+        print(write(lay_out(result)) if options.small_print else result)
     return 0 if result.passed else 1
 
 
 def _gate(options: Namespace) -> GateResult:
     """Check the budgets of the options and of the gate file."""
-    is_table = options.scores is not None and not options.inputs[0].endswith(".toml")
-    if len(options.inputs) == 2 and not options.inputs[0].endswith(".toml"):
+    first = options.inputs[0]
+    file = read_gate_file(first) if first.endswith(".toml") else {}
+    paths = options.inputs[1:] if file else options.inputs
+    scores = options.scores.split(",") if options.scores else file.get("scores")
+    is_table = bool(scores or options.runs)
+    roles = ["table"] if is_table else ["qrels", "baseline", "candidate"]
+    # Paths of the command line, of which the candidate is the last, replace those of the file.
+    files = file | dict(zip(roles[-len(paths) :], paths, strict=False))
+    missing = [role for role in roles if role not in files]
+    if missing or len(paths) > len(roles):
         raise UsageError(
-            "gate needs judgments and two runs, or a gate file, found two files",
-            hint="write QRELS BASELINE CANDIDATE --max-drop nDCG@10=0.005, or gate.toml",
+            f"{first} doesn't name {' and '.join(missing)}"
+            if file and missing
+            else "gate needs judgments and two runs, a table with scores of both, or a gate file",
+            hint="write QRELS BASELINE CANDIDATE --max-drop nDCG@10=0.005; TABLE --scores old,new "
+            "--max-drop nDCG@10=0.005; or gate.toml, with its paths in it or after it",
             code="usage",
         )
-    file = GateFile(budgets=()) if is_table else _read_file(options)
-    given = [
-        parse_budget(kind, text)
-        for kind in KINDS
-        for text in getattr(options, kind.replace("-", "_"))
-    ]
-    if not given and (not file.budgets or options.by is not None):
+    limits = {kind: getattr(options, FIELDS[kind]) for kind in LIMITS}
+    budgets = file.get("budgets", [])
+    budgets += [parse_budget(kind, text) for kind, texts in limits.items() for text in texts]
+    if not budgets:
         raise UsageError(
-            "--by has no budget to check" if options.by else "there is no budget to check",
-            hint="add --max-drop nDCG@10=0.005, or pass a gate file such as gate.toml",
+            "there is no budget to check", hint="add --max-drop nDCG@10=0.005", code="usage"
+        )
+    written = {name: value for name, value in vars(options).items() if value not in (None, "")}
+    settings = {name: value for name, value in (file | written).items() if name in SETTINGS}
+    has_slices = options.by or any(budget.by for budget in budgets)
+    if (has_slices or "cluster" in settings) and not (is_table or "attributes" in settings):
+        raise UsageError(
+            "slices and clusters need attributes of queries",
+            hint="add --attributes FILE, a table with one row per query",
             code="usage",
         )
-    budgets = [*file.budgets, *(read_budgets(given, options.by) if given else ())]
-    scores = options.scores.split(",") if options.scores is not None else file.scores
-    paths = [file.table or options.inputs[0]] if scores else _name_runs(options, file)
-    attributes = options.attributes or file.attributes
-    cluster = options.cluster or file.cluster
-    has_groups = cluster is not None or any(each.by is not None for each in budgets)
-    if attributes is None and not scores and has_groups:
-        raise UsageError(
-            "slices and clusters need a table with one row per query",
-            hint="add --attributes FILE",
-            code="usage",
-        )
-    policy = options.policy or file.policy or ""
-    convention = options.convention or file.convention
-    names = shorten_names([name_path(path, "run") for path in paths[1:]])
-    runs = [name_file(path, "run", options) for path in paths[1:]]
-    baseline, candidate = runs or (None, None)
+    parts = {"table": "table", "qrels": "qrels"}
+    named = [name_file(files[role], parts.get(role, "run"), options) for role in roles]
+    judgments, baseline, candidate = named if len(named) == 3 else (*named, options.runs, None)
     return rs.gate(
-        name_file(paths[0], "qrels" if runs else "table", options),
+        judgments,
         baseline,
         candidate,
         budgets,
         scores=scores,
-        confidence=file.confidence if options.confidence is None else options.confidence,
-        cluster=cluster,
-        attributes=attributes,
-        on_inconclusive=options.on_inconclusive or file.on_inconclusive,
-        names=(names[0], names[1]) if len(set(names)) == 2 else None,
-        policy=policy if convention else rs.Policy.parse(policy),
-        convention=convention,
+        by=options.by,
         duplicates=options.duplicates,
         ignore_same=options.ignore_same,
         items=read_items(options),
-        score_type=None if scores else options.score_type,
+        score_type=None if is_table else options.score_type,
         encoding=options.encoding,
-        method=options.interval_method or file.interval_method or "auto",
+        method=settings.pop("interval_method", "auto"),
         seed=options.seed,
         threads=options.threads,
+        **settings,
     )
 
 
-def _read_file(options: Namespace) -> GateFile:
-    """Read the gate file, which is the first input unless there are three."""
-    if len(options.inputs) == 3:
-        return GateFile(budgets=())
-    if options.inputs[0].endswith(TABLES):
-        raise UsageError(
-            "a table of both runs needs the columns of their scores",
-            hint="write TABLE --scores old,new --max-drop nDCG@10=0.005",
-            code="usage",
-        )
-    if len(options.inputs) > 4:
-        raise UsageError(
-            "gate needs a gate file, or judgments, a baseline and a candidate, found "
-            f"{len(options.inputs)} files",
-            hint="write QRELS BASELINE CANDIDATE --max-drop nDCG@10=0.005; or gate.toml",
-            code="usage",
-        )
-    return read_gate_file(options.inputs[0])
+def parse_budget(kind: Kind, text: str) -> Budget:
+    """Return the budget that an option of the command line describes.
 
-
-def _name_runs(options: Namespace, file: GateFile) -> list[str]:
-    """Return the paths of the judgments, the baseline and the candidate.
-
-    Those of the command line, which are all three or the candidate alone, replace those of the gate
-    file.
+    Examples:
+        >>> print(parse_budget("max-drop", "P(rel=2)@5=1%"))
+        P(rel=2)@5: max drop 1%
+        >>> print(parse_budget("max-loss", "p90:nDCG@10=0.3"))
+        nDCG@10: max p90 loss 0.3
     """
-    given: list[str] = options.inputs if len(options.inputs) == 3 else options.inputs[1:]
-    names = ("qrels", "baseline", "candidate")
-    named = [file.qrels, file.baseline, file.candidate][: 3 - len(given)]
-    missing = [name for name, path in zip(names, named, strict=False) if path is None]
-    if missing:
+    measure, _, limit = map(str.strip, text.rpartition("="))
+    percentile, is_share = 95.0, kind in DIFFERENCES and limit.endswith("%")
+    if kind == "max-loss" and measure[:1] == "p" and ":" in measure:
+        named, _, measure = measure.partition(":")
+        percentile = to_number(named[1:])
+    number = to_number(limit.removesuffix("%") if is_share else limit)
+    if not measure or math.isnan(number) or math.isnan(percentile):
         raise UsageError(
-            f"{options.inputs[0]} doesn't name {' and '.join(missing)}",
-            hint=f'write {missing[0]} = "PATH" into it, or pass QRELS BASELINE CANDIDATE after it',
-            code="usage",
+            f"cannot read --{kind} {quote(text)}", hint=f"--{kind}: {LIMITS[kind]}", code="usage"
         )
-    return [*filter(None, named), *given]
-
-
-def _tell_github(result: GateResult) -> None:
-    """Append the summary and the outputs to the files that GitHub Actions reads."""
-    outputs = f"verdict={result.verdict}\npassed={str(result.passed).lower()}\n"
-    for name, text in ((SUMMARY, result.markdown()), (OUTPUT, outputs)):
-        path = os.environ.get(name)
-        if not path:
-            continue
-        try:
-            with open(path, "a", encoding="utf-8") as opened:  # noqa: PTH123 - pathlib loads slowly
-                opened.write(text)
-        except OSError as error:
-            raise FileError(
-                f"cannot write this file: {error.strerror}",
-                hint=f"check the environment variable {name}",
-                code="io",
-                file=path,
-            ) from error
+    fields: dict[str, Any] = {FIELDS[kind]: limit if is_share else number}
+    return Budget(measure, quantile=percentile / 100, **fields)

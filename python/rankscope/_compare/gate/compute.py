@@ -3,48 +3,47 @@
 from __future__ import annotations
 
 import os
-from operator import itemgetter
 
 from rankscope._compare.cases import MeasureValues
-from rankscope._compare.compute import find_common
-from rankscope._compare.gate.checks import Settings, check_budgets, check_tolerance
+from rankscope._compare.compute import find_common, name_anew
+from rankscope._compare.gate.checks import Settings, check_budget, check_tolerance
 from rankscope._compare.gate.result import (
+    DIFFERENCES,
     Budget,
     Check,
     GateResult,
-    check_confidence,
-    check_on_inconclusive,
+    bad_budget,
+    check_choices,
     read_budgets,
 )
 from rankscope._compare.query_axis import Axis
-from rankscope._compare.result import Comparison
-from rankscope._evaluate.question import READ, holds, refuse_reading
-from rankscope._evaluate.ranked_runs import rank_runs, rank_scores, refuse_scores
-from rankscope._evaluate.rankings import Rankings
+from rankscope._evaluate.question import holds
+from rankscope._evaluate.ranked_runs import is_column, rank_all
+from rankscope._evaluate.rankings import Rankings, evaluate_rankings
+from rankscope._evaluate.refusals import check_averaged, refuse_run_measure
 from rankscope._evaluate.settings import Settings as EvaluateSettings
 from rankscope._inputs.needs import read_items_for
-from rankscope._inputs.recognition import shorten_names
+from rankscope._inputs.recognition import name_path, shorten_names
 from rankscope.deferred import np
-from rankscope.errors import PolicyError, UsageError
+from rankscope.errors import UsageError
 from rankscope.file import File
 from rankscope.measures.reading import read_measure
-from rankscope.names import quote
+from rankscope.records import replace
 from rankscope.settings.interval import Interval
 from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Literal, TypeAlias, Unpack
+    from typing import Any, Literal, TypeAlias, Unpack
 
     from numpy.typing import NDArray
 
     from rankscope._compare.gate.result import OnInconclusive
     from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.query_values import Clusters, Groups
+    from rankscope._evaluate.query_values import Clusters
     from rankscope.conventions import Convention
     from rankscope.measures import Measure
-    from rankscope.measures.direction import Direction
     from rankscope.settings.policy import Policy
     from rankscope.settings.reading import ReadingOptions
     from rankscope.typing import HistoryLike, InputLike
@@ -83,15 +82,19 @@ def gate(
     broken in at most 2.5 % of gates per budget.
 
     Args:
-        judgments: The judgments, as in `evaluate`. Or a table with `scores`, or a mapping with the
-            `Rankings` of the baseline and of the candidate, in this order. Then give budgets by
-            name:
-            `gate({"old": a, "new": b}, budgets={"nDCG@10": 0.005})`.
+        judgments: The judgments, as in `evaluate`. Or one of these, followed by budgets:
+
+            - a table whose rows have grades and the scores of both:
+              `gate(table, {"nDCG@10": 0.005}, scores=["old", "new"])`
+            - a table of both runs, the baseline first, and the column that names the run:
+              `gate(table, "model", {"nDCG@10": 0.005})`
+            - a mapping with the `Rankings` of the baseline and of the candidate, in this order:
+              `gate({"old": a, "new": b}, {"nDCG@10": 0.005})`
         baseline: The run to compare with, as in `evaluate`.
         candidate: The run to check.
         budgets: A mapping of measures to the largest allowed drop of the mean, which can be a share
-            of the baseline's mean: `{"nDCG@10": 0.005, "AP": "2%"}`. Or one or more `Budget`, also
-            in a mapping. Measures of all lists together, such as Coverage, need a `tolerance`.
+            of the baseline's mean: `{"nDCG@10": 0.005, "AP": "2%"}`. Or one or more `Budget`.
+            Measures of all lists together, such as Coverage, need a `tolerance`.
         scores: The two columns of scores of a table whose rows have grades, too: the baseline's and
             the candidate's.
         confidence: The confidence level of the two-sided intervals.
@@ -126,272 +129,169 @@ def gate(
         >>> [(check.name, check.verdict) for check in result]
         [('nDCG@10: max drop 0.2', 'holds')]
     """
-    if budgets is None and candidate is None and (scores is not None or holds(judgments, Rankings)):
-        # A first guess: there are no runs beside such inputs.
-        baseline, budgets = None, baseline
-    check_confidence(confidence)
-    check_on_inconclusive(on_inconclusive)
-    wanted = read_budgets(budgets, by)
+    runs: list[Any] = [run for run in (baseline, candidate) if run is not None]
+    if budgets is None and (len(runs) == 1 or is_column(judgments, baseline)):
+        budgets = runs.pop()  # there are no two runs beside such inputs
+    check_choices(confidence, on_inconclusive)
     reading = Reading.of("gate", options)
-    if isinstance(judgments, Comparison):
-        raise _bad_call("a comparison doesn't have the values of queries that budgets need")
-    measures = [read_measure(each.measure) for each in wanted]
-    for budget, measure in zip(wanted, measures, strict=True):
-        _refuse_measure(measure, measure.better, budget)
-        _refuse_vain_budget(budget, measure)
-    once = list(dict.fromkeys(measures))
-    asked = EvaluateSettings(
+    measured = _read_measures(read_budgets(budgets, by))
+    once = list(dict.fromkeys(measure for _, measure in measured))
+    settings = EvaluateSettings(
         measures=once,
         policy=policy,
         convention=convention,
-        by=[name for each in wanted for name in each.attributes],
+        by=[name for budget, _ in measured for name in budget.attributes] or None,
         cluster=cluster,
+        attributes=attributes,
         items=read_items_for(
             once, history=history, items=items, catalogue=catalogue, reading=reading
         ),
     )
-    if holds(judgments, Rankings):
-        refuse_scores(scores, "Rankings")
-        refuse_reading(options, READ, "query", "encoding")
-    rankings = _rank(judgments, (baseline, candidate), scores, asked, reading)
-    if names is not None and (len(set(names)) != 2):
-        raise _bad_call("expected two different names")
-    shown = tuple(rankings) if names is None else tuple(names)
-    evaluated = {
-        name: each.evaluate(
-            once, policy=policy, convention=convention, items=asked.items, threads=reading.threads
+    ranked = _name_runs(*runs) if len(runs) == 2 else runs[0] if runs else judgments
+    has_both = len(runs) == 2 or is_column(judgments, ranked) or holds(ranked, Rankings)
+    rankings: dict[str, Rankings] = {}
+    if has_both or (scores is not None and not runs):
+        judged = judgments if runs else None
+        rankings = rank_all(
+            "gate", judged, ranked, settings, reading, scores=scores, options=options
         )
-        for name, each in rankings.items()
-    }
-    first, evaluations = find_common(evaluated), [*evaluated.values()]
-    if not all(measure.row.of_items for measure in once):
-        _refuse_unjudged(dict(zip(shown, rankings.values(), strict=True)))
-    if first.policy.aggregate != "mean":
-        raise PolicyError(
-            f"only means can be gated, found aggregate={first.policy.aggregate}",
-            hint="remove aggregate from the policy",
-            code="aggregate_unavailable",
+    if len(rankings) != 2:
+        raise UsageError(
+            "expected judgments, a baseline and a candidate, or what holds all of these",
+            hint="write gate(qrels, baseline, candidate, {'nDCG@10': 0.005}), or "
+            "gate({'old': a, 'new': b}, budgets={'nDCG@10': 0.005})",
+            code="bad_parameter",
         )
+    rankings = name_anew(rankings, names)
     old, new = rankings.values()
-    axis, groups = _read_axis(old, wanted, attributes, cluster, reading)
-    clusters = axis.clusters
+    plain = replace(settings, by=None, cluster=None, attributes=None)
+    evaluations = {name: evaluate_rankings(run, plain, reading) for name, run in rankings.items()}
+    first = find_common(evaluations)
+    baseline_name, candidate_name = map(str, evaluations)
+    if np.isnan(old.relevance).all() and not all(measure.row.of_items for measure in once):
+        raise UsageError(
+            f"none of the documents of {baseline_name} is judged",
+            hint="check that the judgments and the runs have the same ids of documents",
+            code="all_unjudged",
+        )
+    if attributes is not None and settings.list_attributes():
+        from rankscope._inputs.query_table import read_query_table  # noqa: PLC0415 - needs PyArrow
+
+        # Read once, because it may be standard input.
+        table = read_query_table(attributes, reading, texts=settings.list_attributes())
+        settings = replace(settings, attributes=table)
+    queries = old.query_texts
+    axes = {
+        by: Axis.read(queries, replace(settings, by=by or None), reading, rankings=old)
+        for by in ((), *(budget.attributes for budget, _ in measured))
+    }
+    axis = axes[()]
 
     def has_same_lists(chosen: NDArray[np.int64]) -> bool:
-        texts = first.query_texts
-        queries = (texts[axis.order[at]] for at in chosen)
-        return (
-            old.has_doc_ids
-            and new.has_doc_ids
-            and all(old.doc_texts(query) == new.doc_texts(query) for query in queries)
-        )
+        are_known = old.has_doc_ids and new.has_doc_ids
+        ids = (queries[axis.order[at]] for at in chosen)
+        return are_known and all(old.doc_texts(query) == new.doc_texts(query) for query in ids)
 
-    settings = Settings(
+    checking = Settings(
         interval=Interval(confidence, method=method, seed=seed),
         on_inconclusive=on_inconclusive,
         threads=reading.threads,
         has_same_lists=has_same_lists,
     )
-    checks = _check_all(wanted, measures, evaluations, axis=axis, groups=groups, settings=settings)
-    return GateResult(
-        baseline=str(shown[0]),
-        candidate=str(shown[1]),
-        checks=checks,
-        on_inconclusive=on_inconclusive,
-        cluster="" if clusters is None else clusters[0],
-        policy=first.policy,
-        notes=tuple(dict.fromkeys(note for each in evaluations for note in each.notes)),
-    )
-
-
-def _rank(
-    judgments: object,
-    runs: tuple[InputLike | None, InputLike | None],
-    scores: Sequence[str] | None,
-    asked: EvaluateSettings,
-    reading: Reading,
-) -> dict[str, Rankings]:
-    """Rank the baseline and the candidate."""
-    baseline, candidate = runs
-    if holds(judgments, Rankings) or scores is not None:
-        if baseline is not None or candidate is not None:
-            raise _bad_call("expected no runs besides")
-        if holds(judgments, Rankings):
-            rankings = dict(judgments)
-        else:
-            rankings = rank_scores("gate", judgments, scores, asked, reading)
-        if len(rankings) != 2:
-            raise _bad_call("expected the rankings of a baseline and of a candidate")
-        return rankings
-    if baseline is None or candidate is None:
-        raise _bad_call("expected judgments, a baseline and a candidate")
-    called = _name_runs(baseline, candidate)
-    named = dict(zip(called, (baseline, candidate), strict=True))
-    return rank_runs(judgments, named, asked, reading)  # type: ignore[arg-type]  # what else it can be
-
-
-def _check_all(
-    budgets: Sequence[Budget],
-    measures: Sequence[Measure],
-    evaluations: Sequence[Evaluation],
-    *,
-    axis: Axis,
-    groups: Mapping[tuple[str, ...], Groups],
-    settings: Settings,
-) -> tuple[Check, ...]:
-    """Check each budget with the values of queries, or with those of all lists."""
-    checks: list[Check] = []
-    for budget, measure in zip(budgets, measures, strict=True):
-        if budget.kind == "tolerance":
-            values = [each[measure] for each in evaluations]
-            checks.append(check_tolerance(budget, measure, values, len(axis.order), settings))
-            continue
-        columns = [each.per_query(measure) for each in evaluations]
-        stacked = MeasureValues.stack(measure, columns, axis.order)
-        checks += check_budgets(
-            [(budget, stacked)], groups=groups, clusters=axis.clusters, settings=settings
-        )
-    return tuple(checks)
-
-
-def _name_runs(baseline: object, candidate: object) -> tuple[str, str]:
-    """Return the file names of two runs, if they are files with different names."""
-    paths = [
-        os.fsdecode(each)
-        for each in (
-            getattr(run, "path", run) if isinstance(run, File) else run
-            for run in (baseline, candidate)
-        )
-        if isinstance(each, str | os.PathLike)
+    checks = [
+        check
+        for budget, measure in measured
+        for check in _check(budget, measure, evaluations, axes[budget.attributes], checking)
     ]
-    names = shorten_names(paths)
-    return (names[0], names[1]) if len(set(names)) == 2 else ("baseline", "candidate")
-
-
-def _read_axis(
-    rankings: Rankings,
-    budgets: Sequence[Budget],
-    attributes: object,
-    cluster: str | Clusters | None,
-    reading: Reading,
-) -> tuple[Axis, dict[tuple[str, ...], Groups]]:
-    """Return the queries and their clusters, and the slices of the attributes that budgets name."""
-    wanted = dict.fromkeys(each.attributes for each in budgets if each.attributes)
-    named = [name for each in wanted for name in each]
-    named += [cluster] if isinstance(cluster, str) else []
-    if attributes is not None and named:
-        # Read once, because it may be standard input.
-
-        texts = list(dict.fromkeys(named))
-        from rankscope._inputs.query_table import read_query_table  # noqa: PLC0415 - needs PyArrow
-
-        attributes = read_query_table(attributes, reading, texts=texts)
-    query_ids = rankings.query_texts
-    axis = Axis.read(query_ids, attributes, None, cluster, reading, rankings=rankings)
-    groups = {}
-    for names in wanted:
-        found = Axis.read(
-            query_ids, attributes, list(names), None, reading, rankings=rankings
-        ).groups
-        if found is not None:
-            groups[names] = found
-    return axis, groups
-
-
-def _refuse_unjudged(rankings: Mapping[str, Rankings]) -> None:
-    """Refuse a baseline of which no document is judged, because no candidate can be worse."""
-    unjudged = [name for name, each in rankings.items() if np.isnan(each.relevance).all()]
-    name, baseline = next(iter(rankings.items()))
-    if name not in unjudged:
-        return
-    example, judgments = "", baseline._judgments  # noqa: SLF001 - a part of it
-    if judgments is not None:
-        lists = ((query, baseline.doc_texts(query)) for query in baseline.query_texts)
-        query, docs = next(filter(itemgetter(1), lists), (baseline.query_texts[0], []))
-        known = [doc for doc, _ in judgments.documents(judgments.find(query) or 0)]
-        judged, retrieved = (", ".join(map(quote, ids[:1])) or "nothing" for ids in (known, docs))
-        example = f": for {quote(query)}, {judged} is judged and {retrieved} is retrieved"
-    raise UsageError(
-        f"none of the documents of {' and '.join(map(str, unjudged))} is judged{example}",
-        hint="check that the judgments and the runs are of the same collection, and write document "
-        "ids alike",
-        code="all_unjudged",
+    return GateResult(
+        baseline=baseline_name,
+        candidate=candidate_name,
+        checks=tuple(checks),
+        on_inconclusive=on_inconclusive,
+        cluster="" if axis.clusters is None else axis.clusters[0],
+        policy=first.policy,
+        notes=tuple(dict.fromkeys(note for run in evaluations.values() for note in run.notes)),
     )
 
 
-def _refuse_measure(measure: Measure, direction: Direction, budget: Budget) -> None:
+def _check(
+    budget: Budget,
+    measure: Measure,
+    evaluations: Mapping[str, Evaluation],
+    axis: Axis,
+    settings: Settings,
+) -> list[Check]:
+    """Check a budget with the values of queries, or with those of all lists."""
+    if budget.kind == "tolerance":
+        values = [evaluation[measure] for evaluation in evaluations.values()]
+        return [check_tolerance(budget, measure, values, len(axis.order), settings)]
+    for evaluation in evaluations.values():
+        check_averaged(measure, evaluation.policy)
+    columns = [evaluation.per_query(measure) for evaluation in evaluations.values()]
+    stacked = MeasureValues.stack(measure, columns, axis.order)
+    clusters, groups = axis.clusters, axis.groups
+    return check_budget(budget, stacked, groups=groups, clusters=clusters, settings=settings)
+
+
+def _name_runs(baseline: InputLike, candidate: InputLike) -> dict[str, InputLike]:
+    """Return two runs by their file names, if they are files with different names."""
+    runs, names = (baseline, candidate), ["baseline", "candidate"]
+    paths: list[Any] = [run.path if isinstance(run, File) else run for run in runs]
+    if all(isinstance(path, str | os.PathLike) for path in paths):
+        short = shorten_names([name_path(os.fspath(path), "run") for path in paths])
+        names = short if len(set(short)) == 2 else names
+    return dict(zip(names, runs, strict=True))
+
+
+def _read_measures(budgets: Sequence[Budget]) -> list[tuple[Budget, Measure]]:
+    """Return budgets with their measures, which they can limit."""
+    measured = [(budget, read_measure(budget.measure)) for budget in budgets]
+    for budget, measure in measured:
+        _refuse_measure(measure, budget)
+        _refuse_vain_budget(measure, budget)
+    return measured
+
+
+def _refuse_measure(measure: Measure, budget: Budget) -> None:
     """Refuse a measure that has no mean, or of which a drop isn't a loss.
 
     A measure that says nothing about which ranking is better, such as Judged, can have a minimum.
     """
-    if budget.kind == "tolerance":
-        if measure.row.level != "run":
-            raise UsageError(
-                f"{measure} can't have a tolerance: each query has a value of it, so a gate can "
-                "tell how sure a drop is",
-                hint=f"write max_drop={budget.tolerance!r}, or --max-drop",
-                code="bad_budget",
-            )
+    if budget.kind != "tolerance":
+        refuse_run_measure(measure, "have a budget of this kind")
+    elif measure.row.level != "run":
+        raise bad_budget(
+            f"{measure} can't have a tolerance: each query has a value of it, so a gate can tell "
+            "how sure a drop is",
+            f"write max_drop={budget.tolerance!r}, or --max-drop",
+        )
+    else:
         return
-    if measure.row.level == "run":
-        raise UsageError(
-            f"{measure} can't have a budget of this kind: it is one value of all lists together, "
-            "so no query has a value to resample",
-            hint=f"write rs.Budget({measure.name!r}, tolerance=0.02), or --tolerance: it compares "
-            "the two values as they are, without an interval",
-            code="no_query_values",
-        )
-    if measure.row.mean != "mean":
-        raise UsageError(
-            f"{measure} can't have a budget: its summary is not a mean over queries",
-            hint="choose a measure with a mean, such as nDCG@10 or AP",
-            code="bad_budget",
-        )
-    has_minimum = direction == "neither" and budget.minimum is not None
-    if direction != "higher" and not has_minimum:
-        why = (
-            "a drop of it is an improvement"
-            if direction == "lower"
-            else "it doesn't say which of two rankings is better"
-        )
-        raise UsageError(
+    if measure.better == "lower" or (measure.better == "neither" and budget.minimum is None):
+        why = "it doesn't say which of two rankings is better"
+        if measure.better == "lower":
+            why = "a drop of it is an improvement"
+        raise bad_budget(
             f"{measure} can't have a budget: {why}",
-            hint="choose a measure of which higher values are better, such as nDCG@10",
-            code="bad_budget",
+            "choose a measure of which higher values are better, such as nDCG@10",
         )
 
 
-def _refuse_vain_budget(budget: Budget, measure: Measure) -> None:
+def _refuse_vain_budget(measure: Measure, budget: Budget) -> None:
     """Refuse a limit that no values can exceed, such as a drop of 5 that was meant as 5 percent."""
     low, high = map(float, measure.row.value_range)
-    limit = budget.limit
-    is_drop = budget.kind in {"max-drop", "tolerance"}
-    share = f"{limit:g}%" if is_drop and 1 <= limit < 100 else ""
-    if budget.is_relative and measure.better == "lower":
-        is_vain = False
-    elif budget.is_relative:
-        is_vain, share = limit >= 1, ""
+    limit, why = budget.limit, f"values of {measure} are from {low:g} to {high:g}"
+    is_vain = limit >= high - low
+    if budget.is_relative:
+        is_vain = limit >= 1 and measure.better != "lower"
+        why = "nothing can drop by more than itself"
     elif budget.kind == "min":
         is_vain = not low <= limit <= high
-    else:
-        is_vain = limit >= high - low
     if is_vain:
-        why = f"values of {measure} are from {low:g} to {high:g}"
-        if budget.is_relative:
-            what = "value" if budget.kind == "tolerance" else "mean"
-            why = f"a {what} can't drop by more than itself"
-        raise UsageError(
+        is_share = budget.kind in DIFFERENCES and not budget.is_relative and 1 <= limit < 100
+        raise bad_budget(
             f"{budget} checks nothing: {why}",
-            hint=f"write {share!r} for {limit:g} percent, or 0.01"
-            if share
+            f"write '{limit:g}%' for {limit:g} percent, or 0.01"
+            if is_share
             else "give a limit that the values can exceed",
-            code="bad_budget",
         )
-
-
-def _bad_call(message: str) -> UsageError:
-    return UsageError(
-        message,
-        hint="write gate(qrels, baseline, candidate, {'nDCG@10': 0.005}), or "
-        "gate({'old': a, 'new': b}, budgets={'nDCG@10': 0.005})",
-        code="bad_parameter",
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.errors import UsageError
-from rankscope.names import find_closest, quote
+from rankscope.names import is_real, quote
 from rankscope.output.diagnostics import count_codes
 from rankscope.output.documents import Documented
 from rankscope.records import record, replace
@@ -28,6 +28,10 @@ BROKEN: Verdict = "broken"
 INCONCLUSIVE: Verdict = "inconclusive"
 UNCHANGED: Verdict = "unchanged"
 ON_INCONCLUSIVE = ("fail", "pass")
+KINDS: tuple[Kind, ...] = ("max-drop", "max-loss", "min", "tolerance")
+FIELDS = dict(zip(KINDS, ("max_drop", "max_loss", "minimum", "tolerance"), strict=True))
+DIFFERENCES = ("max-drop", "tolerance")
+"""The kinds that limit a difference, which can be a share of what the baseline has."""
 
 
 def decide(lower: float, upper: float, least: float) -> Verdict:
@@ -91,55 +95,45 @@ class Budget:
     on_inconclusive: OnInconclusive | None = None
 
     def __post_init__(self) -> None:
-        limits = (self.max_drop, self.max_loss, self.minimum, self.tolerance)
-        if sum(each is not None for each in limits) != 1:
-            raise _bad(
+        if sum(getattr(self, field) is not None for field in FIELDS.values()) != 1:
+            raise bad_budget(
                 f"the budget of {self.measure} needs exactly one limit",
                 "set a largest drop, a largest loss, a minimum, or a tolerance",
             )
         if self.tolerance is not None and (self.by is not None or self.confidence is not None):
-            raise _bad(
+            raise bad_budget(
                 f"the tolerance of {self.measure} has no slices and no confidence",
                 "remove by and confidence: two values of all lists are compared, without intervals",
             )
-        _read_limit(self.max_drop, "max_drop", allows_share=True)
-        _read_limit(self.tolerance, "tolerance", allows_share=True)
-        _read_limit(self.max_loss, "max_loss")
-        if self.minimum is not None and not _is_finite(self.minimum):
-            raise _bad(f"expected a finite minimum, found {quote(self.minimum)}", "such as 0.4")
-        if not (_is_finite(self.quantile) and 0 < self.quantile < 1):
-            raise _bad(
-                f"expected a quantile between 0 and 1, found {quote(self.quantile)}",
-                "write quantile=0.95 for the 95th percentile",
+        if not math.isfinite(self.limit) or (self.limit < 0 and self.minimum is None):
+            field = FIELDS[self.kind]
+            wanted = "a number of 0 or more" if self.minimum is None else "a finite number"
+            raise bad_budget(
+                f"expected {field} to be {wanted}, found {quote(getattr(self, field))}",
+                "write 0.005, or '2%'" if self.kind in DIFFERENCES else "write 0.3",
             )
-        if self.confidence is not None:
-            check_confidence(self.confidence)
-        if self.on_inconclusive is not None:
-            check_on_inconclusive(self.on_inconclusive)
+        check_share("quantile", self.quantile)
+        check_choices(self.confidence, self.on_inconclusive)
 
     @property
     def kind(self) -> Kind:
         """Which limit it sets: `"max-drop"`, `"max-loss"`, `"min"` or `"tolerance"`."""
-        if self.max_drop is not None:
-            return "max-drop"
-        if self.tolerance is not None:
-            return "tolerance"
-        return "min" if self.max_loss is None else "max-loss"
+        return next(kind for kind, field in FIELDS.items() if getattr(self, field) is not None)
 
     @property
     def limit(self) -> float:
         """The limit as a number; a share from 0 to 1 if `is_relative`."""
-        if self.minimum is not None:
-            return float(self.minimum)
-        given = {"max_drop": self.max_drop, "max_loss": self.max_loss, "tolerance": self.tolerance}
-        [(name, limit)] = ((name, limit) for name, limit in given.items() if limit is not None)
-        return _read_limit(limit, name, allows_share=True)
+        limit = getattr(self, FIELDS[self.kind])
+        if self.is_relative:
+            return to_number(limit.rstrip()[:-1]) / 100
+        return float(limit) if is_real(limit) else math.nan
 
     @property
     def is_relative(self) -> bool:
         """Whether the limit is a share of the baseline's mean or value."""
-        limit = self.max_drop if self.tolerance is None else self.tolerance
-        return isinstance(limit, str) and limit.rstrip().endswith("%")
+        limit = getattr(self, FIELDS[self.kind])
+        is_text = self.kind in DIFFERENCES and isinstance(limit, str)
+        return is_text and limit.rstrip().endswith("%")
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -197,22 +191,22 @@ class Check:
 
     budget: Budget
     measure: str
-    by: str
-    slice: str | None
+    by: str = ""
+    slice: str | None = None
     n: int
-    clusters: int | None
+    clusters: int | None = None
     baseline_mean: float
     candidate_mean: float
     value: float
-    lower: float
-    upper: float
-    level: float
-    corrected_for: int
-    interval_method: str
+    lower: float = math.nan
+    upper: float = math.nan
+    level: float = math.nan
+    corrected_for: int = 1
+    interval_method: str = ""
     threshold: float
     verdict: Verdict
     passed: bool
-    queries_needed: int | None
+    queries_needed: int | None = None
     queries_needed_lower: int | None = None
     queries_needed_upper: int | None = None
     note: str = ""
@@ -294,9 +288,7 @@ class GateResult(Documented):
 
         It is `"unchanged"` if all are.
         """
-        verdicts = {each.verdict for each in self.checks}
-        worst = (BROKEN, INCONCLUSIVE, HOLDS, UNCHANGED)
-        return next(each for each in worst if each in verdicts)
+        return next(filter(self.count, (BROKEN, INCONCLUSIVE, HOLDS, UNCHANGED)))
 
     def count(self, verdict: Verdict) -> int:
         """Return the number of checks with a verdict."""
@@ -346,9 +338,10 @@ class GateResult(Documented):
         return len(self.checks)
 
     def __str__(self) -> str:
-        from rankscope._compare.gate.summary import write_text  # noqa: PLC0415 - only to print
+        from rankscope._compare.gate.summary import lay_out  # noqa: PLC0415 - only to print
+        from rankscope.output.layout.text import write  # noqa: PLC0415 - as above
 
-        return write_text(self)
+        return write(lay_out(self).shorten())
 
     __repr__ = __str__
 
@@ -356,8 +349,8 @@ class GateResult(Documented):
         return self.markdown()
 
 
-def read_budgets(given: object, by: str | Sequence[str] | None = None) -> tuple[Budget, ...]:
-    """Return budgets from what a caller gave.
+def read_budgets(budgets: object, by: str | Sequence[str] | None = None) -> tuple[Budget, ...]:
+    """Return the budgets of a caller, also in each slice of an attribute.
 
     Examples:
         >>> [str(each) for each in read_budgets({"nDCG@10": 0.005, "AP": "2%"})]
@@ -365,136 +358,57 @@ def read_budgets(given: object, by: str | Sequence[str] | None = None) -> tuple[
     """
     from collections.abc import Iterable, Mapping  # noqa: PLC0415 - only gates need them
 
-    if isinstance(given, Budget):
-        budgets = [given]
-    elif isinstance(given, Mapping):
-        budgets = [_name_budget(measure, limit) for measure, limit in given.items()]
-    elif isinstance(given, Iterable) and not isinstance(given, str):
-        budgets = [*given]
-    else:
-        budgets = []
-    if not budgets or not all(isinstance(each, Budget) for each in budgets):
-        raise _bad(
-            f"expected budgets, found {quote(given)}",
+    several: list[object] = []
+    if isinstance(budgets, Budget):
+        several = [budgets]
+    elif isinstance(budgets, Mapping):
+        several = [Budget(measure, max_drop=limit) for measure, limit in budgets.items()]
+    elif isinstance(budgets, Iterable) and not isinstance(budgets, str):
+        several = [*budgets]
+    known = [each for each in several if isinstance(each, Budget)]
+    if not known or len(known) < len(several):
+        raise bad_budget(
+            f"expected budgets, found {quote(budgets)}",
             "write {'nDCG@10': 0.005}, or a list of rs.Budget('nDCG@10', max_drop=0.005)",
         )
-    if by is None:
-        return tuple(budgets)
-
-    return tuple(
-        each
-        for budget in budgets
-        for each in (
-            [budget]
-            if budget.by is not None or budget.kind == "tolerance"
-            else [budget, replace(budget, by=by)]
-        )
-    )
+    checked: list[Budget] = []
+    for budget in known:
+        checked.append(budget)
+        if by is not None and budget.by is None and budget.tolerance is None:
+            checked.append(replace(budget, by=by))
+    return tuple(checked)
 
 
-def _name_budget(measure: object, limit: object) -> Budget:
-    """Return the budget that a mapping has for a measure."""
-    if not isinstance(limit, Budget):
-        return Budget(measure, max_drop=limit)  # type: ignore[arg-type]  # it is checked there
-    if str(limit.measure) != str(measure):
-        raise _bad(
-            f"expected a budget of {measure}, found one of {limit.measure}",
-            "name one measure, or pass a list of budgets",
-        )
-    return limit
-
-
-def parse_budget(kind: Kind, text: str) -> Budget:
-    """Return the budget that an option of the command line describes.
-
-    Examples:
-        >>> print(parse_budget("max-drop", "P(rel=2)@5=1%"))
-        P(rel=2)@5: max drop 1%
-        >>> print(parse_budget("max-loss", "p90:nDCG@10=0.3"))
-        nDCG@10: max p90 loss 0.3
-    """
-    measure, _, limit = text.rpartition("=")
-    limit = limit.strip()
-    percentile = 95.0
-    if kind == "max-loss" and measure[:1] == "p" and ":" in measure:
-        named, _, measure = measure.partition(":")
-        percentile = _to_number(named[1:])
-    example = {
-        "max-drop": "nDCG@10=0.005",
-        "max-loss": "p95:nDCG@10=0.3",
-        "min": "nDCG@10=0.4",
-        "tolerance": "Coverage@10=0.02",
-    }
-    is_share = kind in {"max-drop", "tolerance"} and limit.endswith("%")
-    number = _to_number(limit.removesuffix("%") if is_share else limit)
-    if not measure.strip() or math.isnan(number) or math.isnan(percentile):
-        raise UsageError(
-            f"cannot read --{kind} {quote(text)}",
-            hint=f"write --{kind} {example[kind]}",
-            code="usage",
-        )
-    measure = measure.strip()
-    if kind == "max-drop":
-        return Budget(measure, max_drop=limit if is_share else number)
-    if kind == "tolerance":
-        return Budget(measure, tolerance=limit if is_share else number)
-    if kind == "min":
-        return Budget(measure, minimum=number)
-    return Budget(measure, max_loss=number, quantile=percentile / 100)
-
-
-def check_confidence(level: object) -> None:
-    """Refuse a confidence level that isn't between 0 and 1."""
-    if not (_is_finite(level) and 0 < level < 1):  # type: ignore[operator]  # a number
-        raise _bad(
-            f"expected a confidence between 0 and 1, found {quote(level)}",
-            "write 0.95 for 95 percent",
+def check_choices(confidence: float | None, on_inconclusive: str | None) -> None:
+    """Refuse a confidence that isn't between 0 and 1, and an unknown outcome."""
+    if confidence is not None:
+        check_share("confidence", confidence)
+    if on_inconclusive not in (None, *ON_INCONCLUSIVE):
+        raise bad_budget(
+            f"unknown value {quote(on_inconclusive)} of on_inconclusive", "write 'fail' or 'pass'"
         )
 
 
-def check_on_inconclusive(given: object) -> None:
-    """Refuse anything but `"fail"` and `"pass"`."""
-    if given not in ON_INCONCLUSIVE:
-        closest = find_closest(given, ON_INCONCLUSIVE)
-        raise _bad(
-            f"unknown value {quote(given)} of on_inconclusive",
-            f"did you mean {closest}?" if closest else "use one of: fail, pass",
+def check_share(name: str, share: object) -> None:
+    """Refuse anything but a number between 0 and 1."""
+    if not (is_real(share) and 0 < share < 1):  # type: ignore[operator]  # a number
+        raise bad_budget(
+            f"expected a {name} between 0 and 1, found {quote(share)}", "write 0.95 for 95 percent"
         )
 
 
-def _read_limit(given: float | str | None, name: str, *, allows_share: bool = False) -> float:
-    """Return a limit of 0 or more; a percentage as a share."""
-    if given is None:
-        return math.nan
-    number = math.nan
-    if allows_share and isinstance(given, str) and given.rstrip().endswith("%"):
-        number = _to_number(given.rstrip()[:-1]) / 100
-    elif _is_finite(given):
-        number = float(given)
-    if not (number >= 0 and math.isfinite(number)):
-        example = "0.005, or '2%'" if allows_share else "0.3"
-        raise _bad(
-            f"expected {name} to be a number of 0 or more, found {quote(given)}",
-            f"give the most that may be lost, such as {example}",
-        )
-    return number
-
-
-def _to_number(text: str) -> float:
+def to_number(text: str) -> float:
+    """Return a number; NaN for text that is none."""
     try:
         return float(text)
     except ValueError:
         return math.nan
 
 
-def _is_finite(value: object) -> bool:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and math.isfinite(value)  # type: ignore[arg-type]  # a number
-
-
 def _drop_infinity(value: object) -> object:
     return None if isinstance(value, float) and math.isinf(value) else value
 
 
-def _bad(message: str, hint: str) -> UsageError:
+def bad_budget(message: str, hint: str) -> UsageError:
+    """Return the error for a budget that nothing can be checked by."""
     return UsageError(message, hint=hint, code="bad_budget")
