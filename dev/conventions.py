@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rankscope.conventions import TABLE
-from rankscope.conventions.find import describe_forms, describe_option, describe_rest
+from rankscope.conventions.find import describe
 from rankscope.measures.table import measure
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def write_table() -> str:
     """Return the table of conventions: nDCG, policy, and how each was verified."""
     lines = [
         f"| [`{row.address}`](#{anchor(row)}) | {row.tool} | {write_ndcg(row)} | "
-        f"{row.policy['ties']} | {row.policy['empty']} | {row.policy['missing']} | {row.verified} |"
+        f"{row.policy.ties} | {row.policy.empty} | {row.policy.missing} | {row.verified} |"
         for row in TABLE
     ]
     head = "| convention | library | nDCG | ties | empty | missing | verified |"
@@ -26,7 +26,7 @@ def write_table() -> str:
 
 def write_ndcg(row: Convention) -> str:
     """Return the nDCG of a convention in the notation of rankscope."""
-    form = next(form for form in row.forms if form.measure == "nDCG")
+    form = next(form for form in row.forms if "nDCG" in form.measures)
     return f"`{measure('nDCG')(**form.settings)}`"
 
 
@@ -37,12 +37,13 @@ def write_rows() -> str:
 
 def write_row(row: Convention) -> str:
     """Return the section of a convention."""
+    says = describe(row)
     items = [
-        ("measures", ", ".join(f"`{form}`" for form in describe_forms(row))),
-        ("options", "; ".join(describe_option(option) for option in row.options)),
-        ("notes", " ".join(describe_rest(row))),
-        ("bugs, not reproduced", " ".join(bug.says for bug in row.bugs)),
-        ("source", "; ".join(row.sources)),
+        ("measures", ", ".join(f"`{form}`" for form in says["measures"])),
+        ("options", "; ".join(says["options"])),
+        ("notes", " ".join(says["notes"])),
+        ("bugs, not reproduced", " ".join(row.bugs.values())),
+        ("source", row.source),
     ]
     lines = [f"- **{label}**: {text}" for label, text in items if text]
     # GitHub and MkDocs make other anchors of a heading with dots.

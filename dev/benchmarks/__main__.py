@@ -14,7 +14,6 @@ from dev.benchmarks.record import (
     RECORDS,
     Measured,
     Record,
-    publish_record,
     render_floors,
     render_record,
     write_record,
@@ -67,8 +66,6 @@ def main() -> int:
         return 1
     whole = not (options.small or options.only or options.without)
     path = write_record(record, RECORDS if whole else WORK / "partial")
-    if whole:
-        publish_record(record)
     print(render_floors(record) if options.small else render_record(record))
     print(f"Written to {path}", file=sys.stderr)
     return 0

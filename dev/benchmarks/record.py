@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from dev.benchmarks.verdicts import Verdict
 
 RECORDS = ROOT / "dev" / "benchmarks" / "records"
-PAGE = ROOT / "docs" / "benchmarks.md"
-FENCE = re.compile(r"(?<=<!-- newest record -->\n).*?(?=<!-- end of it -->)", flags=re.DOTALL)
 # What rankscope is called in the list of workloads and in the JSON of a record.
 OURS = re.compile(r"\bours\b")
 # Seconds below this have four places.
@@ -79,13 +77,6 @@ def write_record(record: Record, folder: Path) -> Path:
     path = page.with_suffix(".json")
     path.write_text(json.dumps(asdict(record), indent=1) + "\n", encoding="utf-8")
     return path
-
-
-def publish_record(record: Record) -> None:
-    """Show a record in the documentation."""
-    page = PAGE.read_text(encoding="utf-8")
-    shown = f"\n{render_record(record)}\n"
-    PAGE.write_text(FENCE.sub(lambda _: shown, page, count=1), encoding="utf-8")
 
 
 def render_record(record: Record) -> str:

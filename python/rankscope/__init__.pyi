@@ -44,7 +44,6 @@ from rankscope.agreement.lists import kendall_tau as kendall_tau
 from rankscope.agreement.lists import overlap as overlap
 from rankscope.agreement.lists import rbo as rbo
 from rankscope.agreement.lists import tau_ap as tau_ap
-from rankscope.agreement.orders import agreement_of_orders as agreement_of_orders
 from rankscope.agreement.runs import agreement as agreement
 from rankscope.bounds.compute import bounds as bounds
 from rankscope.bounds.result import Bounds as Bounds
@@ -74,10 +73,9 @@ from rankscope.fusion.compute import fit_fusion as fit_fusion
 from rankscope.fusion.compute import fuse as fuse
 from rankscope.fusion.run import FusedRun as FusedRun
 from rankscope.judges.agreement import JudgeAgreement as JudgeAgreement
+from rankscope.judges.agreement import judge_agreement as judge_agreement
 from rankscope.judges.combination import combine_judges as combine_judges
-from rankscope.judges.combination import judge_agreement as judge_agreement
-from rankscope.judges.document_judge import estimate_dcg as estimate_dcg
-from rankscope.judges.judged_evaluation import evaluate_judges as evaluate_judges
+from rankscope.judges.model_judge import estimate_dcg as estimate_dcg
 from rankscope.judges.model_judge import evaluate_with_model_judge as evaluate_with_model_judge
 from rankscope.judges.model_judged import ModelJudgedEvaluation as ModelJudgedEvaluation
 from rankscope.losses.compute import losses as losses

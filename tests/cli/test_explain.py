@@ -272,6 +272,8 @@ def test_two_files_are_two_judges(judged):
     check_error(run("judges", human, model, "--baseline", one), 2, "usage")
     check_error(run("judges", human, model, "--run", one, "--judges", "a", "b"), 2, "usage")
     check_error(run("judges", human, model, one), 2, "usage")
+    twice = check_error(run("judges", human, human), 2, "usage")
+    assert "found the same file twice" in twice
 
 
 def test_too_few_human_queries_are_bad_input(judged):

@@ -84,12 +84,20 @@ def test_all_features_have_the_same_weighted_means():
     assert (signs.p, signs.difference) == (compared["RR", "y"].p, compared["RR", "y"].difference)
     assert "weights" in " ".join(compared.small_print)
     assert "weights" in " ".join(board.small_print)
+    result = rs.gate(qrels, *runs.values(), {"RR": 0.5}, method="dense", **asked)
+    [check] = result.checks
+    for name in ("baseline_mean", "lower", "upper"):
+        assert getattr(check, name) == getattr(compared["RR", "y"], name), name
+    assert (check.candidate_mean, check.value) == (signs.run_mean, signs.difference)
+    assert "weights" in " ".join(result.small_print)
 
 
 def test_weights_need_means_over_queries():
     qrels, runs, weights = make_runs()
     with pytest.raises(rs.UsageError, match="no weighted value"):
         rs.leaderboard(qrels, runs, ["RR", "Coverage@2"], weights=weights, catalogue=["a", "b"])
+    with pytest.raises(rs.UsageError, match="max p95 loss 0.3 has no weights"):
+        rs.gate(qrels, *runs.values(), rs.Budget("RR", max_loss=0.3), weights=weights)
     with pytest.raises(rs.UsageError, match="independent queries of one weight"):
         rs.compare(qrels, runs, "RR", weights=weights, test="wilcoxon")
 

@@ -332,8 +332,8 @@ def test_the_dict_is_json_with_the_fields_of_the_contract():
     infinite = make_check("inconclusive", budget=budget, upper=float("inf"))
     document = make_result(make_check("broken", "de"), infinite).to_dict()
     assert json.loads(json.dumps(document, allow_nan=False)) == document
-    keys = "verdict passed baseline candidate checks on_inconclusive cluster policy diagnostics"
-    assert " ".join(document) == keys
+    keys = "verdict passed baseline candidate checks on_inconclusive cluster weighted policy"
+    assert " ".join(document) == f"{keys} diagnostics"
     first, second = document["checks"]
     assert " ".join(first) == (
         "measure kind limit relative quantile by slice n clusters baseline_mean candidate_mean "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,77 +12,99 @@ from rankscope.judges.powered import Items, estimate_powered, rescale, split_str
 from rankscope.stats.estimate.interval import estimate_mean
 from scipy import stats
 
-from tests.refusals import refuses
+from tests.refusals import refuses, refuses_if
 from tests.trec import write_qrels, write_run
 
 DISCOUNTS = 1 / np.log2(np.arange(2, 7))
 
 
-def make_queries(
-    human, model, others=(), *, unchanged=0, limits=(0.0, 1.0), strata=None, chances=None
+QUERIES, DOCUMENTS = rs.evaluate_with_model_judge, rs.estimate_dcg
+DENSE, BOUNDED = rs.Interval(method="dense"), rs.Interval(method="bounded")
+
+
+def estimate(
+    human, model, others=(), *, unchanged=0, limits=(0.0, 1.0), strata=None, interval=BOUNDED
 ):
-    """Return queries that people and a model judged, others of the model, and unchanged ones."""
-    by_people, by_model = np.asarray(human, np.float64), np.asarray(model, np.float64)
-    rest = np.asarray(others, np.float64)
-    count = len(by_people) + len(rest) + unchanged
-    fill = np.zeros(unchanged)
-    return Items(
-        sizes=np.concatenate([np.ones(count - unchanged), fill]),
-        human=np.concatenate([by_people, np.full(len(rest), np.nan), fill]),
-        model=np.concatenate([by_model, rest, fill]),
-        chances=np.ones(count) if chances is None else np.asarray(chances, np.float64),
-        strata=np.zeros(count, np.int64) if strata is None else np.asarray(strata, np.int64),
+    """Estimate from queries that people and a model judged, others of the model, and unchanged."""
+    judged, count = len(human), len(human) + len(others) + unchanged
+    by_human, by_model, sizes = np.full(count, np.nan), np.zeros(count), np.ones(count)
+    by_human[:judged], by_model[:judged] = human, model
+    by_model[judged : count - unchanged] = others
+    by_human[count - unchanged :] = sizes[count - unchanged :] = 0
+    items = Items(
+        measure=rs.nDCG,
+        names=[(f"q{at}", None) for at in range(count)],
+        sizes=sizes,
+        human=by_human,
+        model=by_model,
+        model_mean=0.0,
+        strata=np.zeros(count, np.int64) if strata is None else np.asarray(strata),
         count=count,
         limits=limits,
     )
+    return estimate_powered(items, interval=interval)
 
 
-def make_documents(human, model, is_judged, limits=(0.0, 3.0)):
-    """Return documents with gains [queries, ranks]."""
+def estimate_documents(human, model, is_judged, interval):
+    """Estimate from documents with gains [queries, ranks]."""
     queries, depth = human.shape
-    return Items(
-        sizes=np.tile(DISCOUNTS[:depth], queries),
+    items = Items(
+        measure=rs.DCG,
+        names=[(f"q{at // depth}", f"d{at % depth}") for at in range(human.size)],
+        sizes=np.tile(DISCOUNTS, queries),
         model=model.ravel().astype(float),
+        model_mean=0.0,
         human=np.where(is_judged, human, np.nan).ravel(),
-        chances=np.ones(human.size),
         strata=np.zeros(human.size, np.int64),
         queries=np.repeat(np.arange(queries), depth),
         count=queries,
-        limits=limits,
-        reach=float(DISCOUNTS[:depth].sum()),
+        limits=(0.0, 3.0),
+        reach=float(DISCOUNTS.sum()),
     )
+    return estimate_powered(items, interval=interval)
 
 
-DENSE, BOUNDED = rs.Interval(method="dense"), rs.Interval(method="bounded")
-NOWHERE = (-np.inf, np.inf)
+def draw(seed, judged, others=0):
+    """Return values by people with mass at 0 and 1, and those of a model that is too generous.
 
-
-def draw(random, count, noise):
-    """Return values with mass at 0 and 1, and those of a judge who is too generous."""
-    value = random.beta(2, 2, count)
-    place = random.random(count)
+    The last are those of other queries.
+    """
+    random = np.random.default_rng(seed)
+    value = random.beta(2, 2, judged + others)
+    place = random.random(judged + others)
     value = np.where(place < 0.15, 0, np.where(place > 0.9, 1, value))
-    return value, np.clip(0.35 + 0.6 * value + noise * random.normal(size=count), 0, 1)
+    model = np.clip(0.35 + 0.6 * value + 0.2 * random.normal(size=len(value)), 0, 1)
+    return value[:judged], model[:judged], model[judged:]
 
 
-def judge_lists(random, count, accuracy):
-    """Return human judgments, those of a model, and a run, for so many queries."""
+def judge_lists(seed, count, accuracy, judged=None):
+    """Return human judgments of the first queries, those of a model and a run, for so many."""
+    random = np.random.default_rng(seed)
     human, model, run = {}, {}, {}
-    for query in range(count):
+    docs = [f"d{doc}" for doc in range(6)]
+    for query in map("q{}".format, range(count)):
         grades = random.integers(0, 3, 6)
-        other = np.where(random.random(6) < accuracy, grades, random.integers(0, 3, 6))
-        docs = [f"d{doc}" for doc in range(6)]
-        human[f"q{query}"] = dict(zip(docs, grades.tolist(), strict=True))
-        model[f"q{query}"] = dict(zip(docs, other.tolist(), strict=True))
-        run[f"q{query}"] = dict(zip(docs, random.random(6).tolist(), strict=True))
-    return human, model, run
+        others = np.where(random.random(6) < accuracy, grades, random.integers(0, 3, 6))
+        human[query] = dict(zip(docs, grades.tolist(), strict=True))
+        model[query] = dict(zip(docs, others.tolist(), strict=True))
+        run[query] = dict(zip(docs, random.random(6).tolist(), strict=True))
+    return take(human, judged), model, run
+
+
+def take(judgments, count):
+    return dict([*judgments.items()][:count])
+
+
+def change(judgments, grade):
+    return {
+        query: {doc: grade(given) for doc, given in docs.items()}
+        for query, docs in judgments.items()
+    }
 
 
 def test_the_estimate_is_that_of_ppi_plus_plus():
-    random = np.random.default_rng(1)
-    human, model = draw(random, 40, 0.2)
-    _, others = draw(random, 300, 0.2)
-    found = estimate_powered(make_queries(human, model, others), interval=DENSE)
+    human, model, others = draw(1, 40, 300)
+    found = estimate(human, model, others, interval=DENSE)
     weight = np.cov(human, model)[0, 1] / model.var(ddof=1) / (1 + 40 / 300)
     expected = human.mean() + weight * (others.mean() - model.mean())
     assert 0 < weight < 1
@@ -88,166 +112,115 @@ def test_the_estimate_is_that_of_ppi_plus_plus():
     assert found.weight == pytest.approx(weight * 340 / 300, rel=1e-12)
     assert found.correlation == pytest.approx(np.corrcoef(human, model)[0, 1], rel=1e-12)
     # A bounded interval trusts a model as much as the human queries allow.
-    careful = estimate_powered(make_queries(human, model, others), interval=BOUNDED)
+    careful = estimate(human, model, others)
     assert careful.weight == pytest.approx(found.weight * 40 / (40 + 40), rel=1e-12)
 
 
 def test_a_bounded_interval_has_the_bounds_of_its_two_parts():
-    random = np.random.default_rng(2)
-    human, model = draw(random, 40, 0.2)
-    _, others = draw(random, 300, 0.2)
-    found = estimate_powered(make_queries(human, model, others), interval=BOUNDED)
+    human, model, others = draw(2, 40, 300)
+    found = estimate(human, model, others)
     every = np.concatenate([model, others])
-    residuals = human - found.weight * model
-    part = estimate_mean(
-        residuals,
-        interval=BOUNDED,
-        low=-found.weight * every.max(),
-        high=1 - found.weight * every.min(),
-    )
+    limits = -found.weight * every.max(), 1 - found.weight * every.min()
     slope = 2 * found.weight
     fitted = slope * every + (human - slope * model).mean()
-    whole = estimate_mean(fitted, interval=BOUNDED, low=0.0, high=1.0)
-    ends = np.array([part.value - part.lower, part.upper - part.value])
-    others_ends = np.array([whole.value - whole.lower, whole.upper - whole.value])
-    lower, upper = np.hypot(ends, others_ends)
+    part, whole = (
+        estimate_mean(values, interval=BOUNDED, low=low, high=high)
+        for values, (low, high) in ((human - found.weight * model, limits), (fitted, (0.0, 1.0)))
+    )
+    lower = np.hypot(part.value - part.lower, whole.value - whole.lower)
+    upper = np.hypot(part.upper - part.value, whole.upper - whole.value)
     # Weights of 1 are counted as weights.
     assert found.lower == pytest.approx(found.value - lower, rel=1e-6)
     assert found.upper == pytest.approx(found.value + upper, rel=1e-6)
 
 
-def test_a_model_that_knows_nothing_is_ignored():
-    random = np.random.default_rng(3)
-    human, _ = draw(random, 30, 0.1)
-    found = estimate_powered(
-        make_queries(human, -human, -human, limits=(-9.0, 9.0)), interval=DENSE
-    )
-    assert (found.weight, found.gain) == (0, 1)
-    assert (found.value, found.lower, found.upper) == (
-        found.human,
-        found.human_lower,
-        found.human_upper,
-    )
-
-
-def test_a_model_is_trusted_at_most_fully():
+def test_a_model_is_ignored_if_it_knows_nothing_and_trusted_at_most_fully():
+    human, *_ = draw(3, 30)
+    found = estimate(human, -human, -human, limits=(-9.0, 9.0), interval=DENSE)
+    assert (found.weight, found.gain, found.value) == (0, 1, found.human)
+    assert (found.lower, found.upper) == (found.human_lower, found.human_upper)
     human = np.linspace(0, 1, 30)
     # The model's values differ half as much, which would ask for twice its weight.
-    found = estimate_powered(make_queries(human, human / 2, human / 2), interval=DENSE)
-    assert found.weight == 1
+    assert estimate(human, human / 2, human / 2, interval=DENSE).weight == 1
 
 
 def test_human_values_without_skewness_have_the_t_interval():
     human = np.linspace(0, 1, 21)
-    found = estimate_powered(
-        make_queries(human, np.zeros(21), np.zeros(50)), interval=rs.Interval(0.9, method="dense")
-    )
-    lower, upper = stats.t.interval(0.9, 20, loc=0.5, scale=stats.sem(human))
-    assert (found.human_lower, found.human_upper) == pytest.approx((lower, upper), rel=1e-9)
+    interval = rs.Interval(0.9, method="dense")
+    found = estimate(human, np.zeros(21), np.zeros(50), interval=interval)
+    ends = stats.t.interval(0.9, 20, loc=0.5, scale=stats.sem(human))
+    assert (found.human_lower, found.human_upper) == pytest.approx(ends, rel=1e-9)
     assert np.isnan(found.correlation)
 
 
 @pytest.mark.parametrize("interval", [DENSE, BOUNDED])
 def test_the_interval_is_never_outside_the_range(interval):
     human = np.array([1.0] * 29 + [0.0])
-    found = estimate_powered(make_queries(human, human, np.ones(500)), interval=interval)
+    found = estimate(human, human, np.ones(500), interval=interval)
     assert (found.human_upper == 1) == (interval is DENSE)
     assert 0 <= found.lower < found.value <= found.upper <= 1
 
 
 def test_a_bounded_interval_stands_in_for_a_dense_one_of_few_or_equal_values():
-    random = np.random.default_rng(4)
-    human, model = draw(random, 20, 0.2)
-    for queries, method in ((20, "dense"), (19, "bounded")):
-        found = estimate_powered(
-            make_queries(human[:queries], model[:queries], model), interval=DENSE
-        )
-        assert found.method == method
+    human, model, _ = draw(4, 20)
+    for count, method in ((20, "dense"), (19, "bounded")):
+        assert estimate(human[:count], model[:count], model, interval=DENSE).method == method
     equal = np.full(30, 0.3)
-    found = estimate_powered(make_queries(equal, equal, equal), interval=DENSE)
+    found = estimate(equal, equal, equal, interval=DENSE)
     assert (found.method, found.lower < 0.3 < found.upper) == ("bounded", True)
-    without = estimate_powered(make_queries(equal, equal, equal, limits=NOWHERE), interval=DENSE)
+    without = estimate(equal, equal, equal, limits=(-np.inf, np.inf), interval=DENSE)
     assert (without.method, np.isnan(without.lower), np.isnan(without.upper)) == ("", True, True)
 
 
 def test_unchanged_queries_shrink_the_mean_of_the_changed_ones():
-    human, model = draw(np.random.default_rng(5), 30, 0.2)
-    alone = estimate_powered(make_queries(human, model), interval=DENSE)
-    found = estimate_powered(make_queries(human, model, unchanged=70), interval=DENSE)
+    human, model, _ = draw(5, 30)
+    alone = estimate(human, model, interval=DENSE)
+    found = estimate(human, model, unchanged=70, interval=DENSE)
     # All that changed were judged, so that only their share is multiplied.
     assert found.value == pytest.approx(0.3 * alone.value, rel=1e-12)
     assert found.human == pytest.approx(0.3 * human.mean(), rel=1e-12)
     # The variance of the mean shrinks, too, and that of the share is added.
     variance = 0.3**2 * human.var(ddof=1) / 30 + human.mean() ** 2 * 0.3 * 0.7 / 99
-    low, high = found.human_lower, found.human_upper
     half = stats.t.ppf(0.975, 29) * variance**0.5
-    assert (high - low) / 2 == pytest.approx(half, rel=0.05)
+    assert (found.human_upper - found.human_lower) / 2 == pytest.approx(half, rel=0.05)
 
 
 def test_without_a_judged_query_that_changed_only_their_share_limits_the_mean():
-    found = estimate_powered(
-        make_queries([], [], np.full(10, 0.5), unchanged=90, limits=(-1.0, 1.0)), interval=BOUNDED
-    )
+    found = estimate([], [], np.full(10, 0.5), unchanged=90, limits=(-1.0, 1.0))
     assert (found.lower, found.upper) == pytest.approx((-0.1, 0.1), abs=0.03)
     assert found.lower < -0.1 < 0.1 < found.upper
     assert np.isnan(found.value)
-    assert 0 <= found.following < 10
+    assert found.next_query in {f"q{at}" for at in range(10)}
 
 
 def test_strata_count_as_much_as_they_have_queries():
-    human = np.array([0.1, 0.2, 0.9])
-    strata = [0, 0, 1, *[1] * 17]
-    found = estimate_powered(
-        make_queries(human, np.zeros(3), np.zeros(17), strata=strata), interval=BOUNDED
-    )
-    assert found.value == pytest.approx(0.1 * 0.15 + 0.9 * 0.9, rel=1e-12)
     # Nobody judged the last stratum, which is part of the one before.
-    strata = [0, 0, 1, *[1] * 10, *[2] * 7]
-    again = estimate_powered(
-        make_queries(human, np.zeros(3), np.zeros(17), strata=strata), interval=BOUNDED
-    )
-    assert again.value == pytest.approx(found.value, rel=1e-12)
-    assert strata[again.following] == 2
+    for strata in ([0, 0, 1, *[1] * 17], [0, 0, 1, *[1] * 10, *[2] * 7]):
+        found = estimate([0.1, 0.2, 0.9], np.zeros(3), np.zeros(17), strata=strata)
+        assert found.value == pytest.approx(0.1 * 0.15 + 0.9 * 0.9, rel=1e-12)
+    assert strata[int(found.next_query[1:])] == 2
 
 
-def test_probabilities_weigh_the_queries():
-    human = np.array([0.0, 1.0, 1.0])
-    chances = [0.2, 0.4, 0.4, *[1.0] * 9]
-    found = estimate_powered(
-        make_queries(human, np.zeros(3), np.zeros(9), chances=chances), interval=BOUNDED
-    )
-    assert found.value == pytest.approx((1 / 0.4 + 1 / 0.4) / (1 / 0.2 + 2 / 0.4), rel=1e-12)
-
-
-def test_the_query_to_judge_next_is_of_the_stratum_that_varies_most():
-    random = np.random.default_rng(6)
-    human = np.concatenate([np.full(20, 0.5), random.random(20)])
+@pytest.mark.parametrize("interval", [DENSE, BOUNDED])
+def test_the_query_to_judge_next_is_of_the_stratum_that_varies_most(interval):
+    human = np.concatenate([np.full(20, 0.5), np.random.default_rng(6).random(20)])
     strata = np.repeat([0, 1, 0, 1], [20, 20, 200, 200])
-    items = make_queries(human, np.zeros(40), np.zeros(400), strata=strata)
-    for interval in (DENSE, BOUNDED):
-        found = estimate_powered(items, interval=interval)
-        assert strata[found.following] == 1
-        assert np.isnan(items.human[found.following])
-        assert 0 < found.narrowing < 0.05 * (found.upper - found.lower)
-    judged = make_queries(human, np.zeros(40), strata=strata[:40])
-    assert estimate_powered(judged, interval=BOUNDED).following == -1
+    found = estimate(human, np.zeros(40), np.zeros(400), strata=strata, interval=interval)
+    at = int(found.next_query[1:])
+    assert (strata[at], at >= 40) == (1, True)
+    assert 0 < found.narrowing < 0.05 * (found.upper - found.lower)
+    judged = estimate(human, np.zeros(40), strata=strata[:40], interval=interval)
+    assert judged.next_query is None
 
 
 def test_the_interval_narrows_by_about_as_much_as_predicted():
-    random = np.random.default_rng(7)
-    predicted, found = [], []
-    for _ in range(60):
-        human, model = draw(random, 31, 0.2)
-        _, others = draw(random, 300, 0.2)
-        made = [
-            estimate_powered(
-                make_queries(human[:n], model[:n], [*model[n:], *others]), interval=BOUNDED
-            )
-            for n in (30, 31)
-        ]
-        predicted.append(made[0].narrowing)
-        found.append(made[0].upper - made[0].lower - made[1].upper + made[1].lower)
-    assert np.mean(predicted) == pytest.approx(np.mean(found), rel=0.3)
+    predicted, narrowed = [], []
+    for seed in range(60):
+        human, model, others = draw(seed, 31, 300)
+        few, more = (estimate(human[:n], model[:n], [*model[n:], *others]) for n in (30, 31))
+        predicted.append(few.narrowing)
+        narrowed.append(few.upper - few.lower - more.upper + more.lower)
+    assert np.mean(predicted) == pytest.approx(np.mean(narrowed), rel=0.3)
 
 
 def test_strata_are_halves_by_the_model():
@@ -259,32 +232,9 @@ def test_strata_are_halves_by_the_model():
     assert split_strata(np.array([0.0, 0, 0, 0, 1, 2]), np.ones(6)).tolist() == [0, 0, 0, 0, 1, 1]
 
 
-def test_the_scale_of_a_model_without_limits_does_not_matter():
-    human, model, run = judge_lists(np.random.default_rng(14), 90, 0.8)
-    few = {query: human[query] for query in [*human][:40]}
-    found = [
-        rs.evaluate_with_model_judge(
-            few,
-            {query: {doc: by * g for doc, g in docs.items()} for query, docs in model.items()},
-            run,
-            "DCG@3",
-        )["DCG@3"]
-        for by in (1, 40)
-    ]
-    for field in ("value", "lower", "upper", "weight", "gain"):
-        assert getattr(found[1], field) == pytest.approx(getattr(found[0], field), rel=1e-9)
-    assert found[1].model == pytest.approx(40 * found[0].model, rel=1e-12)
-    assert found[0].method == "dense"
-    assert rescale(np.array([1.0, 5.0]), np.array([2.0, 4.0]), np.array([7.0, 7.0])).tolist() == [
-        3,
-        3,
-    ]
-
-
 def test_the_mean_of_a_measure_is_estimated_from_every_kind_of_input(tmp_path):
-    human, model, run = judge_lists(np.random.default_rng(7), 120, 0.8)
-    few = {query: human[query] for query in [*human][:40]}
-    found = rs.evaluate_with_model_judge(few, model, run, ["nDCG@5", "RR"])
+    few, model, run = judge_lists(7, 120, 0.8, 40)
+    found = QUERIES(few, model, run, ["nDCG@5", "RR"])
     mean = found["nDCG@5"]
     by_human, by_model = (
         dict(zip(each.query_texts, each.per_query("nDCG@5").tolist(), strict=True))
@@ -293,15 +243,8 @@ def test_the_mean_of_a_measure_is_estimated_from_every_kind_of_input(tmp_path):
     # In the order of the ids as text.
     chosen, others = sorted(few), sorted(model.keys() - few.keys())
     values = np.array([by_model[query] for query in (*chosen, *others)])
-    expected = estimate_powered(
-        make_queries(
-            [by_human[query] for query in chosen],
-            values[:40],
-            values[40:],
-            strata=split_strata(values, np.ones(120)),
-        ),
-        interval=BOUNDED,
-    )
+    people, strata = [by_human[query] for query in chosen], split_strata(values, np.ones(120))
+    expected = estimate(people, values[:40], values[40:], strata=strata)
     # Values are added up in the order of the ids.
     assert [mean.value, mean.lower, mean.upper] == pytest.approx(
         [expected.value, expected.lower, expected.upper], rel=1e-12
@@ -310,19 +253,46 @@ def test_the_mean_of_a_measure_is_estimated_from_every_kind_of_input(tmp_path):
     assert found.agreement.items == 240
     files = [write_qrels(tmp_path / name, of) for name, of in (("few", few), ("model", model))]
     files.append(write_run(tmp_path / "run", run))
-    assert rs.evaluate_with_model_judge(*files, ["nDCG@5", "RR"]).to_dict() == found.to_dict()
+    assert QUERIES(*files, ["nDCG@5", "RR"]).to_dict() == found.to_dict()
     rows = [(query, doc, score) for query, docs in run.items() for doc, score in docs.items()]
     frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
     for way in (frame, iter(rows)):
-        assert rs.evaluate_with_model_judge(few, model, way, ["nDCG@5", "RR"])["RR"] == found["RR"]
+        assert QUERIES(few, model, way, ["nDCG@5", "RR"])["RR"] == found["RR"]
 
 
-def test_a_difference_is_that_of_the_values_of_both_runs():
-    human, model, run = judge_lists(np.random.default_rng(8), 60, 0.8)
-    best = {
-        query: {doc: float(grade) for doc, grade in docs.items()} for query, docs in human.items()
-    }
-    found = rs.evaluate_with_model_judge(human, model, best, "DCG@3", baseline=run)["DCG@3"]
+@pytest.mark.parametrize(
+    ("evaluate", "judged", "grade"),
+    [
+        (QUERIES, range(6), lambda grade: 40 * grade),
+        (DOCUMENTS, [2], lambda grade: 10 * grade + 40),
+    ],
+)
+def test_the_scale_of_the_model_does_not_matter(evaluate, judged, grade):
+    human, model, run = judge_lists(14, 90, 0.8, 40)
+    few = {query: {f"d{at}": docs[f"d{at}"] for at in judged} for query, docs in human.items()}
+    found = [evaluate(few, each, run, "DCG@3").means[0] for each in (model, change(model, grade))]
+    for field in ("value", "lower", "upper", "weight", "gain"):
+        assert getattr(found[1], field) == pytest.approx(getattr(found[0], field), rel=1e-9)
+    by_model = rs.evaluate(change(model, grade), run, "DCG@3")["DCG@3"]
+    assert found[1].model == pytest.approx(by_model, rel=1e-12)
+    query, document = found[0].next_query, found[0].next_document
+    if evaluate is QUERIES:
+        assert (found[0].method, document, query in few) == ("dense", None, False)
+    else:
+        assert (found[0].method, document in few.get(query, ())) == ("bounded", False)
+        text = str(evaluate(few, model, run, "DCG@3"))
+        assert f"judge document {document} of {query} next" in text
+
+
+def test_a_model_of_one_value_says_the_human_mean():
+    assert rescale(np.array([1.0, 5.0]), np.array([2.0, 4.0]), np.full(2, 7.0)).tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("evaluate", [QUERIES, DOCUMENTS])
+def test_a_difference_is_that_of_the_values_of_both_runs(evaluate):
+    human, model, run = judge_lists(8, 60, 0.8)
+    best = change(human, float)
+    found = evaluate(human, model, best, "DCG@3", baseline=run).means[0]
     means = [rs.evaluate(human, each, "DCG@3")["DCG@3"] for each in (best, run)]
     assert found.human == pytest.approx(means[0] - means[1], rel=1e-12)
     assert found.lower > 0
@@ -340,94 +310,45 @@ def test_a_difference_is_that_of_the_values_of_both_runs():
     ],
 )
 def test_a_query_changed_if_the_measure_sees_another_list(measure, options, *, is_changed):
-    docs = {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}
-    run = {f"q{at}": dict(docs) for at in range(9)}
-    other = {query: dict(docs) for query in run}
-    other["q4"] |= {"c": 1.0, "d": 2.0}
-    qrels = {query: dict.fromkeys(docs, 1) for query in run}
-    found = rs.evaluate_with_model_judge(qrels, qrels, run, measure, baseline=other, **options)
-    assert found.means[0].changed == is_changed
-    assert (found.means[0].value, found.means[0].human) == (0, 0)
+    run = {f"q{at}": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0} for at in range(9)}
+    other = run | {"q4": {"a": 4.0, "b": 3.0, "c": 1.0, "d": 2.0}}
+    qrels = change(run, lambda _: 1)
+    (mean,) = QUERIES(qrels, qrels, run, measure, baseline=other, **options).means
+    assert (mean.changed, mean.value, mean.human) == (is_changed, 0, 0)
 
 
-def test_ties_that_the_value_averages_over_are_a_change():
+@pytest.mark.parametrize(("ties", "changed"), [("average", 3), ("doc_id", 2), ("doc_id_asc", 1)])
+def test_ties_that_the_value_averages_over_are_a_change(ties, changed):
     run = {f"q{at}": {"a": 2.0, "b": 1.0} for at in range(9)}
     # The larger id comes first of equal scores.
     run["q6"] = {"a": 1.0, "b": 2.0}
     other = run | {query: {"a": 1.0, "b": 1.0} for query in ("q4", "q5", "q6")}
     qrels = {query: {"a": 1, "b": 1} for query in run}
-    for ties, changed in (("average", 3), ("doc_id", 2), ("doc_id_asc", 1)):
-        found = rs.evaluate_with_model_judge(
-            qrels, qrels, run, "P@1", baseline=other, policy=f"ties={ties}"
-        )
-        assert found.means[0].changed == changed
+    found = QUERIES(qrels, qrels, run, "P@1", baseline=other, policy=f"ties={ties}")
+    assert found.means[0].changed == changed
 
 
 def test_a_query_without_documents_in_one_run_changed():
     run = {f"q{at}": {"a": 2.0} for at in range(9)}
-    other = {query: docs for query, docs in run.items() if query not in ("q0", "q3")}
-    qrels = {query: {"a": 1} for query in run}
-    mean = rs.evaluate_with_model_judge(qrels, qrels, run, "RR", baseline=other).means[0]
+    qrels, other = change(run, lambda _: 1), {query: run[query] for query in [*run][2:]}
+    mean = QUERIES(qrels, qrels, run, "RR", baseline=other).means[0]
     assert (mean.changed, mean.human_changed, mean.value) == (2, 2, 2 / 9)
 
 
 def test_human_queries_that_did_not_change_say_nothing():
-    human, model, run = judge_lists(np.random.default_rng(15), 100, 0.8)
-    other = run | {
-        query: {doc: -score for doc, score in run[query].items()} for query in [*run][:30]
-    }
-    few = {query: human[query] for query in [*human][:12]}
-    more = few | {query: human[query] for query in [*human][60:]}
-    found, again = (
-        rs.evaluate_with_model_judge(each, model, run, "nDCG@5", baseline=other)["nDCG@5"]
-        for each in (few, more)
+    human, model, run = judge_lists(15, 100, 0.8)
+    other = run | change(take(run, 30), lambda score: -score)
+    few, unchanged = take(human, 12), dict([*human.items()][60:])
+    found, again, none = (
+        QUERIES(each, model, run, "nDCG@5", baseline=other)
+        for each in (few, few | unchanged, unchanged)
     )
-    assert (found.changed, found.human_changed) == (again.changed, again.human_changed) == (30, 12)
-    assert (found.value, found.lower, found.upper) == (again.value, again.lower, again.upper)
-    none = rs.evaluate_with_model_judge(
-        {query: human[query] for query in [*human][60:]}, model, run, "nDCG@5", baseline=other
-    )
-    assert np.isnan(none["nDCG@5"].value)
+    for mean in (found.means[0], again.means[0]):
+        assert (mean.changed, mean.human_changed) == (30, 12)
+        ends = (mean.value, mean.lower, mean.upper)
+        assert ends == (found.means[0].value, found.means[0].lower, found.means[0].upper)
+    assert np.isnan(none.means[0].value)
     assert "people judged none of the 30 queries in which the runs differ" in str(none)
-
-
-def test_probabilities_of_queries_that_count_are_needed():
-    human, model, run = judge_lists(np.random.default_rng(16), 60, 0.8)
-    few = {query: human[query] for query in [*human][:30]}
-    chances = {query: 0.5 if at % 2 else 0.25 for at, query in enumerate(few)}
-    plain, weighed = (
-        rs.evaluate_with_model_judge(few, model, run, "RR", probabilities=each)["RR"]
-        for each in (None, chances)
-    )
-    by_human = rs.evaluate(few, run, "RR")
-    values = dict(zip(by_human.query_texts, by_human.per_query("RR").tolist(), strict=True))
-    weights = [1 / chances[query] for query in few]
-    expected = np.average([values[query] for query in few], weights=weights)
-    assert weighed.human == pytest.approx(expected, rel=1e-12)
-    assert plain.human == pytest.approx(by_human["RR"], rel=1e-12)
-    for chance in (None, 0.0, 1.5):
-        with refuses(rs.InputError, "bad_propensity") as caught:
-            rs.evaluate_with_model_judge(
-                few,
-                model,
-                run,
-                "RR",
-                probabilities=chances | {"q3": chance},
-            )
-        assert "'q3'" in caught.value.message
-
-
-def test_only_bounded_and_dense_intervals_are_known():
-    human, model, run = judge_lists(np.random.default_rng(17), 30, 1)
-    for method in ("t", "percentile"):
-        with pytest.raises(rs.UsageError, match=f"found method='{method}'"):
-            rs.evaluate_with_model_judge(
-                human,
-                model,
-                run,
-                "RR",
-                interval=rs.Interval(method=method),
-            )
 
 
 @pytest.mark.parametrize(
@@ -438,245 +359,162 @@ def test_a_bounded_interval_uses_the_model_from_25_human_queries_on(judged, othe
     # The human queries count by the share of queries that people didn't judge.
     assert (judged * others / (judged + others) >= 25) == is_used
     human = np.linspace(0, 1, judged)
-    items = make_queries(human, human, np.linspace(0, 1, others))
-    found = estimate_powered(items, interval=BOUNDED)
+    found = estimate(human, human, np.linspace(0, 1, others))
     assert (found.weight > 0) == is_used
     if not is_used:
         assert found.value == pytest.approx(found.human, rel=1e-12)
         assert (found.lower, found.upper) == pytest.approx((found.human_lower, found.human_upper))
 
 
-def test_a_model_without_weight_is_explained():
-    human, model, run = judge_lists(np.random.default_rng(9), 200, 0.9)
-    few = {query: human[query] for query in [*human][:20]}
-    (warning,) = rs.evaluate_with_model_judge(few, model, run, "nDCG@5").warnings
-    assert "the model's judgments have no weight. People judged 20 of 200 that count" in warning
-
-
-def test_a_weak_judge_is_named_with_what_to_do():
-    human, model, run = judge_lists(np.random.default_rng(9), 200, 0)
-    few = {query: human[query] for query in [*human][:40]}
-    found = rs.evaluate_with_model_judge(few, model, run, "nDCG@5")
-    assert found["nDCG@5"].gain < 1.1
-    assert len(found.warnings) == 1
-    assert "improve the model's instructions" in str(found)
-
-
-def test_human_queries_unlike_the_others_are_named():
-    human, model, run = judge_lists(np.random.default_rng(10), 200, 0.9)
-    values = rs.evaluate(model, run, "nDCG@5").per_query("nDCG@5")
-    best = sorted(zip(values.tolist(), human, strict=True))[-40:]
-    few = {query: human[query] for _, query in best}
-    found = rs.evaluate_with_model_judge(few, model, run, "nDCG@5")
-    assert any("not a random sample" in text for text in found.warnings)
+@pytest.mark.parametrize(
+    ("accuracy", "judged", "first", "text"),
+    [
+        (0.9, 20, 0, "the model's judgments have no weight. People judged 20 of 200 that count"),
+        (0, 40, 0, "judge more by hand, or improve the model's instructions"),
+        (0.9, 40, 160, "the human queries are not a random sample"),
+    ],
+)
+def test_a_model_that_does_not_help_and_a_sample_that_is_not_random_are_named(
+    accuracy, judged, first, text
+):
+    human, model, run = judge_lists(9, 200, accuracy)
+    values = dict(zip(human, rs.evaluate(model, run, "nDCG@5").per_query("nDCG@5"), strict=True))
+    queries = sorted(human, key=values.__getitem__) if first else [*human]
+    few = {query: human[query] for query in queries[first : first + judged]}
+    assert text in str(QUERIES(few, model, run, "nDCG@5"))
 
 
 def test_few_human_queries_are_enough_with_limits():
-    human, model, run = judge_lists(np.random.default_rng(11), 30, 1)
-    few = {query: human[query] for query in [*human][:19]} | {"other": {"d0": 1}}
-    found = rs.evaluate_with_model_judge(few, model, run, "RR")["RR"]
+    human, model, run = judge_lists(11, 30, 1, 19)
+    few = human | {"other": {"d0": 1}}
+    found = QUERIES(few, model, run, "RR")["RR"]
     assert (found.human_queries, found.method) == (19, "bounded")
     # No query has a value, though the judges share a document.
-    only = {query: dict.fromkeys(docs, 0) for query, docs in few.items()}
+    only = change(few, lambda _: 0)
     with refuses(rs.InputError, "too_few_queries", match=r"1 or more queries .* found 0"):
-        rs.evaluate_with_model_judge(only, model, run, "RR", policy="empty=skip")
+        QUERIES(only, model, run, "RR", policy="empty=skip")
 
 
-def test_a_run_from_standard_input_and_other_aggregates_are_refused():
-    human, model, run = judge_lists(np.random.default_rng(12), 30, 1)
-    with pytest.raises(rs.UsageError, match="read twice"):
-        rs.evaluate_with_model_judge(human, model, "-", "RR")
-    with pytest.raises(rs.UsageError, match="means"):
-        rs.evaluate_with_model_judge(human, model, run, "RR", policy="aggregate=median")
+@pytest.mark.parametrize(("queries", "is_refused"), [(19, True), (20, False), (21, False)])
+def test_an_estimate_without_limits_needs_20_human_queries(queries, *, is_refused):
+    human, model, run = judge_lists(18, 30, 0.8, queries)
+    with refuses_if(is_refused, rs.InputError, match="expected 20 or more queries .* found 19"):
+        found = QUERIES(human, model, run, "DCG@1")["DCG@1"]
+        assert (found.human_queries, found.queries, found.method) == (queries, 30, "dense")
+
+
+@pytest.mark.parametrize(("top", "is_limit"), [(3, True), (4, False)])
+def test_a_model_on_another_scale_does_not_limit_gains(top, *, is_limit):
+    model = {f"q{at}": {"d": top * (at % 2)} for at in range(30)}
+    # One gain says next to nothing, so that only the limit counts.
+    upper = DOCUMENTS({"q0": {"d": 2}}, model, change(model, float), "DCG@1").means[0].upper
+    assert upper == 2 if not is_limit else 2.9 < upper < 3
 
 
 def test_judgments_without_a_document_in_common_are_an_error():
-    run = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(60)}
-    model = {query: {"a": n % 2, "b": 1} for n, query in enumerate(run)}
+    _, model, run = judge_lists(12, 60, 1)
     human = {f"q{n}": {"docs/a": 1} for n in range(30)}
     with pytest.raises(rs.InputError, match="expected judged documents in the run") as caught:
-        rs.evaluate_with_model_judge(human, model, run, "RR")
+        QUERIES(human, model, run, "RR")
     assert "for query 'q0', judged are 'docs/a'" in str(caught.value)
+    # The run has both.
+    human, model = {"q0": {"d0": 1}}, {"q0": {"d1": 1}, "q1": {"d0": 1}}
+    with refuses(rs.InputError, "nothing_in_common"):
+        QUERIES(human, model, run, "RR")
 
 
-def test_a_model_that_judged_no_more_than_people_is_named_as_swapped():
-    run = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(60)}
-    model = {query: {"a": n % 2, "b": 1} for n, query in enumerate(run)}
-    human = dict(list(model.items())[:30])
-    (warning,) = rs.evaluate_with_model_judge(model, human, run, "RR").warnings
+def test_swapped_judgments_and_different_scales_are_a_warning():
+    human, model, run = judge_lists(13, 90, 1, 45)
+    (warning,) = QUERIES(model, human, run, "nDCG@5").warnings
     assert "check that human and model judgments aren't swapped" in warning
-
-
-def test_different_scales_of_people_and_the_model_are_a_warning():
-    run = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(60)}
-    model = {query: {"a": n % 4, "b": 1} for n, query in enumerate(run)}
-    human = {query: {"a": model[query]["a"] / 3, "b": 1 / 3} for query in list(run)[:30]}
-    warnings = rs.evaluate_with_model_judge(human, model, run, "DCG@2").warnings
-    assert any(
-        "the highest grade of human is 1, and that of model is 3" in each for each in warnings
-    )
-    same = {query: model[query] for query in list(run)[:30]}
-    assert rs.evaluate_with_model_judge(same, model, run, "DCG@2").warnings == ()
+    assert QUERIES(human, model, run, "DCG@2").warnings == ()
+    (warning,) = QUERIES(human, change(model, lambda grade: 2 * grade), run, "DCG@2").warnings
+    assert "the highest grade of human is 2, and that of model is 4" in warning
 
 
 def test_a_mean_is_found_by_any_name_of_its_measure():
-    qrels = {f"q{number}": {"a": 1, "b": number % 2} for number in range(30)}
-    run = {query: {"b": 2.0, "a": 1.0} for query in qrels}
-    found = rs.evaluate_with_model_judge(qrels, qrels, run, ["RR", "nDCG@10"])
+    found = QUERIES(*judge_lists(12, 30, 1), ["RR", "nDCG@10"])
     assert found["ndcg_cut_10"] is found["nDCG@10"] is found[rs.nDCG @ 10]
     with pytest.raises(rs.MeasureError, match="map was not evaluated"):
         found["map"]
 
 
-OF_DOCUMENTS = rs.Interval(method="dense")
-
-
-def draw_gains(random, queries):
-    """Return human gains [queries, 5], and those of a model that is too generous."""
-    ease = random.random((queries, 1))
-    human = (random.random((queries, 5)) < ease) * random.integers(1, 4, (queries, 5))
-    return human, np.minimum(human + (random.random(human.shape) < 0.3), 3)
-
-
-def test_with_all_documents_judged_the_estimate_is_the_mean():
-    human, model = draw_gains(np.random.default_rng(1), 50)
-    whole = make_documents(human, model, np.ones(human.shape, bool))
-    for interval in (OF_DOCUMENTS, rs.Interval()):
-        found = estimate_powered(whole, interval=interval)
-        # The ratio of weights is 1, so that the model's gains cancel.
-        assert found.value == pytest.approx((human @ DISCOUNTS).mean(), rel=1e-12)
-        assert found.human == pytest.approx(found.value, rel=1e-12)
-
-
 def test_the_correction_is_the_weighted_mean_of_residuals():
     random = np.random.default_rng(2)
-    human, model = draw_gains(random, 200)
+    human = random.integers(0, 4, (200, 5)) * (random.random((200, 5)) < random.random((200, 1)))
+    # The model is too generous.
+    model = np.minimum(human + (random.random(human.shape) < 0.3), 3)
     is_judged = random.random(human.shape) < 0.2
-    found = estimate_powered(make_documents(human, model, is_judged), interval=OF_DOCUMENTS)
+    found = estimate_documents(human, model, is_judged, DENSE)
     weights = np.tile(DISCOUNTS, (200, 1))[is_judged]
     residual = weights @ (human - found.weight * model)[is_judged] / weights.sum()
     expected = found.weight * (model @ DISCOUNTS).mean() + DISCOUNTS.sum() * residual
     assert found.value == pytest.approx(expected, rel=1e-12)
 
 
-def test_documents_of_a_query_depend_on_each_other():
-    # Ten copies of a query's only document say as much as one.
-    random = np.random.default_rng(3)
-    human = random.integers(0, 4, (60, 1)) * np.ones((60, 5))
-    is_judged = np.ones(human.shape, bool)
-    for interval in (OF_DOCUMENTS, rs.Interval()):
-        many = estimate_powered(make_documents(human, human * 0, is_judged), interval=interval)
-        is_first = np.arange(5) == 0
-        few = estimate_powered(
-            make_documents(human, human * 0, is_judged & is_first), interval=interval
-        )
-        assert many.upper - many.lower == pytest.approx(few.upper - few.lower, rel=1e-9)
-
-
-def make_lists():
-    random = np.random.default_rng(4)
-    human, model = draw_gains(random, 60)
-    docs = [f"d{at}" for at in range(5)]
-    named = [
-        {f"q{query}": dict(zip(docs, row, strict=True)) for query, row in enumerate(table.tolist())}
-        for table in (human, model)
-    ]
-    run = {f"q{query}": {doc: random.random() for doc in docs} for query in range(60)}
-    return named[0], named[1], run
+@pytest.mark.parametrize("interval", [DENSE, BOUNDED])
+def test_documents_of_a_query_depend_on_each_other(interval):
+    # Copies of a query's only document say as much as one.
+    human = np.random.default_rng(3).integers(0, 4, (60, 1)) * np.ones((60, 5))
+    every, first = (
+        estimate_documents(human, human * 0, is_judged, interval)
+        for is_judged in (True, np.arange(5) == 0)
+    )
+    assert every.upper - every.lower == pytest.approx(first.upper - first.lower, rel=1e-9)
 
 
 def test_all_documents_judged_give_the_mean_of_evaluate():
-    human, model, run = make_lists()
-    for measure in ("DCG@3", "DCG(gain='exp2')@2"):
-        found = rs.estimate_dcg(human, model, run, measure)
+    human, model, run = judge_lists(4, 60, 0.7)
+    for measure, interval in itertools.product(("DCG@3", "DCG(gain='exp2')@2"), (DENSE, BOUNDED)):
+        found = DOCUMENTS(human, model, run, measure, interval=interval)
         expected = rs.evaluate(human, run, measure)[measure]
-        assert found.means[0].value == pytest.approx(expected, rel=1e-12)
-        assert found.means[0].model == pytest.approx(rs.evaluate(model, run, measure)[measure])
+        # The ratio of weights is 1, so that the model's gains cancel.
+        mean = found.means[0]
+        assert (mean.value, mean.human) == pytest.approx((expected, expected), rel=1e-12)
+        assert mean.model == pytest.approx(rs.evaluate(model, run, measure)[measure])
     assert found.human_documents == 120
 
 
-def test_a_difference_is_that_of_both_runs():
-    human, model, run = make_lists()
-    best = {
-        query: {doc: float(grade) for doc, grade in docs.items()} for query, docs in human.items()
-    }
-    found = rs.estimate_dcg(human, model, best, "DCG@3", baseline=run).means[0]
-    means = [rs.evaluate(human, each, "DCG@3")["DCG@3"] for each in (best, run)]
-    assert found.value == pytest.approx(means[0] - means[1], rel=1e-12)
-    assert found.lower > 0
-
-
-def test_probabilities_weigh_the_documents():
-    human, model, run = make_lists()
-    first = {query: max(docs, key=docs.__getitem__) for query, docs in run.items()}
-    # Every first document was judged, and the others of every second query.
-    some = {
-        query: docs if at % 2 else {first[query]: docs[first[query]]}
-        for at, (query, docs) in enumerate(human.items())
-    }
-    chances = {
-        query: {doc: 1.0 if doc == first[query] else 0.5 for doc in docs}
-        for query, docs in some.items()
-    }
-    found = rs.estimate_dcg(some, model, run, "DCG@5", probabilities=chances).means[0]
-    true = rs.evaluate(human, run, "DCG@5")["DCG@5"]
-    assert found.lower < true < found.upper
-    with pytest.raises(rs.InputError) as caught:
-        rs.estimate_dcg(some, model, run, "DCG@5", probabilities={})
-    assert caught.value.code == "bad_propensity"
-
-
 def test_a_document_at_the_same_rank_of_both_runs_says_nothing():
-    human, model, run = make_lists()
-    other = {
-        query: docs | dict(zip([*docs][:2], [*docs.values()][1::-1], strict=True))
-        for query, docs in run.items()
-    }
-    found = rs.estimate_dcg(human, model, run, "DCG@5", baseline=other).means[0]
+    human, model, run = judge_lists(4, 60, 0.7)
+    other = {query: docs | {"d0": docs["d1"], "d1": docs["d0"]} for query, docs in run.items()}
+    rest = {query: {doc: docs[doc] for doc in ("d0", "d1")} for query, docs in human.items()}
+    found, again = (
+        DOCUMENTS(each, model, run, "DCG@6", baseline=other).means[0] for each in (human, rest)
+    )
     # Two documents of each query changed their ranks.
     assert (found.changed, found.human_changed) == (120, 120)
-    rest = {
-        query: {doc: g for doc, g in docs.items() if doc in ("d0", "d1")}
-        for query, docs in human.items()
-    }
-    again = rs.estimate_dcg(rest, model, run, "DCG@5", baseline=other).means[0]
     assert (again.value, again.lower, again.upper) == (found.value, found.lower, found.upper)
     assert found.next_document is None
 
 
-def test_the_scale_of_the_model_does_not_matter():
-    human, model, run = make_lists()
-    few = {
-        query: {doc: g for doc, g in docs.items() if doc == f"d{at % 5}"}
-        for at, (query, docs) in enumerate(human.items())
-    }
-    tens = {query: {doc: 10 * g + 40 for doc, g in docs.items()} for query, docs in model.items()}
-    found = [rs.estimate_dcg(few, each, run, "DCG@5").means[0] for each in (model, tens)]
-    for field in ("value", "lower", "upper", "weight"):
-        assert getattr(found[1], field) == pytest.approx(getattr(found[0], field), rel=1e-9)
-    assert found[0].method == "bounded"
-    assert found[0].next_document is not None
-    assert found[0].next_document not in few[str(found[0].next_query)]
-    assert f"judge document {found[0].next_document} of {found[0].next_query} next" in str(
-        rs.estimate_dcg(few, model, run, "DCG@5")
-    )
-
-
 def test_grades_that_are_all_zero_limit_nothing():
-    human, model, run = make_lists()
-    none = {query: dict.fromkeys(docs, 0) for query, docs in human.items()}
-    unknown = rs.estimate_dcg(none, none, run, "DCG@5")
+    human, model, run = judge_lists(4, 60, 0.7)
+    none = change(human, lambda _: 0)
+    unknown = DOCUMENTS(none, none, run, "DCG@5")
     assert (unknown.means[0].method, np.isnan(unknown.means[0].lower)) == ("", True)
     assert "there is no interval" in str(unknown)
     # The model's grades are far above those of people, whose scale isn't known either.
-    found = rs.estimate_dcg(none, model, run, "DCG@5").means[0]
-    assert found.method == ""
+    assert DOCUMENTS(none, model, run, "DCG@5").means[0].method == ""
 
 
-def test_other_measures_and_few_queries_are_refused():
-    human, model, run = make_lists()
-    for measure in ("nDCG@10", "DCG"):
-        with pytest.raises(rs.MeasureError):
-            rs.estimate_dcg(human, model, run, measure)
-    with pytest.raises(rs.InputError, match="1 or more queries that the model judged, found 0"):
-        rs.estimate_dcg({"q0": {"x": 1}}, model, run)
+HUMAN, MODEL, RUN = judge_lists(17, 30, 1)
+
+
+@pytest.mark.parametrize(
+    ("evaluate", "run", "measure", "options", "code"),
+    [
+        (QUERIES, "-", "RR", {}, "stdin_twice"),
+        (DOCUMENTS, rs.File("-"), "DCG@3", {}, "stdin_twice"),
+        (QUERIES, RUN, "RR", {"policy": "aggregate=median"}, "aggregate_unavailable"),
+        (DOCUMENTS, RUN, "DCG@3", {"policy": "aggregate=median"}, "aggregate_unavailable"),
+        (QUERIES, RUN, "RR", {"interval": rs.Interval(method="t")}, "bad_parameter"),
+        (DOCUMENTS, RUN, "DCG", {"interval": rs.Interval(method="percentile")}, "bad_parameter"),
+        (DOCUMENTS, RUN, "nDCG@10", {}, "bad_parameter"),
+        (DOCUMENTS, RUN, "DCG", {}, "bad_parameter"),
+        (DOCUMENTS, {"q0": {"x": 1.0}}, "DCG@3", {}, "too_few_queries"),
+    ],
+)
+def test_what_cannot_be_estimated_is_refused(evaluate, run, measure, options, code):
+    with refuses(rs.RankscopeError, code):
+        evaluate(HUMAN, MODEL, run, measure, **options)

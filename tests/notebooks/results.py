@@ -57,10 +57,6 @@ SHOWN = {
     "bounds": lambda of: rank(of).bounds(nDCG @ 5),
     "ties": lambda of: rank(of).ties(nDCG @ 5),
     "agreement": lambda of: rs.agreement(of.runs["dense"], of.runs["old"]),
-    "orders": lambda of: rs.agreement_of_orders(
-        {run: each["AP"] for run, each in rs.evaluate(of.qrels, of.runs, AP).items()},
-        {run: each["RR"] for run, each in rs.evaluate(of.qrels, of.runs, RR).items()},
-    ),
     "judges": lambda of: rs.judge_agreement(of.judges, judges=["ann", "bob"]),
     "combined": lambda of: rs.combine_judges(of.judges, judges=["ann", "bob"]),
     "reconciliation": lambda of: rs.reconcile(of.qrels, of.runs["dense"], nDCG @ 5),

@@ -82,12 +82,8 @@ SAMPLES = {
         *(np.array(part) for part in ([1.0, 0.0], [0, 2], [1.0], [0, 1]))
     ),
     "RunAgreement": lambda: rs.agreement(OLD, NEW),
-    "OrderAgreement": lambda: rs.agreement_of_orders(
-        {"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 3, "c": 2}
-    ),
     "JudgeAgreement": lambda: rs.judge_agreement(JUDGED, judges=["ann", "ben"]),
     "CombinedJudgments": lambda: rs.combine_judges(JUDGED, judges=["ann", "ben"]),
-    "JudgedEvaluation": lambda: rs.evaluate_judges(JUDGED, OLD, "DCG@2", judges=["ann", "ben"]),
     "Discounts": lambda: rs.tabulate_discounts(5),
     "Power": lambda: rs.power(standard_deviation=0.2, n=250, effect=[0.01]),
     "OffPolicyEvaluation": lambda: rs.evaluate_off_policy(

@@ -78,12 +78,6 @@ def test_all_formats_have_the_same_cells(digits):
         assert re.findall(r"\b[01](?:\.\d+)?\b", " ".join(rows)) == expected
 
 
-@pytest.mark.parametrize("digits", [-1, 16, 2.0, True, "3"])
-def test_digits_are_refused_below_0_above_15_and_if_no_whole_number(digits):
-    with pytest.raises(rs.UsageError, match="expected digits"):
-        rs.evaluate(QRELS, RUNS["best"], "RR").to_latex(digits=digits)
-
-
 def test_latex_is_a_table_with_caption_label_and_what_it_needs():
     compared = rs.compare(QRELS, RUNS, ["nDCG@2", "RR(rel=2)"])
     words = {"caption": "50% of_runs", "label": "tab:a b}", "baseline": ["good", "poor"]}
@@ -139,30 +133,37 @@ def test_one_run_has_other_names_and_percent_but_no_baseline():
     found = rs.evaluate(QRELS, RUNS["good"], ["RR(rel=2)", "NumRet"], interval=0.95)
     text = found.to_latex(names={"RR(rel=2)": "MRR"}, percent=True)
     lower, upper = found.intervals["RR(rel=2)"]
-    assert f"MRR & {100 * found['RR(rel=2)']:.2f}" in text
-    assert f"{100 * lower:.2f}" in text
-    assert f"{100 * upper:.2f}" in text
-    assert f"NumRet & {found['NumRet']:.2f}" in text
-    assert "In percent: MRR." in text
-    for choice in ({"sort": "NumRet"}, {"baseline": "good"}, {"relative": True}):
-        with pytest.raises(rs.UsageError, match="one run has no order of runs and no baseline"):
-            found.to_latex(**choice)
+    shown = [f"MRR & {100 * found['RR(rel=2)']:.2f}", f"{100 * lower:.2f}", f"{100 * upper:.2f}"]
+    for part in (*shown, f"NumRet & {found['NumRet']:.2f}", "In percent: MRR."):
+        assert part in text
+
+
+ONE = rs.evaluate(QRELS, RUNS["good"], "RR")
+SEVERAL = rs.evaluate(QRELS, RUNS, "RR")
+AGAINST_GOOD = rs.compare(QRELS, RUNS, "RR", baseline="good")
+COMPARED = rs.compare(QRELS, RUNS, "RR")
 
 
 @pytest.mark.parametrize(
-    ("choices", "said"),
+    ("results", "choices", "said"),
     [
-        ({"relative": True}, "a relative change needs a baseline"),
-        ({"names": {"bets": "Best"}}, "did you mean 'best'"),
-        ({"names": {"AP": "MAP"}}, "there are best, good, poor"),
+        ([ONE], {"sort": "RR"}, "one run has no order of runs and no baseline"),
+        ([ONE], {"baseline": "good"}, "one run has no order of runs and no baseline"),
+        ([ONE], {"relative": True}, "one run has no order of runs and no baseline"),
+        ([SEVERAL, COMPARED], {"relative": True}, "a relative change needs a baseline"),
+        ([SEVERAL, COMPARED], {"names": {"bets": "Best"}}, "did you mean 'best'"),
+        ([SEVERAL, COMPARED], {"names": {"AP": "MAP"}}, "there are best, good, poor"),
+        ([SEVERAL], {"baseline": "best"}, "have no tests against a baseline"),
+        ([AGAINST_GOOD], {"baseline": "best"}, "compared with 'good' only"),
+        ([AGAINST_GOOD], {"baseline": "bets"}, "did you mean 'best'"),
+        *(([ONE], {"digits": digits}, "expected digits") for digits in (-1, 16, 2.0, True, "3")),
     ],
 )
-def test_names_and_changes_of_nothing_are_refused(choices, said):
-    compared = rs.compare(QRELS, RUNS, ["nDCG@2"])
-    with pytest.raises(rs.UsageError, match=said):
-        compared.to_latex(**choices)
-    with pytest.raises(rs.UsageError, match=said):
-        rs.evaluate(QRELS, RUNS, ["nDCG@2"]).to_markdown(**choices)
+def test_choices_that_cannot_be_meant_are_refused(results, choices, said):
+    for result in results:
+        for write_table in (result.to_latex, result.to_markdown):
+            with pytest.raises(rs.UsageError, match=said):
+                write_table(**choices)
 
 
 def test_completion_shows_the_choices():
@@ -191,19 +192,6 @@ def test_a_sign_stands_only_where_the_corrected_difference_is_significant():
 def test_two_runs_are_marked_against_the_first():
     two = rs.compare(QRELS, {name: RUNS[name] for name in ("best", "poor")}, "RR(rel=2)")
     assert "▼ significantly worse than best." in two.to_markdown()
-
-
-def test_a_baseline_that_was_not_compared_is_refused():
-    compared = rs.compare(QRELS, RUNS, "RR", baseline="good")
-    with pytest.raises(rs.UsageError, match="compared with 'good' only"):
-        compared.to_latex(baseline="best")
-    with pytest.raises(rs.UsageError, match="did you mean 'best'"):
-        compared.to_latex(baseline="bets")
-
-
-def test_runs_without_tests_have_no_baseline():
-    with pytest.raises(rs.UsageError, match="have no tests against a baseline"):
-        rs.evaluate(QRELS, RUNS, "RR").to_latex(baseline="best")
 
 
 @pytest.mark.parametrize(
@@ -269,39 +257,32 @@ def test_every_format_has_title_notes_and_small_print_in_order(form):
     assert "title" in text
 
 
-@pytest.mark.parametrize(
-    ("lines", "kept"),
-    [
-        ([], []),
-        (["a"], ["a"]),
-        (["a", "b"], ["a", "b"]),
-        (["a", "b", "c"], ["a", "2 more lines: .small_print"]),
-    ],
-)
-def test_small_print_is_two_lines_at_most(lines, kept):
-    assert [*shorten(lines)] == kept
+NOTES = {"comments": 30, "n_run_only": 1, "tied_scores": 2}
+MORE = "2 more lines: .small_print"
 
 
 @pytest.mark.parametrize(
-    ("width", "said"),
+    ("lines", "notes", "width", "kept"),
     [
-        (None, "Notes: comments (30), n_run_only (1), tied_scores (2). "),
-        (75, "Notes: comments (30), n_run_only (1) and 1 more. "),
-        (74, "Notes: comments (30) and 2 more. "),
-        (20, "Notes: 3 kinds. "),
+        ([], {}, None, []),
+        (["a"], {}, None, ["a"]),
+        (["a", "b"], {}, None, ["a", "b"]),
+        ([*"abc"], {}, None, ["a", MORE]),
+        (
+            [*"abc"],
+            NOTES,
+            None,
+            ["a", f"Notes: comments (30), n_run_only (1), tied_scores (2). {MORE}"],
+        ),
+        ([*"abc"], NOTES, 75, ["a", f"Notes: comments (30), n_run_only (1) and 1 more. {MORE}"]),
+        ([*"abc"], NOTES, 74, ["a", f"Notes: comments (30) and 2 more. {MORE}"]),
+        ([*"abc"], NOTES, 20, ["a", f"Notes: 3 kinds. {MORE}"]),
+        (["x" * 80], {}, 80, ["x" * 80]),
+        (["x" * 81], {}, 80, ["1 line of small print: .small_print"]),
     ],
 )
-def test_notes_are_named_or_counted_where_their_lines_are_left_out(width, said):
-    notes = {"comments": 30, "n_run_only": 1, "tied_scores": 2}
-    where = "2 more lines: .small_print"
-    assert shorten(["a", "b", "c"], notes, width=width) == ("a", f"{said}{where}")
-
-
-@pytest.mark.parametrize(("size", "count"), [(80, 0), (81, 1)])
-def test_a_line_that_would_wrap_is_left_out(size, count):
-    line = "x" * size
-    where = "1 line of small print: .small_print"
-    assert shorten([line], width=80) == ((where,) if count else (line,))
+def test_small_print_is_two_lines_at_most_and_names_or_counts_its_notes(lines, notes, width, kept):
+    assert [*shorten(lines, notes, width=width)] == kept
 
 
 LOG = pd.DataFrame(
@@ -395,18 +376,11 @@ def test_means_have_canonical_or_plain_names():
     names = ("ndcg_at_10", "ndcg_at_10_gain_exp2", "p_at_5_rel_2", "ap")
     plain = zip(names, found.values(), strict=True)
     assert [*found.means(names="plain").items()] == [*plain]
-
-
-def test_the_means_of_several_runs_are_by_run():
+    with pytest.raises(UsageError, match="expected names to be"):
+        found.means(names="short")
     found = rs.evaluate(NAMED_QRELS, {"old": NAMED_RUN, "new": {"q1": {"d1": 1.0}}}, MEASURES)
     assert found.means() == {run: dict(each) for run, each in found.items()}
     assert found.means(names="plain")["new"] == found["new"].means(names="plain")
-
-
-def test_other_kinds_of_names_are_refused():
-    found = rs.evaluate(NAMED_QRELS, NAMED_RUN, MEASURES)
-    with pytest.raises(UsageError, match="expected names to be"):
-        found.means(names="short")
 
 
 def test_prometheus_accepts_every_plain_name():
@@ -428,9 +402,6 @@ BOTH = {"bad": BAD, "good": GOOD}
 def test_one_measure_is_a_number():
     assert float(rs.evaluate(QRELS, GOOD, "RR")) == 1.0
     assert float(rs.evaluate(QRELS, {"good": GOOD}, "RR")) == 1.0
-
-
-def test_several_values_are_no_number():
     with pytest.raises(rs.UsageError, match="expected one measure to be a number, found 2: RR, AP"):
         float(rs.evaluate(QRELS, GOOD, ["RR", "AP"]))
     with pytest.raises(rs.UsageError, match="expected one run to be a number, found 2"):
@@ -445,9 +416,7 @@ def test_the_best_run_is_that_of_the_better_mean():
         found.best("Unjudged@2")
     with pytest.raises(rs.MeasureError, match="AP was not evaluated"):
         found.best("AP")
-
-
-def test_the_first_of_equal_runs_is_the_best_and_nan_never_is():
+    # The first of equal runs is the best, and NaN never is.
     assert rs.evaluate(QRELS, {"one": GOOD, "two": GOOD}, "RR").best() == "one"
     none = {query: {"a": 0} for query in QRELS}
     with pytest.raises(rs.MeasureError, match="no run has a value of RR"):
@@ -507,5 +476,5 @@ def test_two_lines_of_small_print_say_where_all_of_it_is(name):
     is_printed = name in {"compare", "gate", "leaderboard"}  # by the command of this name
     assert below[-1].endswith(f": .small_print{', --small-print' if is_printed else ''}")
     assert len(result.small_print) > 2
-    codes = {code for each in getattr(result, "notes", ()) for code in [each.code]}
+    codes = {note.code for note in getattr(result, "notes", ())}
     assert all(code in shown for code in codes if name != "gate")

@@ -176,7 +176,7 @@ ONLY_FIELDS = {
     "rankscope.monitor.why.result",
 }
 """Modules of records that are made while printing, by the monitor, or in rare cases."""
-ABSTRACT = ("MeasuredTable", "Printed", "EstimatedMeans", "Tabular")
+ABSTRACT = ("MeasuredTable", "Printed", "Tabular")
 
 
 def _is_of(found, module):

@@ -77,7 +77,6 @@ def list_cases() -> Iterator[Case]:
         yield Case(
             f"judge of documents, {model}", FEW_SAMPLES // 2, 30, partial(_judge_documents, model)
         )
-    yield Case("several judges", FEW_SAMPLES, 200, _judge_together)
 
 
 def _cover(world: World, layout: str, trials: int) -> list[Row]:
@@ -299,14 +298,6 @@ def _judge_documents(model: str, trials: int) -> list[Row]:
         )
         for n in (40, 150, 400)
     ]
-
-
-def _judge_together(trials: int) -> list[Row]:
-    rows = []
-    for count, queries in ((3, 50), (3, 250), (5, 250), (10, 250)):
-        found = judges.cover_judges(count, queries, samples=trials)
-        rows.append(_describe("several", (str(count), str(queries)), found))
-    return rows
 
 
 def _describe(table: str, names: tuple[str, ...], found: judges.Coverage) -> Row:

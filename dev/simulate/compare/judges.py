@@ -1,4 +1,4 @@
-"""How often intervals with judgments of a model, and with several judges, cover the true mean."""
+"""How often intervals with judgments of a model cover the true mean."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from rankscope import DCG
-from rankscope.judges.judged_evaluation import estimate_crossed
+from rankscope import DCG, nDCG
 from rankscope.judges.powered import Items, estimate_powered, split_strata
 from rankscope.settings.interval import Interval
 
@@ -39,7 +38,7 @@ class Coverage:
     Args:
         covered: The share of intervals that cover.
         width: Their mean width.
-        covered_alone: The share without the model, or without the uncertainty about judges.
+        covered_alone: The share without the model.
         width_alone: The mean width of these.
         samples: The number of samples.
     """
@@ -124,10 +123,12 @@ def draw_queries(
         seed = int(random.integers(2**32))
         is_judged[_draw_items(strata, sizes, min(n, int(sizes.sum())), seed)] = True
     return Items(
+        measure=nDCG,
+        names=[("", None)] * total,
         sizes=sizes,
         human=np.where(is_judged, human, np.nan),
         model=by_model,
-        chances=np.ones(total),
+        model_mean=float(by_model.mean()),
         strata=strata,
         count=total,
         limits=(low, 1.0),
@@ -211,10 +212,12 @@ def cover_documents(
         is_judged = np.zeros(human.size, dtype=bool)
         is_judged[random.choice(human.size, judged, replace=False)] = True
         items = Items(
+            measure=DCG @ 10,
+            names=[("", "")] * human.size,
             sizes=np.tile(DISCOUNTS, queries),
             model=by_model.ravel(),
+            model_mean=float((by_model @ DISCOUNTS).mean()),
             human=np.where(is_judged, human.ravel(), np.nan),
-            chances=np.ones(human.size),
             strata=split_strata(by_model.ravel(), np.ones(human.size)),
             queries=np.repeat(np.arange(queries), len(DISCOUNTS)),
             count=queries,
@@ -242,38 +245,6 @@ def _draw_grades(model: str, queries: int, random: Generator) -> tuple[Values, V
         noise = 0.6 * random.normal(size=shape)
         return human, np.clip(np.round(0.8 * human + 0.9 + noise), 0, 3)
     return human, random.integers(0, 4, shape).astype(np.float64)
-
-
-def cover_judges(
-    judges: int,
-    queries: int,
-    *,
-    generosity: float = 0.05,
-    noise: float = 0.1,
-    samples: int = 4000,
-    seed: int = 0,
-) -> Coverage:
-    """Return the coverage of the mean over all queries and judges; alone: of queries only.
-
-    Args:
-        judges: The number of judges, who judge all queries.
-        queries: The number of queries.
-        generosity: The standard deviation of the judges' mean values.
-        noise: The standard deviation of what a judge thinks of one query beyond that.
-        samples: The number of samples.
-        seed: The random seed.
-    """
-    found = np.empty((samples, 4))
-    for sample in range(samples):
-        random = np.random.default_rng([seed, judges, queries, sample])
-        values = random.normal(0, 0.25, (queries, 1)) + random.normal(0, generosity, judges)
-        values = values + random.normal(0, noise, (queries, judges))
-        without = (values.sum(axis=1, keepdims=True) - values) / (judges - 1)
-        made = estimate_crossed(
-            DCG @ 10, values.mean(axis=1), without.T, level=0.95, limits=(-np.inf, np.inf)
-        )
-        found[sample] = made.lower, made.upper, made.lower_queries, made.upper_queries
-    return _summarize(found, 0.0)
 
 
 def _summarize(ends: Values, true: float) -> Coverage:

@@ -8,7 +8,7 @@ from zlib import crc32
 
 import numpy as np
 from rankscope._compare.cases import MeasureValues
-from rankscope._compare.pairs import compare_values
+from rankscope._compare.pairs import compare_values, list_pairs
 from rankscope._compare.promise import Choices
 
 from dev.simulate.compare.gates import tilt
@@ -64,10 +64,11 @@ def find_verdicts(
         baseline = np.maximum(-drawn, 0.0).max(axis=0)
         values = np.vstack([baseline, baseline + drawn])
         measure = MeasureValues(name="value", low=0.0, high=float(min(runs, 2)), values=values)
-        (pairs, *_) = compare_values([measure], runs=names, baseline=0, choices=choices)
+        against = list_pairs(len(names), 0)
+        compared = compare_values([measure], runs=names, pairs=against, choices=choices)
         counts += [
-            any(pair.is_not_worse for pair in pairs),
-            any(pair.is_equivalent for pair in pairs),
+            any(pair.is_not_worse for pair in compared.comparisons),
+            any(pair.is_equivalent for pair in compared.comparisons),
         ]
     return Verdicts(
         not_worse=float(counts[0] / trials), equivalent=float(counts[1] / trials), trials=trials

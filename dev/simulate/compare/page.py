@@ -111,14 +111,6 @@ the intervals from the same human judgments alone.
 | model | values | n | all | covers, % | width | human only covers, % | its width | ratio |
 |---|---|--:|--:|--:|--:|--:|--:|--:|
 """
-SEVERAL = """## Several judges
-
-The interval for all queries and judges that there might be, where judges differ in generosity, and
-the one for queries only, which takes these judges as given and promises nothing about others.
-
-| judges | n | covers, % | width | queries only covers, % | its width | ratio |
-|--:|--:|--:|--:|--:|--:|--:|
-"""
 
 COMPARISONS = Page(
     about="comparisons",
@@ -133,7 +125,6 @@ COMPARISONS = Page(
         "gates": GATES,
         "plans": PLANS,
         "judges": JUDGES,
-        "several": SEVERAL,
     },
     list_cases=list_cases,
 )

@@ -1,3 +1,3 @@
-"""How far rankings agree: of runs, of orders of systems, and of single lists."""
+"""How far rankings agree: those of runs, and single lists."""
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import rankscope as rs
 from rankscope._inputs.recognition import name_path, shorten_names
 from rankscope.agreement.measures import DEFAULT, TIES
@@ -13,12 +15,11 @@ from rankscope.cli.options import (
     add_threads_option,
 )
 from rankscope.cli.output import print_csv, print_json
-from rankscope.cli.parser import OnceFlag, read_integer
+from rankscope.cli.parser import OnceFlag, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.measures.parse import split_measures
 from rankscope.output.text import format_value, show, show_lines
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
 
@@ -42,8 +43,9 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--p",
+        type=read_number,
         metavar="P",
-        default="0.9",
+        default=0.9,
         help="persistence of rank-biased overlap, between 0 and 1 (default: 0.9)",
     )
     parser.add_argument(
@@ -78,15 +80,14 @@ def add_arguments(parser: Parser) -> None:
 def run(options: Namespace) -> int:
     """Compare the runs, and print how far they agree."""
     refuse_stdin_twice([options.a, options.b])
-    runs = [options.a, options.b]
-    names = shorten_names([name_path(path, "run") for path in runs])
+    one, other = shorten_names([name_path(path, "run") for path in (options.a, options.b)])
     result = rs.agreement(
-        name_file(runs[0], "run", options),
-        name_file(runs[1], "run", options),
+        name_file(options.a, "run", options),
+        name_file(options.b, "run", options),
         _read_measures(options),
-        p=_read_persistence(options.p),
+        p=options.p,
         ties=options.ties,
-        names=(names[0], names[1]),
+        names=(one, other),
         score_type=options.score_type or "float64",
         encoding=options.encoding,
         threads=options.threads,
@@ -100,12 +101,10 @@ def run(options: Namespace) -> int:
         print_csv([result.table.names, *result.table.rows()])
     else:
         if options.per_query:
+            queries = result.table.column("query_id")
             for name in result.means:
-                values = zip(
-                    result.table.column("query_id"), result.table.column(name), strict=True
-                )
-                for query, value in values:
-                    print(name, show(str(query)), format_value(value), sep="\t")  # type: ignore[arg-type]  # a number
+                for query, value in zip(queries, result.per_query(name).tolist(), strict=True):
+                    print(name, show(str(query)), format_value(value), sep="\t")
         print(show_lines(str(result)))
     return 0
 
@@ -120,14 +119,3 @@ def _read_measures(options: Namespace) -> list[str]:
             code="usage",
         )
     return split_measures(options.measure)
-
-
-def _read_persistence(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise UsageError(
-            f"expected --p as a number between 0 and 1, found {text!r}",
-            hint="write --p 0.9",
-            code="usage",
-        ) from None

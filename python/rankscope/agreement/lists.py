@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING
 
 from rankscope._core import Run
-from rankscope.agreement.measures import check_settings, compare
+from rankscope.agreement.measures import LARGEST_DEPTH, check_settings, compare
 from rankscope.errors import UsageError
 from rankscope.names import check_choice, quote
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
-    from typing import Literal, TypeAlias
+    from typing import Any, Literal, TypeAlias
 
     from rankscope.agreement.measures import TieForm
 
@@ -158,51 +158,43 @@ def _compare(
     persistence = check_settings(p, ties)
     codes: dict[Hashable, str] = {}
     one, other = (
-        Run.from_dict({"lists": _to_scores(given, name, codes)}, "float64")
-        for given, name in ((list_a, "list_a"), (list_b, "list_b"))
+        Run.from_dict({"lists": _to_scores(ranked, name, codes)}, "float64")
+        for ranked, name in ((list_a, "list_a"), (list_b, "list_b"))
     )
-    compared = compare(one, other, [measure], p=persistence, ties=ties, threads=1)
-    return float(compared.values[measure][0])
+    *_, values = compare(one, other, [measure], p=persistence, ties=ties, threads=1)
+    return float(values[measure][0])
 
 
-def _to_scores(given: object, name: str, codes: dict[Hashable, str]) -> dict[str, float]:
+def _to_scores(ranked: object, name: str, codes: dict[Hashable, str]) -> dict[str, float]:
     """Return the score of each item by its code, which both lists share."""
-    if not isinstance(given, Mapping | Sequence) or isinstance(given, str | bytes):
-        raise UsageError(
-            f"expected {name} as a list of ids or a mapping of id to score, found {quote(given)}",
-            hint="write ['a', {'b', 'c'}], with tied ids in a set",
-            code="bad_parameter",
+    if not isinstance(ranked, Mapping | Sequence) or isinstance(ranked, str | bytes):
+        raise _refuse(
+            f"expected {name} as a list of ids or a mapping of id to score, found {quote(ranked)}",
+            "write ['a', {'b', 'c'}], with tied ids in a set",
         )
     scores: dict[str, float] = {}
-    for item, score in _each(given):
+    items = ranked.items() if isinstance(ranked, Mapping) else _score_items(ranked)
+    for item, score in items:
         code = codes.setdefault(item, str(len(codes)))
         if code in scores:
-            raise UsageError(
-                f"{name} has {quote(item)} twice", hint="keep one of them", code="bad_parameter"
-            )
+            raise _refuse(f"{name} has {quote(item)} twice", "keep one of them")
         scores[code] = score
     if not scores:
-        raise UsageError(
-            f"{name} is empty", hint="pass lists with at least one item", code="bad_parameter"
-        )
+        raise _refuse(f"{name} is empty", "pass lists with at least one item")
     return scores
 
 
-def _each(given: Sequence[object] | Mapping[Hashable, float]) -> Iterator[tuple[Hashable, float]]:
-    if isinstance(given, Mapping):
-        yield from given.items()
-        return
-    for place, item in enumerate(given):
-        is_group = isinstance(item, AbstractSet | list | tuple)
-        for each in item if is_group else (item,):  # type: ignore[attr-defined]  # a group has items
-            yield each, -float(place)
+def _score_items(ranked: Sequence[Any]) -> Iterator[tuple[Hashable, float]]:
+    for place, item in enumerate(ranked):
+        for member in item if isinstance(item, AbstractSet | list | tuple) else (item,):
+            yield member, -float(place)
 
 
 def _read_depth(k: object) -> int:
-    if isinstance(k, bool) or not isinstance(k, int) or not 0 < k < 2**31:
-        raise UsageError(
-            f"expected k as a positive integer, found {quote(k)}",
-            hint="write k=10",
-            code="bad_parameter",
-        )
+    if isinstance(k, bool) or not isinstance(k, int) or not 0 < k < LARGEST_DEPTH:
+        raise _refuse(f"expected k as a positive integer, found {quote(k)}", "write k=10")
     return k
+
+
+def _refuse(message: str, hint: str) -> UsageError:
+    return UsageError(message, hint=hint, code="bad_parameter")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from rankscope._core import compare_rankings
 from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.names import check_choice, find_closest, quote
-from rankscope.records import record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Literal, TypeAlias
 
     from numpy.typing import NDArray
@@ -29,34 +28,12 @@ DEFAULT = ("RBO", "tau", "tau_ap", "overlap@10")
 LARGEST_DEPTH = 2**31
 
 
-@record(frozen=True, slots=True)
-class Compared:
-    """The values of the queries that have documents in both rankings.
-
-    Args:
-        query_ids: The queries.
-        filled: The number of queries with documents in each of the rankings.
-        same_documents: The number of queries whose lists have the same documents.
-        common: The number of documents in both lists of each query.
-        values: By measure, the value of each query.
-    """
-
-    query_ids: list[str]
-    filled: tuple[int, int]
-    same_documents: int
-    common: NDArray[np.int64]
-    values: Mapping[str, NDArray[np.float64]]
-
-
 def check_measures(given: Sequence[str] | str) -> list[str]:
     """Return the names of measures, each once."""
-    names = list(dict.fromkeys([given] if isinstance(given, str) else given))
+    names = [_check(name) for name in ([given] if isinstance(given, str) else given)]
     if not names:
         raise _no_measure("expected a measure of agreement, found none", None)
-    for name in names:
-        if name not in {*OVERLAPS, *CORRELATIONS}:
-            _read_depth(name)
-    return names
+    return list(dict.fromkeys(names))
 
 
 def check_settings(p: object, ties: object) -> float:
@@ -79,19 +56,23 @@ def compare(
     p: float,
     ties: str,
     threads: int,
-) -> Compared:
-    """Compute measures of all queries with documents in both."""
-    depths = list(dict.fromkeys(_read_depth(name) for name in measures if "@" in name))
+) -> tuple[list[str], tuple[int, int], int, NDArray[np.int64], dict[str, NDArray[np.float64]]]:
+    """Compare the queries that have documents in both rankings.
+
+    Returns:
+        These queries, the number of queries with documents in each of the rankings, the number of
+        queries whose lists have the same documents, the number of documents in both lists of each
+        query, and by measure the value of each query.
+    """
+    depths = list(dict.fromkeys(int(name.partition("@")[2]) for name in measures if "@" in name))
     queries, filled, same, common, flat = compare_rankings(one, other, p, ties, depths, threads)
     table = np.frombuffer(memoryview(flat), dtype=np.float64)
-    rows = table.reshape(5 + 2 * len(depths), len(queries))
-    known = dict(zip(("RBO", "RBO_min", "RBO_max", *CORRELATIONS), rows, strict=False))
+    names = ["RBO", "RBO_min", "RBO_max", *CORRELATIONS]
+    names += [f"{stem}@{depth}" for stem in AT_DEPTHS for depth in depths]
+    known = dict(zip(names, table.reshape(len(names), len(queries)), strict=True))
     known["RBO_residual"] = known["RBO_max"] - known["RBO_min"]
-    known |= {f"overlap@{depth}": rows[5 + at] for at, depth in enumerate(depths)}
-    known |= {f"jaccard@{depth}": rows[5 + len(depths) + at] for at, depth in enumerate(depths)}
-    counts = np.frombuffer(memoryview(common), dtype=np.dtype(common.typecode))
-    values = {name: known[_spell(name)] for name in measures}
-    return Compared(queries, filled, same, counts.astype(np.int64), values)
+    counts = np.frombuffer(memoryview(common), dtype=np.dtype(common.typecode)).astype(np.int64)
+    return queries, filled, same, counts, {name: known[name] for name in measures}
 
 
 def mean(values: NDArray[np.float64]) -> tuple[float, int]:
@@ -100,23 +81,20 @@ def mean(values: NDArray[np.float64]) -> tuple[float, int]:
     return (math.fsum(defined) / len(defined) if defined else math.nan), len(defined)
 
 
-def _read_depth(name: str) -> int:
+def _check(name: str) -> str:
+    """Return the name of a measure, without leading zeros in its depth."""
     stem, _, text = name.partition("@")
+    if name in {*OVERLAPS, *CORRELATIONS}:
+        return name
     is_number = text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST_DEPTH))
     if stem not in AT_DEPTHS or not is_number or not 0 < int(text) < LARGEST_DEPTH:
         raise _no_measure(f"expected a measure of agreement, found {quote(name)}", name)
-    return int(text)
-
-
-def _spell(name: str) -> str:
-    """Return a name without leading zeros in its depth."""
-    stem, at, _ = name.partition("@")
-    return f"{stem}@{_read_depth(name)}" if at else name
+    return f"{stem}@{int(text)}"
 
 
 def _no_measure(message: str, name: object) -> UsageError:
     known = [*OVERLAPS, *CORRELATIONS, *(f"{stem}@10" for stem in AT_DEPTHS)]
-    lowered = {each.lower(): each for each in known}
-    closest = lowered.get(str(name).lower()) or find_closest(name, known)
+    closest = next((each for each in known if each.lower() == str(name).lower()), None)
+    closest = closest or find_closest(name, known)
     hint = f"did you mean {closest}?" if closest else f"one of: {', '.join(known)}"
     return UsageError(message, hint=hint, code="unknown_measure")

@@ -2,24 +2,125 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from rankscope._evaluate.evaluation import NotEvaluatedError
 from rankscope._evaluate.judgments import refuse_one_stdin_for_both
 from rankscope.agreement.measures import DEFAULT, check_measures, check_settings, compare, mean
-from rankscope.agreement.result import RunAgreement
 from rankscope.difference.compute import name_runs
 from rankscope.errors import EmptyError
 from rankscope.fusion.inputs import read_run_lists
+from rankscope.output.exports import Tabular
+from rankscope.output.printed import Printed
 from rankscope.output.table import Table
+from rankscope.output.text import show
+from rankscope.records import record
 from rankscope.settings.reading import Reading
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Unpack
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from rankscope._evaluate.rankings import Rankings
     from rankscope.agreement.measures import TieForm
+    from rankscope.output.exports import ColumnValues
     from rankscope.settings.reading import ReadingOptions
     from rankscope.typing import InputLike
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class RunAgreement(Printed, Tabular):
+    """How far two runs agree, on average and per query.
+
+    Args:
+        names: The names of the two runs.
+        means: By measure, the mean over the queries for which it is defined; NaN if there is none.
+        defined: By measure, the number of these queries.
+        queries: The number of queries with documents in both runs. Only these are compared.
+        only_a: The number of queries with documents in the first run alone.
+        only_b: The number of queries with documents in the second run alone.
+        same_documents: The number of queries with the same documents in both runs.
+        p: The persistence of rank-biased overlap.
+        ties: What a tie means: `a`, `b` or `w`.
+        table: A table with one row per query: `query_id`, `common` (the number of documents in both
+            lists), and the measures. NaN means undefined.
+
+    Examples:
+        >>> one = {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"x": 1.0}}
+        >>> other = {"q1": {"b": 3.0, "a": 2.0, "c": 1.0}, "q3": {"x": 1.0}}
+        >>> found = agreement(one, other, ["RBO", "tau", "overlap@1"])
+        >>> round(found["RBO"], 4), round(found["tau"], 4), found["overlap@1"]
+        (0.9, 0.3333, 0.0)
+        >>> found.queries, found.only_a, found.only_b
+        (1, 1, 1)
+    """
+
+    names: tuple[str, str]
+    means: Mapping[str, float]
+    defined: Mapping[str, int]
+    queries: int
+    only_a: int
+    only_b: int
+    same_documents: int
+    p: float
+    ties: str
+    table: Table
+
+    def per_query(self, measure: str) -> NDArray[np.float64]:
+        """Return the value of each query in both runs, NaN where it is undefined.
+
+        Raises:
+            MeasureError: The measure was not computed.
+        """
+        self[measure]
+        return self.table.array(measure)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return everything as a dict, with the values of each query."""
+        return {
+            "runs": list(self.names),
+            "p": self.p,
+            "ties": self.ties,
+            "means": dict(self.means),
+            "defined": dict(self.defined),
+            "queries": self.queries,
+            "only_a": self.only_a,
+            "only_b": self.only_b,
+            "same_documents": self.same_documents,
+            "per_query": self.table.to_dict(),
+        }
+
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
+        return self.table.export()
+
+    def __getitem__(self, measure: str) -> float:
+        if measure not in self.means:
+            raise NotEvaluatedError(measure, [*self.means])
+        return self.means[measure]
+
+    def _parts(self) -> list[str | Table]:
+        one, other = map(show, self.names)
+        table = Table(
+            {
+                "measure": [*self.means],
+                "agreement": [*self.means.values()],
+                "queries": [*self.defined.values()],
+            }
+        )
+        lines = [f"{one} and {other}, p={self.p:g}, ties={self.ties}"]
+        if self.same_documents < self.queries and {"tau", "tau_ap"} & {*self.means}:
+            same = f"{self.same_documents} of {self.queries}"
+            lines.append(f"queries with the same documents in both runs: {same}")
+            lines.append("tau and tau_ap compare the documents that are in both")
+        for name, count in ((one, self.only_a), (other, self.only_b)):
+            if count:
+                lines.append(f"queries in {name} only, not compared: {count}")
+        return [table, *lines]
+
+    __repr__ = Printed.__str__
 
 
 def agreement(
@@ -87,33 +188,30 @@ def agreement(
         queries with the same documents in both runs: 0 of 1
         tau and tau_ap compare the documents that are in both
     """
-    asked = check_measures(measures)
+    names_of_measures = check_measures(measures)
     persistence = check_settings(p, ties)
     reading = Reading.of("agreement", options)
     refuse_one_stdin_for_both(run_a, run_b)  # type: ignore[arg-type]  # rankings are no stream
     (one, source), (other, _) = (read_run_lists(run, reading, []) for run in (run_a, run_b))
-    compared = compare(one, other, asked, p=persistence, ties=ties, threads=reading.threads)
-    if not compared.query_ids:
+    queries, filled, same, common, values = compare(
+        one, other, names_of_measures, p=persistence, ties=ties, threads=reading.threads
+    )
+    if not queries:
         raise EmptyError(
             "no query has documents in both runs",
             hint="compare the query ids of both runs",
             code="empty_input",
         )
-    table = Table(
-        {"query_id": compared.query_ids, "common": compared.common, **compared.values},
-        source=source,
-    )
-    means = {name: mean(values) for name, values in compared.values.items()}
-    only_a, only_b = (count - len(compared.query_ids) for count in compared.filled)
+    means = {name: mean(column) for name, column in values.items()}
     return RunAgreement(
         names=names or name_runs(run_a, run_b),
         means={name: value for name, (value, _) in means.items()},
         defined={name: count for name, (_, count) in means.items()},
-        queries=len(compared.query_ids),
-        only_a=only_a,
-        only_b=only_b,
-        same_documents=compared.same_documents,
+        queries=len(queries),
+        only_a=filled[0] - len(queries),
+        only_b=filled[1] - len(queries),
+        same_documents=same,
         p=persistence,
         ties=ties,
-        table=table,
+        table=Table({"query_id": queries, "common": common, **values}, source=source),
     )

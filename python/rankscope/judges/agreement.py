@@ -2,47 +2,51 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from rankscope.deferred import np
 from rankscope.errors import InputError, LimitError
+from rankscope.judges.reading import read_judges
 from rankscope.output.exports import Tabular
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table
 from rankscope.output.text import show
-from rankscope.records import record
+from rankscope.records import as_dict, record
+from rankscope.settings.reading import Reading
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Unpack
 
     from numpy.typing import NDArray
 
+    from rankscope._inputs.qrels import Qrels
     from rankscope.output.exports import ColumnValues
+    from rankscope.settings.reading import ReadingOptions
+    from rankscope.typing import InputLike
 
 
 RELIABLE = 0.8
-
-
 TENTATIVE = 0.667
-
-
 LEVEL = 0.95
 RESAMPLES = 1000
-
-
-MEASURES = ("exact", "kappa", "kappa_linear", "kappa_quadratic", "spearman", "mean_difference")
-
-
+MOST_GRADES = 1000
+HEADS = {
+    "exact": "exact",
+    "kappa": "kappa",
+    "kappa_linear": "linear",
+    "kappa_quadratic": "quadratic",
+    "spearman": "spearman",
+    "mean_difference": "shift",
+}
+"""What to call a measure of agreement where space is scarce."""
+ALPHAS = ("nominal", "ordinal", "ordinal_lower", "ordinal_upper", "interval")
 LARGE_FACTOR = 2
 """How many times as high the highest grade of one judge is for a warning about their scales."""
-
-
 FEWEST_ITEMS = 20
 """How many items two judges must share for that: the highest grade of a few items says little."""
-
-
-HEADS = ("exact", "kappa", "linear", "quadratic", "spearman", "shift")
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -130,58 +134,38 @@ class JudgeAgreement(Printed, Tabular):
             "items": self.items,
             "judged_twice": self.judged_twice,
             "grades": list(self.grades),
-            "alpha": {
-                "nominal": self.alpha_nominal,
-                "ordinal": self.alpha_ordinal,
-                "ordinal_lower": self.alpha_ordinal_lower,
-                "ordinal_upper": self.alpha_ordinal_upper,
-                "interval": self.alpha_interval,
-            },
+            "alpha": {name: getattr(self, f"alpha_{name}") for name in ALPHAS},
             "pairs": [
                 {
-                    "judges": list(pair.judges),
-                    "items": pair.items,
-                    **{name: getattr(pair, name) for name in MEASURES},
-                    "confusion": [list(row) for row in pair.confusion],
+                    **as_dict(pair),
+                    "judges": [*pair.judges],
+                    "confusion": [*map(list, pair.confusion)],
                 }
                 for pair in self.pairs
             ],
         }
 
     def _tabulate(self) -> Mapping[str, ColumnValues]:
-        return self._columns(MEASURES)
-
-    def _columns(self, heads: tuple[str, ...]) -> dict[str, list[str] | list[int] | list[float]]:
         return {
             "judge": [pair.judges[0] for pair in self.pairs],
             "other": [pair.judges[1] for pair in self.pairs],
-            "items": [pair.items for pair in self.pairs],
-            **{
-                head: [getattr(pair, name) for pair in self.pairs]
-                for head, name in zip(heads, MEASURES, strict=True)
-            },
+            **{name: [getattr(pair, name) for pair in self.pairs] for name in ("items", *HEADS)},
         }
 
     def _parts(self) -> list[str | Table]:
         scale = ", ".join(f"{grade:g}" for grade in self.grades[:12])
         more = ", …" if len(self.grades) > 12 else ""
-        columns = self._columns(HEADS)
-        for name in ("judge", "other"):
-            columns[name] = [show(str(judge)) for judge in columns[name]]
-        alphas = ", ".join(
-            f"{kind} {alpha:.3f}"
-            for kind, alpha in (
-                ("nominal", self.alpha_nominal),
-                ("ordinal", self.alpha_ordinal),
-                ("interval", self.alpha_interval),
-            )
+        columns = {HEADS.get(name, name): cells for name, cells in self._tabulate().items()}
+        alphas = (
+            f"nominal {self.alpha_nominal:.3f}, ordinal {self.alpha_ordinal:.3f}, "
+            f"interval {self.alpha_interval:.3f}"
         )
         ends = f"{self.alpha_ordinal_lower:.3f} to {self.alpha_ordinal_upper:.3f}"
         judged = f"{len(self.judges)} judges on {self.items} documents"
         return [
             f"agreement of {judged}, grades {scale}{more}",
             "",
-            Table(columns),
+            Table(columns),  # type: ignore[arg-type]  # numbers and texts
             "",
             f"Krippendorff's alpha: {alphas}",
             f"{LEVEL:.0%} interval of ordinal alpha: {ends}, by a bootstrap over documents",
@@ -233,7 +217,57 @@ def _transpose(counts: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ..
     return tuple(zip(*counts, strict=True))
 
 
-MOST_GRADES = 1000
+def judge_agreement(
+    table: object,
+    other: InputLike | Qrels | None = None,
+    *,
+    judges: Sequence[str] | None = None,
+    judge: str | None = None,
+    **options: Unpack[ReadingOptions],
+) -> JudgeAgreement:
+    """Return how well judges agree, such as a model and people.
+
+    Cohen's kappa (1960; weighted: 1968), Spearman's correlation and the share of equal grades
+    compare two judges on the documents that both graded. Krippendorff's alpha (*Computing
+    Krippendorff's alpha-reliability*, 2011) compares all judges, and uses every document with two
+    or more grades.
+
+    Args:
+        table: A data frame, an Arrow table, a mapping of column name to array, a path, or a `File`.
+            Or a mapping of judges to their judgments, each as in `evaluate`.
+        other: The judgments of a second judge, if `table` has those of one, as in `evaluate`.
+        judges: The columns of grades, if there is one column per judge. Null, NaN and empty cells
+            mean that the judge gave no grade.
+        judge: The column that names the judge, if there is one row per judgment.
+        **options: How the inputs are read, as in `evaluate`.
+
+    Raises:
+        UsageError: Neither or both of `judges` and `judge` are given.
+        InputError: A column is missing or holds invalid values.
+        FileError: A file can't be read.
+
+    Examples:
+        >>> table = {"llm": [3, 2, 2, 0, 1, 0], "human": [3, 1, 2, 0, 0, 0]}
+        >>> print(judge_agreement(table, judges=["llm", "human"]))
+        agreement of 2 judges on 6 documents, grades 0, 1, 2, 3
+        <BLANKLINE>
+        judge  other  items   exact   kappa  linear  quadratic  spearman    shift
+        llm    human      6  0.6667  0.5385  0.7391     0.8750    0.9380  -0.3333
+        <BLANKLINE>
+        Krippendorff's alpha: nominal 0.569, ordinal 0.870, interval 0.883
+        95% interval of ordinal alpha: -0.328 to 1.000, by a bootstrap over documents
+        Too few documents to draw conclusions: ordinal alpha may be below 0.667.
+        >>> rows = {"rater": ["a", "b"], "query": ["q", "q"], "doc": ["d", "d"], "grade": [1, 1]}
+        >>> judge_agreement(rows, judge="rater", relevance="grade").pairs[0].exact
+        1.0
+        >>> judge_agreement({"q": {"a": 1, "b": 0}}, {"q": {"a": 1, "b": 1}}).pairs[0].exact
+        0.5
+    """
+    reading = Reading.of("judge_agreement", options)
+    if other is not None:
+        table = {"first": table, "second": other}
+    items = read_judges(table, judges, judge, reading.columns, reading, needs_ids=False)
+    return measure_agreement(items.judges, items.grades)
 
 
 def measure_agreement(judges: Sequence[str], grades: NDArray[np.float64]) -> JudgeAgreement:
@@ -258,9 +292,9 @@ def measure_agreement(judges: Sequence[str], grades: NDArray[np.float64]) -> Jud
     # Rounded sums don't depend on the order of the items then.
     places = places[np.lexsort(places.T)]
     lower, upper = _bound_ordinal_alpha(places, len(scale))
-    nominal, ordinal, interval = find_alphas(_count_by_item(places, len(scale)), scale)
+    nominal, ordinal, interval = _find_alphas(places, scale)
     pairs = [
-        compare_pair((judges[one], judges[other]), places[:, [one, other]], scale)
+        _compare_pair((judges[one], judges[other]), places[:, [one, other]], scale)
         for one, other in combinations(range(len(judges)), 2)
     ]
     return JudgeAgreement(
@@ -277,51 +311,47 @@ def measure_agreement(judges: Sequence[str], grades: NDArray[np.float64]) -> Jud
     )
 
 
-def _count_by_item(places: NDArray[np.int64], scale: int) -> NDArray[np.float64]:
-    """Return how many judges gave each grade to each item, [items, grades]."""
-    items, columns = np.nonzero(places >= 0)
-    cells = items * scale + places[items, columns]
-    counts = np.bincount(cells, minlength=len(places) * scale)
-    return counts.reshape(len(places), scale).astype(np.float64)
-
-
-def find_alphas(
-    counts: NDArray[np.float64], scale: NDArray[np.float64]
+def _find_alphas(
+    places: NDArray[np.int64], scale: NDArray[np.float64]
 ) -> tuple[float, float, float]:
     """Return Krippendorff's alpha for nominal, ordinal and interval grades.
 
     Items with fewer than two grades are left out. Alpha is NaN if all grades are equal.
     Definition: Krippendorff, *Computing Krippendorff's alpha-reliability*, 2011.
     """
+    items, columns = np.nonzero(places >= 0)
+    cells = items * len(scale) + places[items, columns]
+    every = np.bincount(cells, minlength=len(places) * len(scale)).astype(np.float64)
+    counts = every.reshape(len(places), len(scale))  # how many judges gave this grade
     counts = counts[counts.sum(axis=1) >= 2]
     weights = 1 / (counts.sum(axis=1) - 1)
     pairs = (counts * weights[:, None]).T @ counts - np.diag(weights @ counts)
     totals = pairs.sum(axis=0)
     below = np.cumsum(totals) - totals / 2
-    distances = (
-        1.0 - np.eye(len(scale)),
-        np.subtract.outer(below, below) ** 2,
-        np.subtract.outer(scale, scale) ** 2,
-    )
-    found = []
-    for distance in distances:
+
+    def find_alpha(distance: NDArray[np.float64]) -> float:
         expected = float(totals @ distance @ totals)
         observed = float((pairs * distance).sum())
-        found.append(1 - (totals.sum() - 1) * observed / expected if expected > 0 else np.nan)
-    return float(found[0]), float(found[1]), float(found[2])
+        return float(1 - (totals.sum() - 1) * observed / expected) if expected > 0 else math.nan
+
+    return (
+        find_alpha(1.0 - np.eye(len(scale))),
+        find_alpha(np.subtract.outer(below, below) ** 2),
+        find_alpha(np.subtract.outer(scale, scale) ** 2),
+    )
 
 
 def _bound_ordinal_alpha(places: NDArray[np.int64], scale: int) -> tuple[float, float]:
     """Return the ends of the interval of ordinal alpha; see `JudgeAgreement`."""
     judged = np.sort(places[(places >= 0).sum(axis=1) >= 2], axis=1)
     if scale < 2 or not len(judged):
-        return float("nan"), float("nan")
+        return math.nan, math.nan
     opposed = np.full((1, judged.shape[1]), -1)
     opposed[0, -2:] = 0, scale - 1
     share = (1 - LEVEL) / 2
     lowered = _resample_ordinal_alpha(np.append(judged, opposed, axis=0), scale)
-    upper = np.nanquantile(_resample_ordinal_alpha(judged, scale), 1 - share)
-    return float(np.nanquantile(lowered, share)), float(upper)
+    raised = _resample_ordinal_alpha(judged, scale)
+    return float(np.nanquantile(lowered, share)), float(np.nanquantile(raised, 1 - share))
 
 
 def _resample_ordinal_alpha(judged: NDArray[np.int64], scale: int) -> NDArray[np.float64]:
@@ -329,7 +359,7 @@ def _resample_ordinal_alpha(judged: NDArray[np.int64], scale: int) -> NDArray[np
     rows, times = np.unique(judged, axis=0, return_counts=True)
     sizes = (rows >= 0).sum(axis=1)
     random = np.random.default_rng(0)
-    found = np.full(RESAMPLES, np.nan)
+    alphas = np.full(RESAMPLES, np.nan)
     for number in range(RESAMPLES):
         drawn = random.multinomial(len(judged), times / len(judged))
         weights = np.repeat(drawn, rows.shape[1])
@@ -341,11 +371,11 @@ def _resample_ordinal_alpha(judged: NDArray[np.int64], scale: int) -> NDArray[np
         values = np.append(ranks, 0)[rows]
         spread = sizes * (values**2).sum(axis=1) - values.sum(axis=1) ** 2
         if expected > 0:
-            found[number] = 1 - (total - 1) * (drawn @ (spread / (sizes - 1))) / expected
-    return found
+            alphas[number] = 1 - (total - 1) * (drawn @ (spread / (sizes - 1))) / expected
+    return alphas
 
 
-def compare_pair(
+def _compare_pair(
     judges: tuple[str, str], places: NDArray[np.int64], scale: NDArray[np.float64]
 ) -> JudgePair:
     """Return how well two judges agree on the items that both graded."""
@@ -360,12 +390,12 @@ def compare_pair(
     return JudgePair(
         judges=judges,
         items=count,
-        exact=float(np.trace(confusion)) / count if count else float("nan"),
+        exact=float(np.trace(confusion)) / count if count else math.nan,
         kappa=kappas[0],
         kappa_linear=kappas[1],
         kappa_quadratic=kappas[2],
         spearman=correlate(_rank(both[:, 0]), _rank(both[:, 1])),
-        mean_difference=float(differences.mean()) if count else float("nan"),
+        mean_difference=float(differences.mean()) if count else math.nan,
         confusion=tuple(map(tuple, confusion.tolist())),
     )
 
@@ -375,7 +405,7 @@ def _find_kappa(confusion: NDArray[np.int64], cost: NDArray[np.float64]) -> floa
     chance = np.multiply.outer(confusion.sum(axis=1), confusion.sum(axis=0)).astype(np.float64)
     expected = float((chance * cost).sum())
     observed = float((confusion * cost).sum()) * float(confusion.sum())
-    return 1 - observed / expected if expected > 0 else float("nan")
+    return 1 - observed / expected if expected > 0 else math.nan
 
 
 def _rank(places: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -388,7 +418,7 @@ def _rank(places: NDArray[np.int64]) -> NDArray[np.float64]:
 def correlate(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     """Return Pearson's correlation, NaN if one of the two is constant."""
     if len(one) < 2:
-        return float("nan")
+        return math.nan
     one, other = one - one.mean(), other - other.mean()
     scale = float(np.sqrt((one @ one) * (other @ other)))
-    return float(np.clip(one @ other / scale, -1, 1)) if scale > 0 else float("nan")
+    return float(np.clip(one @ other / scale, -1, 1)) if scale > 0 else math.nan

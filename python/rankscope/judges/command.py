@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import rankscope as rs
 from rankscope._inputs.recognition import name_path, shorten_names
 from rankscope.cli.files import add_file_options, name_file, read_columns, refuse_stdin_twice
@@ -15,22 +17,24 @@ from rankscope.cli.output import print_csv, print_json
 from rankscope.cli.parser import read_number
 from rankscope.errors import UsageError
 from rankscope.measures.parse import split_measures
-from rankscope.settings.reading import Reading
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from rankscope.cli.parser import Parser
-    from rankscope.output.exports import Tabular
 
 DEFAULT_MEASURES = ("nDCG@10",)
-METHODS = ("auto", "bounded", "dense")
 LEVEL = 0.95
-OF_TABLES = ("judges", "judge")
-OF_RUNS = ("run_path", "baseline", "measures", "policy")
-OF_ESTIMATES = ("interval", "method", "probabilities")
+OF_TABLES = {"judges": "--judges", "judge": "--judge"}
+OF_ESTIMATES = {
+    "run_path": "--run",
+    "baseline": "--baseline",
+    "measures": "--measure",
+    "policy": "--policy",
+    "interval": "--interval",
+    "method": "--method",
+}
 WAYS = "write TABLE --judges COLUMN COLUMN, QRELS QRELS, or HUMAN_QRELS MODEL_QRELS --run RUN"
 
 
@@ -77,16 +81,10 @@ def add_arguments(parser: Parser) -> None:
     )
     group.add_argument(
         "--method",
-        choices=METHODS,
+        choices=("auto", "bounded", "dense"),
         help="promise of the intervals: `bounded` holds for all values with limits, `dense` is "
         "narrower and assumes that no rare value is missing; `auto` is bounded for measures with "
         "limits (default: auto)",
-    )
-    group.add_argument(
-        "--probabilities",
-        metavar="TABLE",
-        help="table with the columns `query` and `probability`: how likely it was that people "
-        "were asked about a query (default: equally likely for all that differ)",
     )
     add_policy_option(group)  # type: ignore[arg-type]  # as above
     add_format_options(parser)
@@ -111,37 +109,45 @@ def run(options: Namespace) -> int:
             hint=WAYS,
             code="usage",
         )
-    result: rs.JudgeAgreement | rs.ModelJudgedEvaluation
-    is_estimate = len(options.inputs) == 2 and options.run_path is not None
-    if len(options.inputs) == 2:
+    has_pair = len(options.inputs) == 2
+    if has_pair:
         _refuse_options(options, OF_TABLES, "one file")
-    if is_estimate:
+    result: rs.JudgeAgreement | rs.ModelJudgedEvaluation
+    if has_pair and options.run_path is not None:
         result = _estimate(options)
     else:
-        _refuse_options(options, (*OF_RUNS, *OF_ESTIMATES), "two files of judgments and --run")
-        result = _measure_agreement(options)
+        _refuse_options(options, OF_ESTIMATES, "two files of judgments and --run")
+        result = _compare_files(options) if has_pair else _compare_columns(options)
     if options.json:
         print_json(result.to_dict())
     elif options.csv:
-        _print_table(result)
+        columns = result._tabulate()  # noqa: SLF001 - the columns that data frames get
+        print_csv([columns.keys(), *zip(*columns.values(), strict=True)])
     else:
         print(result)
     return 0
 
 
-def _refuse_options(options: Namespace, names: Sequence[str], needed: str) -> None:
-    used = [name for name in names if getattr(options, name) not in (None, [], "")]
-    if used:
-        option = {"run_path": "run", "measures": "measure"}.get(used[0], used[0])
-        raise UsageError(f"--{option} works with {needed}", hint=WAYS, code="usage")
+def _refuse_options(options: Namespace, flags: Mapping[str, str], needed: str) -> None:
+    for name, flag in flags.items():
+        if getattr(options, name) not in (None, [], ""):
+            raise UsageError(f"{flag} works with {needed}", hint=WAYS, code="usage")
 
 
-def _measure_agreement(options: Namespace) -> rs.JudgeAgreement:
-    if len(options.inputs) == 2:
-        names = shorten_names([name_path(path, "qrels") for path in options.inputs])
-        files = (name_file(path, "qrels", options) for path in options.inputs)
-        judgments = dict(zip(names, files, strict=True))
-        return rs.judge_agreement(judgments, encoding=options.encoding)
+def _compare_files(options: Namespace) -> rs.JudgeAgreement:
+    names = shorten_names([name_path(path, "qrels") for path in options.inputs])
+    if names[0] == names[1]:
+        raise UsageError(
+            f"expected the judgments of two judges, found the same file twice: {names[0]}",
+            hint="name the file of the other judge; if one table has the grades of both, name it "
+            "once, with --judges or --judge",
+            code="usage",
+        )
+    files = (name_file(path, "qrels", options) for path in options.inputs)
+    return rs.judge_agreement(dict(zip(names, files, strict=True)), encoding=options.encoding)
+
+
+def _compare_columns(options: Namespace) -> rs.JudgeAgreement:
     if (options.judges is None) == (options.judge is None):
         raise UsageError(
             "a table needs either --judges or --judge",
@@ -149,12 +155,11 @@ def _measure_agreement(options: Namespace) -> rs.JudgeAgreement:
             "judgments of two judges in files of their own are two files",
             code="usage",
         )
-    columns = read_columns(options)
     return rs.judge_agreement(
         name_file(options.inputs[0], "table", options),
         judges=options.judges and [name for of in options.judges for name in of.split(",")],
         judge=options.judge,
-        relevance=columns.get("relevance"),
+        relevance=read_columns(options).get("relevance"),
         encoding=options.encoding,
     )
 
@@ -163,31 +168,16 @@ def _estimate(options: Namespace) -> rs.ModelJudgedEvaluation:
     human, model = (name_file(path, "qrels", options) for path in options.inputs)
     runs = (options.run_path, options.baseline)
     one, baseline = (path and name_file(path, "run", options) for path in runs)
-    level = LEVEL if options.interval is None else options.interval
     return rs.evaluate_with_model_judge(
         human,
         model,
         one,
         split_measures(options.measures or DEFAULT_MEASURES),
         baseline=baseline,
-        probabilities=options.probabilities and _read_probabilities(options),
-        interval=rs.Interval(level, method=options.method or "auto"),
+        interval=rs.Interval(
+            LEVEL if options.interval is None else options.interval,
+            method=options.method or "auto",
+        ),
         policy=options.policy or None,
         encoding=options.encoding,
     )
-
-
-def _read_probabilities(options: Namespace) -> dict[str, float]:
-    from rankscope._inputs.query_table import read_query_table  # noqa: PLC0415 - only for it
-
-    table = read_query_table(
-        options.probabilities, Reading.read(encoding=options.encoding), numbers=["probability"]
-    )
-    column: list[float] = table.numbers["probability"].tolist()
-    return dict(zip(table.query_ids, column, strict=True))
-
-
-def _print_table(result: Tabular) -> None:
-    columns = result._tabulate()  # noqa: SLF001 - the columns that data frames get
-    rows = zip(*columns.values(), strict=True)
-    print_csv([columns.keys(), *rows])

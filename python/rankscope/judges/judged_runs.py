@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from rankscope._evaluate.evaluating import evaluate_run
 from rankscope._evaluate.query_values import order_queries
 from rankscope._evaluate.rankings import Rankings, rank_run
-from rankscope._evaluate.settings import Settings
 from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.file import File
-from rankscope.records import record
 from rankscope.settings.policy import ties_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeAlias
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
     from rankscope._evaluate.evaluation import Evaluation
     from rankscope._inputs.qrels import Qrels
     from rankscope.measures import Measure
-    from rankscope.measures.reading import Measures
     from rankscope.settings.policy import Policy, Ties
     from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
@@ -32,50 +28,25 @@ if TYPE_CHECKING:
     Rows: TypeAlias = tuple[tuple[str, ...], tuple[bool, ...]]
 
 
-@record(frozen=True, slots=True)
-class JudgedRuns:
-    """A run, and perhaps a baseline, that can be read several times."""
-
-    runs: list[InputLike]
-    reading: Reading
-
-    @classmethod
-    def hold(cls, run: InputLike, baseline: InputLike | None, reading: Reading) -> JudgedRuns:
-        """Hold a run and a baseline, if there is one.
-
-        Raises:
-            UsageError: One of them is standard input.
-        """
-        return cls([_hold(each) for each in (run, baseline) if each is not None], reading)
-
-    @property
-    def is_difference(self) -> bool:
-        """Whether values are those of the run minus those of the baseline."""
-        return len(self.runs) > 1
-
-    def evaluate(
-        self, qrels: Qrels, measures: Measures, policy: Policy | str | None
-    ) -> list[Evaluation]:
-        """Evaluate the runs, of which only means are estimated."""
-        asked = Settings(measures=measures, policy=policy)
-        evaluations = [evaluate_run(qrels, run, asked, self.reading) for run in self.runs]
-        refuse_aggregate(evaluations[0].policy)
-        return evaluations
-
-    def rank(self, qrels: Qrels, ties: Ties) -> list[Rankings]:
-        """Rank the runs."""
-        return [rank_run(Rankings, qrels, run, ties, self.reading) for run in self.runs]
+def hold_runs(run: InputLike, baseline: InputLike | None) -> list[InputLike]:
+    """Return a run, and a baseline if there is one, so that they can be read several times."""
+    runs = [run] if baseline is None else [run, baseline]
+    for given in runs:
+        path = given.path if isinstance(given, File) else given
+        if isinstance(path, str) and path == "-":
+            raise UsageError(
+                "the run is read twice, so it cannot be standard input",
+                hint="write it to a file first",
+                code="stdin_twice",
+            )
+    return [list(given) if isinstance(given, Iterator) else given for given in runs]
 
 
-def _hold(run: InputLike) -> InputLike:
-    path = run.path if isinstance(run, File) else run
-    if isinstance(path, str) and path == "-":
-        raise UsageError(
-            "the run is read twice, so it cannot be standard input",
-            hint="write it to a file first",
-            code="stdin_twice",
-        )
-    return list(run) if isinstance(run, Iterator) else run
+def rank_runs(
+    qrels: Qrels, runs: Sequence[InputLike], ties: Ties, reading: Reading
+) -> list[Rankings]:
+    """Rank each run."""
+    return [rank_run(Rankings, qrels, run, ties, reading) for run in runs]
 
 
 def refuse_aggregate(policy: Policy) -> None:
@@ -88,12 +59,26 @@ def refuse_aggregate(policy: Policy) -> None:
         )
 
 
+def order_values(evaluations: Sequence[Evaluation], measure: Measure) -> dict[str, float]:
+    """Return the value or the difference of each query, in the order of their ids as text."""
+    first, *others = evaluations
+    values = first.per_query(measure)
+    for other in others:
+        values = values - other.per_query(measure)
+    texts = first.query_texts
+    return {texts[at]: float(values[at]) for at in order_queries(texts)}
+
+
 ORDERS = ("doc_id", "doc_id_asc", "input")
 """The ties that don't depend on grades."""
 
 
 def find_changed(
-    qrels: Qrels, runs: JudgedRuns, measures: Sequence[Measure], policy: Policy
+    qrels: Qrels,
+    runs: Sequence[InputLike],
+    measures: Sequence[Measure],
+    policy: Policy,
+    reading: Reading,
 ) -> list[NDArray[np.bool_]]:
     """Return for each measure in which queries of `qrels` its value could depend on the run.
 
@@ -101,20 +86,23 @@ def find_changed(
     equal whatever the judgments. Queries are in the order of their ids as text. Of a single run,
     the value of every query counts.
     """
-    if not runs.is_difference:
+    if len(runs) < 2:
         return [np.ones(len(qrels.query_texts), dtype=bool) for _ in measures]
     ties = ties_of(policy)
     is_ordered = ties in ORDERS
-    lists = [*map(_list_rows, runs.rank(qrels, ties if is_ordered else "doc_id"))]
-    found = []
-    for measure in measures:
-        cutoff = _find_cutoff(measure, policy) if is_ordered else None
-        changed = [
-            one[0][:cutoff] != other[0][:cutoff] or (not is_ordered and one[1] != other[1])
-            for one, other in zip(*lists, strict=True)
-        ]
-        found.append(np.array(changed, dtype=bool))
-    return found
+    rankings = rank_runs(qrels, runs, ties if is_ordered else "doc_id", reading)
+    lists = [*zip(*map(_list_rows, rankings), strict=True)]
+    cutoffs = [_find_cutoff(measure, policy) if is_ordered else None for measure in measures]
+    return [
+        np.array(
+            [
+                docs[:cutoff] != others[:cutoff] or (not is_ordered and tied != others_tied)
+                for (docs, tied), (others, others_tied) in lists
+            ],
+            dtype=bool,
+        )
+        for cutoff in cutoffs
+    ]
 
 
 def _find_cutoff(measure: Measure, policy: Policy) -> int | None:

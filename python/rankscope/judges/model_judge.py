@@ -1,34 +1,41 @@
-"""Evaluate with few human judgments and many of a model."""
+"""Evaluate with few human judgments and many of a model: of whole queries or single documents."""
 
 from __future__ import annotations
 
 import math
 from itertools import chain
+from typing import TYPE_CHECKING
 
+from rankscope._evaluate.evaluating import evaluate_run
 from rankscope._evaluate.judgments import load_qrels
 from rankscope._evaluate.query_values import order_queries
+from rankscope._evaluate.settings import Settings
 from rankscope.deferred import np
-from rankscope.errors import InputError, UsageError
-from rankscope.judges.agreement import MOST_GRADES, measure_agreement
-from rankscope.judges.judged_runs import JudgedRuns, find_changed
-from rankscope.judges.model_judged import ModelJudgedEvaluation, ModelJudgedMean
-from rankscope.judges.powered import FEWEST_QUERIES, Items, estimate_powered, rescale, split_strata
-from rankscope.names import quote
-from rankscope.records import as_dict, record
+from rankscope.errors import LimitError, MeasureError, UsageError
+from rankscope.judges.agreement import LARGE_FACTOR, measure_agreement
+from rankscope.judges.judged_runs import (
+    find_changed,
+    hold_runs,
+    order_values,
+    rank_runs,
+    refuse_aggregate,
+)
+from rankscope.judges.model_judged import ModelJudgedEvaluation
+from rankscope.judges.powered import Items, estimate_powered, rescale, split_strata
+from rankscope.measures.reading import read_measure
 from rankscope.settings.interval import Interval, read_interval
 from rankscope.settings.reading import Reading
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any, Unpack
+    from typing import Unpack
 
     from numpy.typing import NDArray
 
     from rankscope._evaluate.evaluation import Evaluation
+    from rankscope._evaluate.rankings import Rankings
     from rankscope._inputs.qrels import Qrels
     from rankscope.judges.agreement import JudgeAgreement
-    from rankscope.judges.powered import Powered
     from rankscope.measures import Measure
     from rankscope.measures.reading import Measures
     from rankscope.output.diagnostics import Diagnostic
@@ -44,7 +51,6 @@ def evaluate_with_model_judge(
     measures: Measures,
     *,
     baseline: InputLike | None = None,
-    probabilities: Mapping[str, float] | None = None,
     interval: float | Interval = 0.95,
     policy: Policy | str | None = None,
     **options: Unpack[ReadingOptions],
@@ -75,8 +81,6 @@ def evaluate_with_model_judge(
         measures: As in `evaluate`.
         baseline: Another run. The values are then differences: those of the run minus those of the
             baseline.
-        probabilities: The probability with which people were asked about each query, if it wasn't
-            the same for all that changed.
         interval: The confidence level, or an `Interval` whose method is `"bounded"`, `"dense"` or
             `"auto"`: bounded for measures with limits such as nDCG, and dense for others such as
             DCG. With fewer than 20 human queries, or if they don't differ at all, a bounded
@@ -92,8 +96,8 @@ def evaluate_with_model_judge(
     Raises:
         UsageError: A measure, the policy or another argument is invalid.
         InputError: The input doesn't have the expected format, no query has a value by people and
-            by the model, or fewer than 20 for a measure without limits, a probability is missing or
-            out of range, or they judged no document in common.
+            by the model, or fewer than 20 for a measure without limits, or they judged no document
+            in common.
         FileError: A file can't be read.
 
     Examples:
@@ -111,140 +115,233 @@ def evaluate_with_model_judge(
         documents judged by both: 80, the same grade 95.0%, quadratic kappa 0.84, alpha 0.84
         policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
     """
-    settings = read_method(interval)
+    settings = _read_method(interval)
     reading = Reading.of("evaluate_with_model_judge", options)
     human, model = (load_qrels(given, reading) for given in (human_qrels, model_qrels))
-    runs = JudgedRuns.hold(run, baseline, reading)
-    by_human, by_model = (runs.evaluate(qrels, measures, policy) for qrels in (human, model))
-    changed = find_changed(model, runs, by_model[0].measures, by_model[0].policy)
-    values = [
-        (order_values(by_human, measure), order_values(by_model, measure))
-        for measure in by_human[0].measures
-    ]
-    (people, _), (names, _) = values[0]
-    places = {query: at for at, query in enumerate(people)}
-    # Queries that people did not judge are at the end.
-    at = [places.get(name, -1) for name in names]
-    columns_of = [(np.append(one[1], np.nan)[at], other[1]) for one, other in values]
-    strata = split_strata(np.nan_to_num(columns_of[0][1]), changed[0].astype(np.float64))
-    means = [
-        _estimate(
-            measure,
-            _Column(names, people, judge, is_changed, strata),
-            probabilities,
-            settings,
-            is_difference=runs.is_difference,
-        )
-        for measure, (people, judge), is_changed in zip(
-            by_human[0].measures, columns_of, changed, strict=True
-        )
-    ]
+    runs = hold_runs(run, baseline)
+    wanted = Settings(measures=measures, policy=policy)
+    by_human, by_model = (
+        [evaluate_run(qrels, each, wanted, reading) for each in runs] for qrels in (human, model)
+    )
+    chosen, applied = by_model[0].measures, by_model[0].policy
+    refuse_aggregate(applied)
+    changed = find_changed(model, runs, chosen, applied, reading)
+    values = [(order_values(by_human, each), order_values(by_model, each)) for each in chosen]
+    by_people, by_judge = values[0]
+    strata = split_strata(np.nan_to_num([*by_judge.values()]), changed[0].astype(np.float64))
+    means = []
+    for measure, of_measure, is_changed in zip(chosen, values, changed, strict=True):
+        items = _list_queries(measure, of_measure, is_changed, strata, is_difference=len(runs) > 1)
+        means.append(estimate_powered(items, interval=settings))
     return ModelJudgedEvaluation(
         means=tuple(means),
         level=settings.level,
-        policy=by_human[0].policy,
-        is_difference=runs.is_difference,
-        agreement=compare_documents(human, model),
-        not_modelled=len(places.keys() - set(names)),
-        notes=notes_of_grades([*by_human, *by_model]),
+        policy=applied,
+        is_difference=len(runs) > 1,
+        agreement=_compare_documents(human, model),
+        not_modelled=len(by_people.keys() - by_judge.keys()),
+        notes=_list_notes([*by_human, *by_model]),
     )
 
 
-def notes_of_grades(evaluations: Iterable[Evaluation]) -> tuple[Diagnostic, ...]:
+def _list_queries(
+    measure: Measure,
+    values: tuple[Mapping[str, float], Mapping[str, float]],
+    is_changed: NDArray[np.bool_],
+    strata: NDArray[np.int64],
+    *,
+    is_difference: bool,
+) -> Items:
+    """Return the queries that have a value by the model, from the values by people and by it."""
+    by_people, by_judge = values
+    model = np.array([*by_judge.values()], dtype=np.float64)
+    known = np.flatnonzero(~np.isnan(model))
+    queries = [*by_judge]
+    names: list[tuple[str, str | None]] = [(queries[at], None) for at in known]
+    model = model[known]
+    human = np.array([by_people.get(query, math.nan) for query, _ in names], dtype=np.float64)
+    is_human = ~np.isnan(human)
+    # Whatever the lists, two different values don't come from the same ones.
+    is_counted = is_changed[known] | (model != 0) | (is_human & (human != 0))
+    own = is_human & is_counted
+    low, high = _find_range(measure, human[is_human], model, is_difference=is_difference)
+    return Items(
+        measure=measure,
+        names=names,
+        sizes=is_counted.astype(np.float64),
+        human=human,
+        model=model if math.isfinite(high - low) else rescale(model, human[own], model[own]),
+        model_mean=float(model.mean()) if len(model) else math.nan,
+        strata=strata[known],
+        count=len(known),
+        limits=(low, high),
+    )
+
+
+def estimate_dcg(
+    human_qrels: InputLike | Qrels,
+    model_qrels: InputLike | Qrels,
+    run: InputLike,
+    measure: Measure | str = "DCG@10",
+    *,
+    baseline: InputLike | None = None,
+    interval: float | Interval = 0.95,
+    policy: Policy | str | None = None,
+    **options: Unpack[ReadingOptions],
+) -> ModelJudgedEvaluation:
+    """Estimate the mean DCG from human grades of a sample of documents and a model's of all.
+
+    People judge single documents, drawn at random from those at or above the cutoff, rather than
+    all documents of some queries. DCG is a sum over documents, so the model's gains can be
+    corrected document by document: by the mean difference between human and model gains, weighted
+    by the discount. The model's gains are first converted to the mean and spread of the human ones,
+    so that its scale doesn't matter. With the same number of human grades, this is more precise
+    than `evaluate_with_model_judge`, but it only works for DCG: nDCG isn't a sum.
+
+    The variance is that between queries, so documents of one query may depend on each other. With a
+    baseline, a document at the same rank in both runs adds 0 to the difference, and no judgment of
+    it says anything.
+
+    A bounded interval takes the scale of gains as known: from the lowest to the highest grade that
+    people gave, or the model if its highest grade is less than twice as high.
+
+    Args:
+        human_qrels: The judgments of people, as in `evaluate`, for documents that were drawn at
+            random from all of the run at or above the cutoff, or of both runs. Others are ignored.
+        model_qrels: The judgments of the model. Retrieved documents without one have gain 0 by the
+            model, which makes the estimate less precise, but not biased.
+        run: The retrieved documents, as in `evaluate`. Judged queries without any count as 0.
+        measure: DCG with a cutoff and any settings.
+        baseline: Another run, of whose documents people judged a random sample, too. The value is
+            then the difference: DCG of the run minus that of the baseline.
+        interval: As in `evaluate_with_model_judge`.
+        policy: As in `evaluate`. `aggregate` must be `"mean"`.
+        **options: How the inputs are read, as in `evaluate`.
+
+    Raises:
+        UsageError: The measure isn't DCG with a cutoff, or another argument is invalid.
+        InputError: The input doesn't have the expected format, or people judged none of the
+            documents.
+        FileError: A file can't be read.
+
+    Examples:
+        >>> run = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(200)}
+        >>> model = {query: {"a": 1 + n % 3, "b": n % 2} for n, query in enumerate(run)}
+        >>> human = {f"q{n}": {"ab"[n % 2]: n % 3} for n in range(40)}
+        >>> found = estimate_dcg(human, model, run, "DCG@2")
+        >>> mean = found["DCG@2"]
+        >>> found.human_documents, mean.human_queries, mean.queries
+        (40, 40, 200)
+    """
+    settings = _read_method(interval)
+    dcg = read_measure(measure)
+    if dcg.row.name != "DCG" or dcg.k is None:
+        raise MeasureError(
+            f"expected DCG with a cutoff, found {dcg}",
+            hint="use 'DCG@10'; for other measures, evaluate_with_model_judge",
+            code="bad_parameter",
+        )
+    reading = Reading.of("estimate_dcg", options)
+    human, model = (load_qrels(given, reading) for given in (human_qrels, model_qrels))
+    runs = hold_runs(run, baseline)
+    grades = sorted({*human.judgments.grades(), *model.judgments.grades()})
+    request = Settings(measures=dcg, policy=policy).request(
+        score_type=reading.score_type, grades=grades
+    )
+    refuse_aggregate(request.policy)
+    plan = request.plan(duplicates=reading.duplicates)
+    gains = dict(zip(grades, plan.gains(0, grades) or [], strict=True))
+    discounts = plan.discounted(0, [1.0] * dcg.k, range(1, dcg.k + 1)) or []
+    documents = _list_documents(
+        rank_runs(model, runs, request.ties, reading), human, gains, discounts
+    )
+    names: list[tuple[str, str | None]] = [*documents]
+    rows = np.array([*documents.values()], dtype=np.float64).reshape(-1, 4)
+    # The order in which NumPy adds up depends on where numbers lie.
+    numbers, discount, by_model, by_human = np.ascontiguousarray(rows.T)
+    is_judged = ~np.isnan(by_human)
+    low, high = _limit_gains(human, model, gains)
+    sizes, signs = np.abs(discount), np.sign(discount)
+    scaled = np.clip(rescale(by_model, by_human[is_judged], by_model[is_judged]), low, high)
+    count = len(model.query_texts)
+    items = Items(
+        measure=dcg,
+        names=names,
+        sizes=sizes,
+        human=signs * by_human,
+        model=signs * scaled,
+        model_mean=float(discount @ by_model) / count,
+        strata=split_strata(by_model, sizes),
+        queries=numbers.astype(np.int64),
+        count=count,
+        limits=(min(low, -high), max(high, -low)) if len(runs) > 1 else (low, high),
+        reach=len(runs) * sum(discounts),
+    )
+    return ModelJudgedEvaluation(
+        means=(estimate_powered(items, interval=settings),),
+        level=settings.level,
+        policy=request.policy,
+        is_difference=len(runs) > 1,
+        agreement=_compare_documents(human, model),
+        not_modelled=len({*human.query_texts} - {*model.query_texts}),
+        human_documents=int(is_judged.sum()),
+    )
+
+
+def _list_documents(
+    rankings: Sequence[Rankings],
+    human: Qrels,
+    gains: Mapping[float, float],
+    discounts: Sequence[float],
+) -> dict[tuple[str, str], tuple[int, float, float, float]]:
+    """Return the documents that count, whose discounts in both runs differ.
+
+    Each has the number of its query, the discount at its rank in the run minus that in the
+    baseline, its gain by the model, and its gain by people, NaN if they did not judge it.
+    """
+    documents = {}
+    queries = rankings[0].query_texts
+    for number, place in enumerate(order_queries(queries)):
+        query = queries[place]
+        by_human = _grade(human, query)
+        differences: dict[str, float] = {}
+        by_model: dict[str, float] = {}
+        for sign, ranking in zip((1, -1), rankings, strict=False):
+            start = ranking.offsets[place]
+            own = ranking.relevance[start : start + len(discounts)].tolist()
+            for doc, grade, discount in zip(ranking.doc_texts(query), own, discounts, strict=False):
+                differences[doc] = differences.get(doc, 0.0) + sign * discount
+                by_model[doc] = gains.get(grade, 0.0)
+        for doc, difference in differences.items():
+            if difference:
+                gain = gains[by_human[doc]] if doc in by_human else math.nan
+                documents[query, doc] = (number, difference, by_model[doc], gain)
+    return documents
+
+
+def _limit_gains(human: Qrels, model: Qrels, gains: Mapping[float, float]) -> tuple[float, float]:
+    """Return the lowest and the highest gain by people, infinite if that isn't known."""
+    scale, of_model = [0.0, *human.judgments.grades()], model.judgments.grades()
+    if max(of_model, default=0.0) < LARGE_FACTOR * max(scale):
+        scale += of_model
+    values = [0.0, *(gains[grade] for grade in scale if grade in gains)]
+    low, high = min(values), max(values)
+    return (low, high) if low < high else (-math.inf, math.inf)
+
+
+def _grade(qrels: Qrels, query: str) -> dict[str, float]:
+    """Return the grades of the documents of a query."""
+    at = qrels.judgments.find(query)
+    return {} if at is None else dict(qrels.judgments.documents(at))
+
+
+def _list_notes(evaluations: Iterable[Evaluation]) -> tuple[Diagnostic, ...]:
     """Return the notes about the scale of the grades, each once."""
     every = chain.from_iterable(evaluation.notes for evaluation in evaluations)
     return tuple(dict.fromkeys(note for note in every if note.code == "all_relevant"))
 
 
-def order_values(
-    evaluations: Sequence[Evaluation], measure: Measure
-) -> tuple[list[str], NDArray[np.float64]]:
-    """Return queries in the order of their ids as text, and their values or differences."""
-    texts = evaluations[0].query_texts
-    order = order_queries(texts)
-    values = evaluations[0].per_query(measure)[order]
-    if len(evaluations) > 1:
-        values = values - evaluations[1].per_query(measure)[order]
-    return [texts[at] for at in order], values
-
-
-@record(frozen=True, slots=True)
-class _Column:
-    """The values of a measure of all queries that the model judged."""
-
-    names: list[str]
-    human: NDArray[np.float64]
-    model: NDArray[np.float64]
-    is_changed: NDArray[np.bool_]
-    strata: NDArray[np.int64]
-
-
-def _estimate(
-    measure: Measure,
-    column: _Column,
-    probabilities: Mapping[str, float] | None,
-    settings: Interval,
-    *,
-    is_difference: bool,
-) -> ModelJudgedMean:
-
-    known = np.flatnonzero(~np.isnan(column.model))
-    human, model = column.human[known], column.model[known]
-    is_both = ~np.isnan(human)
-    # Whatever the lists, two different values don't come from the same ones.
-    is_changed = column.is_changed[known] | (model != 0) | (is_both & (human != 0))
-    own = is_both & is_changed
-    count = int(is_both.sum())
-    low, high = find_range(measure, human[is_both], model, is_difference=is_difference)
-    has_limits = math.isfinite(low) and math.isfinite(high)
-    if not count or (not has_limits and own.sum() < FEWEST_QUERIES):
-        fewest = 1 if has_limits else FEWEST_QUERIES
-        raise InputError(
-            f"expected {fewest} or more queries judged by people and by the model, found {count} "
-            f"with a value of {measure}",
-            hint="judge more queries by hand, or evaluate a measure with limits, such as nDCG",
-            code="too_few_queries",
-        )
-    chances = np.ones(len(known))
-    if probabilities is not None:
-        for at in np.flatnonzero(own):
-            chances[at] = read_chance(
-                probabilities.get(column.names[known[at]]), f"query {column.names[known[at]]!r}"
-            )
-    powered = estimate_powered(
-        Items(
-            sizes=is_changed.astype(np.float64),
-            human=human,
-            model=model if has_limits else rescale(model, human[own], model[own]),
-            chances=chances,
-            strata=column.strata[known],
-            count=len(known),
-            limits=(low, high),
-        ),
-        interval=settings,
-    )
-    following = None if powered.following < 0 else column.names[known[powered.following]]
-    return describe_mean(
-        measure,
-        powered,
-        model=float(model.mean()),
-        human_queries=count,
-        queries=len(known),
-        changed=int(is_changed.sum()),
-        human_changed=int(own.sum()),
-        next_query=following,
-        next_document=None,
-    )
-
-
-def describe_mean(measure: Measure, powered: Powered, **behind: Any) -> ModelJudgedMean:  # noqa: ANN401 - its fields
-    """Return an estimate with its measure, and the numbers of queries behind it."""
-    fields = as_dict(powered)
-    del fields["following"]
-    return ModelJudgedMean(measure=measure, **fields, **behind)
-
-
-def read_method(given: float | Interval) -> Interval:
+def _read_method(given: float | Interval) -> Interval:
     """Return the settings of an interval with a model's judgments."""
     settings = read_interval(given) or Interval()
     if settings.method in ("t", "percentile"):
@@ -257,56 +354,25 @@ def read_method(given: float | Interval) -> Interval:
     return settings
 
 
-def read_chance(given: float | None, whose: str) -> float:
-    """Return the probability with which people were asked."""
-    if given is not None and 0 < given <= 1:
-        return float(given)
-    raise InputError(
-        f"expected a probability above 0 and up to 1 for {whose}, found {given!r}",
-        hint="give the probability with which people were asked about each that they judged",
-        code="bad_propensity",
-    )
-
-
-def find_range(
+def _find_range(
     measure: Measure, *columns: NDArray[np.float64], is_difference: bool
 ) -> tuple[float, float]:
     """Return the range of a value or a difference, which some policies exceed."""
     low, high = map(float, measure.row.value_range)
     if is_difference:
         low, high = low - high, high - low
-    return (
-        min(low, *(float(each.min(initial=low)) for each in columns)),
-        max(high, *(float(each.max(initial=high)) for each in columns)),
-    )
+    values = np.concatenate(columns)
+    return float(values.min(initial=low)), float(values.max(initial=high))
 
 
-def compare_documents(human: Qrels, model: Qrels) -> JudgeAgreement | None:
+def _compare_documents(human: Qrels, model: Qrels) -> JudgeAgreement | None:
     """Return how well people and the model agree, or `None` for too many different grades."""
     pairs: list[tuple[float, float]] = []
-    for query, name in enumerate(human.query_texts):
-        other = model.judgments.find(name)
-        if other is None:
-            continue
-        grades = dict(model.judgments.documents(other))
-        pairs += [
-            (grade, grades[doc]) for doc, grade in human.judgments.documents(query) if doc in grades
-        ]
-    if not pairs:
-        raise InputError(
-            "people and the model judged no document of the same query",
-            hint="use the same IDs of queries and documents in both; the first document of people "
-            f"is {_name_first(human)}, and that of the model {_name_first(model)}",
-            code="nothing_in_common",
-        )
-    table = np.array(pairs, dtype=np.float64).reshape(-1, 2)
-    if len(np.unique(table)) > MOST_GRADES:
+    for query in human.query_texts:
+        by_model = _grade(model, query)
+        by_human = _grade(human, query) if by_model else {}
+        pairs += [(grade, by_model[doc]) for doc, grade in by_human.items() if doc in by_model]
+    try:
+        return measure_agreement(("human", "model"), np.array(pairs, np.float64).reshape(-1, 2))
+    except LimitError:
         return None
-    return measure_agreement(("human", "model"), table)
-
-
-def _name_first(qrels: Qrels) -> str:
-    for at, query in enumerate(qrels.query_texts):
-        for doc, _ in qrels.judgments.documents(at):
-            return f"{quote(doc)} of query {quote(query)}"
-    return "missing"

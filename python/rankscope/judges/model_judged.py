@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from rankscope._evaluate.evaluation import find_mean
 from rankscope.output.exports import Tabular
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table
 from rankscope.output.text import format_value, show
-from rankscope.records import record
+from rankscope.records import as_dict, record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from rankscope.judges.agreement import JudgeAgreement
-    from rankscope.judges.judged_evaluation import JudgedMean
     from rankscope.measures import Measure
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.exports import ColumnValues
@@ -31,39 +30,9 @@ LARGE_SHIFT = 3.0
 WORTH = "worth: as precise as this many times the human queries"
 
 
-def join_ends(lower: float, upper: float) -> str:
+def _join_ends(lower: float, upper: float) -> str:
     """Return the ends of an interval."""
     return f"{format_value(lower)} to {format_value(upper)}"
-
-
-class EstimatedMeans(Printed, Tabular):
-    """Means of measures with their intervals; as a table, one row per measure."""
-
-    __slots__ = ()
-    means: Sequence[ModelJudgedMean | JudgedMean]
-    policy: Policy
-    notes: tuple[Diagnostic, ...]
-
-    @property
-    def _fields(self) -> list[str]:
-        """The fields of a mean that are columns of the table."""
-        names: tuple[str, ...] = type(self.means[0]).__match_args__
-        return [name for name in names if name not in {"measure", "shift"}]
-
-    def _list_means(self) -> dict[str, dict[str, object]]:
-        return {
-            mean.measure.name: {name: getattr(mean, name) for name in self._fields}
-            for mean in self.means
-        }
-
-    def _tabulate(self) -> Mapping[str, ColumnValues]:
-        return {
-            "measure": [mean.measure.name for mean in self.means],
-            **{name: [getattr(mean, name) for mean in self.means] for name in self._fields},
-        }
-
-    def _describe_policy(self) -> list[str]:
-        return [f"policy: {self.policy}", *(f"note: {show(str(note))}" for note in self.notes)]
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -120,53 +89,58 @@ class ModelJudgedMean:
     next_document: str | None
     narrowing: float
 
+    def to_dict(self) -> dict[str, object]:
+        """Return the numbers by name."""
+        return {
+            name: value for name, value in as_dict(self).items() if name not in {"measure", "shift"}
+        }
+
     @property
     def warnings(self) -> tuple[str, ...]:
         """What makes the estimate useless or doubtful, and what to do about it."""
-        found = []
+        texts = []
         if self.changed and not self.human_changed:
-            found.append(
-                f"{self.measure}: people judged none of the {self.changed} queries in which the "
-                "runs differ, so that the interval only says how far these could move the mean. "
-                "Draw queries for people from them."
+            texts.append(
+                f"people judged none of the {self.changed} queries in which the runs differ, so "
+                "that the interval only says how far these could move the mean. Draw queries for "
+                "people from them."
             )
         elif not self.method:
-            found.append(
-                f"{self.measure}: there is no interval, because all human values are the same and "
-                "nothing limits the others. Judge more, or use a measure with limits, such as nDCG."
+            texts.append(
+                "there is no interval, because all human values are the same and nothing limits "
+                "the others. Judge more, or use a measure with limits, such as nDCG."
             )
         elif self.gain < WEAK_GAIN and self.queries == self.human_queries:
-            found.append(
-                f"{self.measure}: the model's judgments add nothing, because it judged no more "
-                "queries than people. Let it judge more, and check that human and model judgments "
-                "aren't swapped."
+            texts.append(
+                "the model's judgments add nothing, because it judged no more queries than people. "
+                "Let it judge more, and check that human and model judgments aren't swapped."
             )
         elif not self.weight and self.correlation > 0 and self.changed:
-            found.append(
-                f"{self.measure}: the model's judgments have no weight. People judged "
-                f"{self.human_changed:,} of {self.changed:,} that count: with fewer than about 50, "
-                "or nearly all of them, the model doesn't narrow a bounded interval. Judge more, "
-                "or write Interval(method='dense') if the values aren't nearly all alike."
+            texts.append(
+                f"the model's judgments have no weight. People judged {self.human_changed:,} of "
+                f"{self.changed:,} that count: with fewer than about 50, or nearly all of them, "
+                "the model doesn't narrow a bounded interval. Judge more, or write "
+                "Interval(method='dense') if the values aren't nearly all alike."
             )
         elif self.gain < WEAK_GAIN and self.changed:
             advice = "" if self.correlation > GOOD else ", or improve the model's instructions"
-            found.append(
-                f"{self.measure}: the model's judgments hardly narrow the interval (correlation "
-                f"with human values {self.correlation:.2f}, weight {self.weight:.2f}). To narrow "
-                f"it, judge more by hand{advice}."
+            texts.append(
+                "the model's judgments hardly narrow the interval (correlation with human values "
+                f"{self.correlation:.2f}, weight {self.weight:.2f}). To narrow it, judge more by "
+                f"hand{advice}."
             )
         if abs(self.shift) > LARGE_SHIFT:
             side = "higher" if self.shift > 0 else "lower"
-            found.append(
-                f"{self.measure}: the human queries are not a random sample: the model's values "
-                f"for them are {side} than for the others by {abs(self.shift):.1f} standard "
-                "errors. Draw the queries for people at random from all queries."
+            texts.append(
+                "the human queries are not a random sample: the model's values for them are "
+                f"{side} than for the others by {abs(self.shift):.1f} standard errors. Draw the "
+                "queries for people at random from all queries."
             )
-        return tuple(found)
+        return tuple(f"{self.measure}: {text}" for text in texts)
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class ModelJudgedEvaluation(EstimatedMeans):
+class ModelJudgedEvaluation(Printed, Tabular):
     """Means estimated from human and model judgments; as a table, one row per measure.
 
     Args:
@@ -206,7 +180,7 @@ class ModelJudgedEvaluation(EstimatedMeans):
     def to_dict(self) -> dict[str, object]:
         """Return the result as dicts and lists."""
         return {
-            "measures": self._list_means(),
+            "measures": {mean.measure.name: mean.to_dict() for mean in self.means},
             "level": self.level,
             "is_difference": self.is_difference,
             "agreement": None if self.agreement is None else self.agreement.to_dict(),
@@ -215,6 +189,10 @@ class ModelJudgedEvaluation(EstimatedMeans):
             "warnings": list(self.warnings),
             "policy": self.policy.to_dict(),
         }
+
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
+        rows = [{"measure": mean.measure.name, **mean.to_dict()} for mean in self.means]
+        return {name: [row[name] for row in rows] for name in rows[0]}
 
     def _parts(self) -> list[str | Table]:
         first = self.means[0]
@@ -249,7 +227,7 @@ class ModelJudgedEvaluation(EstimatedMeans):
                 f"human queries that the model did not judge, left out: {self.not_modelled}"
             )
         parts += [f"warning: {show(text)}" for text in self.warnings]
-        return [*parts, *self._describe_policy()]
+        return [*parts, f"policy: {self.policy}", *(f"note: {show(str(n))}" for n in self.notes)]
 
     __repr__ = Printed.__str__
 
@@ -259,20 +237,17 @@ class ModelJudgedEvaluation(EstimatedMeans):
             what = f"document {show(mean.next_document)} of {what}"
         if math.isnan(mean.narrowing):
             return f"judge {what} next"
-        return (
-            f"judge {what} next: the interval of {mean.measure} probably becomes "
-            f"{mean.narrowing:.2g} narrower"
-        )
+        narrower = f"{mean.narrowing:.2g} narrower"
+        return f"judge {what} next: the interval of {mean.measure} probably becomes {narrower}"
 
     def _summarize(self) -> Table:
-
         return Table(
             {
                 "measure": [mean.measure.name for mean in self.means],
                 "value": [mean.value for mean in self.means],
-                "interval": [join_ends(mean.lower, mean.upper) for mean in self.means],
+                "interval": [_join_ends(mean.lower, mean.upper) for mean in self.means],
                 "human alone": [
-                    f"{format_value(mean.human)} ({join_ends(mean.human_lower, mean.human_upper)})"
+                    f"{format_value(mean.human)} ({_join_ends(mean.human_lower, mean.human_upper)})"
                     for mean in self.means
                 ],
                 "model": [mean.model for mean in self.means],

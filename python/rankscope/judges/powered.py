@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from rankscope._core import t_quantile
 from rankscope.deferred import np
+from rankscope.errors import InputError
 from rankscope.judges.agreement import correlate
+from rankscope.judges.model_judged import ModelJudgedMean
 from rankscope.records import record
 from rankscope.settings.interval import Interval
 from rankscope.stats.estimate.interval import estimate_mean
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from rankscope.measures import Measure
 
 
 FEWEST_QUERIES = 20
@@ -40,11 +46,13 @@ class Items:
     """What people judge: whole queries or single documents.
 
     Args:
+        measure: The measure.
+        names: The query of each item, and the document if items are documents.
         sizes: float64, how much each item counts in the sum of its query: 1 for a query, the
             discount for a document; 0 if run and baseline treat it in the same way.
         human: float64, its value by people, NaN if they did not judge it.
-        model: float64, its value by the model.
-        chances: float64, the probability with which people were asked about it, up to a factor.
+        model: float64, its value by the model, on the scale of people.
+        model_mean: The mean over all queries by the model, on its own scale.
         strata: int64, the stratum, in whose items people judged a random sample.
         queries: int64, the query of each document; `None` if the items are queries.
         count: The number of queries.
@@ -52,10 +60,12 @@ class Items:
         reach: The largest sum of the sizes of a query.
     """
 
+    measure: Measure
+    names: Sequence[tuple[str, str | None]]
     sizes: NDArray[np.float64]
     human: NDArray[np.float64]
     model: NDArray[np.float64]
-    chances: NDArray[np.float64]
+    model_mean: float
     strata: NDArray[np.int64]
     queries: NDArray[np.int64] | None = None
     count: int
@@ -70,7 +80,17 @@ class Items:
     @property
     def has_limits(self) -> bool:
         """Whether there are a lowest and a highest value."""
-        return math.isfinite(self.limits[0]) and math.isfinite(self.limits[1])
+        return math.isfinite(self.limits[1] - self.limits[0])
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest mean."""
+        low, high = self.limits
+        return min(low, 0.0) * self.reach, max(high, 0.0) * self.reach
+
+    def count_queries(self, which: NDArray[np.bool_]) -> int:
+        """Return how many queries these items are of."""
+        return int(which.sum()) if self.queries is None else len(np.unique(self.queries[which]))
 
     def add_up(
         self, numbers: NDArray[np.float64], which: NDArray[np.bool_] | None = None
@@ -82,42 +102,6 @@ class Items:
             return np.bincount(self.queries, numbers, self.count).astype(np.float64)
         _, codes = np.unique(self.queries[which], return_inverse=True)
         return np.bincount(codes, numbers).astype(np.float64)
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Powered:
-    """A mean estimated from human values of some queries and model values of all.
-
-    Args:
-        value: The estimate; NaN if people judged nothing that counts.
-        lower: The lower end of its interval; NaN if there is none.
-        upper: The upper end of its interval; NaN if there is none.
-        method: The promise of the interval; empty if there is none.
-        human: The mean from the human values alone.
-        human_lower: The lower end of the interval from the human values alone.
-        human_upper: The upper end of the interval from the human values alone.
-        weight: The weight of the model's values, from 0 to 1.
-        correlation: The correlation of human and model values; NaN if one of them is constant.
-        gain: The square of the width of the human interval divided by that of the estimate.
-        shift: The model's mean over the human queries minus that over the others, in standard
-            errors; 0 if there are no others.
-        following: The item to judge next; -1 if all are judged.
-        narrowing: How much narrower the interval probably becomes by that; NaN if nothing is known.
-    """
-
-    value: float
-    lower: float
-    upper: float
-    method: str
-    human: float
-    human_lower: float
-    human_upper: float
-    weight: float
-    correlation: float
-    gain: float
-    shift: float
-    following: int
-    narrowing: float
 
 
 @record(frozen=True, slots=True)
@@ -137,7 +121,7 @@ class _Mean:
     own: float
 
 
-def estimate_powered(items: Items, *, interval: Interval) -> Powered:
+def estimate_powered(items: Items, *, interval: Interval) -> ModelJudgedMean:
     """Estimate a mean as mean(human) + weight x (mean of the model over all - over human queries).
 
     The weight is the slope of the human on the model values, clipped to 0 to 1, which minimizes the
@@ -145,8 +129,7 @@ def estimate_powered(items: Items, *, interval: Interval) -> Powered:
     inference*, 2023) for a mean, and the regression estimator of double sampling (Cochran,
     *Sampling techniques*, 1977, section 12.6). Like the latter, it averages the model over all
     queries, including those that people judged. Items of size 0 are known to add 0. The others are
-    weighted by the inverse of their probability, so that each stratum counts as much as it has
-    items (post-stratification).
+    weighted so that each stratum counts as much as it has items (post-stratification).
 
     A bounded interval has two independent parts: the mean residual of the items that people
     judged, and the mean over all queries of what the model and that residual say. Each part has a
@@ -162,23 +145,22 @@ def estimate_powered(items: Items, *, interval: Interval) -> Powered:
     """
     is_judged = items.is_judged
     human, model = items.human[is_judged], items.model[is_judged]
-    plain = items.sizes[is_judged] / items.chances[is_judged]
-    groups = _merge(items.strata, is_judged)
-    weights = _calibrate(items, groups, plain)
+    human_queries = items.count_queries(~np.isnan(items.human))
+    _refuse_few(items, human_queries)
+    groups, weights = _weigh(items)
     clusters = items.add_up(weights, is_judged)
-    method = interval.method
-    if method == "auto":
-        method = "bounded" if items.has_limits else "dense"
-    if method == "dense" and len(clusters) < FEWEST_QUERIES and items.has_limits:
-        method = "bounded"
+    is_dense = interval.method == "dense" or (interval.method == "auto" and not items.has_limits)
+    is_dense &= len(clusters) >= FEWEST_QUERIES or not items.has_limits
     slope = _find_slope(human, model, weights)
     weight = min(max(slope, 0.0), 1.0)
-    is_tuned = 0 < slope < 1
-    dense = None
-    if method == "dense":
-        dense = _estimate_dense(items, weights, weight, interval.level, is_tuned=is_tuned)
-    if dense is None or (math.isnan(dense.lower) and items.has_limits):
-        method = "bounded"
+    estimate = None
+    if is_dense:
+        is_tuned = 0 < slope < 1
+        estimate = _estimate_dense(items, weights, weight, interval.level, is_tuned=is_tuned)
+        is_dense = not (math.isnan(estimate.lower) and items.has_limits)
+    if estimate is not None and is_dense:
+        alone = _estimate_dense(items, items.sizes[is_judged], 0.0, interval.level, is_tuned=False)
+    else:
         effective = _count_effective(clusters)
         unjudged = 1 - len(human) / max(int((items.sizes > 0).sum()), 1)
         if effective * unjudged < FEWEST_TRUSTED:
@@ -186,28 +168,46 @@ def estimate_powered(items: Items, *, interval: Interval) -> Powered:
         slope = weight
         weight *= effective / (effective + HALF_TRUSTED)
         estimate = _estimate_bounded(items, weights, weight, slope, interval.level)
-        alone = _estimate_bounded(items, plain, 0.0, 0.0, interval.level)
-    else:
-        estimate = dense
-        alone = _estimate_dense(items, plain, 0.0, interval.level, is_tuned=False)
+        alone = _estimate_bounded(items, items.sizes[is_judged], 0.0, 0.0, interval.level)
     is_known = bool(len(human)) or not items.sizes.any()
     width = estimate.upper - estimate.lower
-    at, share = _find_next(items, groups, weights, weight, is_bounded=method == "bounded")
-    return Powered(
+    at, share = _find_next(items, groups, weights, weight, is_bounded=not is_dense)
+    next_query, next_document = (None, None) if at is None else items.names[at]
+    return ModelJudgedMean(
+        measure=items.measure,
         value=estimate.value if is_known else math.nan,
         lower=estimate.lower,
         upper=estimate.upper,
-        method="" if math.isnan(width) else method,
+        method="" if math.isnan(width) else "dense" if is_dense else "bounded",
         human=alone.value if is_known else math.nan,
         human_lower=alone.lower,
         human_upper=alone.upper,
+        model=items.model_mean,
         weight=weight,
         correlation=correlate(human, model),
         gain=((alone.upper - alone.lower) / width) ** 2 if width > 0 else math.nan,
         shift=_find_shift(items, groups),
-        following=at,
+        human_queries=human_queries,
+        queries=items.count,
+        changed=int((items.sizes > 0).sum()),
+        human_changed=len(human),
+        next_query=next_query,
+        next_document=next_document,
         narrowing=width * (1 - math.sqrt(1 - estimate.own * share)) if len(human) else math.nan,
     )
+
+
+def _refuse_few(items: Items, human_queries: int) -> None:
+    """Refuse fewer queries than any interval needs."""
+    fewest = 1 if items.has_limits else FEWEST_QUERIES
+    count = human_queries if items.has_limits else items.count_queries(items.is_judged)
+    if count < fewest:
+        raise InputError(
+            f"expected {fewest} or more queries judged by people and by the model, found {count}",
+            hint="judge more queries by hand (of two runs: in which they differ), or evaluate a "
+            "measure with limits, such as nDCG",
+            code="too_few_queries",
+        )
 
 
 def rescale(
@@ -229,26 +229,18 @@ def rescale(
     return middle + (values - float(model.mean())) * (float(human.std()) / spread)
 
 
-def order_items(count: int) -> NDArray[np.int64]:
-    """Return the items in a random order, which is always the same."""
-    return np.random.default_rng(0).permutation(count)
+def _weigh(items: Items) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the stratum of each item, and the weights of judged ones, which add up to all sizes.
 
-
-def _merge(strata: NDArray[np.int64], is_judged: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the stratum of each item, where one that nobody judged is part of its neighbor."""
-    seen = np.unique(strata[is_judged])
-    return np.minimum(np.searchsorted(seen, strata), max(len(seen) - 1, 0))
-
-
-def _calibrate(
-    items: Items, groups: NDArray[np.int64], plain: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the weights of the judged items, whose sum in each stratum is that of all sizes."""
-    own = groups[items.is_judged]
+    A stratum that nobody judged is part of its neighbor.
+    """
+    seen = np.unique(items.strata[items.is_judged])
+    groups = np.minimum(np.searchsorted(seen, items.strata), max(len(seen) - 1, 0))
+    own, sizes = groups[items.is_judged], items.sizes[items.is_judged]
     if not len(own):
-        return plain
+        return groups, sizes
     wanted = np.bincount(groups, weights=items.sizes)
-    return plain * (wanted / np.bincount(own, weights=plain, minlength=len(wanted)))[own]
+    return groups, sizes * (wanted / np.bincount(own, weights=sizes, minlength=len(wanted)))[own]
 
 
 def _count_effective(weights: NDArray[np.float64]) -> float:
@@ -285,7 +277,7 @@ def _estimate_bounded(
     residuals, mean, expected = _expect(items, weights, weight)
     value = float(expected.mean())
     low, high = items.limits
-    lowest, highest = min(low, 0.0) * items.reach, max(high, 0.0) * items.reach
+    lowest, highest = items.ends
     # With the whole slope, these are independent of what people said beyond it.
     expected = _expect(items, weights, slope)[2]
     whole = estimate_mean(
@@ -321,7 +313,6 @@ def _estimate_bounded(
 def _estimate_dense(
     items: Items, weights: NDArray[np.float64], weight: float, level: float, *, is_tuned: bool
 ) -> _Mean:
-
     is_judged = items.is_judged
     residuals, mean, expected = _expect(items, weights, weight)
     value = float(expected.mean())
@@ -346,17 +337,12 @@ def _estimate_dense(
     if math.sqrt(variance) <= 1e-12 * scale:  # nothing but rounding
         return _Mean(value, math.nan, math.nan, 0.0)
     degrees = max(_count_effective(items.add_up(weights, is_judged)) - 1 - is_tuned, 1.0)
-    lower, upper = find_ends(value, variance, parts, degrees, level)
-    low, high = items.limits
-    return _Mean(
-        value,
-        max(lower, min(low, 0.0) * items.reach),
-        min(upper, max(high, 0.0) * items.reach),
-        own / variance,
-    )
+    lower, upper = _find_ends(value, variance, parts, degrees, level)
+    lowest, highest = items.ends
+    return _Mean(value, max(lower, lowest), min(upper, highest), own / variance)
 
 
-def find_ends(
+def _find_ends(
     value: float, variance: float, parts: NDArray[np.float64], degrees: float, level: float
 ) -> tuple[float, float]:
     """Return the outer ends of the t interval without and with the correction for skewness."""
@@ -380,17 +366,17 @@ def _find_next(
     weight: float,
     *,
     is_bounded: bool,
-) -> tuple[int, float]:
+) -> tuple[int | None, float]:
     """Return the item to judge next, and which share of the variance of human values it takes.
 
     That is one from a stratum that nobody judged, or else from the one with the largest share
     (Neyman, *On the two different aspects of the representative method*, 1934).
     """
     is_judged = items.is_judged
-    order = order_items(len(groups))
+    order = np.random.default_rng(0).permutation(len(groups))
     rest = order[((items.sizes > 0) & ~is_judged)[order]]
     if not len(rest):
-        return -1, 0.0
+        return None, 0.0
     if not len(weights):
         return int(rest[0]), 0.0
     residuals, mean, _ = _expect(items, weights, weight)
@@ -416,7 +402,7 @@ def _find_next(
 def _find_shift(items: Items, groups: NDArray[np.int64]) -> float:
     """Return how far the model's values of judged items are above those of others of a stratum."""
     is_judged, is_counted = items.is_judged, items.sizes > 0
-    if items.queries is not None or float(items.chances[is_judged].std() if is_judged.any() else 0):
+    if items.queries is not None:
         return 0.0
     difference = variance = 0.0
     for group in range(int(groups.max()) + 1):
@@ -434,12 +420,10 @@ def _find_shift(items: Items, groups: NDArray[np.int64]) -> float:
     return difference / error if is_real else 0.0
 
 
-STRATA = 2
-"""More would make the weights of few judged queries too unequal."""
-
-
 def split_strata(model: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the half to which each item belongs by the model's values, of those with a size.
+
+    More strata would make the weights of few judged queries too unequal.
 
     Examples:
         >>> import numpy as np
@@ -449,5 +433,5 @@ def split_strata(model: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDAr
     values = model[sizes > 0]
     if not len(values):
         return np.zeros(len(model), dtype=np.int64)
-    ends = np.quantile(values, np.arange(1, STRATA) / STRATA, method="inverted_cdf")
-    return np.searchsorted(ends, model).astype(np.int64)
+    middle = np.quantile(values, [0.5], method="inverted_cdf")
+    return np.searchsorted(middle, model).astype(np.int64)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,9 +15,10 @@ from rankscope._inputs.recognition import is_single_column, is_table
 from rankscope._inputs.rows import open_columns
 from rankscope.errors import DuplicateError, EmptyError, FormatError, UsageError
 from rankscope.file import File
+from rankscope.records import record, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any, TypeGuard
 
     from numpy.typing import NDArray
@@ -29,21 +29,25 @@ if TYPE_CHECKING:
 MOST_JUDGES = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class JudgedItems:
     """The grades that several judges gave to the same items.
 
     Args:
         judges: The names of the judges.
         grades: float64 [items, judges], NaN where a judge gave no grade.
-        queries: The query of each item; empty if the table has no column of queries.
-        docs: The document of each item; empty if the table has no column of documents.
+        names: The query and the document of each item; empty if the table has no such columns.
     """
 
     judges: tuple[str, ...]
     grades: NDArray[np.float64]
-    queries: list[str]
-    docs: list[str]
+    names: list[tuple[str, str]]
+
+    def drop_ungraded(self) -> JudgedItems:
+        """Return the items that at least one judge graded."""
+        kept = np.flatnonzero((~np.isnan(self.grades)).any(axis=1))
+        names = [self.names[at] for at in kept.tolist()]
+        return replace(self, grades=self.grades[kept], names=names)
 
 
 def read_judges(
@@ -97,11 +101,15 @@ def _join_judgments(judgments: Mapping[str, Any], reading: Reading) -> JudgedIte
         for number, query in enumerate(qrels.query_texts):
             for doc, grade in qrels.judgments.documents(number):
                 grades.setdefault((query, doc), [np.nan] * len(judgments))[at] = grade
-    if not grades:
-        raise _no_rows()
-    queries, docs = zip(*grades, strict=True)
-    names = tuple(map(str, judgments))
-    return JudgedItems(names, np.array([*grades.values()]), list(queries), list(docs))
+    return _gather(judgments, grades)
+
+
+def _gather(
+    judges: Iterable[object], grades: Mapping[tuple[str, str], Sequence[float]]
+) -> JudgedItems:
+    return JudgedItems(
+        tuple(map(str, judges)), _check_rows(np.array([*grades.values()])), [*grades]
+    )
 
 
 def _check_judges(judges: Sequence[str] | None, judge: str | None) -> list[str]:
@@ -123,25 +131,21 @@ def _check_judges(judges: Sequence[str] | None, judge: str | None) -> list[str]:
 
 
 def _read_columns(table: Columns, judges: Sequence[str], *, needs_ids: bool) -> JudgedItems:
-    grades = np.column_stack([_read_grades(table, name) for name in judges])
-    if not len(grades):
-        raise _no_rows()
+    grades = _check_rows(np.column_stack([_read_grades(table, name) for name in judges]))
     if not needs_ids:
-        return JudgedItems(tuple(judges), grades, [], [])
-    queries, docs = table.texts("query"), table.texts("doc")
+        return JudgedItems(tuple(judges), grades, [])
+    names = [*zip(table.texts("query"), table.texts("doc"), strict=True)]
     seen: set[tuple[str, str]] = set()
-    for row, pair in enumerate(zip(queries, docs, strict=True), start=1):
-        if pair in seen:
-            raise _twice(*pair, row)
-        seen.add(pair)
-    return JudgedItems(tuple(judges), grades, queries, docs)
+    for row, name in enumerate(names, start=1):
+        if name in seen:
+            raise _twice(*name, row)
+        seen.add(name)
+    return JudgedItems(tuple(judges), grades, names)
 
 
 def _read_rows(table: Columns, judge: str) -> JudgedItems:
-    grades = _read_grades(table, "relevance")
+    column = _check_rows(_read_grades(table, "relevance"))
     raters = list_texts(table.values(judge)[0])
-    if not len(grades):
-        raise _no_rows()
     judges = {rater: at for at, rater in enumerate(sorted(set(raters)))}
     if len(judges) > MOST_JUDGES:
         raise UsageError(
@@ -149,19 +153,17 @@ def _read_rows(table: Columns, judge: str) -> JudgedItems:
             hint="name the column that says who gave the grade: judge='rater'",
             code="bad_parameter",
         )
-    pairs = list(zip(table.texts("query"), table.texts("doc"), strict=True))
-    items = {pair: at for at, pair in enumerate(dict.fromkeys(pairs))}
-    made = np.full((len(items), len(judges)), np.nan)
-    is_seen = np.zeros(made.shape, dtype=bool)
-    for row, (pair, rater, grade) in enumerate(
-        zip(pairs, raters, grades.tolist(), strict=True), start=1
-    ):
-        place = items[pair], judges[rater]
-        if is_seen[place] and made[place] != grade:
-            raise _twice(*pair, row, f" by judge {rater!r}")
-        is_seen[place], made[place] = True, grade
-    queries, docs = zip(*items, strict=True)
-    return JudgedItems(tuple(judges), made, list(queries), list(docs))
+    names = zip(table.texts("query"), table.texts("doc"), strict=True)
+    grades: dict[tuple[str, str], list[float]] = {}
+    seen: set[tuple[tuple[str, str], str]] = set()
+    rows = zip(names, raters, column.tolist(), strict=True)
+    for row, (name, rater, grade) in enumerate(rows, start=1):
+        own, at = grades.setdefault(name, [np.nan] * len(judges)), judges[rater]
+        if (name, rater) in seen and own[at] != grade:
+            raise _twice(*name, row, f" by judge {rater!r}")
+        seen.add((name, rater))
+        own[at] = grade
+    return _gather(judges, grades)
 
 
 def _read_grades(table: Columns, name: str) -> NDArray[np.float64]:
@@ -179,12 +181,15 @@ def _read_grades(table: Columns, name: str) -> NDArray[np.float64]:
     return grades
 
 
-def _no_rows() -> EmptyError:
-    return EmptyError(
-        "expected judgments, found a table without rows",
-        hint="is the file empty?",
-        code="empty_input",
-    )
+def _check_rows(grades: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return grades, of which there are some."""
+    if not len(grades):
+        raise EmptyError(
+            "expected judgments, found a table without rows",
+            hint="is the file empty?",
+            code="empty_input",
+        )
+    return grades
 
 
 def _twice(query: str, doc: str, row: int, by: str = "") -> DuplicateError:

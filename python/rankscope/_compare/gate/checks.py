@@ -84,10 +84,12 @@ def check_budget(
     *,
     groups: Groups | None = None,
     clusters: Groups | None = None,
+    weights: Numbers | None = None,
     settings: Settings = Settings(),  # noqa: B008 - a record that can't be changed
 ) -> list[Check]:
     """Check a budget over all queries; with slices in each of them, the largest first."""
-    whole, *slices = choose_cases(measure, groups, clusters, runs="both runs", code="no_queries")
+    both = {"runs": "both runs", "code": "no_queries"}
+    whole, *slices = choose_cases(measure, groups, clusters, weights, **both)
     chosen = [whole] if groups is None else slices
     settings = replace(settings, interval=_correct(settings.interval, budget, len(chosen)))
     limit = _limit_loss if budget.kind == "max-loss" else _limit_mean
@@ -108,8 +110,8 @@ def check_budget(
                 slice=cases.slice,
                 n=len(candidate),
                 clusters=cases.cluster_count,
-                baseline_mean=float(baseline.mean()),
-                candidate_mean=float(candidate.mean()),
+                baseline_mean=cases.average(baseline),
+                candidate_mean=cases.average(candidate),
                 level=settings.interval.level,
                 corrected_for=len(chosen),
                 passed=settings.passes(budget, verdict),
@@ -176,14 +178,14 @@ def _limit_mean(budget: Budget, cases: Cases, settings: Settings, slices: int) -
         kept, threshold = 0.0, budget.limit
     elif budget.is_relative:
         kept = 1 - budget.limit
-        moved = budget.limit * float(baseline.mean())
+        moved = budget.limit * cases.average(baseline)
         threshold = -moved
     cases = replace(cases, values=np.stack([kept * baseline, candidate]))
     changes = candidate - baseline if kept else candidate
     are_alike = bool(are_same(changes, changes[:1]).all())
     limits = _find_limits(cases.measure, kept)
     estimate = _estimate(cases, limits, settings, slices, are_alike=are_alike)
-    as_good = (1 - kept) * float(baseline.mean())
+    as_good = (1 - kept) * cases.average(baseline)
     bounded = limits if estimate.method == "bounded" else None
     note = estimate.reason and (ALIKE if are_alike else estimate.reason)
     limited: dict[str, Any] = {name: getattr(estimate, name) - moved for name in ENDS}

@@ -9,6 +9,7 @@ import rankscope as rs
 from rankscope._compare.gate.file import SETTINGS, read_gate_file
 from rankscope._compare.gate.result import DIFFERENCES, FIELDS, Budget, to_number
 from rankscope._compare.gate.summary import lay_out
+from rankscope._compare.options import add_query_options
 from rankscope._evaluate.evaluating import refuse_diagnostics
 from rankscope.cli.files import (
     add_file_options,
@@ -99,15 +100,7 @@ def add_arguments(parser: Parser) -> None:
         help="also check each budget in each slice, with intervals corrected for the number of "
         "slices",
     )
-    parser.add_argument(
-        "--attributes", metavar="FILE", help="table with one row per query, for --by and --cluster"
-    )
-    parser.add_argument(
-        "--cluster",
-        metavar="COLUMN",
-        help="what queries depend within, such as user_id; intervals then treat each cluster as "
-        "one unit",
-    )
+    add_query_options(parser)
     parser.add_argument(
         "--on-inconclusive",
         choices=("fail", "pass"),
@@ -204,9 +197,10 @@ def _gate(options: Namespace) -> GateResult:
     written = {name: value for name, value in vars(options).items() if value not in (None, "")}
     settings = {name: value for name, value in (file | written).items() if name in SETTINGS}
     has_slices = options.by or any(budget.by for budget in budgets)
-    if (has_slices or "cluster" in settings) and not (is_table or "attributes" in settings):
+    needs = has_slices or not {"cluster", "weights"}.isdisjoint(settings)
+    if needs and not (is_table or "attributes" in settings):
         raise UsageError(
-            "slices and clusters need attributes of queries",
+            "slices, clusters and weights need attributes of queries",
             hint="add --attributes FILE, a table with one row per query",
             code="usage",
         )

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from rankscope._compare.gate.result import OnInconclusive
     from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.query_values import Clusters
+    from rankscope._evaluate.query_values import Clusters, Weights
     from rankscope.conventions import Convention
     from rankscope.measures import Measure
     from rankscope.settings.policy import Policy
@@ -62,6 +62,7 @@ def gate(
     confidence: float = 0.95,
     by: str | Sequence[str] | None = None,
     cluster: str | Clusters | None = None,
+    weights: str | Weights | None = None,
     attributes: object = None,
     on_inconclusive: OnInconclusive = "fail",
     names: tuple[str, str] | None = None,
@@ -101,6 +102,7 @@ def gate(
         by: Also check each budget in each slice of this attribute; several are combined. The level
             of these intervals is corrected for the number of slices (Bonferroni).
         cluster: What queries depend within, such as the user, as in `compare`.
+        weights: The weight of each query, as in `compare`, for budgets of means.
         attributes: A table with one row per query, as in `compare`.
         on_inconclusive: Whether a gate with an inconclusive budget should `"fail"` or `"pass"`.
         names: Short names of the baseline and the candidate.
@@ -135,6 +137,9 @@ def gate(
     check_choices(confidence, on_inconclusive)
     reading = Reading.of("gate", options)
     measured = _read_measures(read_budgets(budgets, by))
+    unweighted = [budget for budget, _ in measured if budget.kind in {"max-loss", "tolerance"}]
+    if weights is not None and unweighted:
+        raise bad_budget(f"{unweighted[0]} has no weights", "remove weights, or the budget")
     once = list(dict.fromkeys(measure for _, measure in measured))
     settings = EvaluateSettings(
         measures=once,
@@ -142,6 +147,7 @@ def gate(
         convention=convention,
         by=[name for budget, _ in measured for name in budget.attributes] or None,
         cluster=cluster,
+        weights=weights,
         attributes=attributes,
         items=read_items_for(
             once, history=history, items=items, catalogue=catalogue, reading=reading
@@ -164,7 +170,7 @@ def gate(
         )
     rankings = name_anew(rankings, names)
     old, new = rankings.values()
-    plain = replace(settings, by=None, cluster=None, attributes=None)
+    plain = replace(settings, by=None, cluster=None, weights=None, attributes=None)
     evaluations = {name: evaluate_rankings(run, plain, reading) for name, run in rankings.items()}
     first = find_common(evaluations)
     baseline_name, candidate_name = map(str, evaluations)
@@ -209,6 +215,7 @@ def gate(
         checks=tuple(checks),
         on_inconclusive=on_inconclusive,
         cluster="" if axis.clusters is None else axis.clusters[0],
+        is_weighted=axis.weights is not None,
         policy=first.policy,
         notes=tuple(dict.fromkeys(note for run in evaluations.values() for note in run.notes)),
     )
@@ -229,8 +236,14 @@ def _check(
         check_averaged(measure, evaluation.policy)
     columns = [evaluation.per_query(measure) for evaluation in evaluations.values()]
     stacked = MeasureValues.stack(measure, columns, axis.order)
-    clusters, groups = axis.clusters, axis.groups
-    return check_budget(budget, stacked, groups=groups, clusters=clusters, settings=settings)
+    return check_budget(
+        budget,
+        stacked,
+        groups=axis.groups,
+        clusters=axis.clusters,
+        weights=axis.weights,
+        settings=settings,
+    )
 
 
 def _name_runs(baseline: InputLike, candidate: InputLike) -> dict[str, InputLike]:

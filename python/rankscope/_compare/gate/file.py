@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankscope.toml_file import TomlFlaw
 
 PATHS = ("qrels", "baseline", "candidate", "table", "attributes")
-NAMES = ("cluster", "policy", "convention")
+NAMES = ("cluster", "weights", "policy", "convention")
 SETTINGS = ("attributes", *NAMES, "confidence", "interval_method", "on_inconclusive")
 """The arguments of `gate` that options of the command line replace."""
 KEYS = (*PATHS, "scores", *NAMES, "confidence", "interval-method", "on-inconclusive", "budget")

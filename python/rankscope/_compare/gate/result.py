@@ -256,6 +256,7 @@ class GateResult(Documented):
         checks: The checks, in the order of the budgets, and of slices by size.
         on_inconclusive: Whether a gate with an inconclusive budget fails or passes.
         cluster: The attribute that queries depend within; empty without clusters.
+        is_weighted: Whether queries have weights.
         policy: The policy of the evaluation.
         notes: Notes about input that is valid but looks wrong.
 
@@ -274,6 +275,7 @@ class GateResult(Documented):
     checks: tuple[Check, ...]
     on_inconclusive: OnInconclusive = "fail"
     cluster: str = ""
+    is_weighted: bool = False
     policy: Policy | None = None
     notes: tuple[Diagnostic, ...] = ()
 
@@ -304,6 +306,7 @@ class GateResult(Documented):
             "checks": [each.to_dict() for each in self.checks],
             "on_inconclusive": self.on_inconclusive,
             "cluster": self.cluster or None,
+            "weighted": self.is_weighted,
             "policy": None if self.policy is None else self.policy.to_dict(),
             "diagnostics": count_codes(self.notes),
         }

@@ -230,6 +230,8 @@ def _describe(result: GateResult, write_name: WriteName) -> list[str]:
         notes.append(f"Two-sided intervals at {' and '.join(levels)}{': ' * bool(names)}{names}.")
     if any(check.corrected_for > 1 for check in checks):
         notes.append("Intervals of slices are corrected for their number (Bonferroni).")
+    if result.is_weighted:
+        notes.append("Means and intervals have the weights of queries.")
     if result.cluster:
         notes.append(f"Queries of one {write_name(result.cluster)} count as one cluster.")
     ends = {check.passed for check in checks if check.verdict == INCONCLUSIVE}
