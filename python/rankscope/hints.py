@@ -26,6 +26,7 @@ MEANT = {
     "references": "judgments",
     "rel": "measures",
     "relevance_level": "measures",
+    "sample_weight": "weights",
 }
 """What other libraries call an argument."""
 IN_MEASURES = {

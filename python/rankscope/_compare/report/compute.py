@@ -131,6 +131,8 @@ def report(
         No run is significantly better: new leads old by 0.1845 nDCG@10 (95% interval ...
     """
     reading, columns = read_table_options("report", options, holds_all="a report")
+    if measures is None and is_column(judgments, runs):
+        measures = DEFAULT_MEASURES
     judged, given, wanted = split_question(
         "report", judgments, runs, measures, default=DEFAULT_MEASURES
     )
