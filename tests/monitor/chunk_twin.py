@@ -25,7 +25,6 @@ RETRACTION = LABEL_KINDS.index("retraction")
 
 
 def read(texts):
-    """The texts of a column."""
     offsets, whole = texts[0].tolist(), texts[1].tobytes()
     return [whole[start:end] for start, end in pairwise(offsets)]
 
@@ -42,7 +41,6 @@ def find_shown(chunk):
 
 
 def grade(chunk, definition, now):
-    """The grades of the documents of a chunk."""
     items, labels = chunk.items, chunk.labels
     window = definition.window * SECOND
     is_mature = np.full(len(chunk.times), now is None) | (chunk.times + window <= (now or 0))
@@ -91,13 +89,11 @@ def combine(labels, told, attribution):
 
 
 def count_in(marks, offsets):
-    """How many rows of each ranking are marked."""
     before = offsets_of(marks.astype(np.int64))
     return before[offsets[1:]] - before[offsets[:-1]]
 
 
 def evaluate(chunk, graded, definition):
-    """The columns of values by name, and the other columns, by the public evaluation."""
     items, relevance = chunk.items, graded.relevance
     sizes = np.diff(items.offsets)
     rankings = np.repeat(np.arange(len(sizes)), sizes)
@@ -150,14 +146,12 @@ def evaluate(chunk, graded, definition):
 
 
 def parts(measure, definition):
-    """What is measured beside nDCG."""
     if measure.row.name != "nDCG" or definition.policy.negative == "minmax":
         return ()
     return tuple(make(**measure.settings) for make in (TruncationLoss, OrderingLoss, IDCG))
 
 
 def costs(chunk, graded, definition):
-    """The rankings, rows, grades and regrets of documents with a gain, by those of lists."""
     items = chunk.items
     placed = place_items(items, graded.relevance, definition.depth)
     found = find_regrets(

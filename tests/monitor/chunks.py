@@ -25,7 +25,6 @@ def integers(values: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 
 def documents(lists: list[Items]) -> ItemColumns:
-    """The documents of rankings, one after another."""
     scores = [one for items in lists for one in items.scores or [None] * len(items)]
     grades = [one for items in lists for one in items.relevance or [None] * len(items)]
     return ItemColumns(
@@ -38,7 +37,6 @@ def documents(lists: list[Items]) -> ItemColumns:
 
 
 def make_chunk(rankings: list[Ranking], *labels: Label) -> tuple[Chunk, dict[int, Context]]:
-    """A chunk as a store gives it, and the contexts of its rankings."""
     places = {ranking.ranking_id: at for at, ranking in enumerate(rankings)}
     told = sorted(labels, key=lambda one: (places[one.ranking_id], one.time, one.event_id.encode()))
     names = [name for name, _ in groupby(sorted(one.labels for one in told))]

@@ -11,8 +11,6 @@ from rankscope.monitor.intake.ingestion import Ingestion
 
 
 class Collecting:
-    """A sink that prepares the events it takes."""
-
     def __init__(self, *, takes_prepared):
         self.takes_prepared = takes_prepared
         self.events = []

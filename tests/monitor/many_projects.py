@@ -42,7 +42,6 @@ def log_days(store, project, *, days, values, models=1):
 
 
 def evaluate(store, project, configuration=SEARCH):
-    """Configure a project, and bring its windows and rules up to date."""
     monitor = Monitor(store, project, clock=lambda: NOW)
     monitor.configure(configuration)
     monitor.set_rule(Rule(name="quality", measure="nDCG@5", slices=("device",)))

@@ -43,7 +43,6 @@ FAULTS = (TV, PHONE, LABELS, RENAMED, SILENT)
 
 
 def is_on(fault, time):
-    """Return whether a fault lasts at a time."""
     return fault.first <= (time - DAY_0) / DAY < fault.end
 
 

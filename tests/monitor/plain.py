@@ -57,14 +57,12 @@ def grade(
 
 
 def grades(ranking: Ranking, labels: list[Label], rule: Rule) -> list[float | None]:
-    """The grades of the documents of a ranking, in rank order."""
     return [grade(ranking, item.doc_id, item.relevance, labels, rule) for item in ranking.items]
 
 
 def measure(
     ranking: Ranking, known: list[float | None], definition: Definition
 ) -> dict[str, float]:
-    """The values of a ranking by column, those that are NaN among them."""
     at = dict(zip(ranking.items.ranks, known, strict=True))
     # Ranks beyond all cutoffs are one as good as another.
     ranks = [*range(1, definition.depth + 1), *(rank for rank in at if rank > definition.depth)]
@@ -90,7 +88,6 @@ def measure(
 
 
 def slices(one: Ranking, kept: dict[str, tuple[str, ...]]) -> list[Where]:
-    """The slices of a ranking, where some values of attributes have slices of their own."""
     own = dict(one.attributes)
     pairs = [
         (name, own[name] if own.get(name) in values else OTHER[name in own])

@@ -1,5 +1,3 @@
-"""Backups are whole or no backups, restored elsewhere with equal values, and pruned with care."""
-
 from __future__ import annotations
 
 import json
@@ -15,14 +13,6 @@ import pytest
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor import backups
 from rankscope.monitor.backup_places import BackupFolder, compute_checksum
-from rankscope.monitor.backups import (
-    BackupPlan,
-    BackupSchedule,
-    find_backup,
-    make_backup,
-    prune_backups,
-    restore_backup,
-)
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.limits import DAY
@@ -43,7 +33,6 @@ CLICKS = Configuration(definition=define(positive="click", window="1h"), baselin
 
 @pytest.fixture
 def store(tmp_path):
-    """A store with a project that is evaluated."""
     with SQLiteStore(tmp_path / "events.db", group_seconds=0) as opened:
         monitor = Monitor(opened, "music", clock=lambda: NOW)
         monitor.configure(CLICKS)
@@ -60,17 +49,17 @@ def place(tmp_path):
 
 
 def make(store, place, now=NOW):
-    return make_backup(store, str(place), now=now)
+    return backups.make_backup(store, str(place), now=now)
 
 
 def restore(place):
-    return restore_backup(str(place), place.with_name("restored.db"))
+    return backups.restore_backup(str(place), place.with_name("restored.db"))
 
 
 def test_what_is_restored_has_the_same_events_and_values(store, place):
     made = make(store, place)
     store.append("music", [make_ranking(99)])
-    assert restore(place) == made == find_backup(made.location)
+    assert restore(place) == made == backups.find_backup(made.location)
     assert made.mark.seq == 45
     assert made.time == NOW
     assert made.size == sum(path.stat().st_size for path in place.rglob("*.db"))
@@ -107,7 +96,7 @@ def test_a_backup_has_no_secret(store, place):
 
 def test_the_newest_backups_are_kept(store, place):
     made = [make(store, place, NOW + day * DAY) for day in range(3)]
-    assert prune_backups(str(place), 2, now=NOW + 2 * DAY) == 1
+    assert backups.prune_backups(str(place), 2, now=NOW + 2 * DAY) == 1
     assert {path.name for path in place.iterdir()} == {
         "_store",
         *(backup.name for backup in made[1:]),
@@ -120,9 +109,9 @@ def test_what_a_killed_backup_left_is_removed_a_day_later(store, place):
     begun.mkdir()
     (begun / "begun").touch()
     start = backups._read_name(begun.name)
-    prune_backups(str(place), 1, now=start + DAY)
+    backups.prune_backups(str(place), 1, now=start + DAY)
     assert (begun / "begun").exists()  # it may be being made
-    prune_backups(str(place), 1, now=start + DAY + 1)
+    backups.prune_backups(str(place), 1, now=start + DAY + 1)
     assert not begun.exists()
     restore(place)
 
@@ -139,7 +128,7 @@ def test_a_place_belongs_to_one_store(store, place, tmp_path):
             make(other, full)
         # Nor is a service started with it.
         with refuses(UsageError, "backup_place", match="is not empty"):
-            BackupSchedule(other, BackupPlan(str(full), DAY, 1), now=lambda: NOW)
+            backups.BackupSchedule(other, backups.BackupPlan(str(full), DAY, 1), now=lambda: NOW)
 
 
 def damage(path):
@@ -154,7 +143,7 @@ def test_a_damaged_backup_is_refused_and_leaves_nothing(store, place, tmp_path, 
     made = make(store, place)
     how(next(place.rglob(what)))
     error = refused(
-        lambda: restore_backup(made.location, tmp_path / "restored.db"),
+        lambda: backups.restore_backup(made.location, tmp_path / "restored.db"),
         "backup_unreachable" if (what, how) == ("backup.json", Path.unlink) else "backup_damaged",
     )
     assert error.file.startswith(str(place))
@@ -264,12 +253,12 @@ def test_a_store_is_restored_to_a_new_place_only(store, place, tmp_path):
         there = tmp_path / f"there{ending}"
         there.touch()
         with refuses(FileError, "io", match=r"exists already"):
-            restore_backup(str(place), tmp_path / "there")
+            backups.restore_backup(str(place), tmp_path / "there")
         there.unlink()
     with refuses(FileError, "io", match="the folder does not exist"):
-        restore_backup(str(place), tmp_path / "none" / "restored.db")
+        backups.restore_backup(str(place), tmp_path / "none" / "restored.db")
     with refuses(UsageError, "no_backup"):
-        restore_backup(str(tmp_path / "empty"), tmp_path / "restored.db")
+        backups.restore_backup(str(tmp_path / "empty"), tmp_path / "restored.db")
 
 
 KILLED = """
@@ -300,9 +289,9 @@ def test_a_backup_that_is_killed_is_none_and_the_one_before_stays(store, place, 
     done = run_python(script, url, place, steps, NOW)
     assert done.returncode == -signal.SIGKILL, done.stderr
     # Its owner, a note, the database, the list: only the last one makes it a backup.
-    assert (find_backup(str(place)) is None) == (steps < 4)
+    assert (backups.find_backup(str(place)) is None) == (steps < 4)
     made = make(store, place, NOW + DAY)
-    prune_backups(str(place), 1, now=NOW + 2 * DAY)
+    backups.prune_backups(str(place), 1, now=NOW + 2 * DAY)
     assert [path.name for path in place.iterdir() if path.name[0] == "2"] == [made.name]
     restore(place)
 
@@ -318,7 +307,7 @@ def test_a_full_disk_makes_no_backup(store, place, monkeypatch):
         patched.setattr(shutil, "copyfile", fill)
         with refuses(FileError, "store_full", match="No space left"):
             make(store, place)
-    assert find_backup(str(place)) is None
+    assert backups.find_backup(str(place)) is None
     make(store, place, NOW + 1)
 
 
@@ -328,7 +317,9 @@ def test_backups_are_made_when_they_are_due_whenever_the_service_is_started(
     clock = [NOW]
 
     def schedule():
-        return BackupSchedule(store, BackupPlan(str(place), DAY, 2), now=lambda: clock[0])
+        return backups.BackupSchedule(
+            store, backups.BackupPlan(str(place), DAY, 2), now=lambda: clock[0]
+        )
 
     def list_backups():
         return sorted(path.name for path in place.iterdir() if path.name[0] == "2")
@@ -352,9 +343,9 @@ def test_backups_are_made_when_they_are_due_whenever_the_service_is_started(
     clock[0] += backups.RETRY
     running.step()
     assert len(list_backups()) == 2
-    assert find_backup(str(place)).time == clock[0]
+    assert backups.find_backup(str(place)).time == clock[0]
 
 
 def test_a_store_of_another_process_can_be_backed_up(store, place):
     with open_reader(f"sqlite:///{store.path}") as reader:
-        assert make_backup(reader, str(place), now=NOW).mark.seq == store.last_seq
+        assert backups.make_backup(reader, str(place), now=NOW).mark.seq == store.last_seq

@@ -1,5 +1,3 @@
-"""Baselines, means of windows, and users who are left out."""
-
 from __future__ import annotations
 
 import math
@@ -218,7 +216,6 @@ GRADES = {"a": 3, "b": 0, "c": 1, "d": 0}
 
 
 def make_definition(*left_out):
-    """What is measured, without some users."""
     return define(measures=["nDCG@3", "RR@3"], positive="click", window="1h", left_out=left_out)
 
 
@@ -246,7 +243,6 @@ def make_searches(day, *, has_bots):
 
 
 def make_monitor(path, definition, *, has_bots):
-    """A monitor with ten days of searches."""
     monitor = Monitor.open(str(path), now=lambda: NIGHT + timedelta(days=11))
     since, until = NIGHT, NIGHT + timedelta(days=5)
     chosen = BaselineChoice(kind="period", since=since, until=until)
@@ -259,7 +255,6 @@ def make_monitor(path, definition, *, has_bots):
 
 
 def tell(monitor):
-    """All values of a monitor."""
     (rule,) = (one for one in monitor.check() if one.rule.name == "quality")
     traced = monitor.trace(
         Span(since=NIGHT, until=NIGHT + timedelta(days=5)),

@@ -1,5 +1,3 @@
-"""The core evaluates chunks of rankings to the bit as the definition in NumPy does."""
-
 from __future__ import annotations
 
 import math
@@ -65,7 +63,6 @@ GRADES = st.sampled_from([None, 0.0, 0.5, 1.0, 3.0, -1.0, 200.0])
 
 @st.composite
 def make_ranking(draw, number):
-    """A ranking, which may lack ranks, scores, grades, documents, a user and a query."""
     docs = draw(st.lists(DOCS, unique=True, max_size=5))
     ranks = sorted(
         draw(st.lists(st.integers(1, 9), unique=True, min_size=len(docs), max_size=len(docs)))
@@ -87,7 +84,6 @@ def make_ranking(draw, number):
 
 @st.composite
 def make_label(draw, number, rankings):
-    """A label, a correction or a retraction, which may be late, early, or of another document."""
     ranking = draw(st.sampled_from(rankings))
     kind = draw(st.sampled_from(["label", "label", "correction", "retraction"]))
     names = draw(st.lists(st.sampled_from([*WEIGHTS, "view"]), max_size=3))
@@ -99,7 +95,6 @@ def make_label(draw, number, rankings):
 
 @st.composite
 def chunks(draw):
-    """Rankings by time, with their labels."""
     rankings = [draw(make_ranking(number)) for number in range(draw(st.integers(1, 5)))]
     count = draw(st.integers(0, 12))
     return make_chunk(rankings, *(draw(make_label(number, rankings)) for number in range(count)))
@@ -118,12 +113,10 @@ def show(name, time=0, docs=("a", "b")):
 
 
 def grade_as_the_twin(chunk):
-    """Assert that the grades of a chunk are those of the twin."""
     same(grade_chunk(chunk, DEFINITIONS[0]), chunk_twin.grade(chunk, DEFINITIONS[0], None))
 
 
 def same_values(found, chunk, graded, definition):
-    """Assert that values are those of the twin, to the bit."""
     columns, others = chunk_twin.evaluate(chunk, graded, definition)
     assert [*found.columns()] == [*columns]
     for name, column in found.columns().items():
@@ -184,7 +177,7 @@ def test_costs_of_documents_are_their_regrets_as_shares_of_the_ideal(made, place
         assert one.tobytes() == (other + 0).tobytes()
 
 
-def test_texts_are_numbered_as_they_are_first_seen():
+def test_texts_are_numbered_as_they_are_first_seen_and_a_set_has_those_that_were_added():
     codes = _core.TextCodes()
     users, queries = texts(["u", "", ""]), texts(["q", "q", ""])
     columns = [(b"user ", users), (b"query ", queries)]
@@ -198,9 +191,6 @@ def test_texts_are_numbered_as_they_are_first_seen():
     assert bytes(memoryview(text)) == b"query quser u"
     with pytest.raises(ValueError, match="fit"):
         codes.number(columns, integers([3]))
-
-
-def test_a_set_of_ids_has_those_that_were_added():
     ids = _core.IdSet()
     column = texts(["a", "b", "", "ab"])
     assert bytes(memoryview(ids.find(column, integers([0, 2])))) == b"\0\0"

@@ -1,5 +1,3 @@
-"""Two versions of a model over the time in which both serve, and how far their lists differ."""
-
 from __future__ import annotations
 
 import math
@@ -105,18 +103,18 @@ def test_days_whose_labels_may_still_come_are_provisional(worse):
 
 
 @pytest.mark.parametrize(
-    "asked", [{"model": "x"}, {"new": "5"}, {"old": "5"}, {"slice": (("app", "x"),)}]
+    ("asked", "error"),
+    [
+        *(({name: "x"}, UsageError) for name in ("model", "new", "old")),
+        ({"slice": (("app", "x"),)}, UsageError),
+        # They did not serve at once.
+        ({"until": to_datetime(START + RELEASE * DAY)}, EmptyError),
+        ({"new": "3"}, EmptyError),
+    ],
 )
-def test_what_is_not_there_is_refused(asked, worse):
-    with pytest.raises(UsageError):
+def test_what_is_not_there_is_refused(asked, error, worse):
+    with pytest.raises(error):
         worse.compare(**asked)
-
-
-def test_versions_that_did_not_serve_at_once_are_refused(worse):
-    with pytest.raises(EmptyError):
-        worse.compare(until=to_datetime(START + RELEASE * DAY))
-    with pytest.raises(EmptyError):
-        worse.compare(new="3")
 
 
 def test_too_many_rankings_are_refused(worse):
@@ -144,12 +142,14 @@ def test_a_fall_of_both_versions_is_not_blamed_on_the_release(shared):
     assert add_comparison(None, found)["comparison"]["conclusion"] == "alike"
 
 
-def test_a_fall_of_one_version_is_its_own(worse):
+def test_a_fall_of_one_version_is_its_own_beside_another(worse):
     found = judge(worse)
     assert found.conclusion == "alone"
     cause = add_comparison(BLAMED, found)
     assert cause["sentence"] == "Only version 4 fell, and not version 3 beside it; version=4 fell."
     assert cause["new_version"] == "version=4"
+    alone = START + RELEASE * DAY
+    assert judge(worse, version="3", began=START, now=alone) is None
 
 
 def test_a_fall_that_is_smaller_than_the_interval_is_left_open(shared):
@@ -161,11 +161,6 @@ def test_a_fall_that_is_smaller_than_the_interval_is_left_open(shared):
     cause = add_comparison({"sentence": "Everything fell.", "slice": {}}, found)
     left_open = "it isn't known yet whether version 3 beside it fell alike"
     assert cause["sentence"] == f"Everything fell; {left_open}."
-
-
-def test_a_version_that_serves_alone_is_compared_with_none(worse):
-    alone = START + RELEASE * DAY
-    assert judge(worse, version="3", began=START, now=alone) is None
 
 
 @pytest.mark.slow
@@ -181,7 +176,6 @@ def test_the_incident_says_that_both_versions_fell_alike(shared):
 
 
 def list_by_query(version, since):
-    """Return the lists of a version by query key, in the order of time."""
     shown = {}
     for each in make_served(fall=0.3):
         if isinstance(each, Ranking) and each.version == version and each.time >= since:
@@ -248,12 +242,15 @@ def test_lists_without_a_query_in_common_are_not_compared(tmp_path):
     assert compare(tmp_path, *shown) == (None, None)
 
 
-def test_an_empty_list_overlaps_with_nothing_and_has_no_order(tmp_path):
+def test_an_empty_list_overlaps_with_nothing_and_a_span_may_have_no_lists(tmp_path, worse):
     found, alone = compare(tmp_path, ("1", "a", "abcd"), ("2", "a", ""))
     assert (found.queries, found.overlap, found.missing) == (1, 0.0, 1.0)
     assert math.isnan(found.reordered)
     assert make_plain(found)["reordered"] is None
     assert alone is None
+    contexts = worse.store.contexts(worse.project)
+    span = {"since": START - 9 * DAY, "until": START}
+    assert compare_lists(worse.store, worse.project, contexts, ("3", "4"), **span) == (None, None)
 
 
 def test_the_last_list_of_each_version_counts(tmp_path):
@@ -261,9 +258,3 @@ def test_the_last_list_of_each_version_counts(tmp_path):
     found, alone = compare(tmp_path, *shown)
     assert (found.overlap, found.reordered) == (pytest.approx(1), 0.0)
     assert alone.reordered == 1.0
-
-
-def test_a_span_without_rankings_has_no_lists(worse):
-    contexts = worse.store.contexts(worse.project)
-    span = {"since": START - 9 * DAY, "until": START}
-    assert compare_lists(worse.store, worse.project, contexts, ("3", "4"), **span) == (None, None)

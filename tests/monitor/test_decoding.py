@@ -1,5 +1,3 @@
-"""The core decodes bodies of events as the reader in Python does, which is its reference."""
-
 from __future__ import annotations
 
 import json
@@ -208,7 +206,6 @@ def bodies(draw, objects):
 
 
 def read(body, kind, limits, *, is_lines):
-    """What the reference reads, or why it reads nothing."""
     try:
         objects = parse_events(body, MOST, is_lines=is_lines)
     except RefusedRequestError as error:

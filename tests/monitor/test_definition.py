@@ -1,5 +1,3 @@
-"""What is measured: definitions, calendars, and bins of numbers."""
-
 from __future__ import annotations
 
 import hashlib
@@ -110,32 +108,24 @@ def test_what_cannot_be_summed_over_events_to_come_is_refused(said):
         define(**CLICKS | said)
 
 
-def test_a_table_of_discounts_reaches_the_cutoff():
+def test_cutoffs_and_grades_have_limits_and_a_table_of_discounts_reaches_the_cutoff():
     short = nDCG(discount=[1, 0.5]) @ 3
     with pytest.raises(MeasureError):
         define(**CLICKS, measures=short)
     assert define(**CLICKS, measures=nDCG(discount=[1, 0.5, 0.25]) @ 3).depth == 3
-
-
-def test_cutoffs_up_to_1_000_and_grades_up_to_that_of_the_measure_may_be_defined():
     assert define(**CLICKS, measures=nDCG @ 1000).depth == 1000
     assert define(**CLICKS, measures=ERR @ 10, max_grade=4).depth == 10
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"rule": 1}'])
-def test_what_is_no_definition_is_refused(text):
-    with refuses(UsageError, "bad_definition"):
+@pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"rule": 1}', {"rule": 2}])
+def test_what_is_no_definition_and_one_of_another_rule_are_refused(text):
+    later = isinstance(text, dict)
+    text = json.dumps(define(**CLICKS).to_dict() | text) if later else text
+    with refuses(UsageError, "other_definition" if later else "bad_definition"):
         Definition.from_json(text)
 
 
-def test_a_definition_of_another_rule_is_refused():
-    later = define(**CLICKS).to_dict() | {"rule": 2}
-    with refuses(UsageError, "other_definition"):
-        Definition.from_json(json.dumps(later))
-
-
 def at(text):
-    """A moment, in microseconds."""
     moment = datetime.fromisoformat(text).replace(tzinfo=UTC)
     return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 
@@ -313,11 +303,23 @@ def test_edges_are_ascending_numbers_of_an_attribute(bins, message):
     assert caught.value.hint
 
 
-def test_nineteen_edges_are_kept_as_they_were_given():
+def test_edges_of_bins_are_kept_as_they_were_given_and_read_from_a_file(tmp_path):
     made = configure(bins={"price": list(range(19))})
     assert made.bins == {"price": tuple(map(float, range(19)))}
     assert Configuration.from_json(made.to_json()) == made
     assert made.digest != configure().digest
+    file = tmp_path / "rankscope.toml"
+    said = '[projects.default]\nattributes = ["device", "price"]\nbaseline = "none"\n'
+    of_file = (
+        '[projects.default.definition]\nmeasures = ["nDCG@3"]\nwindow = "1h"\n'
+        "attribution.positive.click = 1\n"
+    )
+    file.write_text(f"{said}bins = {{ price = [10, 25] }}\n{of_file}")
+    (project,) = read_setup(str(file)).projects
+    assert project.configuration == configure(bins={"price": (10, 25)})
+    file.write_text(f"{said}bins = {{ price = [25, 10] }}\n{of_file}")
+    with pytest.raises(FormatError, match=r"bins\.price: expected .* ascending"):
+        read_setup(str(file))
 
 
 def test_a_number_is_stored_as_its_bin_and_known_again_by_what_was_sent(monitor):
@@ -356,21 +358,6 @@ def test_numbers_that_were_logged_before_are_in_bins_once_these_are_known(monito
     monitor.evaluate()
     of_bin = monitor.signals(every="day", slice=(("price", "20 to below 40"),))
     assert sum(of_bin["length"].rankings) == 20
-
-
-def test_a_file_has_the_bins(tmp_path):
-    file = tmp_path / "rankscope.toml"
-    said = '[projects.default]\nattributes = ["device", "price"]\nbaseline = "none"\n'
-    of_file = (
-        '[projects.default.definition]\nmeasures = ["nDCG@3"]\nwindow = "1h"\n'
-        "attribution.positive.click = 1\n"
-    )
-    file.write_text(f"{said}bins = {{ price = [10, 25] }}\n{of_file}")
-    (project,) = read_setup(str(file)).projects
-    assert project.configuration == configure(bins={"price": (10, 25)})
-    file.write_text(f"{said}bins = {{ price = [25, 10] }}\n{of_file}")
-    with pytest.raises(FormatError, match=r"bins\.price: expected .* ascending"):
-        read_setup(str(file))
 
 
 def test_a_frame_with_nan_is_told_that_it_is_no_number(monitor):

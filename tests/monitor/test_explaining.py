@@ -1,5 +1,3 @@
-"""Why a ranking is worth what it is, and what documents cost."""
-
 from __future__ import annotations
 
 import json
@@ -52,7 +50,6 @@ POLICIES = st.sampled_from(
 
 @st.composite
 def logged(draw):
-    """A ranking with gaps or without, with grades or without."""
     docs = draw(st.lists(st.sampled_from("abcdef"), unique=True, max_size=6))
     count = len(docs)
     ranks = st.lists(st.integers(1, 12), min_size=count, max_size=count, unique=True).map(sorted)
@@ -234,7 +231,6 @@ MEASURED = {"positive": "click", "window": 3600, "max_grade": 9}
 
 @st.composite
 def windows(draw):
-    """Rankings with grades, with gaps or without."""
     made = []
     for number in range(draw(st.integers(1, 8))):
         docs = draw(st.lists(st.sampled_from("abcdef"), unique=True, min_size=1, max_size=6))
@@ -264,7 +260,6 @@ def collect(rankings, costs, rule):
 
 
 def trace_costs(one, other, **rule):
-    """The trace of two windows with what their documents cost."""
     definition = define(**MEASURED | rule)
     catalogue = read_catalogue(GENRES)
     costs = CostCollector(definition, catalogue, None)

@@ -1,5 +1,3 @@
-"""What windows are made of: grades, clusters, slices, queries, and regrets of documents."""
-
 from __future__ import annotations
 
 import math
@@ -38,7 +36,6 @@ def told(kind, doc_id, time, *labels, value=None):
 
 
 def grade(*labels, now=2 * HOUR, **rule):
-    """What is known of the documents of one ranking."""
     return grade_chunk(make_chunk([SHOWN], *labels)[0], define(**RULE | rule), now)
 
 
@@ -86,7 +83,6 @@ NAMES = st.lists(st.tuples(st.sampled_from(["", "a", "é"]), st.sampled_from([""
 
 
 def make(names):
-    """Rankings of users and queries, and the cluster of each, said plainly."""
     shown = [
         Ranking(f"r{at}", f"r{at}", at, Items(("d",), (1,)), query, user)
         for at, (user, query) in enumerate(names)
@@ -143,7 +139,6 @@ NOTHING = Slicing((("device", ()), ("country", ())), (("device", "country"),))
 
 
 def extend(slicing, *devices, most):
-    """The slices after rankings on some devices came, one after the other."""
     contexts = {
         number: Context("m", "4", "production", () if one is None else (("device", one),))
         for number, one in enumerate(devices)
@@ -151,21 +146,15 @@ def extend(slicing, *devices, most):
     return extend_slicing(slicing, contexts, most)
 
 
-def test_the_values_that_came_first_have_slices_and_the_others_are_counted():
+def test_the_values_that_came_first_keep_their_slices_and_the_others_are_counted():
     slicing = extend(NOTHING, "tv", None, "phone", "car", "watch", most=2)
     assert slicing.values == (("device", ("phone", "tv")), ("country", ()))
     assert slicing.folded == (("device", 2), ("country", 0))
-
-
-def test_a_value_keeps_its_slice():
     before = extend(NOTHING, "watch", "car", most=2)
     after = extend(before, "tv", "watch", "car", most=2)
     assert after.values == before.values
     assert after.folded[0] == ("device", 1)
     assert extend(before, "tv", "watch", "car", most=1).values == before.values
-
-
-def test_all_values_have_slices_where_they_are_few():
     slicing = extend(NOTHING, "tv", "phone", "car", most=3)
     assert slicing.values[0] == ("device", ("car", "phone", "tv"))
     assert slicing.folded[0] == ("device", 0)
@@ -189,7 +178,6 @@ LABELS = [Label(f"l{id_}", id_, doc_id, 1, ("click",)) for id_, doc_id in (("1",
 
 
 def collect(*labels, version="", measure="nDCG@2", **rule):
-    """The queries of a version, or of all."""
     chunk, contexts = make_chunk(ASKED, *labels)
     wanted = {
         number: one for number, one in contexts.items() if not version or one.version == version
@@ -218,19 +206,13 @@ def test_rankings_are_as_the_policy_averages_them():
     assert counting.retrieval is None
 
 
-def test_each_ranking_has_its_texts():
+def test_each_ranking_of_a_version_has_its_texts_and_nothing_is_no_window():
     found = collect(*LABELS, policy="empty=zero")
     assert texts(found.key) == ["jazz", "jazz", None]
     assert texts(found.cluster) == ["user ann", "query jazz", None]
     assert texts(found.attributes["device"]) == ["tv", None, "tv"]
     assert texts(found.attributes["version"]) == ["3", "4", "4"]
-
-
-def test_other_versions_are_left_out():
     assert texts(collect(*LABELS, version="4").attributes["version"]) == ["4"]
-
-
-def test_nothing_is_no_window():
     with refuses(EmptyError, "empty_input"):
         collect()
 

@@ -1,5 +1,3 @@
-"""Files and frames become the same events, whatever their format; mistakes have their places."""
-
 from __future__ import annotations
 
 import bz2
@@ -62,8 +60,6 @@ ROWS = [
 
 
 class Listing:
-    """A sink that lists what it takes."""
-
     takes_prepared = False
 
     def __init__(self):
@@ -83,7 +79,6 @@ def ingestion(kind="rankings", *attributes, is_strict=True):
 
 
 def take(path, content, kind="rankings", *attributes, is_strict=True):
-    """Write a file, and ingest it."""
     path.write_bytes(content)
     made, sink = ingestion(kind, *attributes, is_strict=is_strict)
     made.take_file(EventFile(str(path)))
@@ -378,14 +373,11 @@ def test_a_store_takes_each_event_once_and_counts_what_it_did_not(tmp_path):
     assert (counted["conflict"], counted["missing_field"]) == (2, 2)
 
 
-def test_what_is_shown_of_refusals_is_bounded():
+def test_batches_and_what_is_shown_of_refusals_are_bounded(tmp_path):
     made, _ = ingestion()
     made.take_objects([{}] * 3000)
     assert made.ingested.rejected == 3000
     assert [refused.place for refused in made.ingested.refused] == list(range(1, 21))
-
-
-def test_batches_are_bounded(tmp_path):
     made, sink = take(tmp_path / "a.jsonl", lines_of(SHOWN) * 1000)
     assert made.ingested.accepted == 3000
     assert sink.most <= event_files.AT_ONCE

@@ -1,5 +1,3 @@
-"""Labels and attributes that match nothing are named from the first hour on."""
-
 from __future__ import annotations
 
 from contextlib import closing
@@ -26,8 +24,6 @@ ATTRIBUTE = "attribute 'device' is missing in all"
 
 
 class Logged:
-    """A project whose application logs what it likes."""
-
     def __init__(self, path):
         self.hour = 0
         self.path = path
@@ -55,12 +51,10 @@ class Logged:
 
     @property
     def incidents(self):
-        """The streams of the active incidents about names."""
         return {(one.kind, one.slice) for one in self.monitor.incidents() if one.kind == "names"}
 
 
 def make_hour(hour, label, attribute, doc):
-    """The rankings and labels of an hour."""
     time = format_time(to_datetime(START + hour * HOUR))
     names = [f"{hour} {number}" for number in range(4)]
     rankings = [
@@ -78,14 +72,12 @@ def make_hour(hour, label, attribute, doc):
 
 @pytest.fixture
 def logged(tmp_path):
-    """A project without events."""
     made = Logged(tmp_path / "events.db")
     with closing(made.monitor):
         yield made
 
 
 def check_doctor(logged):
-    """What the doctor says about names."""
     (found,) = (one for one in examine(logged.monitor, logged.path) if one.name == "names")
     return found.is_good, found.told
 
@@ -170,8 +162,6 @@ def test_names_are_cut_to_80_characters_and_20_are_reported(logged):
 
 
 class Telling:
-    """A service that names a mismatch each time."""
-
     def post(self, path, body):
         assert path == "/v1/labels"
         told = {"message": f"{LABEL} ({len(body)} of 99 labels)"}

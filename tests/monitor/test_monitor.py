@@ -1,5 +1,3 @@
-"""The façade: what one object does for a project, its keys, and the times that it takes."""
-
 from __future__ import annotations
 
 import json
@@ -29,8 +27,13 @@ def open_monitor(path, *, writes=True):
     return Monitor.open(str(path), now=lambda: to_datetime(NOW), threads=1, writes=writes)
 
 
+@pytest.fixture
+def monitor(tmp_path):
+    with open_monitor(tmp_path / "x.db") as opened:
+        yield opened
+
+
 def show(number, **more):
-    """A ranking of two documents, as it is sent."""
     return {
         "ranking_id": f"r{number}",
         "time": (NOW - DAY) // 1000,
@@ -49,15 +52,12 @@ def click(number, doc):
     }
 
 
-def test_a_project_must_say_what_labels_are_worth(tmp_path):
+def test_a_project_must_say_what_labels_are_worth_and_send_lists_of_events(tmp_path):
     with open_monitor(tmp_path / "x.db") as monitor:
         assert not monitor.is_configured
         for ask in (monitor.evaluate, monitor.baseline, monitor.quality, lambda: monitor.measures):
             with refuses(UsageError, "not_configured", match="configured"):
                 ask()
-
-
-def test_what_is_no_list_of_events_is_refused(tmp_path):
     with open_monitor(tmp_path / "x.db") as monitor, pytest.raises(UsageError, match="int"):
         monitor.log_rankings(5)
 
@@ -97,24 +97,23 @@ def test_reading_needs_no_lock_and_changes_nothing(tmp_path):
         assert len(copy.series("nDCG@5")) == 1
 
 
-def test_windows_outlive_their_events(tmp_path):
-    with open_monitor(tmp_path / "x.db") as monitor:
-        monitor.configure(CLICKS)
-        monitor.log_rankings(map(show, range(3)))
-        monitor.log_labels([click(1, "b")])
-        with pytest.raises(UsageError, match="evaluate"):
-            monitor.delete_before(to_datetime(NOW - DAY))
-        monitor.evaluate()
-        before = monitor.series("nDCG@5"), monitor.slices("nDCG@5").to_dict()
-        assert monitor.maturity().shares[0] == 1.0
-        for time in (NOW, NOW + DAY):
-            with refuses(UsageError, "open_windows"):
-                monitor.delete_before(to_datetime(time))
-        # The hour of the time itself stays.
-        assert monitor.delete_before(to_datetime(NOW - DAY + HOUR - 1)).rankings == 0
-        assert monitor.delete_before(to_datetime(NOW - DAY + HOUR)).rankings == 3
-        assert monitor.evaluate().hours == 0
-        assert (monitor.series("nDCG@5"), monitor.slices("nDCG@5").to_dict()) == before
+def test_windows_outlive_their_events(monitor):
+    monitor.configure(CLICKS)
+    monitor.log_rankings(map(show, range(3)))
+    monitor.log_labels([click(1, "b")])
+    with pytest.raises(UsageError, match="evaluate"):
+        monitor.delete_before(to_datetime(NOW - DAY))
+    monitor.evaluate()
+    before = monitor.series("nDCG@5"), monitor.slices("nDCG@5").to_dict()
+    assert monitor.maturity().shares[0] == 1.0
+    for time in (NOW, NOW + DAY):
+        with refuses(UsageError, "open_windows"):
+            monitor.delete_before(to_datetime(time))
+    # The hour of the time itself stays.
+    assert monitor.delete_before(to_datetime(NOW - DAY + HOUR - 1)).rankings == 0
+    assert monitor.delete_before(to_datetime(NOW - DAY + HOUR)).rankings == 3
+    assert monitor.evaluate().hours == 0
+    assert (monitor.series("nDCG@5"), monitor.slices("nDCG@5").to_dict()) == before
 
 
 @pytest.mark.parametrize(
@@ -162,18 +161,16 @@ def test_what_is_no_configuration_is_not_read(text):
     ],
     ids=["explain", "silence", "remove_rule", "configure"],
 )
-def test_half_a_character_is_refused_by_name(ask, tmp_path):
-    with open_monitor(tmp_path / "x.db") as monitor:
-        monitor.configure(CLICKS)
-        with refuses(FormatError, "surrogate", match=r"expected text, found 'a\\ud800'"):
-            ask(monitor)
-        monitor.configure(CLICKS)  # the writer works on
+def test_half_a_character_is_refused_by_name(ask, monitor):
+    monitor.configure(CLICKS)
+    with refuses(FormatError, "surrogate", match=r"expected text, found 'a\\ud800'"):
+        ask(monitor)
+    monitor.configure(CLICKS)  # the writer works on
 
 
-def test_half_a_character_in_the_name_of_a_column_is_no_field_of_ours(tmp_path):
+def test_half_a_character_in_the_name_of_a_column_is_no_field_of_ours(monitor):
     table = {"qid": ["q"], "docno": ["a"], "rank": [1], "ts": [(NOW - DAY) // 1000]}
-    with open_monitor(tmp_path / "x.db") as monitor:
-        done = monitor.log_rankings({**table, "a\ud800": ["x"]})
+    done = monitor.log_rankings({**table, "a\ud800": ["x"]})
     assert (done.accepted, done.unknown) == (1, {"a\ud800": 1})
 
 
@@ -184,7 +181,7 @@ def test_a_project_is_called_by_a_line_of_text(tmp_path, project):
     assert not (tmp_path / "x.db").exists()
 
 
-def test_labels_of_mature_rankings_are_counted_by_age(tmp_path):
+def test_labels_of_mature_rankings_are_counted_by_age(monitor):
     mature, open_ = NOW - DAY, NOW - HOUR // 2
     shown = [show(1), show(2, time=open_ // 1000)]
     ages = {1: mature, 60: mature, 61: mature, 3_599: mature, 2: open_}
@@ -193,13 +190,12 @@ def test_labels_of_mature_rankings_are_counted_by_age(tmp_path):
         | {"time": (time + age * SECOND) // 1000, "event_id": f"l{age}"}
         for age, time in ages.items()
     ]
-    with open_monitor(tmp_path / "x.db") as monitor:
-        monitor.configure(CLICKS)
-        monitor.log_rankings(shown)
-        monitor.log_labels(labels)
-        monitor.evaluate()
-        curve = monitor.maturity()
-        assert monitor.maturity(since=to_datetime(NOW - HOUR)).shares == ()
+    monitor.configure(CLICKS)
+    monitor.log_rankings(shown)
+    monitor.log_labels(labels)
+    monitor.evaluate()
+    curve = monitor.maturity()
+    assert monitor.maturity(since=to_datetime(NOW - HOUR)).shares == ()
     counts = dict(zip(curve.ages, curve.counts, strict=False))
     assert {age: count for age, count in counts.items() if count} == {
         timedelta(minutes=1): 2,

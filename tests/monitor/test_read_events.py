@@ -1,5 +1,3 @@
-"""What objects of JSON and rows of tables are as events, and why some are none."""
-
 from __future__ import annotations
 
 import math
@@ -23,13 +21,11 @@ LABEL = IDS | {"time": TIME, "labels": ["click"]}
 
 
 def read_ranking(given, **choices):
-    """The ranking that an object is, or why it is none."""
     answer = EventReader(**choices).read_rankings([given], now=NOW).answers[0]
     return answer[0] if isinstance(answer, tuple) else answer
 
 
 def read_label(given, **choices):
-    """The label that an object is, or why it is none."""
     answer = EventReader(**choices).read_labels([given], now=NOW).answers[0]
     return answer[0] if isinstance(answer, tuple) else answer
 
@@ -97,7 +93,7 @@ def test_names_of_other_logs_mean_the_same(dialect):
     assert read_ranking(DIALECTS[dialect]) == read_ranking(DIALECTS["ours"])
 
 
-def test_queries_of_user_behavior_insights_are_rankings():
+def test_queries_and_events_of_user_behavior_insights_are_rankings_and_labels():
     given = {
         "query_id": "r",
         "client_id": "u",
@@ -112,21 +108,15 @@ def test_queries_of_user_behavior_insights_are_rankings():
     assert (ranking.ranking_id, ranking.user_id, ranking.query_key) == ("r", "u", "jazz")
     assert list(ranking.items) == [Item("a", 1), Item("b", 2)]
     assert reading.unknown == {"session_id": 1}
-
-
-def test_events_of_user_behavior_insights_are_labels():
     inside = {"object": {"object_id": "a"}, "position": {"ordinal": 1}}
     given = {"query_id": "r", "action_name": "click", "timestamp": TIME}
     label = read_label(given | {"event_attributes": inside})
     assert label == Label(label.event_id, "r", "a", NOW, ("click",))
 
 
-def test_documents_may_be_ids_alone():
+def test_documents_may_be_ids_alone_and_their_labels_follow_the_ranking():
     ranking = read_ranking(SHOWN | {"items": ["a", 7]})
     assert list(ranking.items) == [Item("a", 1), Item("7", 2)]
-
-
-def test_labels_of_documents_follow_the_ranking():
     items = [{"doc_id": "a", "relevance_labels": ["click", "buy"]}, {"doc_id": "b"}]
     reader = EventReader()
     ranking, label = reader.read_rankings([SHOWN | {"items": items}], now=NOW).events
@@ -143,16 +133,13 @@ def test_an_event_without_an_id_is_known_by_what_it_says():
     assert read_label(same).event_id != read_label(same | {"labels": ["buy"]}).event_id
 
 
-def test_labels_may_say_labels_or_a_value():
+def test_labels_may_say_labels_or_a_value_and_a_retraction_nothing_else():
     graded = {name: value for name, value in LABEL.items() if name != "labels"} | {"gains": 2}
     assert read_label(LABEL) == Label("e", "r", "a", NOW, ("click",))
     assert read_label(LABEL | {"labels": "click"}) == read_label(LABEL)
     assert read_label(LABEL | {"labels": []}) == Label("e", "r", "a", NOW)
     assert read_label(graded) == Label("e", "r", "a", NOW, (), 2.0)
     assert read_label(graded | {"kind": "correction"}).kind == "correction"
-
-
-def test_a_retraction_says_nothing_else():
     taken_back = LABEL | {"kind": "retraction"}
     assert read_label(taken_back).code == "label_kind"
     del taken_back["labels"]
@@ -205,13 +192,10 @@ def test_times_are_of_rfc_3339_or_milliseconds(text, time):
     assert reading.notes == ({"leap_second": 1} if "60" in str(text)[-4:] else {})
 
 
-def test_a_clock_may_be_five_minutes_ahead():
+def test_a_clock_may_be_five_minutes_ahead_and_what_is_old_is_refused():
     shown = SHOWN | {"time": (NOW + 5 * MINUTE) // 1000}
     assert read_ranking(shown).time == NOW + 5 * MINUTE
     assert read_ranking(shown | {"time": NOW // 1000 + 5 * 60_000 + 1}).code == "future_time"
-
-
-def test_what_is_old_is_refused():
     limits = Limits(age=DAY)
     assert read_ranking(SHOWN | {"time": (NOW - DAY) // 1000}, limits=limits).time == NOW - DAY
     refused = read_ranking(SHOWN | {"time": NOW // 1000 - 86_400_001}, limits=limits)
@@ -349,16 +333,13 @@ def test_lists_of_one_ranking_are_of_one_length():
     assert read_ranking({"ranking_id": "r", "time": TIME}).code == "missing_field"
 
 
-def test_a_name_that_is_given_wins():
+def test_a_name_that_is_given_wins_also_that_of_the_list_of_documents():
     items = [{"prediction_id": "x", "item_id": "a"}]
     assert read_ranking(SHOWN | {"items": items}).code == "ambiguous_field"
     ranking = read_ranking(SHOWN | {"items": items}, names={"doc_id": "item_id"})
     assert ranking.items.doc_ids == ("a",)
     named = {"event_id": "e", "user_id": "u", "time": TIME, "items": ["a"]}
     assert read_ranking(named, names={"ranking_id": "user_id"}).ranking_id == "u"
-
-
-def test_the_list_of_documents_can_have_another_name():
     named = {key: value for key, value in SHOWN.items() if key != "items"} | {"docs": ITEMS}
     assert read_ranking(named, names={"items": "docs"}) == read_ranking(SHOWN)
     both = EventReader(names={"items": "docs"}).read_rankings([SHOWN | {"docs": ITEMS}], now=NOW)
@@ -395,7 +376,7 @@ ROWS = {
 }
 
 
-def test_rows_without_ranks_are_ranked_by_score_then_by_document():
+def test_rows_are_ranked_by_score_then_by_document_if_they_have_one_and_a_zone():
     rows = {
         "qid": [1, 1, 1],
         "docno": ["a", "c", "b"],
@@ -406,6 +387,12 @@ def test_rows_without_ranks_are_ranked_by_score_then_by_document():
         shuffled = {name: [values[at] for at in order] for name, values in rows.items()}
         (ranking,) = EventReader().read_ranking_rows(shuffled, now=NOW).events
         assert (ranking.ranking_id, ranking.items.doc_ids) == ("1", ("b", "c", "a"))
+    times = np.array(["2026-11-21T18:00:00"] * 3, dtype="datetime64[ns]")
+    reading = EventReader().read_ranking_rows(ROWS | {"timestamp": times}, now=NOW)
+    assert [rejection.code for rejection in reading.rejections] == ["time_zone"] * 2
+    rows = {"qid": [1], "docno": ["a"], "score": [float("nan")], "time": [MOMENT]}
+    (rejection,) = EventReader().read_ranking_rows(rows, now=NOW).rejections
+    assert rejection.code == "missing_score"
 
 
 @pytest.mark.parametrize(
@@ -426,20 +413,8 @@ def test_a_ranking_whose_rows_cannot_be_meant_is_refused(change, code):
     assert reading.rejections[0].code == code
 
 
-def test_times_without_a_zone_are_refused_in_arrays_too():
-    times = np.array(["2026-11-21T18:00:00"] * 3, dtype="datetime64[ns]")
-    reading = EventReader().read_ranking_rows(ROWS | {"timestamp": times}, now=NOW)
-    assert [rejection.code for rejection in reading.rejections] == ["time_zone"] * 2
-
-
 @pytest.mark.parametrize("missing", ["prediction_group_id", "prediction_id", "timestamp"])
 def test_a_table_without_a_column_is_refused(missing):
     rows = {name: values for name, values in ROWS.items() if name != missing}
     with refuses(FormatError, "columns"):
         EventReader().read_ranking_rows(rows, now=NOW)
-
-
-def test_a_score_that_is_missing_ranks_nothing():
-    rows = {"qid": [1], "docno": ["a"], "score": [float("nan")], "time": [MOMENT]}
-    (rejection,) = EventReader().read_ranking_rows(rows, now=NOW).rejections
-    assert rejection.code == "missing_score"

@@ -1,5 +1,3 @@
-"""Stored windows are those of the events, whenever they were brought up to date."""
-
 from __future__ import annotations
 
 import random
@@ -62,6 +60,12 @@ def open_monitor(folder, name, times):
     return monitor
 
 
+@pytest.fixture
+def monitor(tmp_path):
+    with open_monitor(tmp_path, "x", [NOW]) as opened:
+        yield opened
+
+
 def spell_out(monitor):
     digest = MUSIC.digest
     return (
@@ -122,42 +126,40 @@ def test_hours_that_wait_are_final_all_the_same(tmp_path, monkeypatch):
         assert spell_out(often) == spell_out(once)
 
 
-def test_what_waits_is_summed_though_nothing_more_comes(tmp_path, monkeypatch):
+def test_what_waits_is_summed_though_nothing_more_comes(monitor, monkeypatch):
     monkeypatch.setattr(refreshing, "FEW", 0)
     shown = Ranking("e", "r", 0, PAIR, model="m")
     click = Label("l", "r", "b", 1, ("click",))
-    with open_monitor(tmp_path, "x", [NOW]) as monitor:
 
-        def evaluate(now):
-            done = evaluate_project(monitor.store, "default", now=now, threads=1, is_thorough=False)
-            counted = [
-                unpack_cell(row).cell.tally("labelled")
-                for row in monitor.store.cells("default", MUSIC.digest)
-                if row.slice == "[]"
-            ]
-            return done.hours, done.later, sum(counted)
+    def evaluate(now):
+        done = evaluate_project(monitor.store, "default", now=now, threads=1, is_thorough=False)
+        counted = [
+            unpack_cell(row).cell.tally("labelled")
+            for row in monitor.store.cells("default", MUSIC.digest)
+            if row.slice == "[]"
+        ]
+        return done.hours, done.later, sum(counted)
 
-        monitor.store.append("default", [shown])
-        assert evaluate(80 * MINUTE) == (1, 0, 0)
-        monitor.store.append("default", [click])
-        # An eighth of its age is 11 minutes and a quarter.
-        assert evaluate(90 * MINUTE) == (0, 1, 0)
-        assert evaluate(91 * MINUTE) == (0, 1, 0)
-        assert evaluate(92 * MINUTE) == (1, 0, 1)
-        assert evaluate(93 * MINUTE) == (0, 0, 1)
+    monitor.store.append("default", [shown])
+    assert evaluate(80 * MINUTE) == (1, 0, 0)
+    monitor.store.append("default", [click])
+    # An eighth of its age is 11 minutes and a quarter.
+    assert evaluate(90 * MINUTE) == (0, 1, 0)
+    assert evaluate(91 * MINUTE) == (0, 1, 0)
+    assert evaluate(92 * MINUTE) == (1, 0, 1)
+    assert evaluate(93 * MINUTE) == (0, 0, 1)
 
 
-def test_stored_cells_are_the_windows_of_the_events(tmp_path):
-    with open_monitor(tmp_path, "x", [NOW]) as monitor:
-        monitor.store.append("default", make_events(7))
-        monitor.evaluate()
-        contexts = monitor.store.contexts("default")
-        progress = monitor.store.progress("default", MUSIC.digest)
-        chunks = monitor.store.read("default")
-        evaluated = [*evaluate_chunks(chunks, CLICKS, now=NOW, threads=1)]
-        cells = sum_cells(evaluated, contexts, Slicing.from_json(progress.slicing))
-        stored = [unpack_cell(row) for row in monitor.store.cells("default", MUSIC.digest)]
-        hours = monitor.store.hours("default", MUSIC.digest)
+def test_stored_cells_are_the_windows_of_the_events(monitor):
+    monitor.store.append("default", make_events(7))
+    monitor.evaluate()
+    contexts = monitor.store.contexts("default")
+    progress = monitor.store.progress("default", MUSIC.digest)
+    chunks = monitor.store.read("default")
+    evaluated = [*evaluate_chunks(chunks, CLICKS, now=NOW, threads=1)]
+    cells = sum_cells(evaluated, contexts, Slicing.from_json(progress.slicing))
+    stored = [unpack_cell(row) for row in monitor.store.cells("default", MUSIC.digest)]
+    hours = monitor.store.hours("default", MUSIC.digest)
     closed = {key: cell for key, cell in cells.items() if key.start + 4 * HOUR <= NOW}
     assert {one.key: one.cell for one in stored if one.key in closed} == closed
     for name in ("late", "unshown"):
@@ -185,7 +187,7 @@ def test_an_hour_is_final_once_its_last_attribution_window_is_closed(tmp_path):
 
 
 @pytest.mark.parametrize("measure", ["nDCG@3", "RR@3"])
-def test_intervals_are_cluster_robust(tmp_path, measure):
+def test_intervals_are_cluster_robust(monitor, measure):
     generator = random.Random(3)
     events = []
     for number in range(60):
@@ -194,53 +196,50 @@ def test_intervals_are_cluster_robust(tmp_path, measure):
             Ranking(f"e{number}", f"r{number}", number * MINUTE, ITEMS, user_id=user),
             Label(f"l{number}", f"r{number}", generator.choice("abc"), number * MINUTE, ("click",)),
         ]
-    with open_monitor(tmp_path, "x", [NOW]) as monitor:
-        monitor.store.append("default", events)
-        monitor.evaluate()
-        series = monitor.series(measure)
-        means = measure_rankings(monitor.store, CLICKS, "production", now=NOW, until=HOUR).means
+    monitor.store.append("default", events)
+    monitor.evaluate()
+    series = monitor.series(measure)
+    means = measure_rankings(monitor.store, CLICKS, "production", now=NOW, until=HOUR).means
     baseline = means[measure]
     assert series.values == (baseline.value,)
     assert np.allclose((*series.lower, *series.upper), (baseline.lower, baseline.upper), atol=1e-12)
 
 
-def test_a_set_is_measured_with_its_slices(tmp_path):
-    with open_monitor(tmp_path, "x", [NOW]) as monitor:
-        events = make_events(5)
-        monitor.store.append("default", events)
-        monitor.evaluate()
-        found = monitor.baseline()
-        expected = measure_rankings(monitor.store, CLICKS, "validation")
-        assert replace(found, slices={}) == expected
-        tv = found.slices[("device", "tv"),]
-        table = monitor.slices("nDCG@3").to_dict()
-        assert table["device=tv"]["baseline"] == tv[0]
-        # A label of the set changes it, and another does not.
-        validation = next(
-            one for one in events if isinstance(one, Ranking) and one.environment == "validation"
-        )
-        later = Label("new", validation.ranking_id, "a", validation.time + DAY, ("buy",))
-        monitor.store.append("default", [later])
-        monitor.evaluate()
-        assert monitor.baseline() == replace(
-            measure_rankings(monitor.store, CLICKS, "validation"),
-            slices=monitor.baseline().slices,
-        )
+def test_a_set_is_measured_with_its_slices(monitor):
+    events = make_events(5)
+    monitor.store.append("default", events)
+    monitor.evaluate()
+    found = monitor.baseline()
+    expected = measure_rankings(monitor.store, CLICKS, "validation")
+    assert replace(found, slices={}) == expected
+    tv = found.slices[("device", "tv"),]
+    table = monitor.slices("nDCG@3").to_dict()
+    assert table["device=tv"]["baseline"] == tv[0]
+    # A label of the set changes it, and another does not.
+    validation = next(
+        one for one in events if isinstance(one, Ranking) and one.environment == "validation"
+    )
+    later = Label("new", validation.ranking_id, "a", validation.time + DAY, ("buy",))
+    monitor.store.append("default", [later])
+    monitor.evaluate()
+    assert monitor.baseline() == replace(
+        measure_rankings(monitor.store, CLICKS, "validation"),
+        slices=monitor.baseline().slices,
+    )
 
 
-def test_another_definition_begins_anew(tmp_path):
-    with open_monitor(tmp_path, "x", [NOW]) as monitor:
-        monitor.store.append("default", make_events(2))
-        monitor.evaluate()
-        before = MUSIC.digest
-        changed = replace(MUSIC, definition=replace(CLICKS, window=1800))
-        monitor.configure(changed, actor="me")
-        assert len(monitor.series("nDCG@3")) == 0
-        assert monitor.evaluate().hours > 30
-        assert len(monitor.series("nDCG@3")) > 30
-        assert monitor.store.cells("default", before) == []
-        actions = [entry.action for entry in monitor.store.audit("default")]
-        assert actions == ["configuration.set", *["rule.create"] * 2, "configuration.set"]
+def test_another_definition_begins_anew(monitor):
+    monitor.store.append("default", make_events(2))
+    monitor.evaluate()
+    before = MUSIC.digest
+    changed = replace(MUSIC, definition=replace(CLICKS, window=1800))
+    monitor.configure(changed, actor="me")
+    assert len(monitor.series("nDCG@3")) == 0
+    assert monitor.evaluate().hours > 30
+    assert len(monitor.series("nDCG@3")) > 30
+    assert monitor.store.cells("default", before) == []
+    actions = [entry.action for entry in monitor.store.audit("default")]
+    assert actions == ["configuration.set", *["rule.create"] * 2, "configuration.set"]
 
 
 @pytest.mark.parametrize("hours", [1, 4])
@@ -312,11 +311,10 @@ def test_measures_keep_their_days_without_events_when_others_come_and_go(tmp_pat
         assert monitor.series("nDCG@3").times[0] >= to_datetime(12 * HOUR)
 
 
-def test_what_comes_while_rankings_are_read_is_known_when_it_is_met(tmp_path):
-    with open_monitor(tmp_path, "x", [NOW]) as monitor:
-        contexts = Contexts(monitor.store, "default")
-        monitor.store.append("default", [Ranking("e", "r", 0, Items((), ()), model="new")])
-        (chunk,) = monitor.store.read("default")
-        assert contexts[int(chunk.contexts[0])].model == "new"
-        with pytest.raises(KeyError):
-            contexts[-1]
+def test_what_comes_while_rankings_are_read_is_known_when_it_is_met(monitor):
+    contexts = Contexts(monitor.store, "default")
+    monitor.store.append("default", [Ranking("e", "r", 0, Items((), ()), model="new")])
+    (chunk,) = monitor.store.read("default")
+    assert contexts[int(chunk.contexts[0])].model == "new"
+    with pytest.raises(KeyError):
+        contexts[-1]

@@ -1,5 +1,3 @@
-"""What waits is sent until the service has it, and is stored there as it would be here."""
-
 from __future__ import annotations
 
 import gzip
@@ -66,7 +64,7 @@ def add(sender, *numbers, path="/v1/rankings", since=0.0):
         sender.add(Waiting(path, str(number).encode(), since))
 
 
-def test_a_batch_waits_for_others_until_it_is_full():
+def test_a_batch_is_of_one_kind_and_waits_for_others_until_it_is_full():
     service = Service()
     sender = make_sender(service, linger_seconds=2.0, batch_events=3)
     assert sender.step(0.0) is None
@@ -80,9 +78,6 @@ def test_a_batch_waits_for_others_until_it_is_full():
     assert sender.step(12.5) == 0.0
     assert sender.step(12.5) is None
     assert service.stored == [1, 2, 3, 4]
-
-
-def test_rankings_and_labels_go_each_to_their_place():
     service = Service()
     sender = make_sender(service)
     for number in range(4):
@@ -91,9 +86,6 @@ def test_rankings_and_labels_go_each_to_their_place():
     while sender.step(9.0) is not None:
         pass
     assert service.asked == [("/v1/rankings", [0, 2]), ("/v1/labels", [1, 3])]
-
-
-def test_a_batch_has_so_many_bytes():
     service = Service()
     sender = make_sender(service, batch_bytes=5)
     add(sender, 11, 22, 33, 4_444_444)
@@ -120,7 +112,7 @@ def test_the_same_is_sent_again_later(failure):
     assert sender.counts["retries"] == 3
 
 
-def test_waits_end_somewhere_and_begin_small_again():
+def test_waits_end_somewhere_begin_small_again_and_are_as_long_as_the_service_says():
     service = Service([DOWN] * 12)
     sender = make_sender(service)
     add(sender, 1)
@@ -133,9 +125,6 @@ def test_waits_end_somewhere_and_begin_small_again():
     service.answers = [DOWN]
     add(sender, 2)
     assert sender.step(now) == RETRIES.waits[0]
-
-
-def test_a_service_is_not_asked_sooner_than_it_says():
     sender = make_sender(Service([Answer(429, {}, 30.0)]))
     add(sender, 1)
     assert sender.step(0.0) == 30.0 + RETRIES.waits[0]
@@ -309,7 +298,6 @@ def service(tmp_path):
 
 
 def ingest(sink, objects, kind="rankings", now=NOW):
-    """Send objects to a sink, and return what became of them."""
     made = Ingestion(sink, kind, now=lambda: now)
     made.take_objects(objects)
     return made.ingested

@@ -1,5 +1,3 @@
-"""A release is traced to the slice that it harmed, and parts add up, whatever is logged."""
-
 from __future__ import annotations
 
 import json
@@ -94,20 +92,14 @@ def test_a_version_that_stayed_harms_nobody(store):
     assert found.search.attributes == ("country", "device")
 
 
-def test_attributes_are_chosen_and_versions_beside_them(store):
+def test_attributes_are_chosen_and_the_measure_that_sees_most(store):
     for name in ("country", "model"):
         found = trace(store, FIRST, LAST, attributes=[name])
         assert found.search.attributes == (name, "version")
-
-
-def test_without_a_measure_the_one_that_sees_most_is_traced(store):
     assert trace(store, FIRST, LAST, measure=None).measure == "nDCG@5"
     assert str(find_traced(RULE, "nDCG@1")) == "nDCG@1"
     with refuses(MeasureError, "losses_unavailable"):
         find_traced(define(measures="RR@5", positive="click", window=60))
-
-
-def test_the_first_rank_alone_lost_what_stands_below_it(store):
     found = trace(store, FIRST, LAST, measure="nDCG@1")
     assert found.causes[0].main_loss(-1) == "truncation"
 
@@ -165,27 +157,21 @@ def test_of_many_rankings_a_sample_of_users_is_traced(store, tmp_path):
     assert made == alone
 
 
-def test_a_large_enough_sample_changes_nothing(store):
+def test_a_large_enough_sample_changes_nothing_and_an_uploaded_set_is_sampled_by_itself(store):
     found = trace(store, FIRST, LAST, sample=COUNT)
     assert found.sampling is None
     assert found.to_dict() == trace(store, FIRST, LAST).to_dict()
-
-
-def test_an_uploaded_set_is_sampled_by_itself(store):
     events = Span(environment="validation")
     found = trace(store, events, Span(MIXED.since, LAST.until), sample=COUNT)
     assert found.sampling.rates[0] == 1 > found.sampling.rates[1]
 
 
-def test_the_newest_version_is_held_against_the_one_before(store):
+def test_the_newest_version_is_held_against_the_one_before_or_a_week_before(store):
     versions = store.versions("music")
     before, after = suggest_spans(versions, RULE, NOW) or (None, None)
     assert before == Span(to_datetime(0), to_datetime(WEEK), "ranker", "3")
     assert after == Span(to_datetime(WEEK), to_datetime(3 * WEEK), "ranker", "4")
     assert trace(store, before, after).causes[0].name == "device=tv, version=4"
-
-
-def test_one_version_is_held_against_itself_a_week_before(store):
     old = [each for each in store.versions("music") if each.version == "3"]
     before, after = suggest_spans(old, RULE, NOW) or (None, None)
     last = max(each.last for each in old if each.environment == "production")

@@ -1,5 +1,3 @@
-"""A time out of range, or text that isn't UTF-8, rejects its own row, whatever brings it."""
-
 from __future__ import annotations
 
 import json
@@ -56,7 +54,6 @@ def list_rows(table):
 
 
 def send(folder, kind, body, content):
-    """Send events to a service of their own."""
     service = Service(folder)
     answer = service.ask("POST", f"/v1/{kind}", body, headers={"content-type": content})
     service.store.close()
@@ -109,7 +106,6 @@ def enter(entrance, folder, kind, table):
 
 
 def make_rows(shape, times):
-    """Events, one a row, whose times are given."""
     count = len(times)
     columns = {"ranking_id": [f"r{row:02}" for row in range(count)], "time": times}
     if shape == "labels":
@@ -120,7 +116,6 @@ def make_rows(shape, times):
 
 
 def judge(time, per_second):
-    """The code of a time in some unit, if it is rejected."""
     if time is None:
         return "missing_field"
     micros = time * 10**6 // per_second

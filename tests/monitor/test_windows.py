@@ -1,5 +1,3 @@
-"""Windows are a function of the events, in any order, and of the set that replaced another."""
-
 from __future__ import annotations
 
 import random
@@ -70,7 +68,6 @@ def sum_store(
 
 
 def spell_out(cells: dict[Key, Cell], definition: Definition) -> dict[Any, Any]:
-    """Cells as the plain model says them."""
     found = {}
     for key, cell in cells.items():
         sums = zip(cell.defined, _core.round_sums(cell.sums), strict=True)
@@ -135,7 +132,6 @@ class Events(RuleBasedStateMachine):
         said: tuple[str, ...] | float,
         kind: LabelKind,
     ) -> None:
-        """A label comes, perhaps before its ranking."""
         is_retraction = kind == "retraction"
         names = said if isinstance(said, tuple) and not is_retraction else ()
         value = said if isinstance(said, float) and not is_retraction else None
@@ -194,12 +190,9 @@ def test_windows_begin_at_multiples_of_their_length_before_1970_too() -> None:
     assert counted == {-HOUR: 1, 0: 2, HOUR: 1}
 
 
-def test_sums_that_are_no_sums_are_refused() -> None:
+def test_sums_are_sums_and_groups_below_their_count() -> None:
     with pytest.raises(ValueError, match="packed sums"):
         _core.round_sums(b"\x00\x05")
-
-
-def test_groups_are_below_their_count() -> None:
     values = np.array([1.0, np.nan, 0.5])
     (sums,) = _core.sum_groups(integers([0, 0, -1]), [values, -values], 1)
     assert _core.round_sums(sums) == [1, -1]
@@ -222,7 +215,6 @@ TRAINING = Configuration(
 def make_events(
     seed: int, hours: range, environment: Environment, prefix: str = "t", count: int = 60
 ) -> list[Event]:
-    """Rankings with a click each, in some hours."""
     generator = random.Random(seed)
     events: list[Event] = []
     for number in range(count):
@@ -284,7 +276,6 @@ def expected(tmp_path: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def monitor(tmp_path: Path) -> Monitor:
-    """A project whose old set was evaluated."""
     made = open_monitor(tmp_path / "events.db")
     made.configure(TRAINING)
     made.writer.append("default", PRODUCTION + OLD)

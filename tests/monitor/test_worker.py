@@ -1,5 +1,3 @@
-"""Work in a process of its own: as here, whatever becomes of that process or of this one."""
-
 from __future__ import annotations
 
 import os
@@ -63,7 +61,6 @@ def worker(tmp_path_factory):
 
 
 def has_ended(process):
-    """Say whether a process ends, and wait for that."""
     try:
         opened = os.pidfd_open(process)
     except ProcessLookupError:
@@ -143,26 +140,20 @@ def test_what_cannot_be_written_is_told_to_the_work(tmp_path):
             worker.run(partial(evaluate_project, project="default", now=NOW))
 
 
-def test_what_is_printed_does_no_harm(worker):
+def test_what_is_printed_or_cannot_be_sent_does_no_harm(worker):
     assert worker.run(shout) == ""
     assert worker.run(partial(double, number=4)) == 8
-
-
-def test_what_cannot_be_sent_is_refused(worker):
     with pytest.raises((AttributeError, TypeError), match=r"[Pp]ickle|local"):
         worker.run(lambda _: None)
     assert worker.run(partial(double, number=4)) == 8
 
 
-def test_a_process_that_was_killed_is_told_of_and_replaced(store):
+def test_a_process_that_was_killed_is_told_of_and_replaced_also_while_it_waited(store):
     with Worker(store) as worker:
         before = worker.run(tell_process)
         with refuses(FileError, "worker_ended", match="ended before its work was done"):
             worker.run(end_process)
         assert worker.run(tell_process) != before
-
-
-def test_a_process_that_was_killed_while_it_waited_is_told_of_and_replaced(store):
     with Worker(store) as worker:
         before = worker.run(tell_process)
         os.kill(before, signal.SIGKILL)
@@ -210,12 +201,9 @@ def test_it_ends_with_the_process_that_has_started_it(tmp_path, end):
     assert has_ended(number)
 
 
-def test_results_come_in_the_order_of_the_works(store):
+def test_results_come_in_the_order_of_the_works_until_one_fails(store):
     works = [partial(double, number=number) for number in range(20, 60)]
     assert list(run_in_order(store, works, 3)) == list(range(40, 120, 2))
-
-
-def test_one_work_that_fails_ends_all(store):
     works = (partial(double, number=number) for number in range(100))
     done = run_in_order(store, works, 2)
     with pytest.raises(UsageError, match="found 7"):

@@ -1,5 +1,3 @@
-"""The store of the tests of rules."""
-
 from __future__ import annotations
 
 from tests.monitor.rules.conftest import empty as empty  # noqa: PLC0414 - a fixture

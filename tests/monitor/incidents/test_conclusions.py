@@ -1,5 +1,3 @@
-"""What becomes of incidents, whatever is found and whatever people do."""
-
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
@@ -31,14 +29,11 @@ TV, PHONE = (("device", "tv"),), (("device", "phone"),)
 
 
 def find(verdict, place=(), **more):
-    """A finding about a version."""
     said = {"kind": "quality", "model": "m", "version": "4", "slice": place, "verdict": verdict}
     return Finding(**said | more)
 
 
 class World:
-    """Incidents in memory, and everything that was written about them."""
-
     def __init__(self, *rules):
         self.rules = {rule.name: rule for rule in rules or (RULE,)}
         self.silenced = None
@@ -57,7 +52,6 @@ class World:
         return [one for one in self.incidents.values() if one.state in LASTING]
 
     def look(self, now, *findings, rule="quality", trace=None, has_ended=False):
-        """Conclude what follows from findings."""
         checks = self.checks(findings, rule, has_ended=has_ended)
         self.keep(conclude("music", self.lasting(), checks, now, find_cause=trace))
 
@@ -66,7 +60,6 @@ class World:
         return {one.group for one in self.incidents.values()}
 
     def keep(self, concluded):
-        """Write down what was concluded."""
         self.incidents |= {one.incident_id: one for one in concluded.incidents}
         self.changes += concluded.changes
         self.notices += concluded.notices
@@ -99,7 +92,6 @@ MOMENTS = st.tuples(
 
 
 def play(moments):
-    """Let time pass, with findings and people's actions."""
     world, now = World(), START
     for hours, found, action, number in moments:
         now += hours * HOUR
@@ -123,14 +115,12 @@ def play(moments):
 
 
 def respond(incident, action, now, end):
-    """Let a person do something about an incident."""
     until = {"until": end} if action == "snooze" else {}
     act = ACTIONS.get(action, lambda *_, **__: None)
     return act(incident, now, actor="ada", **until)
 
 
 def check_moment(world, before, changes, notices, now):
-    """What holds after every moment."""
     streams = [one.key for one in world.lasting()]
     assert len(streams) == len(set(streams))
     changed = {name for name, _ in changes}
@@ -234,18 +224,6 @@ def test_reminders_are_one_digest():
     assert [event for event, _ in notice.parts] == ["reminded", "reminded"]
 
 
-def test_a_snoozed_incident_is_quiet_and_then_open_again_if_it_lasts():
-    world = World()
-    world.look(START, find("bad"))
-    end = START + 30 * HOUR
-    world.act(transitions.snooze(world.only, START, end, actor="ada"), START)
-    world.look(START + DAY, find("bad"))
-    assert find_next(world.lasting(), world.checks()) == end
-    world.look(end)
-    assert (world.only.state, world.only.snoozed_until) == ("open", None)
-    assert world.events() == [("opened",), ("reminded",)]
-
-
 def test_a_snoozed_incident_that_recovers_and_falls_again_stays_quiet():
     world = World()
     world.look(START, find("bad"))
@@ -317,28 +295,18 @@ def test_a_fault_of_several_models_or_versions_is_one_group(other):
     assert len(world.notices) == 1
 
 
-def test_new_versions_of_two_models_are_two_causes():
+@pytest.mark.parametrize(("field", "groups"), [("new_version", 2), ("sentence", 1)])
+def test_models_have_causes_of_their_own_and_groups_if_both_have_a_new_version(field, groups):
     world = World()
 
     def trace(incident, _):
-        return tell(TV) | {"new_version": f"version={incident.model} 4"}
+        return tell(TV) | {field: f"version={incident.model} 4"}
 
     found = [find("bad", TV, began=START, model=model) for model in "mn"]
     world.look(START, *found, trace=trace)
-    assert len(world.groups) == 2
-
-
-def test_each_model_of_a_group_keeps_the_numbers_of_its_own_cause():
-    world = World()
-
-    def trace(incident, _):
-        return tell(TV) | {"sentence": f"model {incident.model}"}
-
-    found = [find("bad", TV, began=START, model=model) for model in "mn"]
-    world.look(START, *found, trace=trace)
-    said = {one.model: (one.cause or {})["sentence"] for one in world.incidents.values()}
-    assert said == {"m": "model m", "n": "model n"}
-    assert len(world.groups) == 1
+    said = {one.model: (one.cause or {})[field] for one in world.incidents.values()}
+    assert said == {"m": "version=m 4", "n": "version=n 4"}
+    assert len(world.groups) == groups
 
 
 def test_an_incident_of_a_version_that_is_gone_is_superseded_and_says_so():
@@ -378,7 +346,6 @@ def test_slices_with_the_same_traced_cause_share_a_group():
 
 
 def tell(place, p_value=0.01):
-    """The cause that a trace has found."""
     return {"sentence": str(place), "slice": dict(place), "p_value": p_value, "contribution": -0.1}
 
 
@@ -424,7 +391,7 @@ def test_a_cause_stays_where_later_only_the_lists_tell():
         assert world.only.cause == cause
 
 
-def test_a_silenced_rule_opens_and_says_so_once_its_silence_is_over():
+def test_a_silenced_rule_and_a_snoozed_incident_are_quiet_and_then_heard_if_it_lasts():
     world = World()
     world.silenced = START + 2 * DAY
     world.look(START, find("bad"))
@@ -432,6 +399,15 @@ def test_a_silenced_rule_opens_and_says_so_once_its_silence_is_over():
     assert find_next(world.lasting(), world.checks()) == world.silenced
     world.look(world.silenced)
     assert world.events() == [("reminded",)]
+    world = World()
+    world.look(START, find("bad"))
+    end = START + 30 * HOUR
+    world.act(transitions.snooze(world.only, START, end, actor="ada"), START)
+    world.look(START + DAY, find("bad"))
+    assert find_next(world.lasting(), world.checks()) == end
+    world.look(end)
+    assert (world.only.state, world.only.snoozed_until) == ("open", None)
+    assert world.events() == [("opened",), ("reminded",)]
 
 
 def test_a_fall_that_gets_much_worse_is_notified_again():
@@ -461,7 +437,6 @@ def test_nobody_hears_of_what_gets_worse_during_a_snooze():
 
 
 def worsen(told, fall):
-    """Whether people hear of a fall that has become larger."""
     incident = make_incident(told_fall=told)
     finding = Finding(kind="quality", verdict="bad", evidence={"fall": fall})
     turn = transitions.take_finding(incident, finding, START)

@@ -1,5 +1,3 @@
-"""What people do with rules, what incidents are as JSON, and a log of the past that is replayed."""
-
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
@@ -48,13 +46,11 @@ from tests.refusals import refuses
 
 
 def fall(world):
-    """Let a rule find a drop."""
     world.watch(*(make_day(day, ranks) for day, ranks in enumerate([GOOD, BAD, BAD, BAD])))
     assert world.state_of().state == "ALERT"
 
 
 def actions(world):
-    """What was done, by whom and to what."""
     return [(entry.actor, entry.action, entry.subject) for entry in world.store.audit(PROJECT)]
 
 

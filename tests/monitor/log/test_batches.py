@@ -1,5 +1,3 @@
-"""Events in batches and in blocks are the events that were put into them."""
-
 from __future__ import annotations
 
 import json
@@ -12,14 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rankscope._core import (
-    BatchBuilder,
-    LabelBlock,
-    RankingBlock,
-    hash_ids,
-    hash_other_ids,
-    join_labels,
-)
+from rankscope import _core
 from rankscope.monitor.events.batch import add_event, digest, pack_events
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.store.log.ids import RANKING, Entry, compute_checksum
@@ -64,10 +55,14 @@ def test_the_digest_of_an_event_is_that_of_its_content(event):
     assert digest(replace(event, event_id="other")) == digest(event)
 
 
-def test_a_batch_is_the_same_in_another_process():
+def test_a_batch_is_the_same_in_another_process_and_in_parts():
     batch = pack_events([CLICK, SHOWN])
     assert pickle.loads(pickle.dumps(batch)) == batch  # noqa: S301 - of our own
     assert pack_events([SHOWN, CLICK]) != batch
+    batch = pack_events([SHOWN, CLICK, replace(SHOWN, version="2"), replace(CLICK, time=8)])
+    assert batch.cut(1, 3) == pack_events([CLICK, replace(SHOWN, version="2")]).cut(0, 2)
+    assert [batch.event_id(at) for at in range(4)] == ["e", "l", "e", "l"]
+    assert len(batch.cut(3, 9)) == 1
 
 
 def test_the_names_of_labels_and_of_attributes_in_production_are_counted():
@@ -79,15 +74,8 @@ def test_the_names_of_labels_and_of_attributes_in_production_are_counted():
     assert batch.first_labels(2) == [("r", "a")] * 2
 
 
-def test_a_part_of_a_batch_has_its_events_alone():
-    batch = pack_events([SHOWN, CLICK, replace(SHOWN, version="2"), replace(CLICK, time=8)])
-    assert batch.cut(1, 3) == pack_events([CLICK, replace(SHOWN, version="2")]).cut(0, 2)
-    assert [batch.event_id(at) for at in range(4)] == ["e", "l", "e", "l"]
-    assert len(batch.cut(3, 9)) == 1
-
-
 def test_an_object_is_a_duplicate_if_all_its_events_are_and_a_conflict_if_one_is():
-    builder = BatchBuilder()
+    builder = _core.BatchBuilder()
     for events in ([SHOWN, CLICK], [], [CLICK], [SHOWN, CLICK]):
         for event in events:
             add_event(builder, event)
@@ -111,17 +99,17 @@ def numbers(column):
 
 def pack_rankings():
     settled = pack_events(RANKINGS).hash_ids(5).settle([], 0)
-    return RankingBlock.join([block for _, _, block in settled.rankings([10])])
+    return _core.RankingBlock.join([block for _, _, block in settled.rankings([10])])
 
 
 def pack_labels():
     known = []
     for ranking in RANKINGS:
-        (key,) = hash_ids(5, [ranking.ranking_id])
+        (key,) = _core.hash_ids(5, [ranking.ranking_id])
         shown = Entry(9, 9, ranking.time, RANKING)
         known.append((*key, *shown, compute_checksum(key, shown)))
     settled = pack_events(LABELS).hash_ids(5).settle(known, 0)
-    return LabelBlock.join([block for _, _, block in settled.labels([])[0]])
+    return _core.LabelBlock.join([block for _, _, block in settled.labels([])[0]])
 
 
 @pytest.mark.parametrize("row", [-1, 3])
@@ -133,15 +121,15 @@ def test_a_row_that_is_not_there_is_refused(row):
 
 def test_rankings_and_labels_are_joined_in_their_order_alone():
     rankings, labels = pack_rankings(), pack_labels()
-    positions, rows = map(numbers, join_labels(rankings, labels))
+    positions, rows = map(numbers, _core.join_labels(rankings, labels))
     assert (positions, rows) == ([1, 2], [0, 1])
     with pytest.raises(ValueError, match="order"):
-        join_labels(rankings.take(np.array([1, 0])), labels)
+        _core.join_labels(rankings.take(np.array([1, 0])), labels)
     with pytest.raises(ValueError, match="order"):
-        join_labels(rankings, labels.take(np.array([1, 0])))
+        _core.join_labels(rankings, labels.take(np.array([1, 0])))
 
 
-@pytest.mark.parametrize("kind", [RankingBlock, LabelBlock])
+@pytest.mark.parametrize("kind", [_core.RankingBlock, _core.LabelBlock])
 def test_bytes_that_are_no_block_are_refused(kind):
     body = kind.join([]).encode()
     assert len(kind.decode(body)) == 0
@@ -174,8 +162,8 @@ def hash_id(project, text):
 def test_keys_are_halves_of_a_hash_of_the_project_and_the_id():
     ids = ["", "r1", "straße"]
     for project in (0, 1, 2**63 - 1):
-        assert hash_ids(project, ids) == [hash_id(project, text) for text in ids]
-        assert hash_other_ids(project, ids) == [hash_id(project, f"{text}\0") for text in ids]
+        assert _core.hash_ids(project, ids) == [hash_id(project, text) for text in ids]
+        assert _core.hash_other_ids(project, ids) == [hash_id(project, f"{text}\0") for text in ids]
     block, labels = pack_rankings(), pack_labels()
     keys = [*zip(*map(numbers, block.keys(5)), strict=True)]
     named = [("r3", "ü"), ("r1", "own"), ("r0", "r0")]

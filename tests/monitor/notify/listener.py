@@ -12,8 +12,6 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 
 class Listener:
-    """What was sent, and where to."""
-
     def __init__(self):
         self.requests = []
         self.port = 0
@@ -58,7 +56,6 @@ def _secure(connection, tls):
 
 
 def read_request(connection):
-    """Read a request with its body."""
     held = b""
     while b"\r\n\r\n" not in held:
         piece = connection.recv(1 << 16)

@@ -32,7 +32,6 @@ def make_incident(**said):
 
 
 def make(*parts, group="group_1"):
-    """A notice of some events."""
     return make_notice("music", NOW, group, parts)
 
 

@@ -1,5 +1,3 @@
-"""Channels of the operator get what they take, in order, and none waits for another."""
-
 from __future__ import annotations
 
 import json
@@ -32,8 +30,6 @@ SECRET = Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 
 
 class Services:
-    """Takes messages, and fails for the channels that it is given."""
-
     def __init__(self):
         self.sent = []
         self.failing = {}
@@ -59,8 +55,6 @@ class Services:
 
 
 class World(Delivering):
-    """The same with channels."""
-
     def __init__(self, store, *channels, poster=None, **more):
         self.services = Services()
         self.numbers = count(1)
@@ -69,7 +63,6 @@ class World(Delivering):
         super().__init__(store, poster or Other(Reply(200)), **more)
 
     def tell(self, *channels, **said):
-        """Let a notice about an incident wait for some channels."""
         name = f"incident_{next(self.numbers)}"
         incident = make_incident(incident_id=name, rule=name, model=name, **said)
         body = make(("opened", incident)).to_json()
@@ -92,37 +85,40 @@ def service(name, **said):
     return Channel(name=name, url=Secret(f"slack://token/of/{name}"), **said)
 
 
-def test_a_notification_goes_to_every_channel_that_takes_its_severity(store):
+@pytest.mark.parametrize(
+    ("severity", "channels", "names"),
+    [
+        ("warning", ("*",), ["all"]),
+        ("critical", ("*",), ["all", "pager"]),
+        ("warning", ("pager",), ["pager"]),
+        ("warning", ("*", "all"), ["all"]),
+    ],
+)
+def test_a_notification_goes_once_to_every_channel_that_takes_it_or_is_named(
+    store, severity, channels, names
+):
     world = World(store, service("all"), service("pager", severity="critical"))
-    world.tell()
+    world.tell(*channels, severity=severity)
     world.step()
-    assert world.services.names() == ["all"]
-    world.tell(severity="critical")
-    world.step()
-    assert sorted(world.services.names()[1:]) == ["all", "pager"]
+    assert sorted(world.services.names()) == names
     assert {status for _, _, status in world.rows()} == {"delivered"}
     assert "*" not in {channel for _, channel, _ in world.rows()}
 
 
-def test_a_rule_that_names_a_channel_reaches_it_whatever_the_severity(store):
-    world = World(store, service("all"), service("pager", severity="critical"))
-    world.tell("pager")
-    world.step()
-    assert world.services.names() == ["pager"]
-
-
-def test_a_channel_named_twice_gets_one_message(store):
-    world = World(store, service("all"))
-    world.tell("*", "all")
-    world.step()
-    assert world.services.names() == ["all"]
-
-
-def test_without_channels_nothing_waits(store):
+def test_without_channels_nothing_waits_and_one_that_nobody_has_defined_is_named(store):
     world = World(store)
     world.tell()
     world.step()
     assert world.rows() == []
+    world.tell("gone")
+    world.step()
+    (row,) = store.list_notifications(PROJECT, 9)
+    assert (row.status, row.problem) == (
+        "waiting",
+        "the operator has defined no channel with this name",
+    )
+    (_, gone) = list_channel_states(store, PROJECT, world.channels, {})
+    assert (gone.name, gone.kind, gone.waiting) == ("gone", "unknown", 1)
 
 
 def test_a_message_has_the_absolute_address_of_the_incident(store):
@@ -194,19 +190,6 @@ def test_a_notification_that_cannot_be_written_stops_nobody(store):
     assert world.services.names() == ["other"]
     problems = {row.problem for row in store.list_notifications(PROJECT, 9)}
     assert problems == {"", "the message could not be written (KeyError)"}
-
-
-def test_a_channel_that_nobody_has_defined_is_named_as_the_problem(store):
-    world = World(store)
-    world.tell("gone")
-    world.step()
-    (row,) = store.list_notifications(PROJECT, 9)
-    assert (row.status, row.problem) == (
-        "waiting",
-        "the operator has defined no channel with this name",
-    )
-    (_, gone) = list_channel_states(store, PROJECT, world.channels, {})
-    assert (gone.name, gone.kind, gone.waiting) == ("gone", "unknown", 1)
 
 
 def test_a_digest_collects_what_is_not_critical(store):

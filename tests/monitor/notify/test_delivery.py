@@ -1,5 +1,3 @@
-"""Notifications are delivered at least once, later again where that fails, and never forgotten."""
-
 from __future__ import annotations
 
 import base64
@@ -29,6 +27,7 @@ from rankscope.records import replace
 from tests.monitor.notify.listener import listening, make_poster
 from tests.monitor.rules.world import BAD, GOOD, PROJECT, START, known_at, make_day, make_rule
 from tests.monitor.rules.world import World as Rules
+from tests.refusals import refuses_if
 
 URL = "https://hook.example/in"
 KEY = base64.b64encode(bytes(range(32))).decode()
@@ -45,8 +44,6 @@ def put_notice(store, name, time, body, channels):
 
 
 class Other:
-    """The other side of a webhook: it notes what comes, and answers as it is told."""
-
     def __init__(self, *answers):
         self.answers = list(answers)
         self.taken = []
@@ -67,8 +64,6 @@ def put_webhook(store, other, url=URL, now=0, **more):
 
 
 class Delivering:
-    """A store, what delivers its notifications, a log and a clock."""
-
     def __init__(self, store, other, **more):
         self.store = store
         self.now = START
@@ -85,12 +80,10 @@ class Delivering:
 
 class World(Delivering):
     def tell(self, name="a", channels=("webhook",)):
-        """Let a change of a state wait to be told."""
         body = json.dumps({"type": "rule.state_changed", "id": name, "time": "then"})
         put_notice(self.store, name, self.now, body, channels)
 
     def letters(self):
-        """What became of notifications, the first one first."""
         return list(list_notifications(self.store, PROJECT))[::-1]
 
 
@@ -274,11 +267,8 @@ def test_notifications_wait_for_an_older_one_that_failed_once_or_twice(store, fa
 @pytest.mark.parametrize("size", [23, 24, 25, 63, 64, 65])
 def test_a_secret_has_24_to_64_bytes(size):
     secret = Secret(f"whsec_{base64.b64encode(bytes(size)).decode()}")
-    if size in range(24, 65):
+    with refuses_if(size not in range(24, 65), UsageError, match="24 to 64 bytes"):
         assert check_secret(secret) is secret
-        return
-    with pytest.raises(UsageError, match="24 to 64 bytes"):
-        check_secret(secret)
 
 
 @pytest.mark.parametrize(("after", "is_dead"), [(-1, False), (0, True), (1, True)])

@@ -1,5 +1,3 @@
-"""Messages leave by Apprise, in a process that connects to nothing it may not call."""
-
 from __future__ import annotations
 
 import json
@@ -40,7 +38,6 @@ def make_channel(url, *, allows_private=False):
 
 
 def ask(url, message):
-    """What the process is asked for."""
     said = {
         name: getattr(message, name) for name in ("title", "text", "markdown", "html", "urgency")
     }
@@ -54,8 +51,6 @@ def ask(url, message):
 
 
 class Posted:
-    """What would have been posted by the library of Apprise."""
-
     def __init__(self, monkeypatch, status=200):
         self.bodies = []
 

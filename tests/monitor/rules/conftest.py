@@ -1,5 +1,3 @@
-"""Stores, one of them with a validation set."""
-
 from __future__ import annotations
 
 import pytest

@@ -37,8 +37,6 @@ CONFIGURATION = Configuration(
 
 
 class Shown(NamedTuple):
-    """A ranking, how many clicks it gets, and what they are called."""
-
     number: int
     model: str
     version: str
@@ -66,7 +64,6 @@ class Fault:
 
 @cache
 def show_hour(hour):
-    """What is shown in an hour while all is well: one like the other."""
     return [
         Shown(
             number,
@@ -89,7 +86,6 @@ class FaultyCounts(Counts):
 
     @property
     def versions(self):
-        """The versions that are shown while all is well."""
         return VERSIONS
 
     def _lasting(self, time):
@@ -136,8 +132,6 @@ class FaultyCounts(Counts):
 
 
 class Counted(NamedTuple):
-    """What is shown in an hour, by segment and by model."""
-
     rankings: Mapping[Segment, int]
     sizes: Mapping[str, int]
     labelled: Mapping[str, int]

@@ -69,8 +69,6 @@ class PlainRecovery:
 
 
 class PlainStream:
-    """The evidence of one version and device, bet by bet."""
-
     def __init__(self):
         self.absent = 0
         self.is_watched = False
@@ -113,8 +111,6 @@ class PlainStream:
 
 
 class PlainRule:
-    """A rule about drops by device."""
-
     def __init__(self, run_length):
         self.run_length = run_length
         self.streams = {}

@@ -1,5 +1,3 @@
-"""Rules on days of the calendar, and early warnings of the queries that are asked."""
-
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
@@ -41,12 +39,10 @@ from tests.monitor.rules.world import (
 
 
 def name(day):
-    """A day after the start, as text."""
     return f"{to_datetime(START) + timedelta(days=day):%Y-%m-%d}"
 
 
 def leave_out(*days, baseline="none"):
-    """The configuration with periods of one name."""
     periods = [
         Period(name="Fair", first=name(first), last=name(last), baseline=baseline)
         for first, last in days
@@ -118,30 +114,21 @@ def test_baselines_have_no_such_days(world):
     assert '"rankings": 120' in world.store.progress(PROJECT, other.digest).baseline
 
 
-@pytest.mark.parametrize("before", [GOOD, BAD])
-def test_last_year_is_what_a_period_is_compared_with(world, before):
+@pytest.mark.parametrize("before", [GOOD, BAD, None])
+def test_a_period_is_compared_with_last_year_or_left_out_without_one(world, before):
     configuration = leave_out((-360, -358), (1, 3), baseline="last-year")
-    for day in (-360, -359, -358):
+    for day in (-360, -359, -358) if before else ():
         world.log(make_day(day, before))
     world.put(make_rule())
     for day in range(4):
         world.pass_day(day, make_day(day, BAD if day else GOOD), configuration)
     state = world.state_of()
     assert state.state == ("ALERT" if before == GOOD else "OK")
-    assert any("compared with the one from" in one for one in state.warnings)
+    told = "compared with the one from" if before else "left out, because no earlier one"
+    assert any(told in one for one in state.warnings)
     # What is usual on other days is as before.
     assert state.streams[0].final.usual.value.mean == pytest.approx(0.875, abs=0.01)
     assert state.streams[0].baseline.value == 0.875
-
-
-def test_without_one_last_year_a_period_is_left_out(world):
-    configuration = leave_out((-360, -358), (1, 3), baseline="last-year")
-    world.put(make_rule())
-    for day in range(4):
-        world.pass_day(day, make_day(day, BAD if day else GOOD), configuration)
-    state = world.state_of()
-    assert state.state == "OK"
-    assert any("left out, because no earlier one" in one for one in state.warnings)
 
 
 def make_traffic(world, moment, configuration):
@@ -184,7 +171,6 @@ BROKEN = 9
 
 
 def make_asked(queries, values, hours=None, shares=None):
-    """Return rankings whose signals all have the same values."""
     times = np.array(hours or [0] * len(queries))
     usual = np.array(shares or [0.0] * len(queries))
     return Asked(times, np.array(queries), usual, np.tile(values, (len(NAMES), 1)))
@@ -206,11 +192,16 @@ def test_queries_that_are_asked_once_count_each(values):
     assert asked.find_design_effect("overlap", 0) == pytest.approx(1)
 
 
-def test_one_query_among_many_is_worked_out_by_hand():
+def test_known_values_since_the_time_count_and_one_query_among_many_by_hand():
     # 3 rankings of one query at 1, and 6 of others at 0: the mean is 1 / 3.
     asked = make_asked([0, 0, 0, 1, 2, 3, 4, 5, 6], [1.0] * 3 + [0.0] * 6)
     together, alone = (3 * 2 / 3) ** 2 + 6 / 9, 3 * 4 / 9 + 6 / 9
     assert asked.find_design_effect("tied", 0) == pytest.approx(together / alone)
+    values = [0.0, 0.0, 0.0, np.nan, 1.0]
+    asked = make_asked([0, 0, 0, 0, 1], values, [0, 0, HOUR, HOUR, HOUR])
+    assert asked.find_design_effect("tied", HOUR) == 1.0
+    assert asked.find_design_effect("tied", 2 * HOUR) == 1.0
+    assert asked.find_design_effect("tied", 0) == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize(
@@ -224,14 +215,6 @@ def test_what_a_query_has_usually_is_not_drawn_together(usual, beyond):
     together, alone = (4 / 2) ** 2, 4 / 4
     expected = (beyond**2 * together + (1 - beyond**2) * alone + 1) / 2
     assert asked.find_design_effect("tied", 0) == pytest.approx(expected)
-
-
-def test_only_known_values_since_the_time_count():
-    values = [0.0, 0.0, 0.0, np.nan, 1.0]
-    asked = make_asked([0, 0, 0, 0, 1], values, [0, 0, HOUR, HOUR, HOUR])
-    assert asked.find_design_effect("tied", HOUR) == 1.0
-    assert asked.find_design_effect("tied", 2 * HOUR) == 1.0
-    assert asked.find_design_effect("tied", 0) == pytest.approx(1.5)
 
 
 def show_asked(monitor, day, bots=0, *, is_one_query=True, home=0, is_broken=False):

@@ -1,5 +1,3 @@
-"""Early warnings: what is judged, what is one warning, what becomes of it, and the calendar."""
-
 from __future__ import annotations
 
 import math
@@ -58,7 +56,7 @@ def test_many_small_values_are_judged_as_normal():
     assert (bound(change, variance, np.full(2, 0.01)) < change**2 / (2 * variance)).all()
 
 
-def test_what_is_usual_is_the_mean_of_the_same_hours_of_28_days():
+def test_what_is_usual_is_the_mean_of_the_same_hours_of_28_days_and_of_weekdays():
     means = [0.2 + 0.01 * (day % 3) for day in range(40)]
     judged = judge(of_days(means), np.array([40 * 24]))
     assert judged.value[0, 0, SPANS.index(24)] == pytest.approx(means[39])
@@ -66,6 +64,11 @@ def test_what_is_usual_is_the_mean_of_the_same_hours_of_28_days():
     assert judged.days[0, 0].tolist() == [28] * len(SPANS)
     # A span that is longer than a day is compared with spans that end before it begins.
     assert judged.usual[0, 0, SPANS.index(72)] == pytest.approx(0.21, abs=0.002)
+    week = [0.2] * 5 + [0.5] * 2
+    judged = judge(of_days(week * 4 + [0.2], 200.0), np.array([29 * 24]))
+    assert judged.usual[0, 0, 0] == pytest.approx(0.2, abs=1e-6)
+    saturday = judge(of_days(week * 4 + [0.2] * 6, 200.0), np.array([34 * 24]))
+    assert saturday.evidence[0, 0, 0] > 20
 
 
 @pytest.mark.parametrize(("days", "is_judged"), [(6, False), (7, True), (8, True)])
@@ -96,14 +99,6 @@ def test_days_that_differ_are_no_change_and_rankings_of_one_user_are_one():
     # All rankings of an hour are of one user, who is like no other.
     one = Sums(count, count * value, count**2, count**2 * value, count**2 * value)
     assert judge(add_up(one), end).evidence.max() < 3
-
-
-def test_weekdays_are_known_after_two_weeks():
-    week = [0.2] * 5 + [0.5] * 2
-    judged = judge(of_days(week * 4 + [0.2], 200.0), np.array([29 * 24]))
-    assert judged.usual[0, 0, 0] == pytest.approx(0.2, abs=1e-6)
-    saturday = judge(of_days(week * 4 + [0.2] * 6, 200.0), np.array([34 * 24]))
-    assert saturday.evidence[0, 0, 0] > 20
 
 
 def test_hours_that_are_left_out_are_made_up_for_by_days_before():
@@ -245,7 +240,11 @@ class Story:
 
 @pytest.fixture
 def story(tmp_path):
-    return Story(f"{tmp_path}/a.db")
+    """After ten days without a fault."""
+    made = Story(f"{tmp_path}/a.db")
+    made.show(range(10))
+    assert made.evaluate(10) == []
+    return made
 
 
 TV = "device=tv, model=gbdt, version=4"
@@ -253,8 +252,6 @@ TV = "device=tv, model=gbdt, version=4"
 
 @pytest.mark.slow
 def test_a_fault_is_one_warning_before_labels_and_labels_confirm_it(story):
-    story.show(range(10))
-    assert story.evaluate(10) == []
     story.show(range(10, 11), "order")
     assert story.evaluate(11) == [("opened", TV)]
     [incident] = story.monitor.incidents()
@@ -281,8 +278,6 @@ def test_a_fault_is_one_warning_before_labels_and_labels_confirm_it(story):
 
 @pytest.mark.slow
 def test_what_a_new_version_changes_began_with_it(story):
-    story.show(range(10))
-    story.evaluate(10)
     story.show(range(10, 11), "scores", version="5")
     story.evaluate(11)
     [incident] = story.monitor.incidents()
@@ -292,8 +287,6 @@ def test_what_a_new_version_changes_began_with_it(story):
 
 @pytest.mark.slow
 def test_scores_that_stay_constant_warn_until_they_are_back(story):
-    story.show(range(10))
-    story.evaluate(10)
     story.show(range(10, 12), "scores")
     assert story.evaluate(12) == [("opened", TV)]
     [incident] = story.monitor.incidents()
@@ -310,8 +303,6 @@ def test_scores_that_stay_constant_warn_until_they_are_back(story):
 
 @pytest.mark.slow
 def test_a_change_that_a_person_accepts_is_usual_from_then_on(story):
-    story.show(range(10))
-    story.evaluate(10)
     story.show(range(10, 11), "scores", has_clicks=False)
     assert story.evaluate(11) == [("opened", TV)]
     [incident] = story.monitor.incidents()
@@ -322,7 +313,8 @@ def test_a_change_that_a_person_accepts_is_usual_from_then_on(story):
 
 
 @pytest.mark.slow
-def test_a_replay_finds_the_same_warnings(story):
+def test_a_replay_finds_the_same_warnings(tmp_path):
+    story = Story(f"{tmp_path}/a.db")
     for day in range(11):
         story.show(range(day, day + 1), "order" if day == 10 else "")
         story.evaluate(day + 1)
@@ -381,7 +373,6 @@ def open_table(signal, others, *periods, baseline="none"):
 
 
 def weigh(table, hours):
-    """The evidence of spans, so many hours after the start."""
     known = EarlyProgress(basis="", first=MONDAY, following=MONDAY + (hours - 1) * HOUR)
     return look(table, DEFAULTS["early"], known, [MONDAY + hours * HOUR]).evidence[0, 0]
 

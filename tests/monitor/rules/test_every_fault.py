@@ -1,5 +1,3 @@
-"""No fact about the data is swallowed by another one that is reported already."""
-
 from __future__ import annotations
 
 from functools import cache
@@ -39,15 +37,12 @@ WORSE = make_incident(measure="RR@3", model="", version="", slice=(), **TIMES)
 
 
 class World:
-    """What the rule about data finds, and what people are notified of."""
-
     def __init__(self, told, lasting=(), progress=BEGIN):
         self.told = [*told]
         self.lasting = lasting
         self.progress = progress
 
     def watch(self, counts, since, until):
-        """Check some hours."""
         for hour in range(since, until, STEP):
             moment = START + (hour + STEP) * HOUR
             findings, self.progress = check_data(counts, RULE, self.progress, moment)

@@ -1,5 +1,3 @@
-"""What evidence allows for: releases, mixes, ages of values, lost labels and slices that stop."""
-
 from __future__ import annotations
 
 import math
@@ -86,7 +84,6 @@ def check(world, now, configuration=BY_VERSION):
 
 
 def place(world, now=START, **said):
-    """Make a rule of a project whose baseline is the previous version."""
     world.put(make_rule(false_alarms=0.05, **said), now, BY_VERSION)
 
 

@@ -1,5 +1,3 @@
-"""Rules look at periods: each one once, in order, when it is known for good."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -62,15 +60,15 @@ def test_the_error_of_floors_is_shared_by_the_streams_of_a_rule(world):
     assert alone.value.half_width < three.value.half_width
 
 
-def test_a_stream_says_which_falls_it_finds(world):
+def test_a_stream_says_which_falls_it_finds_by_its_tolerance(world):
     (stream,) = world.watch(make_day(0)).streams
     assert stream.smallest_fall > stream.final.usual.value.margin
     assert (stream.users_needed > 80) is (stream.smallest_fall > 0.1)
-
-
-def test_a_relative_tolerance_is_a_share_of_the_baseline(world):
-    (stream,) = world.watch(make_day(0), tolerance=0.1, is_relative=True).streams
+    (stream,) = world.watch((), name="relative", tolerance=0.1, is_relative=True).streams
     assert stream.final.usual.value.tolerance == 0.1 * 0.875
+    # A tolerance that leaves nothing to find.
+    (stream,) = world.watch((), name="wide", tolerance=0.95).streams
+    assert (stream.floor, stream.smallest_fall) == (0.0, None)
 
 
 CARS = Slicing(values=(("device", ("car", "phone", "tv")),))
@@ -93,11 +91,6 @@ def test_without_any_baseline_nothing_can_be_said(world):
     world.pass_day(0, make_day(0), configuration)
     state = world.state_of()
     assert (state.state, state.reason) == ("INSUFFICIENT", "the project has no baseline")
-
-
-def test_a_tolerance_that_leaves_nothing_to_find_is_told(world):
-    (stream,) = world.watch(make_day(0), tolerance=0.95).streams
-    assert (stream.floor, stream.smallest_fall) == (0.0, None)
 
 
 def test_the_version_before_is_a_baseline(world):

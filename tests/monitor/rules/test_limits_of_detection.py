@@ -1,5 +1,3 @@
-"""Rules at the limits of what they read, compare and name."""
-
 from __future__ import annotations
 
 import math
@@ -29,6 +27,7 @@ from rankscope.monitor.store.records import Context, Version
 from rankscope.records import replace
 
 from tests.monitor.rules.world import CONFIGURATION, make_scene
+from tests.refusals import refuses_if
 
 WEEK = 7 * DAY
 START = 2857 * WEEK
@@ -37,7 +36,6 @@ RULE = DropRule(name="quality", measure="RR@3", slices=("device",))
 
 
 def make_sample(contexts, *, times=START):
-    """A ranking of each context, with the value 1."""
     count = np.arange(contexts)
     ones = np.ones(contexts)
     return Sample(
@@ -54,7 +52,6 @@ def make_sample(contexts, *, times=START):
 
 
 def make_cells(count):
-    """Contexts that differ by a device, each of which has a slice of its own."""
     values = [f"{number:03}" for number in range(count)]
     contexts = {
         number: Context("m", "1", "production", (("device", value),))
@@ -124,13 +121,12 @@ def test_a_baseline_of_production_has_about_600_000_rankings():
 
 
 def make_floors():
-    """Floors without a store."""
     versions = [Version("m", "1", "production", START - 30 * WEEK, START, 100)]
     store = SimpleNamespace(contexts=lambda _: {0: Context("m", "1", "production", ())})
     return Floors(PeriodReader(make_scene(store, versions=versions, now=START), ()))
 
 
-def test_baselines_of_600_000_rankings_are_held():
+def test_baselines_and_periods_of_600_000_rankings_are_held():
     for more in (-1, 0, 1):
         floors = make_floors()
         floors._samples = {
@@ -139,6 +135,12 @@ def test_baselines_of_600_000_rankings_are_held():
         }
         floors._forget()
         assert len(floors._samples) == (2 if more <= 0 else 1)
+    reader = PeriodReader(make_scene(), ())
+    for sizes in ([299_999, 1], [300_000, 0], [300_000, 1]):
+        samples = [SimpleNamespace(times=range(size)) for size in sizes]
+        reader._held = [SimpleNamespace(sample=sample) for sample in samples]
+        # Another one may be as large as the largest.
+        assert reader._has_room(1) == (sum(sizes) + max(sizes) <= 600_000)
 
 
 def test_a_long_term_baseline_is_made_anew_every_week():
@@ -147,15 +149,6 @@ def test_a_long_term_baseline_is_made_anew_every_week():
         wanted = make_floors()._want_history("m", start, HOUR)
         names.append(wanted.name)
     assert names[0] == names[1] == names[2] != names[3]
-
-
-def test_periods_of_600_000_rankings_are_held_for_later_ages():
-    reader = PeriodReader(make_scene(), ())
-    for sizes in ([299_999, 1], [300_000, 0], [300_000, 1]):
-        samples = [SimpleNamespace(times=range(size)) for size in sizes]
-        reader._held = [SimpleNamespace(sample=sample) for sample in samples]
-        # Another one may be as large as the largest.
-        assert reader._has_room(1) == (sum(sizes) + max(sizes) <= 600_000)
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])
@@ -188,10 +181,7 @@ def test_a_project_has_at_most_1_000_rules(count, monkeypatch):
 
     monkeypatch.setattr(management, "_write", write)
     store = SimpleNamespace(last_seq=0, list_rules=lambda _: [None] * count)
-    if count < 1000:
-        management.set_rule(store, "music", CONFIGURATION, RULE, now=START, actor="ada")
-        return
-    with pytest.raises(UsageError, match="at most 1000 rules"):
+    with refuses_if(count >= 1000, UsageError, match="at most 1000 rules"):
         management.set_rule(store, "music", CONFIGURATION, RULE, now=START, actor="ada")
 
 
@@ -251,45 +241,33 @@ def test_a_slice_that_paused_before_is_stale_after_twice_as_long():
         assert found.state == state
 
 
-def test_grades_are_compared_from_100_documents_on():
+def test_grades_are_compared_from_100_documents_on_and_differ_beyond_chance():
     for count in (99, 100, 101):
         assert bool(compare_grades({1.0: count}, 1000, {2.0: 100}, 1000)) == (count >= 100)
         assert bool(compare_grades({1.0: 100}, 1000, {2.0: count}, 1000)) == (count >= 100)
-
-
-def test_grades_differ_if_a_fifth_of_them_does_beyond_chance():
     # Chance is sqrt(2 * 2 / count) for two grades and as many documents on each side.
     count = 2_000_000
     limit = count * (0.2 + math.sqrt(2 * 2 / count))
     for moved in (math.floor(limit), math.ceil(limit)):
         other = {1.0: count - moved, 2.0: moved}
         assert bool(compare_grades({1.0: count}, 2000, other, 2000)) == (moved > limit)
-
-
-def test_twice_as_many_relevant_documents_a_list_are_too_many():
     count = 1_000_000
     for lists in (499_999, 500_000, 500_001):
         found = compare_grades({1.0: count}, lists, {1.0: count}, count)
         assert bool(found) == (count / lists > 2)
 
 
-def test_labels_are_known_after_a_week():
+def test_labels_are_known_after_a_week_and_what_lasts_two_weeks_is_usual():
     for days in (6, 7, 8):
         known = tuple((day, 100, 100, True) for day in range(days))
         assert Stream(model="m", version="1", label_days=known).knows_labels == (days >= 7)
         found = check_labels(known, day=days, rankings=100, labels=1)
         assert (found.state == "lost") == (days >= 7)
-
-
-def test_what_lasts_two_weeks_is_usual():
     for unusual in (12, 13, 14):
         days = tuple((day, 100, 100 if day < 28 else 50, day < 28) for day in range(28 + unusual))
         found = check_labels(days[-28:], day=28 + unusual, rankings=100, labels=50)
         # Today is one more.
         assert all(one[3] for one in found.days) == (unusual + 1 >= 14)
-
-
-def test_usual_labels_are_those_of_four_weeks():
     days = tuple((day, 100, 100, True) for day in range(40))
     found = check_labels(days, day=40, rankings=100, labels=100)
     assert [one[0] for one in found.days] == [*range(13, 41)]
@@ -305,16 +283,13 @@ def test_no_data_is_two_whole_periods_without_a_ranking():
         assert decide(rule, RuleProgress.begin("", START, 0), [version], now).state == state
 
 
-def test_a_fall_is_inherited_for_a_week():
+def test_a_fall_is_inherited_for_a_week_if_it_began_on_the_first_day():
     came = to_datetime(START)
     stream = Stream(model="m", version="2", inherited=Inherited("1", came, came))
     week = timedelta(days=7)
     for passed, may in ((week - MICROSECOND, True), (week, False), (week + MICROSECOND, False)):
         assert _may_inherit(replace(stream, lanes=(Evidence(at=came + passed),))) == may
     assert not _may_inherit(replace(stream, inherited=None))
-
-
-def test_a_fall_is_that_of_the_version_before_if_it_began_on_the_first_day():
     came = to_datetime(START)
     fall = Inherited("1", came - timedelta(days=3), came)
     stream = Stream(model="m", version="2", inherited=fall)

@@ -1,5 +1,3 @@
-"""Watches of data at their limits, with counts that don't vary."""
-
 from __future__ import annotations
 
 import math
@@ -22,12 +20,6 @@ from rankscope.monitor.rules.data.progress import (
     UnusualTime,
 )
 from rankscope.monitor.rules.data.traffic import Traffic
-from rankscope.monitor.rules.data.watches import (
-    advance_missing,
-    find_values,
-    is_new_over,
-    watch_names,
-)
 from rankscope.monitor.rules.data.words import code, name
 from rankscope.monitor.rules.kinds import DEFAULTS
 from rankscope.records import replace
@@ -43,7 +35,6 @@ PHONE, NEW, MISSING = (
 
 
 def look(counted, since, until, progress=BEGIN):
-    """What is found at the end of each of some hours."""
     found = []
     for hour in range(since, until):
         findings, progress = check_data(
@@ -108,7 +99,7 @@ def test_a_near_miss_matters_from_two_in_100_labels_on():
     for count in (199, 200, 201):
         near = Mismatch(kind="unknown_label", name="Click", count=count, of=10_000, like="click")
         reader.find_mismatches = lambda *_, near=near: [near]
-        assert bool(watch_names(reader, START)) == (count >= 200)
+        assert bool(watches.watch_names(reader, START)) == (count >= 200)
 
 
 class Unlabelled(DrawnCounts):
@@ -161,7 +152,6 @@ def make_traffic(hours, *, hour, progress=BEGIN):
 
 
 def fill(count, *, since=0, until=40 * HOURS):
-    """The same number in some hours, and none in the others."""
     counts = np.zeros(40 * HOURS, dtype=np.int64)
     counts[since:until] = count
     return counts
@@ -183,7 +173,7 @@ def test_50_values_are_watched_those_with_the_most_rankings(count):
     values = [Segment(slice=(("device", f"{number:02}"),)) for number in range(count)]
     hours = {segment: fill(1 + number) for number, segment in enumerate(values)}
     traffic = make_traffic({TOTAL: fill(10_000), **hours}, hour=END)
-    assert find_values(traffic) == values[max(count - 50, 0) :]
+    assert watches.find_values(traffic) == values[max(count - 50, 0) :]
 
 
 def test_a_model_or_a_value_is_watched_from_five_rankings_a_day_on(monkeypatch):
@@ -192,7 +182,7 @@ def test_a_model_or_a_value_is_watched_from_five_rankings_a_day_on(monkeypatch):
         usual = SimpleNamespace(daily=daily)
         monkeypatch.setattr(Traffic, "usual", lambda *_, usual=usual: usual)
         traffic = make_traffic(hours, hour=END)
-        assert find_values(traffic) == [NEW] * (daily >= 5)
+        assert watches.find_values(traffic) == [NEW] * (daily >= 5)
         assert watches.find_models(traffic) == [Segment("a"), Segment("b")] * (daily >= 5)
 
 
@@ -202,32 +192,26 @@ def rename(age, gone):
     return make_traffic({TOTAL: fill(100), NEW: new, PHONE: old}, hour=END)
 
 
-def test_a_value_is_new_for_a_week_and_known_then():
+def test_a_value_is_new_for_a_week_and_named_with_one_that_vanished_in_it():
     for age in (167, 168, 169):
         traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - age)}, hour=END)
         assert watches._find_age(traffic, NEW) == (age if age <= 168 else None)
         assert bool(watches.watch_new_values(traffic, ())) == (age <= 168)
         began = traffic.moment - age * HOUR
         anomaly = Anomaly(kind="attributes", segment=NEW, began=began, found=began, ratio=0.0)
-        assert is_new_over(traffic, anomaly) == (age >= 168)
-
-
-def test_values_that_became_new_within_a_week_are_named_with_one_that_vanished():
+        assert watches.is_new_over(traffic, anomaly) == (age >= 168)
     traffic = make_traffic({TOTAL: fill(100), NEW: fill(50, since=END - 100)}, hour=END)
     for apart in (167, 168, 169):
         began = traffic.moment - (100 + apart) * HOUR
         assert watches.find_heirs(traffic, "device", began) == [NEW] * (apart <= 168)
 
 
-def test_a_value_is_renamed_at_an_evidence_of_five(monkeypatch):
+def test_a_value_is_renamed_at_an_evidence_of_five_and_waited_for_a_day(monkeypatch):
     for evidence in (4.999, 5.0, 5.001):
         renamed = PHONE, evidence
         monkeypatch.setattr(watches, "_find_renamed", lambda *_, renamed=renamed: renamed)
         (found,) = watches.watch_new_values(rename(30, 30), ())
         assert found.segment == (PHONE if evidence >= 5 else NEW)
-
-
-def test_a_new_value_waits_a_day_for_the_one_that_it_may_replace(monkeypatch):
     monkeypatch.setattr(watches, "_find_renamed", lambda *_: (PHONE, 1.0))
     found = [bool(watches.watch_new_values(rename(age, age), ())) for age in (23, 24, 25)]
     assert found == [False, True, True]
@@ -265,7 +249,7 @@ def test_something_is_as_usual_again_at_an_evidence_of_seven():
     for back in (6.999, 7.0, 7.001):
         for segment, advance in (
             (TOTAL, traffic.advance),
-            (MISSING, partial(advance_missing, traffic)),
+            (MISSING, partial(watches.advance_missing, traffic)),
         ):
             anomaly = Anomaly(segment=segment, ratio=0.5, back=back, **said)
             assert (advance(anomaly) is None) == (back >= 7)
@@ -279,11 +263,8 @@ def test_a_model_has_replaced_another_one_if_it_came_within_a_week_before():
         assert watches._has_heir(make_traffic(hours, hour=END), Segment("a")) == (before < 168)
 
 
-def test_what_is_usual_is_learned_from_28_days():
+def test_what_is_usual_is_learned_from_28_days_of_weeks_that_begin_on_monday():
     assert make_traffic({TOTAL: fill(100)}, hour=END).usual().days == 28.0
-
-
-def test_the_week_begins_on_monday():
     # 1970-01-01 was a Thursday: the first of four days before the next Monday.
     week = np.repeat([100, 200, 300, 400, 500, 600, 700], HOURS)
     start = START // DAY % 7 - 4
@@ -303,7 +284,7 @@ def test_one_false_alarm_in_the_run_length_is_one_of_its_hours_and_streams():
     assert traffic.needed == math.log(HOURS * DEFAULTS["data"].run_length * 3) + 2
 
 
-def test_nothing_is_missed_after_60_days_without_a_ranking():
+def test_nothing_is_missed_after_60_days_and_what_is_over_is_remembered_for_40():
     progress = replace(BEGIN, since=START, day=START + 57 * DAY)
     counted = DrawnCounts({TOTAL: np.array([5])})
     for after in (-1, 0, 1):
@@ -312,9 +293,6 @@ def test_nothing_is_missed_after_60_days_without_a_ranking():
         check.run()
         # Each day is counted as long as something is missed.
         assert bool(check.progress.rates) == (after <= 0)
-
-
-def test_what_is_over_is_remembered_for_40_days():
     for at in (-1, 0, 1):
         progress = replace(
             BEGIN,
@@ -333,13 +311,11 @@ def test_a_name_in_a_reason_has_at_most_80_characters():
 
 
 def make_rate_day(at, size, *, empty=0, clicks=None):
-    """A day of a model with so many rankings, all of which have labels, and a click each."""
     labels = {"a": {"click": size if clicks is None else clicks}}
     return RateDay(at, {"a": size}, {"a": size}, {"a": empty}, labels)
 
 
 def make_rates(count=28, size=100, *, empty=0):
-    """Days of a model."""
     rates = tuple(make_rate_day(START + day * DAY, size, empty=empty) for day in range(count))
     end = START + count * DAY
     return replace(BEGIN, since=START, following=end + DAY, day=end, rates=rates)
@@ -368,8 +344,6 @@ def test_labels_arrive_again_if_those_of_two_hours_in_three_days_do():
 
 
 class Prompt(Unlabelled):
-    """Rankings whose labels all come within a minute."""
-
     def count_days(self, since, until):
         found = super().count_days(since, until)
         return {day: one._replace(ages=[1] + [0] * len(AGES)) for day, one in found.items()}
@@ -383,14 +357,11 @@ def expect_unlabelled(counts):
     return labels._expect_unlabelled(traffic, make_rates())
 
 
-def test_labels_of_the_last_three_days_are_missed():
+def test_labels_of_the_last_three_days_are_missed_until_200_are_missing():
     for back in (71, 72, 73):
         counts = fill(100, until=END - 10 * HOURS)
         counts[END - back] = 7
         assert expect_unlabelled(counts) == ((7.0, back) if back <= 72 else (0.0, 0))
-
-
-def test_more_than_200_missing_labels_are_enough():
     for count, hours in ((199, 4), (200, 3), (201, 2)):
         counts = fill(1)
         # Those of the newest hour come later.
@@ -414,15 +385,12 @@ def test_rankings_without_relevant_document_are_more_from_two_in_100_on():
         assert bool(found) == (empty >= 2000)
 
 
-def test_labels_are_watched_after_17_days():
+def test_labels_are_watched_after_17_days_and_what_is_usual_is_learned_from_four_weeks():
     for days in (16, 17, 18):
         progress = make_rates(days, 100_000)
         today = make_rate_day(progress.day, 100_000, empty=90_000, clicks=10)
         for watch in (labels.watch_labels, labels.watch_relevance):
             assert bool(watch(DEFAULTS["data"], progress, TOTAL, today)) == (days >= 17)
-
-
-def test_what_is_usual_is_learned_from_four_weeks():
     progress = make_rates(40, 100_000)
     today = make_rate_day(progress.day, 100_000, empty=2000)
     for old in (11, 12):

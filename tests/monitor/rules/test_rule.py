@@ -1,5 +1,3 @@
-"""Rules: what they may say, and what is refused."""
-
 from __future__ import annotations
 
 import json
@@ -14,7 +12,7 @@ from rankscope.monitor.rules.kinds import Rule
 from rankscope.records import replace
 
 from tests.monitor.rules.world import CLICKS, CONFIGURATION, make_rule
-from tests.refusals import refuses
+from tests.refusals import refuses, refuses_if
 
 RULES = [
     make_rule(),
@@ -119,16 +117,10 @@ def test_an_attribute_may_have_a_colon_in_its_name():
     assert checked.slices == ("client:app:os", "client:app")
 
 
-def test_the_share_of_rankings_without_relevant_documents_is_a_measure():
+def test_a_measure_has_one_name_a_direction_and_values_from_0_to_1():
     assert make_rule(measure="empty").check(CONFIGURATION).is_rise_bad
     assert not make_rule().check(CONFIGURATION).is_rise_bad
-
-
-def test_a_measure_has_one_name():
     assert make_rule(measure="mrr@3").check(CONFIGURATION).measure == "RR@3"
-
-
-def test_a_drop_is_of_values_from_0_to_1():
     gains = define(measures="DCG@3", positive="click", window=CLICKS.window)
     configuration = replace(CONFIGURATION, definition=gains)
     with refuses(UsageError, "bad_rule"):
@@ -153,15 +145,6 @@ def test_what_is_measured_is_told_from_what_is_not(change, is_other):
     assert (make_rule().replace(**change).digest != make_rule().digest) is is_other
 
 
-def is_rule(**said):
-    """Whether a rule can be made."""
-    try:
-        Rule.from_dict({"name": "quality", "measure": "nDCG@5"} | said)
-    except UsageError:
-        return False
-    return True
-
-
 @pytest.mark.parametrize(
     ("field", "at", "above"),
     [
@@ -176,8 +159,9 @@ def is_rule(**said):
     ],
 )
 def test_what_a_rule_takes_has_limits(field, at, above):
-    assert is_rule(**{field: at})
-    assert not is_rule(**{field: above})
+    for value in (at, above):
+        with refuses_if(value == above, UsageError):
+            assert Rule.from_dict({"name": "quality", "measure": "nDCG@5", field: value})
 
 
 def test_a_chance_of_5_percent_in_90_days_is_one_false_alarm_in_1_800_days():

@@ -1,5 +1,3 @@
-"""The streams of a rule: their states, their plain twin, pairs of slices, and old versions."""
-
 from __future__ import annotations
 
 import math

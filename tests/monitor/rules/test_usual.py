@@ -1,5 +1,3 @@
-"""What is usual: hours of the week, whatever some of them were."""
-
 from __future__ import annotations
 
 from statistics import NormalDist
@@ -24,11 +22,10 @@ HOURS, WEEK = 24, 168
 
 
 def fill(daily=2400.0, days=28):
-    """The same number every hour."""
     return np.full(days * HOURS, daily / HOURS)
 
 
-def test_hours_that_are_left_out_change_nothing():
+def test_an_odd_day_hardly_changes_what_is_usual_and_hours_left_out_nothing():
     counts = fill()
     counts[100:200] = np.nan
     counts[: 6 * HOURS] = np.nan
@@ -36,9 +33,6 @@ def test_hours_that_are_left_out_change_nothing():
     # Up to the rounding of sums.
     assert usual.hours == pytest.approx(np.full(WEEK, 100.0), rel=1e-12)
     assert usual.variance == pytest.approx(LEAST_VARIANCE + 7 / (usual.days * 2400), rel=1e-12)
-
-
-def test_an_odd_day_hardly_changes_what_is_usual():
     counts = fill()
     counts[8 * HOURS : 9 * HOURS] = 0
     counts[15 * HOURS : 16 * HOURS] *= 10
@@ -46,14 +40,11 @@ def test_an_odd_day_hardly_changes_what_is_usual():
     assert usual.daily == pytest.approx(2400, rel=0.05)
 
 
-def test_weekends_and_nights_are_learned():
+def test_weekends_and_nights_are_learned_and_how_much_days_vary():
     week = np.tile(np.where(np.arange(HOURS) < 7, 10.0, 1000.0), 7)
     week[5 * HOURS :] /= 4
     usual = learn_usual(np.tile(week, 4), 0)
     assert usual.hours == pytest.approx(week, rel=0.05)
-
-
-def test_days_that_vary_more_have_a_larger_variance():
     chance = np.random.default_rng(1)
     variances = []
     for deviation in (0.0, 0.2, 0.4):
@@ -69,15 +60,12 @@ def learn_week(days):
     return usual.hours.reshape(7, HOURS)
 
 
-def test_hours_of_a_weekday_count_as_much_as_those_of_all_days_at_500_rankings():
+def test_a_weekday_counts_as_much_as_all_days_at_500_rankings_for_hours_and_30_for_its_size():
     early, late = [7.0] * 12 + [3.0] * 12, [3.0] * 12 + [7.0] * 12
     monday, other = (np.array(day) * 125 / 120 for day in (early, late))
     found = learn_week([monday.tolist(), *([other.tolist()] * 6)])
     # Four Mondays with 125 rankings each have 500.
     assert found[0] == pytest.approx((monday + (monday + 6 * other) / 7) / 2, rel=1e-12)
-
-
-def test_the_size_of_a_weekday_counts_as_much_as_that_of_all_days_at_30_rankings():
     # Four usual days of 7.5 rankings have 30.
     monday, other = np.full(HOURS, 3.75 / HOURS), np.full(HOURS, 7.5 / HOURS)
     found = learn_week([monday.tolist(), *([other.tolist()] * 6)])
@@ -125,7 +113,7 @@ def test_days_of_five_rankings_tell_how_much_they_vary():
         assert found == pytest.approx(variance, rel=1e-4)
 
 
-def test_the_evidence_is_a_bound_of_the_probability():
+def test_the_evidence_is_a_bound_of_the_probability_whatever_means_vary_by():
     # For no event at all, the bound is the probability itself: (s / (s + E))^s with s = 1 / v.
     assert float(measure_surprise(np.array(0.0), np.array(20.0), 0.1)) == pytest.approx(
         10 * np.log(30 / 10), rel=1e-12
@@ -137,9 +125,6 @@ def test_the_evidence_is_a_bound_of_the_probability():
         assert share <= np.exp(
             -float(measure_surprise(np.array(float(count)), np.array(20.0), 0.1))
         )
-
-
-def test_the_evidence_of_a_fall_is_a_bound_where_means_vary_by_a_lognormal():
     chance = np.random.default_rng(3)
     drawn = chance.poisson(200 * np.exp(chance.normal(0, 0.3, 200_000)))
     for count in (60, 80, 100, 120):
@@ -185,16 +170,13 @@ def test_an_hour_as_usual_is_evidence_for_the_return_and_a_bad_one_against_it():
     assert weigh_return(0, 0, 0.1, 0.01) == 0
 
 
-def test_traffic_has_fallen_at_half_and_risen_at_twice_of_what_is_usual():
+def test_traffic_has_fallen_at_half_and_risen_at_twice_of_what_is_usual_in_three_hours():
     usual = np.full(len(WINDOWS), 1000.0)
     for count in (499.0, 500.0, 501.0):
         assert (find_fall(np.array([count]), usual, 1e-6) is not None) == (count <= 500)
         assert find_start(np.array([1000.0, count]), usual[:2]) == 1
     for count in (1999.0, 2000.0, 2001.0):
         assert (find_rise(np.array([0.0, 0.0, count]), usual, 1e-6) is not None) == (count >= 2000)
-
-
-def test_a_rise_is_seen_in_three_hours_at_least():
     highest = np.full(len(WINDOWS), 1000.0)
     for hours in (2, 3):
         counts = np.zeros(hours)

@@ -1,5 +1,3 @@
-"""Watches: what is missing is found, named and closed, and nothing else is."""
-
 from __future__ import annotations
 
 from functools import cache
@@ -66,7 +64,6 @@ def watch(hours, since=FAULT * HOURS - 2, until=(FAULT + 1) * HOURS, rule=None):
 
 
 def names(found):
-    """Return what kinds of things are found about which model."""
     return [(one.kind, one.model, one.verdict) for _, one in found]
 
 
@@ -112,9 +109,12 @@ def test_a_new_value_is_reported_until_it_is_known():
     assert "television is new since" in found[0][1].reason
 
 
-def test_a_rule_reports_only_what_it_watches():
+def test_a_rule_reports_only_what_it_watches_of_its_model():
     rule = Rule(name="data", kind="data", watches=("attributes",))
     assert watch(change(a=0.1, b=0.1), rule=rule) == []
+    rule = Rule(name="data", kind="data", model="a")
+    assert names(watch(change(a=0), rule=rule)) == [("versions", "a", "bad")]
+    assert watch(change(b=0), rule=rule) == []
 
 
 def test_what_a_person_has_resolved_counts_as_usual():
@@ -127,7 +127,7 @@ def test_what_a_person_has_resolved_counts_as_usual():
     assert check_data(counts, DEFAULTS["data"], resolved, moment + HOUR)[0] == []
 
 
-def test_too_short_a_history_says_from_when_on_it_is_watched():
+def test_too_short_a_history_says_from_when_on_it_is_watched_and_none_says_so():
     counts = DrawnCounts(draw())
     ((finding,), progress) = check_data(counts, DEFAULTS["data"], BEGIN, START + 3 * DAY)
     assert finding.verdict == "unknown"
@@ -136,9 +136,6 @@ def test_too_short_a_history_says_from_when_on_it_is_watched():
     )
     assert summarize(progress)[0] == "INSUFFICIENT"
     assert summarize(BEGIN)[0] == "INSUFFICIENT"
-
-
-def test_a_project_without_rankings_says_so():
     findings, progress = check_data(DrawnCounts({}), DEFAULTS["data"], BEGIN, START + 40 * DAY)
     assert findings == []
     assert summarize(progress) == ("NO_DATA", "no rankings in the last 60 days")
@@ -182,12 +179,6 @@ def test_a_label_rate_that_changes_is_reported_after_a_final_day(left, state):
                 found.append((hour // HOURS - FAULT, one))
     assert [(at, one.verdict) for at, one in found] == [(1, "bad"), (3, "good")]
     assert found[0][1].reason.startswith(f"Rankings have {state} labels than usual since 5 Nov")
-
-
-def test_a_rule_about_one_model_reports_nothing_else():
-    rule = Rule(name="data", kind="data", model="a")
-    assert names(watch(change(a=0), rule=rule)) == [("versions", "a", "bad")]
-    assert watch(change(b=0), rule=rule) == []
 
 
 def test_a_version_that_falls_back_to_an_older_one_is_reported_and_a_release_is_not():

@@ -1,5 +1,3 @@
-"""Watches of the events in a store: what is counted, and labels that stop."""
-
 from __future__ import annotations
 
 from rankscope.monitor.definition.configuration import Configuration
@@ -41,7 +39,7 @@ def test_four_weeks_are_counted_by_one_read(store, monkeypatch):
     assert asked[1:] == [(START + 28 * DAY, START + 29 * DAY)]
 
 
-def test_counts_are_those_of_the_events_whether_windows_are_stored_or_not(store):
+def test_counts_are_those_of_the_events_and_of_some_slices_those_among_all(store):
     store.append(
         PROJECT,
         [
@@ -70,6 +68,14 @@ def test_counts_are_those_of_the_events_whether_windows_are_stored_or_not(store)
     assert (after.sizes, after.labelled, after.empty) == ({"m": 41}, {"m": 40}, {"m": 1})
     # A click comes at once.
     assert after.ages == [40] + [0] * len(AGES)
+    store.append(PROJECT, make_day(0, users=3))
+    refresh(store, PROJECT, CONFIGURATION, now=START + 3 * DAY, threads=1)
+    digest = CONFIGURATION.digest
+    wanted = ["[]", '[["device", "phone"]]']
+    found = store.cells(PROJECT, digest, START, START + DAY, slices=wanted)
+    everything = store.cells(PROJECT, digest, START, START + DAY)
+    assert found == [cell for cell in everything if cell.slice in wanted]
+    assert {cell.slice for cell in found} == set(wanted)
 
 
 def test_labels_are_counted_by_model_and_kind_while_they_count(empty):
@@ -97,14 +103,3 @@ def test_labels_are_counted_by_model_and_kind_while_they_count(empty):
     assert empty.has_labels(PROJECT, 0, 5, before=2)
     assert not empty.has_labels(PROJECT, 0, 5, before=1)
     assert not empty.has_labels(PROJECT, DAY - 9, DAY, before=2 * DAY)
-
-
-def test_cells_of_some_slices_are_those_among_all(store):
-    store.append(PROJECT, make_day(0, users=3))
-    refresh(store, PROJECT, CONFIGURATION, now=START + 3 * DAY, threads=1)
-    digest = CONFIGURATION.digest
-    wanted = ["[]", '[["device", "phone"]]']
-    found = store.cells(PROJECT, digest, START, START + DAY, slices=wanted)
-    everything = store.cells(PROJECT, digest, START, START + DAY)
-    assert found == [cell for cell in everything if cell.slice in wanted]
-    assert {cell.slice for cell in found} == set(wanted)

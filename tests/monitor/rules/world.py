@@ -52,7 +52,6 @@ def show(
 def make_day(
     day, ranks=GOOD, *, users=40, device="phone", version="1", environment="production", model="m"
 ):
-    """One ranking a user on a day, with clicks at some ranks, one after another."""
     events = []
     for number in range(users):
         events += show(
@@ -82,7 +81,6 @@ def make_rule(**said):
 
 
 def make_scene(store=None, **said):
-    """What rules are checked on."""
     return Scene(
         **{
             "store": store,
@@ -102,8 +100,6 @@ def make_scene(store=None, **said):
 
 
 class World:
-    """A store, the rules of its project, and what they find."""
-
     def __init__(self, store):
         self.store = store
 
@@ -117,7 +113,6 @@ class World:
         return advance_rules(self.store, PROJECT, configuration, slicing, now=now, threads=1)
 
     def pass_day(self, day, events=None, *configuration):
-        """Let a day pass with some rankings, usual ones unless others are given."""
         self.log(make_day(day) if events is None else events)
         self.advance(known_at(day), *configuration)
 
@@ -135,7 +130,6 @@ class World:
         return [action for _, action in turns]
 
     def list_told(self):
-        """What people were notified of, the first notice first."""
         rows = [row for row in list_notifications(self.store, PROJECT) if row.channel == "log"]
         return [Notice.from_json(row.body) for row in reversed(rows)]
 

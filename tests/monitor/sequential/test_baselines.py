@@ -1,5 +1,3 @@
-"""Baselines: what is expected of rankings, and the gaps below it."""
-
 from __future__ import annotations
 
 import json
@@ -38,7 +36,6 @@ def observe(value, day, cell=None, **given):
 
 
 def draw(random, mean):
-    """Return values with these means."""
     return (random.random(len(mean)) < mean).astype(float)
 
 
@@ -197,16 +194,13 @@ def test_the_order_of_rankings_changes_no_bit(shuffle):
     assert Baseline.from_dict(json.loads(stored)) == baselines[0]
 
 
-def test_a_baseline_without_values_or_beyond_0_and_1_is_refused():
+def test_a_baseline_or_a_period_without_values_is_refused_or_no_evidence():
     with pytest.raises(UsageError, match="no values"):
         fit_baseline(observe(np.array([math.nan]), np.array([0])), tolerance=0.02)
     with pytest.raises(InputError, match="from 0 to 1"):
         fit_baseline(observe(np.array([0.5, 1.5]), np.array([0, 1])), tolerance=0.02)
     with pytest.raises(UsageError, match="tolerance"):
         fit_baseline(observe(np.array([0.5]), np.array([0])), tolerance=-0.1)
-
-
-def test_a_period_without_values_is_no_evidence():
     random = np.random.default_rng(9)
     baseline = fit_baseline(observe(random.random(100), np.arange(100) % 10), tolerance=0.02)
     gaps = find_gaps(baseline, observe(np.array([math.nan]), np.array([12])))

@@ -1,5 +1,3 @@
-"""Bounds of means, differences of versions, discoveries among monitors, and their limits."""
-
 from __future__ import annotations
 
 import math
@@ -72,24 +70,18 @@ def test_the_bound_is_rarely_above_the_mean(size, ones):
     assert above / runs <= LEVEL + 3 * math.sqrt(LEVEL * (1 - LEVEL) / runs)
 
 
-def test_users_with_many_values_are_single_units():
+def test_more_users_have_a_higher_bound_and_each_is_one_unit():
     # The mean of each user is 0 or 1: what counts is the number of users.
     users = np.array([0.0, 1.0] * 20)
     alone = bound_mean(users, np.ones(40), LEVEL)
     assert bound_mean(users * 28, np.full(40, 28.0), LEVEL) == pytest.approx(alone, rel=1e-9)
     assert bound_mean(np.tile(users, 28), np.ones(28 * 40), LEVEL) > alone + 0.1
-
-
-def test_more_users_or_a_larger_level_give_a_higher_bound():
     bounds = [bound_mean(np.full(n, 0.8), np.ones(n), LEVEL) for n in (10, 100, 1000, 10_000)]
     assert bounds == sorted(bounds)
     assert bounds[-1] > 0.78
     values = np.tile([0.2, 0.9], 50)
     levels = [bound_mean(values, np.ones(100), level) for level in (0.001, 0.025, 0.2)]
     assert levels == sorted(levels)
-
-
-def test_nobody_or_nothing_is_bounded_by_0():
     assert bound_mean(np.array([]), np.array([]), LEVEL) == 0.0
     assert bound_mean(np.zeros(50), np.ones(50), LEVEL) == 0.0
 
@@ -214,21 +206,18 @@ def test_of_many_monitors_few_are_named_by_chance():
     assert 0 < np.mean(false_shares) <= error + 3 * math.sqrt(error * (1 - error) / times)
 
 
-def test_monitors_that_have_seen_nothing_are_not_named():
+def test_monitors_that_have_seen_nothing_are_not_named_and_evidence_is_a_number():
     found = discover({"new": Detector(run_length=5).log_evidence, "old": 100.0}, 0.2)
     assert found.names == ("old",)
     assert discover({}, 0.2).names == ()
+    with refuses(UsageError, "bad_evidence", match="tv"):
+        discover({"tv": math.nan}, 0.1)
 
 
 @pytest.mark.parametrize("error", [0, 1, -0.1, math.nan])
 def test_a_level_beyond_0_and_1_is_refused(error):
     with refuses(UsageError, "bad_level"):
         discover({"all": 1.0}, error)
-
-
-def test_evidence_that_is_no_number_is_refused():
-    with refuses(UsageError, "bad_evidence", match="tv"):
-        discover({"tv": math.nan}, 0.1)
 
 
 RANDOM = 20261122
@@ -336,25 +325,19 @@ def make_baseline(**given):
 NEEDED = math.log(1800 * 4) + math.log(6)
 
 
-def test_the_smallest_fall_is_found_within_30_days():
+def test_the_smallest_fall_is_found_in_30_days_and_users_are_needed_for_a_tenth():
     found = find_reach(make_baseline(), run_length=1800, streams=4)
     expected = 0.02 + math.sqrt(2 * 0.04 / 100 * NEEDED / 30)
     assert found.smallest_fall == pytest.approx(expected, rel=1e-12)
     for mean in (expected - 1e-9, expected + 1e-9):
         fall = find_reach(make_baseline(mean=mean), run_length=1800, streams=4).smallest_fall
         assert (fall is not None) == (mean > expected)
-
-
-def test_users_are_needed_for_a_fall_of_a_tenth():
     found = find_reach(make_baseline(), run_length=1800, streams=4)
     times = 2 * 0.04 / 100 * NEEDED / 30 / (0.10 - 0.02) ** 2
     assert found.users_needed == math.ceil(1_000_000 * times)
     for mean in (math.nextafter(0.1, 0), 0.1, math.nextafter(0.1, 1)):
         needed = find_reach(make_baseline(mean=mean), run_length=1800, streams=4).users_needed
         assert (needed is not None) == (mean >= 0.1)
-
-
-def test_no_more_than_a_million_times_the_users_are_needed():
     for times, expected in ((0.995e6, pytest.approx(0.995e7, rel=1e-6)), (1.005e6, None)):
         variance = times * 0.08**2 * 30 / (2 * NEEDED) * 1e-3
         baseline = make_baseline(variance=variance, per_day=1e-3, users=10)

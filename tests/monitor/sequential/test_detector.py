@@ -1,5 +1,3 @@
-"""Drops are found with few false alarms, and so are their ends."""
-
 from __future__ import annotations
 
 import json
@@ -87,12 +85,6 @@ def test_the_order_within_a_period_changes_no_bit(values, random):
     mixed = values.copy()
     random.shuffle(mixed)
     assert watch(Detector(run_length=9), [mixed]) == watch(Detector(run_length=9), [values])
-
-
-def test_the_order_of_periods_matters():
-    low, high = [0.1] * 5, [0.9] * 5
-    one, other = (watch(Detector(run_length=9), order) for order in ([low, high], [high, low]))
-    assert one.log_evidence < other.log_evidence
 
 
 def test_a_period_without_observations_is_none():
@@ -220,17 +212,11 @@ def watch_recovery(recovery, days, size=100):
     return found
 
 
-def test_a_large_fall_recovers_within_two_days_of_the_fix():
+def test_a_large_fall_recovers_within_two_days_of_the_fix_and_no_sooner():
     found = watch_recovery(begin_recovery(fall=0.25, size=300), [0.43] * 20 + [0.7, 0.7])
     assert not any(found[:20])
     assert found[21]
-
-
-def test_a_fall_that_lasts_does_not_recover():
     assert not any(watch_recovery(begin_recovery(fall=0.1, size=300), [FLOOR - 0.1] * 60))
-
-
-def test_a_recovery_that_only_gets_halfway_is_none():
     # The evidence grows, but the mean is still below the floor.
     assert not any(watch_recovery(begin_recovery(fall=0.4, size=300), [FLOOR - 0.12] * 20))
 
@@ -296,7 +282,6 @@ def lists(count, day, *, kept=1.0, worse=False):
 
 
 def test_a_lane_judges_the_discount_while_the_gain_per_list_is_unusual():
-    lists(10, 1)
     lane = fit_lane(*lists(14_000, 13), tolerance=0.02)
     assert Lane.from_dict(json.loads(json.dumps(lane.to_dict()))) == lane
     usual = judge_lane(lane, *lists(2000, 20))

@@ -1,5 +1,3 @@
-"""Calibrated evidence: the likelihood ratio, what chance makes of it, and when it is refused."""
-
 from __future__ import annotations
 
 import json
@@ -96,14 +94,11 @@ def test_a_detector_goes_on_where_it_was_put_away(means, at):
     assert watch(gaps[at:], Detector.from_dict(json.loads(stored))) == watch(gaps)
 
 
-def test_a_fall_is_the_mean_gap_since_its_start():
+def test_a_fall_is_the_mean_gap_since_its_start_of_which_at_most_30_are_kept():
     found = watch([make_gaps(0.08 if day >= 20 else 0.0, day=day) for day in range(24)])
     assert (found.since, found.size) == (21, 400)
     assert found.fall == pytest.approx(0.08, abs=1e-15)
     assert found.is_alarm
-
-
-def test_at_most_30_starts_are_kept():
     found = watch([make_gaps(0.2, day=day) for day in range(60)])
     assert len(found.starts) <= 31
     assert found.since == 1

@@ -1,5 +1,3 @@
-"""Services for tests, which are closed in the end."""
-
 from __future__ import annotations
 
 from contextlib import ExitStack

@@ -16,8 +16,6 @@ HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 class Listening:
-    """A service."""
-
     def __init__(self, store, settings):
         self.store = store
         key, shown = make_key("music", ["ingest", "read", "admin"], name="test", now=NOW)

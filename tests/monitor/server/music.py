@@ -55,7 +55,6 @@ def make_search(number, **fields):
 
 
 def make_click(ranking, number):
-    """A click on one of the documents of a search."""
     return {
         "event_id": f"l{number}",
         "ranking_id": ranking["ranking_id"],

@@ -39,7 +39,6 @@ class Service:
         self.key = self.make_key("music", "ingest") if has_key else ""
 
     def make_key(self, project, *scopes):
-        """Store a key, and give what is shown of it."""
         key, shown = make_key(project, scopes, name="test", now=NOW)
         self.store.add_key(key, "test")
         return shown.reveal()
@@ -57,7 +56,6 @@ class Service:
 
     @property
     def now(self):
-        """What its calendar says."""
         return NOW + round(self.seconds * 1_000_000)
 
     def ask(self, method, path, body=b"", *, key="", headers=None):
@@ -133,15 +131,12 @@ class Service:
 
 
 class Browser:
-    """What a browser says and keeps."""
-
     def __init__(self, service, client):
         self._service = service
         self._client = client
         self.cookies = {}
 
     def get(self, path, **headers):
-        """Load a page that somebody typed the address of."""
         return self._ask("GET", path, b"", {"sec-fetch-site": "none"} | headers)
 
     def send(self, path, fields, **headers):
@@ -198,8 +193,6 @@ def find_token(page):
 
 
 class Refusing:
-    """A store that takes nothing while it has an error."""
-
     failure: Exception | None = None
 
     def __init__(self, inner, error=None):
@@ -224,7 +217,6 @@ class Refusing:
 
 
 def make_ranking(number, **fields):
-    """A ranking of three documents."""
     made = {
         "event_id": f"e{number}",
         "ranking_id": f"r{number}",
@@ -235,7 +227,6 @@ def make_ranking(number, **fields):
 
 
 def make_label(number, **fields):
-    """A click on the first document of a ranking."""
     made = {
         "event_id": f"l{number}",
         "ranking_id": f"r{number}",

@@ -1,5 +1,3 @@
-"""The client in the process that serves: never in its way, and nothing lost that need not be."""
-
 from __future__ import annotations
 
 import gzip
@@ -33,8 +31,6 @@ NOW = Sizes(linger_seconds=0.0)
 
 
 class Taking:
-    """Takes everything, once it is let to."""
-
     def __init__(self, *, is_open=True):
         self.events = []
         self.asked = threading.Event()

@@ -1,5 +1,3 @@
-"""Events over HTTP: each is answered for, and stored once."""
-
 from __future__ import annotations
 
 import gzip
@@ -222,20 +220,6 @@ CONFIGURATION = Configuration(
 )
 
 
-def test_the_answer_names_what_does_not_match(service):
-    service.store.configure("music", CONFIGURATION.to_json(), NOW, "test")
-    rankings = [make_ranking(number, attributes={"Device": "tv"}) for number in range(3)]
-    (told,) = service.post("/v1/rankings", rankings).json()["mismatches"]
-    assert (told["kind"], told["name"], told["like"]) == ("missing_attribute", "device", "Device")
-    labels = [make_label(number, labels=[name]) for number, name in enumerate(("Click", "view"))]
-    found = service.post("/v1/labels", labels).json()["mismatches"]
-    assert [(one["name"], one["like"], one["count"], one["of"]) for one in found] == [
-        ("Click", "click", 1, 2),
-        ("view", "", 1, 2),
-    ]
-    assert service.post("/v1/labels", make_label(5)).json()["mismatches"] == []
-
-
 @pytest.mark.parametrize("count", [2, 1000])
 def test_an_attribute_that_has_bins_is_a_number(service, count):
     configuration = {
@@ -262,12 +246,25 @@ def test_an_attribute_that_has_bins_is_a_number(service, count):
     assert prices == (known if count > 250 else {"below 10"})
 
 
+def test_the_answer_names_what_does_not_match(service):
+    service.store.configure("music", CONFIGURATION.to_json(), NOW, "test")
+    rankings = [make_ranking(number, attributes={"Device": "tv"}) for number in range(3)]
+    (told,) = service.post("/v1/rankings", rankings).json()["mismatches"]
+    assert (told["kind"], told["name"], told["like"]) == ("missing_attribute", "device", "Device")
+    labels = [make_label(number, labels=[name]) for number, name in enumerate(("Click", "view"))]
+    found = service.post("/v1/labels", labels).json()["mismatches"]
+    assert [(one["name"], one["like"], one["count"], one["of"]) for one in found] == [
+        ("Click", "click", 1, 2),
+        ("view", "", 1, 2),
+    ]
+    assert service.post("/v1/labels", make_label(5)).json()["mismatches"] == []
+
+
 def test_before_a_project_is_configured_nothing_is_said(service):
     assert service.post("/v1/labels", make_label(1, labels="Click")).json()["mismatches"] == []
 
 
 def find_unmatched(service, docs, **headers):
-    """What the answer to labels of documents says about those that aren't in their rankings."""
     labels = [
         make_label(place, event_id=f"{docs} {place}", doc_id=doc) for place, doc in enumerate(docs)
     ]

@@ -1,5 +1,3 @@
-"""The service on a socket: what only a server of HTTP meets."""
-
 from __future__ import annotations
 
 import json
@@ -24,8 +22,6 @@ SERVER = Path(__file__).with_name("server.py")
 
 
 class Listener:
-    """A service in a process of its own."""
-
     def __init__(self, path):
         with SQLiteStore(path) as store:
             key, self.shown = make_key("music", ["ingest"], name="test", now=0)

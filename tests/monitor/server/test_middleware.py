@@ -1,5 +1,3 @@
-"""What is said of requests in logs and metrics, and incidents over HTTP."""
-
 from __future__ import annotations
 
 import json
@@ -54,9 +52,6 @@ def test_whatever_is_wrong_with_a_key_is_told_alike(service):
     assert service.store.counters("music") == {}
     good = {"authorization": f"bearer {service.key}"}
     assert service.post("/v1/rankings", [make_ranking(1)], key=None, headers=good).is_success
-
-
-def test_two_keys_are_none(service):
     value = f"Bearer {service.key}"
     headers = [("authorization", value), ("authorization", value)]
     made = ("POST", "/v1/rankings", b"{}", headers)
@@ -257,17 +252,6 @@ def test_requests_are_timed_by_the_template_of_their_route(service):
     assert samples[name, ("+Inf", "GET", "/v1/rankings/{ranking_id:id}")] == 2
 
 
-def test_a_project_does_not_see_requests_of_others(service):
-    service.ask("GET", "/v1/rules", key=service.make_key("films", "read"))
-    assert not any("http" in name for name, _ in scrape(service))
-
-
-def test_notifications_are_counted_by_status_also_those_of_which_there_are_none(service):
-    samples = scrape(service)
-    for status in ("waiting", "delivered", "dead", "summed"):
-        assert samples["rankscope_notifications", (status,)] == 0
-
-
 def test_metrics_follow_the_rules_of_prometheus(service):
     log_music(service)
     key = service.make_key("music", "read")
@@ -310,7 +294,12 @@ def test_what_was_deleted_was_not_rejected(service):
     assert "rankscope_events_rejected_total" not in {name for name, _ in samples}
 
 
-def test_a_project_that_is_not_configured_has_counters(service):
+def test_a_project_that_is_not_configured_has_counters_of_its_own(service):
+    service.ask("GET", "/v1/rules", key=service.make_key("films", "read"))
+    samples = scrape(service)
+    assert not any("http" in name for name, _ in samples)
+    for status in ("waiting", "delivered", "dead", "summed"):
+        assert samples["rankscope_notifications", (status,)] == 0
     service.post("/v1/rankings", [{}])
     samples = scrape(service)
     assert samples["rankscope_events_ingested_total", ()] == 0
@@ -373,7 +362,6 @@ def post_to(service, path, key, body):
 
 @pytest.fixture
 def incident_id(service):
-    """An open incident of the project music."""
     service.store.configure("music", MUSIC.to_json(), NOW, "ada")
     set_rule(service.store, "music", MUSIC, RULE, now=NOW, actor="ada")
     incident = make_incident(project="music", model="", version=HOSTILE, slice=())

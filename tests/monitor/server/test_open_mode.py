@@ -1,5 +1,3 @@
-"""The open mode: this machine needs no key until there is one, or an account."""
-
 from __future__ import annotations
 
 import json
@@ -23,7 +21,6 @@ def opened(make_service):
 
 
 def ask_openly(service, method, path, said, client="127.0.0.1", **headers):
-    """Ask from this machine, without a key unless there is one."""
     sent = {"content-type": "application/json"}
     sent |= {name.replace("_", "-"): value for name, value in headers.items()}
     [answer] = service.ask_all([(method, path, json.dumps(said).encode(), sent)], client)
@@ -32,7 +29,6 @@ def ask_openly(service, method, path, said, client="127.0.0.1", **headers):
 
 
 def log_openly(service, client="127.0.0.1", **headers):
-    """Log a ranking without a key, and give the status."""
     ranking = make_ranking(1)
     return ask_openly(service, "POST", "/v1/rankings", ranking, client, **headers).status_code
 

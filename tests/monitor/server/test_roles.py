@@ -1,5 +1,3 @@
-"""Every route, for every role and every key, in the own project and in another one."""
-
 from __future__ import annotations
 
 import re
@@ -94,8 +92,6 @@ def path_of(endpoint, project):
 
 
 class Caller:
-    """Somebody who asks."""
-
     def __init__(self, service, who):
         self.who = who
         self._key = self._browser = None

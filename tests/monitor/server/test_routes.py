@@ -1,5 +1,3 @@
-"""What holds for every route, as the table has them, and how the service describes itself."""
-
 from __future__ import annotations
 
 import json
@@ -40,12 +38,10 @@ def list_endpoints():
 
 
 def path_of(endpoint):
-    """An address of a route."""
     return re.sub(r"{\w+(:id)?}", "r1", endpoint.path)
 
 
 def ask(service, endpoint, key, body=b"{}"):
-    """Ask at an endpoint, as what it is for would."""
     headers = FORM if endpoint.kind == "form" else {}
     return service.ask(endpoint.method, path_of(endpoint), body, key=key, headers=headers)
 
@@ -244,13 +240,10 @@ def test_events_go_to_the_project_of_the_address(make_service, project):
     assert "new" not in service.store.projects()
 
 
-def test_it_is_openapi(service):
+def test_it_is_openapi_and_describes_every_route_and_every_name_that_is_read(service):
     answer = service.ask("GET", "/openapi.json", key=service.make_key("music", "read"))
     assert answer.status_code == 200
     validate(answer.json())
-
-
-def test_it_has_every_route_but_files():
     endpoints = list_endpoints()
     described = describe(endpoints)["paths"]
     assert {(path, method) for path, methods in described.items() for method in methods} == {
@@ -272,13 +265,11 @@ PATHS = ("/v1/rankings", "/v1/labels")
 
 
 def body_of(path, kind="application/json"):
-    """The schema of a body."""
     body = DESCRIBED["paths"][path]["post"]["requestBody"]["content"][kind]
     return body["schema"] | {"components": DESCRIBED["components"]}
 
 
 def fits(path, events):
-    """Whether a body is as it is described."""
     return bool(Draft202012Validator(body_of(path)).is_valid(events))
 
 

@@ -1,5 +1,3 @@
-"""A service that starts, serves and stops, and the limits of what it serves."""
-
 from __future__ import annotations
 
 import gzip
@@ -149,7 +147,6 @@ def test_readiness_says_whether_evaluation_lags(make_service):
 
 @pytest.fixture
 def refusing(service, make_service):
-    """A service on a store that can refuse."""
     return make_service(store=Refusing(service.store))
 
 
@@ -237,7 +234,6 @@ MOMENT = 20_000 * DAY
 
 
 def is_refused(call, *said, **named):
-    """Whether a request is refused."""
     try:
         call(*said, **named)
     except (RefusedRequestError, FormatError, UsageError):

@@ -1,5 +1,3 @@
-"""Every route of the table, held against what must hold for all: projects, secrets, other pages."""
-
 from __future__ import annotations
 
 import json
@@ -105,7 +103,6 @@ class World:
 
 
 def address_of(endpoint, key_id):
-    """The address of a route with the ids of `music`."""
     names = {"key_id": key_id, "name": MARK, "environment": "training"}
     names |= {"member": f"{MARK}@example.com"}
     path = re.sub(r"{(\w+)(:id)?}", lambda found: names.get(found[1], f"{MARK}-1"), endpoint.path)

@@ -1,5 +1,3 @@
-"""Webhooks and channels: set by administrators, shown to nobody, called by the rules of all."""
-
 from __future__ import annotations
 
 import base64
@@ -49,8 +47,6 @@ CHANNELS = Channels(
 
 
 class Operated:
-    """A service with channels, and an administrator of the project `music`."""
-
     def __init__(self, folder):
         self.services = Services()
         self.poster = Recording()
@@ -123,31 +119,14 @@ def test_a_secret_that_was_given_is_not_given_back(admin):
 
 
 @pytest.mark.parametrize(
-    "url",
-    [
-        "",
-        "http://example.com/hook",
-        "https://127.0.0.1/",
-        "https://[64:ff9b::7f00:1]/",
-        "https://2130706433/",
-        "https://0177.1/",
-        "https://rebound.example/",
-        "https://inside.example/",
-        "https://example.com:22/",
-        "https://example.com/\r\nx: y",
-        "a" * 5000,
-    ],
-)
-def test_an_address_that_may_not_be_called_is_not_kept(refused, url):
-    answer = refused.ask("PUT", "/v1/webhook", {"url": url})
-    assert answer.status_code == 422
-    assert refused.ask("GET", "/v1/webhook").json() == {"webhook": None}
-    assert "192.168" not in answer.text
-
-
-@pytest.mark.parametrize(
     "body",
     [
+        *({"url": url} for url in ("", "http://example.com/hook", "https://127.0.0.1/")),
+        *({"url": f"https://{host}/"} for host in ("[64:ff9b::7f00:1]", "2130706433", "0177.1")),
+        *({"url": f"https://{name}.example/"} for name in ("rebound", "inside")),
+        {"url": "https://example.com:22/"},
+        {"url": "https://example.com/\r\nx: y"},
+        {"url": "a" * 5000},
         {},
         {"url": 5},
         *({"url": URL, "secret": text} for text in ("", "short", "whsec_", "whsec_!!")),
@@ -158,9 +137,11 @@ def test_an_address_that_may_not_be_called_is_not_kept(refused, url):
         {"url": None},
     ],
 )
-def test_a_webhook_that_cannot_be_is_not_kept(refused, body):
-    assert refused.ask("PUT", "/v1/webhook", body).status_code == 422
+def test_a_webhook_that_cannot_be_or_may_not_be_called_is_not_kept(refused, body):
+    answer = refused.ask("PUT", "/v1/webhook", body)
+    assert answer.status_code == 422
     assert refused.ask("GET", "/v1/webhook").json() == {"webhook": None}
+    assert "192.168" not in answer.text
 
 
 def test_that_of_another_project_is_not_there(admin):

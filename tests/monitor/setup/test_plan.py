@@ -1,5 +1,3 @@
-"""Plans of projects and of roles, and what becomes of them when they are applied."""
-
 from __future__ import annotations
 
 import pytest
@@ -38,17 +36,14 @@ def want(name="music", **changes):
 
 
 def apply(store, *wanted, actor="ann", now=NOW):
-    """Apply projects, and give what has changed."""
     return list(apply_projects(store, wanted or [want()], now=now, actor=actor))
 
 
 def tell(plan):
-    """What a plan does, in short."""
     return [(step.action, step.what, step.name) for step in plan.steps]
 
 
 def digest(store):
-    """All that is stored of projects."""
     names = store.projects()
     return tuple(
         (
@@ -322,16 +317,13 @@ def test_roles_are_made_as_the_file_says_and_others_are_taken_away(tmp_path, sto
     assert apply_roles(store, read(tmp_path, FILE + ROLES)) == []
 
 
-def test_a_file_without_roles_leaves_them_alone(tmp_path, store):
+def test_a_file_without_roles_leaves_them_alone_and_with_them_is_read_back(tmp_path, store):
     apply_roles(store, read(tmp_path, FILE + ROLES))
     before = store.roles("music")
     assert apply_roles(store, read(tmp_path, FILE)) == []
     assert store.roles("music") == before
     assert len(apply_roles(store, read(tmp_path, FILE + "[projects.music.roles]\n"))) == 3
     assert store.roles("music") == {}
-
-
-def test_what_is_written_is_read_back(tmp_path, store):
     apply_roles(store, read(tmp_path, FILE + ROLES))
     found = find_project(store, "music")
     assert read(tmp_path, write_setup([found])) == found

@@ -1,5 +1,3 @@
-"""Retention, webhooks and deletion of projects, as files say."""
-
 from __future__ import annotations
 
 import pytest
@@ -37,7 +35,6 @@ FIELDS = {
 
 
 def apply(store, name="music", **fields):
-    """Apply a project."""
     [plan] = apply_projects(store, [read_project(name, FIELDS | fields)], now=NOW, actor="ann")
     return plan
 
@@ -54,7 +51,6 @@ def log_events(store, name="music", base=NOW - 20 * DAY):
 
 
 def find_times(store):
-    """The times of the rankings."""
     return sorted(events[0].time for events in read_back(store, "music", 100).values())
 
 
@@ -170,7 +166,6 @@ def test_a_webhook_that_somebody_changes_is_drift(store):
 
 
 def count_rows(connection, name):
-    """How many rows of each table belong to a project."""
     owner = select(schema.projects.c.project_id).where(schema.projects.c.name == name)
     number = connection.execute(owner).scalar_one()
     counts = {}

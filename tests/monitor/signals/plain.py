@@ -12,7 +12,6 @@ NAN = math.nan
 
 
 def score_of(ranking):
-    """The scores of a ranking's documents."""
     return list(ranking.items.scores) or [None] * len(ranking.items)
 
 

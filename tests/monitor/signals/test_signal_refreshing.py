@@ -1,5 +1,3 @@
-"""Stored signals are those of the rankings, each hour computed once."""
-
 from __future__ import annotations
 
 import math
@@ -85,7 +83,6 @@ def make_rankings(seed, size=700, *, end=END):
 
 
 def rename(rankings, later=0):
-    """Rankings like others, with ids of their own."""
     return [
         replace(
             one, event_id=f"x{one.event_id}", ranking_id=f"x{one.ranking_id}", time=one.time + later
@@ -102,7 +99,6 @@ def times():
 
 @pytest.fixture
 def opener(tmp_path, times):
-    """Open monitors of the clock, which are closed in the end."""
     numbers = count()
     with ExitStack() as opened:
 
@@ -117,7 +113,6 @@ def opener(tmp_path, times):
 
 
 def spell_out(monitor, configuration=CONFIGURATION):
-    """All that is stored of signals."""
     return [
         monitor.store.cells("default", digest(configuration), length=length)
         for length in (HOUR, DAY)

@@ -1,5 +1,3 @@
-"""Signals of single rankings, and over time."""
-
 from __future__ import annotations
 
 import math
@@ -78,7 +76,6 @@ def values_of(rankings, before=(), *, is_full=True):
 
 
 def value(name, ranking, *before, of=()):
-    """One signal of one ranking."""
     return values_of([ranking], before)[of][0][name]
 
 
@@ -105,16 +102,13 @@ def test_scores_tell_how_a_list_was_ordered(scores, expected):
         assert found[name] == pytest.approx(wanted, nan_ok=True), name
 
 
-def test_length_is_relative_to_the_median_of_lists_with_documents():
+def test_length_and_the_level_of_scores_are_relative_to_the_lists_before():
     before = [show(""), show(""), show("abcd"), show("abc"), show("abcde")]
     assert value("length", show("ab"), *before) == 2 / 4
     assert value("length", show("abcdefgh"), *before) == 1
     assert (value("length", show(""), *before), value("no_results", show(""), *before)) == (0, 1)
     assert math.isnan(value("length", show("a"), show("")))
     assert math.isnan(value("length", show("a")))
-
-
-def test_the_level_of_scores_is_their_mean_quantile():
     before = [show("abc", (4, 2, 2)), show("a", (None,)), show("a", (1,))]
     # 2 has one of four scores below it, and two like it; 5 has all four.
     assert value("score_rank", show("ab", (5, 2)), *before) == (1 + 2 / 4) / 2
@@ -311,11 +305,6 @@ def test_a_version_and_a_slice_are_parts_of_the_same(monitor):
     assert (tv.times, tv.values, tv.rankings) == ((LAST,), (0.5,), (2,))
 
 
-def test_what_is_not_logged_is_not_known(monitor):
-    for name in ("tied", "score_rank", "overlap"):
-        assert monitor.signals(every="day", until=END)[name].find_newest() is None
-
-
 def test_a_project_without_rankings_has_empty_series(tmp_path):
     with Monitor.open(str(tmp_path / "x.db")) as opened:
         opened.configure(Configuration(definition=define(positive="click", window="1h")))
@@ -326,13 +315,12 @@ def test_a_project_without_rankings_has_empty_series(tmp_path):
             opened.evaluate()
 
 
-def test_json_has_no_nan_and_says_what_people_call_it(monitor):
+def test_json_has_no_nan_and_nothing_that_is_not_logged_or_stored(monitor):
     said = monitor.signals(every="day", until=END)["length"].to_dict()
     assert said["label"] == "List length"
     assert said["values"][0] is None
     assert len(said["starts"]) == len(said["usual"]) == DAYS
-
-
-def test_windows_that_are_not_stored_are_refused(monitor):
+    for name in ("tied", "score_rank", "overlap"):
+        assert monitor.signals(every="day", until=END)[name].find_newest() is None
     with pytest.raises(UsageError, match="expected every='hour' or 'day', found 'week'"):
         monitor.signals(every="week")

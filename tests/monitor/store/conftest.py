@@ -1,5 +1,3 @@
-"""A new store for each test."""
-
 from __future__ import annotations
 
 import pytest

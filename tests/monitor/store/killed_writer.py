@@ -64,7 +64,6 @@ STAGES = (
 
 
 def find_stage() -> str:
-    """What this thread is doing."""
     frame: FrameType | None = sys._getframe()
     names = []
     while frame is not None:
@@ -82,7 +81,6 @@ def ranking_of(number: int) -> Ranking:
 
 
 def time_of(number: int) -> int:
-    """When a ranking was shown."""
     return number * (HOUR // IN_HOUR)
 
 
@@ -92,7 +90,6 @@ def user_of(number: int) -> str:
 
 
 def label_of(number: int, name: str) -> Label:
-    """A click on a ranking, a minute after it."""
     document = (number if name == "click" else number // 3) % 3
     return replace(
         make_label(number, number, document),
@@ -132,8 +129,6 @@ def die_after(steps: int, word: str) -> None:
 
 
 class Round:
-    """What a child does, until it is killed or everything is sent."""
-
     def __init__(self, store: SQLiteStore, first: int, seed: int) -> None:
         self.store = store
         self.first = first
@@ -142,7 +137,6 @@ class Round:
         self.ending = threading.Event()
 
     def run(self) -> None:
-        """Do all of it at once."""
         others = [
             threading.Thread(target=self.repeat, args=(work, self.seed + number))
             for number, work in enumerate((self.delete, self.evaluate))
@@ -155,7 +149,6 @@ class Round:
             thread.join()
 
     def repeat(self, work: Callable[[random.Random], None], seed: int) -> None:
-        """Do something again and again."""
         drawn = random.Random(seed)
         while not self.ending.is_set():
             try:
@@ -196,18 +189,15 @@ class Round:
         self.ending.wait(drawn.random() / 20)
 
     def evaluate(self, drawn: random.Random) -> None:
-        """Bring windows up to date."""
         now = time_of(self.sent) + drawn.randrange(3) * HOUR
         open_monitor(self.store, now).evaluate()
 
 
 def open_monitor(store: SQLiteStore, now: int) -> Monitor:
-    """A monitor with a clock that stands still."""
     return Monitor(store, "music", clock=lambda: now, threads=1)
 
 
 def main(folder: Path, rounds: int, seed: int, word: str = "") -> None:
-    """Start children that work until they kill themselves."""
     drawn = random.Random(seed)
     with SQLiteStore(folder / "events.db") as store:
         open_monitor(store, DAY).configure(CLICKS)

@@ -14,7 +14,6 @@ TIMES = st.integers(0, 5) | st.integers(-(2**50), 2**57)
 
 @st.composite
 def items(draw):
-    """The documents of a ranking."""
     doc_ids = draw(st.lists(st.sampled_from("abcdef") | TEXTS, unique=True, max_size=6))
     count = len(doc_ids)
     if draw(st.booleans()):

@@ -33,7 +33,6 @@ BATCH = 10
 
 
 def say(*words: object) -> None:
-    """Print a line, past all buffers."""
     os.write(1, (" ".join(map(str, words)) + "\n").encode())
 
 
@@ -139,7 +138,6 @@ def fill(folder: Path) -> None:
 
 
 def fail(folder: Path, batches: int) -> None:
-    """Store batch after batch, whatever happens to them."""
     store = SQLiteStore(folder / "events.db", group_seconds=0)
     say("opened")
     for number in range(batches):

@@ -1,5 +1,3 @@
-"""What is deleted is gone as if it had never been there, also where a deletion is stopped."""
-
 from __future__ import annotations
 
 import sqlite3
@@ -144,7 +142,6 @@ class StoppedError(Exception):
 
 
 def ask_all(store, since, until):
-    """All that a store says of a span."""
     chunks = list(store.read("music", since, until, 7))
     return [
         [time for chunk in chunks for time in chunk.times.tolist()],
@@ -183,12 +180,10 @@ def pair(tmp_path, monkeypatch):
 
 
 def ranking_of(number):
-    """A ranking within the second hour."""
     return replace(make_ranking(number), time=HOUR + number * MINUTE)
 
 
 def label_of(number):
-    """A label of one of them."""
     return replace(make_label(number, number), time=HOUR + number * MINUTE + 1)
 
 

@@ -1,5 +1,3 @@
-"""Whenever what stores and deletes is killed, every event is there once, or deleted."""
-
 from __future__ import annotations
 
 import sys
@@ -15,16 +13,8 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 
 from tests.monitor import plain
+from tests.monitor.store import killed_writer
 from tests.monitor.store.conformance.samples import texts_of
-from tests.monitor.store.killed_writer import (
-    BATCH,
-    CLICKS,
-    label_of,
-    open_monitor,
-    ranking_of,
-    time_of,
-    user_of,
-)
 from tests.monitor.store.processes import run_python
 from tests.monitor.test_windows import spell_out
 
@@ -41,9 +31,8 @@ class Deletion(NamedTuple):
     ended: int | None
 
     def fits(self, number: int) -> bool:
-        """Whether it deletes a ranking that is there."""
         if self.kind == "user":
-            return user_of(number) == self.first
+            return killed_writer.user_of(number) == self.first
         if self.kind == "span":
             return int(self.first) <= number < int(self.last)
         return number < int(self.first)
@@ -68,7 +57,9 @@ class Told:
             word, *rest = line.split()
             if word in {"sent", "acknowledged"}:
                 lines_of = self.sent if word == "sent" else self.kept
-                lines_of |= dict.fromkeys(range(int(rest[0]), int(rest[0]) + BATCH), at)
+                lines_of |= dict.fromkeys(
+                    range(int(rest[0]), int(rest[0]) + killed_writer.BATCH), at
+                )
             elif word == "sent-late":
                 self.late.add(int(rest[0]))
             elif word == "acknowledged-late":
@@ -112,7 +103,7 @@ class Told:
     def deleted_before(self) -> int:
         """The time before which windows stay as they were before the deletion."""
         numbers = [int(one.first) for one in self.deletions if one.kind == "before"]
-        return time_of(max(numbers, default=0))
+        return killed_writer.time_of(max(numbers, default=0))
 
 
 @pytest.mark.slow
@@ -144,7 +135,6 @@ def test_nothing_is_half_deleted_whenever_the_process_that_deletes_is_killed(
 
 
 def kill_and_check(folder: Path, rounds: int, seed: int, word: str = "") -> Told:
-    """Let processes be killed, check what is left, and return what they said."""
     done = run_python(KILLER, folder, rounds, seed, *filter(None, [word]))
     assert "Traceback" not in done.stderr, done.stderr
     told = Told(done.stdout.splitlines())
@@ -164,7 +154,6 @@ def kill_and_check(folder: Path, rounds: int, seed: int, word: str = "") -> Told
 
 
 def find_events(store: SQLiteStore, told: Told) -> tuple[list[Ranking], list[Label]]:
-    """Return what is there, as it was sent, after it was compared with what has to be there."""
     ids = Counter(name for chunk in store.read("music") for name in texts_of(chunk.ranking_ids))
     assert set(ids.values()) == {1}
     rankings, labels = [], []
@@ -175,14 +164,14 @@ def find_events(store: SQLiteStore, told: Told) -> tuple[list[Ranking], list[Lab
         if not ids.pop(name, 0):
             assert store.find_ranking("music", name) is None
             continue
-        ranking = ranking_of(number)
+        ranking = killed_writer.ranking_of(number)
         assert store.find_ranking("music", name) == ranking
         rankings.append(ranking)
         found = store.find_labels("music", name)
         sent = {"click": told.sent.keys(), "late": told.late}
         kept = {"click": told.kept.keys(), "late": told.kept_late}
-        may = [label_of(number, word) for word in sent if number in sent[word]]
-        must = [label_of(number, word) for word in kept if number in kept[word]]
+        may = [killed_writer.label_of(number, word) for word in sent if number in sent[word]]
+        must = [killed_writer.label_of(number, word) for word in kept if number in kept[word]]
         assert len(found) == len(set(found))
         assert set(must) <= set(found) <= set(may)
         labels += found
@@ -198,13 +187,13 @@ def compare_windows(
     Returns:
         How many windows there are.
     """
-    now = time_of(max(told.sent)) + 2 * DAY
-    open_monitor(store, now).evaluate()
-    definition = CLICKS.definition
+    now = killed_writer.time_of(max(told.sent)) + 2 * DAY
+    killed_writer.open_monitor(store, now).evaluate()
+    definition = killed_writer.CLICKS.definition
     compared = 0
     for length in (HOUR, DAY):
         first = -(-told.deleted_before // length) * length
-        rows = store.cells("music", CLICKS.digest, length=length)
+        rows = store.cells("music", killed_writer.CLICKS.digest, length=length)
         cells = {one.key: one.cell for one in unpack_cells(rows) if one.key.start >= first}
         wanted: dict[Key, object] = {}
         for start in range(first, now, length):

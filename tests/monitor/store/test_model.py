@@ -1,5 +1,3 @@
-"""A store behaves as a dict does, whatever is sent in whatever order, closed and opened between."""
-
 from __future__ import annotations
 
 import tempfile
@@ -21,8 +19,6 @@ PROJECT = "music"
 
 
 class Model(RuleBasedStateMachine):
-    """A store, and the events that it should have by their ids."""
-
     @initialize()
     def start(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -38,7 +34,6 @@ class Model(RuleBasedStateMachine):
         self.folder.cleanup()
 
     def expect(self, event):
-        """What becomes of an event, by the rules; it is known afterwards."""
         before = self.known.get(event.event_id)
         if before is None and isinstance(event, Ranking):
             same = [one for one in self.rankings() if one.ranking_id == event.ranking_id]
@@ -96,7 +91,6 @@ class Model(RuleBasedStateMachine):
         self.counts["deleted_labels"] += deleted.labels
 
     def versions(self):
-        """The versions of all rankings, in order."""
         times = {}
         for one in self.rankings():
             key = one.model, one.version, one.environment

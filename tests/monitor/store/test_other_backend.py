@@ -1,5 +1,3 @@
-"""The smallest backend passes the conformance tests, as the recipe says."""
-
 from __future__ import annotations
 
 import re
@@ -80,8 +78,6 @@ class OtherStore(Store):
 
 
 class TestOther(StoreConformance):
-    """A store without any code of a backend."""
-
     @pytest.fixture
     def opened(self, tmp_path_factory):
         url = f"sqlite:///{tmp_path_factory.mktemp('other')}/events.db"

@@ -1,5 +1,3 @@
-"""What is asked of a store uses its indexes, has few statements, and is read ahead and exported."""
-
 from __future__ import annotations
 
 import json
@@ -220,14 +218,11 @@ def test_what_is_exported_is_read_as_the_same_events(tmp_path, size, monkeypatch
     assert rankings.unknown == labels.unknown == {}
 
 
-def test_a_span_of_time_is_exported(tmp_path):
+def test_a_span_of_time_is_exported_that_begins_before_it_is_over(tmp_path):
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", EVENTS)
         found = export_parquet(store, "music", tmp_path, since=HOUR, until=HOUR + 6)
         assert found == Exported(1, 2)
-
-
-def test_a_span_that_is_over_before_it_begins_is_refused(tmp_path):
     with SQLiteStore(tmp_path / "events.db") as store, refuses(UsageError, "bad_period"):
         export_parquet(store, "music", tmp_path / "out", since=DAY, until=DAY)
     assert not (tmp_path / "out").exists()
@@ -271,7 +266,6 @@ def make_batches(seed):
 
 
 def store_all(path, batches):
-    """Store batches, and return the outcomes of all events, and what the store has."""
     with SQLiteStore(path, group_seconds=0) as store:
         outcomes = [outcome for batch in batches for outcome in store.append("music", batch)]
         store.verify()

@@ -1,5 +1,3 @@
-"""Revisions of the tables: they make what the metadata say, and an upgrade is all or nothing."""
-
 from __future__ import annotations
 
 import signal
@@ -27,7 +25,6 @@ RELEASE = FOLDER.with_name("next_release.py")
 
 @pytest.fixture
 def path(tmp_path):
-    """A store of this release with an event."""
     made = tmp_path / "events.db"
     with SQLiteStore(made) as store:
         store.append("music", [make_ranking(1)])
@@ -42,12 +39,10 @@ def next_revision(monkeypatch):
 
 
 def run_next(*words):
-    """Run a command of the next release."""
     return run_python(RELEASE, *words)
 
 
 def read_shape(connection):
-    """What columns the tables of a database have."""
     found = sa.inspect(connection)
     return {
         table: {each["name"]: each for each in found.get_columns(table)}
@@ -75,7 +70,6 @@ def only_adds(before, after):
 
 
 def find_shapes():
-    """The tables after each revision, in SQLite."""
     engine = sa.create_engine("sqlite://", poolclass=sa.pool.StaticPool)
     for number in version.REVISIONS:
         with engine.begin() as connection:
@@ -86,11 +80,14 @@ def find_shapes():
             yield number, read_shape(connection)
 
 
-def test_the_revisions_are_those_of_the_files_in_their_order():
+def test_the_revisions_are_those_of_the_files_and_keep_what_they_promise_to_earlier_releases():
     scripts = ScriptDirectory.from_config(revisions._configure())
     listed = [script.revision for script in scripts.walk_revisions()]
     assert listed[::-1] == list(version.REVISIONS)
     assert all(oldest <= number for number, oldest in version.REVISIONS.items())
+    shapes = dict(find_shapes())
+    for number, oldest in version.REVISIONS.items():
+        assert only_adds(shapes[oldest], shapes[number])
 
 
 def test_the_revisions_make_the_tables_of_the_metadata():
@@ -130,12 +127,6 @@ def test_the_rule_refuses_what_an_earlier_release_would_miss():
         assert not only_adds(before, after)
 
 
-def test_every_revision_keeps_what_it_promises_to_earlier_releases():
-    shapes = dict(find_shapes())
-    for number, oldest in version.REVISIONS.items():
-        assert only_adds(shapes[oldest], shapes[number])
-
-
 def test_a_store_that_needs_an_upgrade_says_the_command_and_stays_as_it_was(path, request):
     request.getfixturevalue("next_revision")  # which the store was made without
     before = path.read_bytes()
@@ -168,12 +159,17 @@ def test_an_upgrade_keeps_everything_and_earlier_releases_go_on(path):
         assert store.last_seq == 1
 
 
-def test_a_plan_changes_nothing(path):
+def test_a_plan_changes_nothing_and_an_upgrade_waits_for_no_service(path):
     before = path.read_bytes()
     done = run_next("monitor", "upgrade", path, "--plan")
     assert done.stdout.splitlines()[1].startswith("0002\tAdd")
     assert path.read_bytes() == before
     assert not path.with_name("events.db.backups").exists()
+    with SQLiteStore(path):
+        done = run_next("monitor", "upgrade", path)
+    assert done.returncode == 4
+    assert "[store_locked]" in done.stderr
+    assert "Hint: stop the service" in done.stderr
 
 
 def test_an_upgrade_that_is_killed_has_not_happened(path, monkeypatch):
@@ -189,14 +185,6 @@ def test_an_upgrade_that_is_killed_has_not_happened(path, monkeypatch):
     assert run_next("monitor", "upgrade", path, "--no-backup").returncode == 0
     with open_sqlite_reader(path) as store:
         assert store.query(revisions.find_revision) == "0002"
-
-
-def test_an_upgrade_waits_for_no_service(path):
-    with SQLiteStore(path):
-        done = run_next("monitor", "upgrade", path)
-    assert done.returncode == 4
-    assert "[store_locked]" in done.stderr
-    assert "Hint: stop the service" in done.stderr
 
 
 def test_a_release_that_knows_less_has_nothing_to_upgrade(path):

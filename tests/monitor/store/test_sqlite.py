@@ -1,5 +1,3 @@
-"""A store in an SQLite file passes the conformance tests, also where another process writes it."""
-
 from __future__ import annotations
 
 import pickle
@@ -31,15 +29,12 @@ def test_another_url_is_refused_without_its_password(url):
 
 
 class TestSQLite(StoreConformance, StoredFiles):
-    """A store in one SQLite file."""
-
     @pytest.fixture
     def opened(self, tmp_path):
         return lambda: SQLiteStore(tmp_path / "events.db")
 
 
 def send(thing):
-    """Return what arrives of an object in another process."""
     return pickle.loads(pickle.dumps(thing))  # noqa: S301 - of our own
 
 
@@ -55,8 +50,6 @@ def borrow(path):
 
 
 class TestBorrowed(StoreConformance, StoredFiles):
-    """A store that is read here and written elsewhere."""
-
     @pytest.fixture
     def opened(self, tmp_path):
         return lambda: borrow(tmp_path / "events.db")

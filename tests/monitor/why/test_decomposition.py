@@ -1,5 +1,3 @@
-"""The parts of a change add up to it, and queries that are in both windows are paired."""
-
 from __future__ import annotations
 
 import math
@@ -141,33 +139,10 @@ def test_going_back_adds_the_same_with_the_other_sign(before, after):
             assert each.losses[loss] == pytest.approx(-back[name].losses[loss], abs=1e-14)
 
 
-def lines(found):
-    return {each.name: (each.mix, each.within, each.entered, each.left) for each in found.slices}
-
-
-def test_slices_that_entered_or_left_have_lines_of_their_own():
-    before = make_window([1, 1, 0, 0], version=["2", "2", "1", "1"])
-    after = make_window([1, 1, 0.5, 0.5], version=["2", "2", "3", "3"])
-    # The centre is (0.5 + 0.75) / 2.
-    assert lines(decompose(before, after, "version")) == {
-        "version=1": (0, 0, 0, 0.5 * 0.625),
-        "version=2": (0, 0, 0, 0),
-        "version=3": (0, 0, 0.5 * (0.5 - 0.625), 0),
-    }
-
-
-def test_queries_without_an_attribute_are_a_slice():
-    before = make_window([1, 0], device=["tv", None])
-    after = make_window([1, 1], device=["tv", None])
-    assert lines(decompose(before, after, "device")) == {
-        "device=tv": (0, 0, 0, 0),
-        "device=<missing>": (0, 0.5, 0, 0),
-    }
-
-
 def test_an_attribute_that_one_window_has_is_missing_in_the_other():
     found = decompose(make_window([1.0]), make_window([0.5], device=["tv"]), "device")
-    assert lines(found) == {"device=<missing>": (0, 0, 0, -0.25), "device=tv": (0, 0, -0.25, 0)}
+    lines = {each.name: (each.mix, each.within, each.entered, each.left) for each in found.slices}
+    assert lines == {"device=<missing>": (0, 0, 0, -0.25), "device=tv": (0, 0, -0.25, 0)}
 
 
 def test_what_is_not_observable_has_no_part():

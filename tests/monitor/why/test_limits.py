@@ -1,5 +1,3 @@
-"""What a trace decides at its limits: just below, at and just above each of them."""
-
 from __future__ import annotations
 
 import math
@@ -40,15 +38,12 @@ def test_a_setting_of_a_trace_is_at_most_what_the_documentation_says(name):
         TraceChoices(**{name: most + 1})
 
 
-def test_the_support_of_a_slice_is_a_number_of_32_bits():
+def test_the_support_of_a_slice_has_32_bits_and_permutations_allow_half_of_the_level():
     for support in (1, 2**31 - 1, 2**31):
         assert TraceChoices(support=support).support == support
     for support in (0, 2**31 + 1):
         with pytest.raises(UsageError, match="expected support from 1 to 2147483648"):
             TraceChoices(support=support)
-
-
-def test_permutations_are_199_and_allow_half_of_the_level():
     assert TraceChoices().permutations == 199
     # The smallest p-value is 1 / (permutations + 1), and half of the level is 0.0125 = 1 / 80.
     for permutations in (79, 80):
@@ -119,7 +114,6 @@ def test_the_50_slices_that_contribute_most_are_listed():
 
 
 def make_rows(before, after):
-    """The queries of two windows, each with its user, its value of one attribute, and its value."""
     windows = [sorted(before, key=lambda row: row[0]), sorted(after, key=lambda row: row[0])]
     users, codes, values = (
         tuple(np.array([row[at] for row in window]) for window in windows) for at in range(3)
@@ -129,7 +123,6 @@ def make_rows(before, after):
 
 
 def choose(rows, *, level=0.5):
-    """The settings of a search of one attribute with two values."""
     users = int(max(each.max() for each in rows.bags)) + 1
     there = [np.bincount(each, minlength=users) > 0 for each in rows.bags]
     return SearchChoices(
@@ -189,21 +182,15 @@ def find_new(before, after, *, support):
     return [each.text for each in found]
 
 
-def test_a_new_version_makes_half_of_the_change():
+def test_a_new_version_makes_half_of_the_change_and_differs_from_the_others_by_that():
     # From 0, the mean rises to 3/4 of 1/4 by the new version, and 1/4 of 3/4 by the others. These
     # are too few to be compared with.
     for others in (0.746, 0.75, 0.754):
         after = {"2": (96, 0.25), "1": (32, others)}
         assert find_new({"1": (128, 0.0)}, after, support=64) == ["2"] * (others <= 0.75)
-
-
-def test_a_new_version_differs_from_the_others_by_half_of_its_change():
     for others in (0.248, 0.25, 0.252):
         after = {"2": (64, 0.5), "1": (64, others)}
         assert find_new({"1": (128, 0.0)}, after, support=64) == ["2"] * (others <= 0.25)
-
-
-def test_a_version_is_new_below_a_tenth_of_its_share():
     # Half of the queries have it after, and a twentieth before.
     for queries in (199, 200, 201):
         before = {"2": (queries, 0.0), "1": (4000 - queries, 0.0)}
@@ -219,15 +206,12 @@ def test_attributes_explain_what_half_of_the_queries_have_in_common():
         assert bool(effects.any()) == (alike >= 500)
 
 
-def test_a_value_and_its_losses_add_up_to_1_within_a_billionth():
+def test_values_and_losses_add_up_to_1_and_are_below_a_power_of_ten():
     for off in (0.995e-9, -0.995e-9):
         assert make_window([0.5], losses={"ordering": [0.5 + off]}).value.tolist() == [0.5]
     for off in (1.005e-9, -1.005e-9):
         with pytest.raises(FormatError, match="add up to 1"):
             make_window([0.5], losses={"ordering": [0.5 + off]})
-
-
-def test_numbers_are_below_a_power_of_ten_whose_sums_are_exact():
     for ideal in (math.nextafter(1e100, 0), -math.nextafter(1e100, 0)):
         assert make_window([1.0], ideal=[ideal]).ideal.tolist() == [ideal]
     for ideal in (1e100, math.nextafter(1e100, math.inf), -1e100):

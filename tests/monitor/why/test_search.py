@@ -1,5 +1,3 @@
-"""Slices are counted right, clusters stay together, intervals and samples are what they say."""
-
 from __future__ import annotations
 
 import math
@@ -183,7 +181,6 @@ DEVICES = np.array(["phone", "tv"])[(np.arange(USERS) % 3 == 0).astype(int)]
 
 
 def window(number, fall):
-    """The users of searches and the values, of which those on television fell."""
     random = np.random.default_rng(number)
     users = np.repeat(np.arange(USERS), random.permutation(SEARCHES))
     value = 0.7 + SKILL[users] + random.normal(0, 0.1, len(users))
@@ -195,7 +192,6 @@ BEFORE, AFTER = window(1, 0.0), window(2, 0.3)
 
 
 def columns(made, chosen):
-    """The searches of some users as columns."""
     users, value = made
     kept = np.isin(users, chosen)
     users, value = users[kept], value[kept]

@@ -1,5 +1,3 @@
-"""What was planted is found, with its kind; where nothing was, nothing is confirmed."""
-
 from __future__ import annotations
 
 import json
@@ -311,20 +309,17 @@ def test_one_query_is_traced_without_intervals():
     assert "nDCG@5 fell by 0.5000, from 1.0000 to 0.5000" in str(found)
 
 
-def test_windows_without_attributes_are_traced():
-    found = trace(make_window([1.0, 0.5, 0.25]), make_window([0.5, 0.5, 0.5]), QUICK)
-    assert found.search.attributes == ()
-    assert len(found.slices) == len(found.attributes) == 0
-    assert "There are no attributes to search." in str(found)
-
-
-def test_attributes_of_one_window_are_left_out():
+def test_attributes_are_searched_that_both_windows_have():
     before = make_window([1.0] * 3, device=["tv"] * 3, country=["de"] * 3)
     after = make_window([0.5] * 3, country=["de"] * 3, app=["new"] * 3)
     found = trace(before, after, QUICK)
     assert found.search.attributes == ("country",)
     assert found.search.left_out == ("device", "app")
     assert "Only one span has device, app." in str(found)
+    found = trace(make_window([1.0, 0.5, 0.25]), make_window([0.5, 0.5, 0.5]), QUICK)
+    assert found.search.attributes == ()
+    assert len(found.slices) == len(found.attributes) == 0
+    assert "There are no attributes to search." in str(found)
 
 
 def test_rare_values_are_searched_together():
@@ -365,9 +360,13 @@ def test_what_rose_is_searched_for_where_it_is_asked_for():
     assert fell.causes == ()
 
 
-def test_a_window_without_queries_is_refused():
+def test_windows_without_queries_unknown_attributes_and_other_intervals_are_refused():
     with refuses(EmptyError, "empty_input"):
         make_window([])
+    with refuses(PolicyError, "interval_unavailable"):
+        TraceChoices(interval=Interval(method="t"))
+    with refuses(UsageError, "unknown_attribute", match="the queries have no attribute"):
+        trace(make_window([1.0]), make_window([1.0]), TraceChoices(attributes=("color",)))
 
 
 @pytest.mark.parametrize(
@@ -385,16 +384,6 @@ def test_a_window_without_queries_is_refused():
 def test_choices_outside_their_range_are_refused(choices):
     with refuses(UsageError, "bad_parameter"):
         TraceChoices(**choices)
-
-
-def test_intervals_of_student_are_refused():
-    with refuses(PolicyError, "interval_unavailable"):
-        TraceChoices(interval=Interval(method="t"))
-
-
-def test_an_attribute_that_no_window_has_is_refused():
-    with refuses(UsageError, "unknown_attribute", match="the queries have no attribute"):
-        trace(make_window([1.0]), make_window([1.0]), TraceChoices(attributes=("color",)))
 
 
 def test_a_trace_stops_wherever_its_deadline_is_over():

@@ -1,5 +1,3 @@
-"""Services that this machine may use without a key."""
-
 from __future__ import annotations
 
 import shutil
@@ -20,7 +18,6 @@ OPEN = Settings(open_project="default")
 
 @pytest.fixture
 def site(make_service):
-    """A service on an empty store."""
     return make_service(OPEN, has_key=False)
 
 
@@ -32,7 +29,6 @@ def services():
 
 @pytest.fixture
 def operated(make_service, services):
-    """A service on an empty store, whose operator has defined channels."""
     settings = replace(OPEN, notifying=CHANNELS)
     return make_service(settings, has_key=False, sender=services)
 
@@ -58,7 +54,6 @@ def stories(tmp_path_factory):
 
 @pytest.fixture
 def story(tmp_path, stories, make_service):
-    """A service on a store with the story and its values."""
     shutil.copytree(stories(""), tmp_path, dirs_exist_ok=True)
     return make_service(OPEN, has_key=False)
 
@@ -82,7 +77,6 @@ def hostile(tmp_path, stories, text, make_service):
 
 @pytest.fixture(scope="session")
 def watched_story(tmp_path_factory, stories):
-    """The folder of a store with the story, and what a rule has found in it."""
     folder = tmp_path_factory.mktemp("watched")
     shutil.copytree(stories(""), folder, dirs_exist_ok=True)
     with SQLiteStore(folder / "events.db") as store:
@@ -92,6 +86,5 @@ def watched_story(tmp_path_factory, stories):
 
 @pytest.fixture
 def watched(tmp_path, watched_story, make_service):
-    """A service on a store with the story, and what a rule has found in it."""
     shutil.copytree(watched_story, tmp_path, dirs_exist_ok=True)
     return make_service(OPEN, has_key=False)

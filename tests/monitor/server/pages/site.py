@@ -47,36 +47,20 @@ def log_story(store, *, device="tv", query="jazz", doc="a", version="4"):
             name = f"{at}-{number}"
             good_last = is_new and is_there
             docs = ("b", "c", doc) if good_last else (doc, "c", "b")
-            where = (("device", device if is_there else "phone"),)
-            shown = Ranking(
-                f"e{name}",
-                f"r{name}",
-                time,
-                Items(docs, (1, 2, 3)),
-                query_key=query if is_there else f"q{number}",
-                user_id=f"u{number}-{at % 12}",
-                model="m",
-                version=version if is_new else "3",
-                attributes=where,
-            )
-            events.append(shown)
+            told = {
+                "user_id": f"u{number}-{at % 12}",
+                "model": "m",
+                "attributes": (("device", device if is_there else "phone"),),
+            }
+            asked = query if is_there else f"q{number}"
+            shown = Items(docs, (1, 2, 3)), asked
+            served = told | {"version": version if is_new else "3"}
+            events.append(Ranking(f"e{name}", f"r{name}", time, *shown, **served))
             events.append(Label(f"l{name}", f"r{name}", doc, time + HOUR, ("buy",)))
             if at < 60:
-                ideal = Items((doc, "c"), (1, 2), relevance=(3.0, 0.0))
-                events.append(
-                    Ranking(
-                        f"v{name}",
-                        f"v{name}",
-                        time - 30 * DAY,
-                        ideal,
-                        query_key=f"q{number}",
-                        user_id=f"u{number}-{at % 12}",
-                        model="m",
-                        version="3",
-                        environment="validation",
-                        attributes=where,
-                    )
-                )
+                ideal = Items((doc, "c"), (1, 2), relevance=(3.0, 0.0)), f"q{number}"
+                judged = told | {"version": "3", "environment": "validation"}
+                events.append(Ranking(f"v{name}", f"v{name}", time - 30 * DAY, *ideal, **judged))
     store.append("default", events)
 
 
@@ -93,15 +77,12 @@ def open_monitor(store, configuration=CONFIGURATION, *, watches_data=False):
 
 
 def watch_story(monitor, **parts):
-    """Let a rule look at the story day by day."""
     made = {"name": "quality", "measure": "nDCG@5", "slices": ("device",)}
     monitor.set_rule(Rule(**made | parts))
     monitor.evaluate(is_replay=True)
 
 
 class Reader(HTMLParser):
-    """Reads a page: its elements, in order, and whether they nest."""
-
     def __init__(self, page):
         super().__init__(convert_charrefs=True)
         self.elements = []
@@ -137,7 +118,6 @@ class Reader(HTMLParser):
 
 
 def check_page(page):
-    """Read a page, and see that it holds what every page must."""
     reader = Reader(page)
     assert page.startswith("<!doctype html>")
     assert reader.open == []
@@ -175,7 +155,6 @@ def check_page(page):
 
 
 def check_texts(page):
-    """Read a page of hostile texts, and see that they are only texts."""
     reader = check_page(page)
     assert not reader.all("img")
     assert len(reader.all("script")) == 1

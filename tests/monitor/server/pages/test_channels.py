@@ -1,5 +1,3 @@
-"""Channels, deletion and early warnings as pages, and that all accounts of an incident are one."""
-
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
@@ -169,7 +167,6 @@ PAIR = "fell from 1.0000 to 0.7500"
 
 
 def write(*incidents):
-    """The message that tells of incidents."""
     parts = [("opened", each) for each in incidents]
     return write_message([make_notice("default", to_datetime(NOW), "a", parts).to_json()]).text
 

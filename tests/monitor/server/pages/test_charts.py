@@ -1,5 +1,3 @@
-"""Where the marks of charts lie, and pages at the limits of what they show."""
-
 from __future__ import annotations
 
 import math
@@ -40,17 +38,16 @@ from tests.monitor.notify.notices import make_incident
 from tests.monitor.server.pages.incidents import make_incident as make_one
 from tests.monitor.server.pages.incidents import put_incidents
 from tests.monitor.server.pages.site import check_page, get, open_monitor
+from tests.refusals import refuses_if
 
 NUMBER = re.compile(r"[\d.]+")
 
 
 def microseconds(*date):
-    """A moment in UTC."""
     return int(datetime(*date, tzinfo=UTC).timestamp()) * 1_000_000
 
 
 def places(path):
-    """The points of a path."""
     numbers = list(map(float, NUMBER.findall(path)))
     return list(zip(numbers[::2], numbers[1::2], strict=True))
 
@@ -64,7 +61,7 @@ def test_ticks_are_few_and_ascend_and_lie_where_their_moment_does(since, span):
     assert len({tick.text for tick in ticks}) == len(ticks) or span <= 8 * DAY
 
 
-def test_months_begin_where_the_calendar_says():
+def test_months_begin_where_the_calendar_says_and_weeks_on_mondays():
     since, until = microseconds(2026, 1, 15), microseconds(2026, 7, 15)
     axis = TimeAxis(since, until)
     expected = [
@@ -72,20 +69,19 @@ def test_months_begin_where_the_calendar_says():
         for month in range(2, 8)
     ]
     assert [(tick.place, tick.text) for tick in axis.ticks] == expected
+    # 5 January 1970 was one.
+    ticks = TimeAxis(0, 56 * DAY).ticks
+    assert [tick.text for tick in ticks][:2] == ["5 Jan", "12 Jan"]
 
 
-def test_a_gap_between_windows_is_a_gap_in_the_line():
+def test_a_gap_between_windows_and_a_window_without_a_value_are_gaps_in_the_line():
     points = [Point(at * HOUR, 0.5) for at in (0, 1, 2, 5, 6, 9)]
     [line] = draw_lines([Line("", tuple(points))], since=0, until=10 * HOUR, length=HOUR).lines
     assert line.final.count("M") == 2
     assert [x for x, _ in places(line.final)] == [5, 15, 25, 55, 65]
     assert [x for x, _ in line.alone] == [95]
-
-
-def test_a_window_without_a_value_is_a_gap_too():
-    values = (0.5, math.nan, 0.5, 0.6)
-    points = tuple(Point(at * HOUR, value) for at, value in enumerate(values))
-    [line] = draw_lines([Line("", points)], since=0, until=4 * HOUR, length=HOUR).lines
+    points = [Point(at * HOUR, value) for at, value in enumerate((0.5, math.nan, 0.5, 0.6))]
+    [line] = draw_lines([Line("", tuple(points))], since=0, until=4 * HOUR, length=HOUR).lines
     assert [x for x, _ in places(line.final)] == [62.5, 87.5]
     assert [x for x, _ in line.alone] == [12.5]
 
@@ -116,52 +112,40 @@ def test_places_follow_from_the_axis():
     assert chart.level.top < chart.level.y < chart.level.top + chart.level.height
 
 
-def test_a_wide_interval_does_not_flatten_what_happens():
+def test_the_axis_shows_what_happens_and_can_be_and_has_room_for_the_floor():
     points = (Point(0, 0.5, 0.0, 1.0), Point(1, 0.6, 0.59, 0.61))
     axis = draw_lines([Line("", points)], since=0, until=2, length=1).axis
     assert axis.high - axis.low < 0.3
-
-
-def test_the_axis_does_not_leave_what_can_be():
     points = (Point(0, 0.0, -0.5, 0.5), Point(1, 1.0, 0.5, 1.5))
     chart = draw_lines([Line("", points)], since=0, until=2, length=1, within=(0.0, 1.0))
     assert (chart.axis.low, chart.axis.high) == (0.0, 1.0)
     assert chart.rows[0] == (100, "0.0")
     assert chart.rows[-1] == (0, "1.0")
+    points = (Point(0, 0.8), Point(1, 0.9))
+    chart = draw_lines([Line("", points)], since=0, until=2, length=1, floor=0.5)
+    assert chart.axis.low <= 0.5
+    assert chart.floor == round(100 - chart.axis.place(0.5), 2)
 
 
-def test_nothing_at_all_is_an_empty_chart():
+def test_nothing_at_all_is_an_empty_chart_without_events_outside():
     chart = draw_lines([Line("", ())], since=0, until=2, length=1)
     assert chart.lines[0].last is None
     assert chart.provisional is None
-
-
-def test_events_outside_are_left_out():
     events = [Event(-1, "before"), Event(1, "a"), Event(2, "after")]
     chart = draw_lines([Line("", ())], since=0, until=2, length=1, events=events)
     assert [(each.x, each.name) for each in chart.events] == [(50.0, "a")]
 
 
-def test_an_episode_lies_where_its_time_does_and_one_that_lasts_goes_to_the_end():
+def test_an_episode_lies_where_its_time_does_and_can_be_seen_however_short():
     episodes = [Episode(40, None, "b", "labels"), Episode(-10, 20, "a"), Episode(-10, 0, "before")]
     chart = draw_lines([Line("", ())], since=0, until=80, length=1, episodes=episodes)
     drawn = [(each.x, each.width, each.name, each.kind) for each in chart.episodes]
     assert drawn == [(0.0, 25.0, "a", "incident"), (50.0, 50.0, "b", "labels")]
-
-
-def test_a_short_episode_can_be_seen_and_stays_within_the_chart():
     episodes = [Episode(999_999, 1_000_000, "a"), Episode(500_000, 500_001, "b")]
     chart = draw_lines([Line("", ())], since=0, until=1_000_000, length=1, episodes=episodes)
     for each in chart.episodes:
         assert each.width > 0.5
         assert each.x + each.width <= 100
-
-
-def test_the_axis_has_room_for_the_floor():
-    points = (Point(0, 0.8), Point(1, 0.9))
-    chart = draw_lines([Line("", points)], since=0, until=2, length=1, floor=0.5)
-    assert chart.axis.low <= 0.5
-    assert chart.floor == round(100 - chart.axis.place(0.5), 2)
 
 
 def test_steps_lead_from_before_to_after():
@@ -179,16 +163,13 @@ def test_steps_lead_from_before_to_after():
 AGES = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
-def test_the_curve_ends_at_the_share_that_was_there_by_the_last_age():
+def test_the_curve_of_labels_ends_at_their_share_by_the_last_age_if_there_are_any():
     counts = (3, 4, 2, 1)
     drawn = draw_maturity(MaturityCurve(AGES, counts))
     assert drawn is not None
     assert drawn.ages[-1].share == (3 + 4 + 2) / sum(counts)
     assert drawn.ages[0].x == 0
     assert drawn.ages[-1].x == 100
-
-
-def test_without_labels_there_is_no_curve():
     assert draw_maturity(MaturityCurve(AGES, (0, 0, 0, 0))) is None
 
 
@@ -196,7 +177,6 @@ NOW = 20_000 * DAY
 
 
 def make_versions(count, *, first=NOW - DAY, rankings=1):
-    """Versions that were shown at the same time until now."""
     return tuple(
         Version("m", str(number), "production", first, NOW, rankings + number)
         for number in range(count)
@@ -242,11 +222,8 @@ def test_hours_are_shown_if_they_have_100_rankings(rankings):
 def test_hours_are_shown_over_at_most_90_days(days):
     versions = make_versions(1, first=NOW - days * DAY)
     choice = Choice("all", "hour")
-    if days <= 90:
+    with refuses_if(days > 90, UsageError, match="at most 90 days"):
         assert choose_extent(choice, versions, NOW).since == NOW - days * DAY
-    else:
-        with pytest.raises(UsageError, match="at most 90 days"):
-            choose_extent(choice, versions, NOW)
     # Days may begin in the middle of one.
     extent = Extent("all", "day", NOW - (days + 1) * DAY, NOW, None, None, versions)
     assert extent.has_hours == (days <= 90)
@@ -334,12 +311,6 @@ def test_an_axis_of_months_has_at_most_8_steps_of_30_days(months):
     at, above = (list_years(8 * months * 30 * DAY + more) for more in (0, 1))
     assert at[1] - at[0] == pytest.approx(months, rel=0.05)
     assert len(above) < 2 or above[1] - above[0] > 1.2 * months
-
-
-def test_weeks_begin_on_mondays():
-    # 5 January 1970 was one.
-    ticks = TimeAxis(0, 56 * DAY).ticks
-    assert [tick.text for tick in ticks][:2] == ["5 Jan", "12 Jan"]
 
 
 def test_a_name_takes_16_parts_and_stands_to_the_left_beyond_55():

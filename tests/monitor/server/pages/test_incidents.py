@@ -1,5 +1,3 @@
-"""Incidents as pages: what is wrong, since when, for whom, why, and what people do about it."""
-
 from __future__ import annotations
 
 import math
@@ -100,7 +98,7 @@ def test_a_group_is_one_entry_with_its_parts(site):
     assert len(reader.all("article")) == 1
 
 
-def test_past_incidents_are_on_pages_of_their_own(site):
+def test_past_incidents_are_on_pages_of_their_own_from_1_on(site):
     open_monitor(site.store)
     over = {"state": "resolved", "recovered": BEGAN, "resolved": BEGAN}
     put_incidents(
@@ -115,10 +113,6 @@ def test_past_incidents_are_on_pages_of_their_own(site):
         assert len(set(found)) == (10 if page < 3 else 5)
         seen += dict.fromkeys(found)
     assert seen == [f"/incidents/incident_{at}" for at in range(25)]
-
-
-def test_a_page_is_a_number_from_1_on(site):
-    open_monitor(site.store)
     for page in ("0", "-1", "x", "1e3", "999999"):
         check_page(get(site, f"/incidents?page={page}", 422))
 
@@ -297,22 +291,16 @@ def test_the_evidence_about_data_is_in_words(kind, evidence, said):
     assert list(describe_evidence(make_incident(kind=kind, evidence=evidence))) == said
 
 
-def test_what_needs_most_care_comes_first():
+def test_a_group_is_ordered_and_named_by_what_needs_most_care_and_lasts_while_any_part_does():
     made = [make_incident(at, state=state) for at, state in enumerate(reversed(STATUSES))]
     made.append(make_incident(9, severity="critical"))
     ordered = [group.first for group in group_incidents(made)]
     assert ordered[0].severity == "critical"
     assert [each.state for each in ordered[1:]] == list(STATUSES)
-
-
-def test_missing_data_name_a_group_before_the_quality_that_they_explain():
     [group] = group_incidents(
         [make_incident(1, group="a"), make_incident(2, group="a", kind="labels")]
     )
     assert group.first.kind == "labels"
-
-
-def test_a_group_lasts_while_any_part_does_and_began_with_the_first_of_those():
     earlier = make_incident(1, group="a", state="resolved", began=BEGAN - timedelta(days=9))
     [group] = group_incidents([earlier, make_incident(2, group="a")])
     assert group.is_active
@@ -358,7 +346,6 @@ def test_a_chart_marks_incidents_of_its_measure_and_of_the_data():
 
 
 def ask_trace(**said):
-    """What the link to the trace of an incident asks for."""
     return parse_qs(urlsplit(trace_incident(make_incident(**said), NOW)).query)
 
 

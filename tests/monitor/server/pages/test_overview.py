@@ -1,5 +1,3 @@
-"""The overview, what is left to set up, and slices."""
-
 from __future__ import annotations
 
 import math
@@ -36,14 +34,11 @@ from tests.monitor.server.pages.site import (
 from tests.monitor.server.service import NOW, find_token, make_ranking
 
 
-def test_without_rankings_it_says_how_to_send_them(site):
+def test_without_rankings_or_labels_it_says_how_to_send_them(site):
     open_monitor(site.store)
     reader = check_page(get(site, "/"))
     assert "No rankings yet" in reader.text
     assert "client.log_ranking(" in reader.text
-
-
-def test_without_labels_it_says_how_to_send_them(site):
     shown = Ranking("e1", "r1", NOW - HOUR, Items(("a",), (1,)))
     site.store.append("default", [shown])
     open_monitor(site.store)
@@ -130,6 +125,12 @@ def test_what_cannot_be_shown_is_said_on_a_page(told_story):
         told = told_story.browser().get(f"/v1/overview?{query}")
         assert told.status_code == 422
         assert as_json(told)["error"]["message"]
+    reader = check_page(get(told_story, "/slice?slice=device%3Dcar"))
+    assert "No rankings in this range" in reader.text
+    for query in ("slice=country%3Djp", "slice=device", "range=9d", "slice=a&x=1", "measure=AP"):
+        check_page(get(told_story, f"/slice?{query}", 422))
+    for query in ("range=9d", "slice=device%3Dtv", "every=week"):
+        check_page(get(told_story, f"/slices?{query}", 422))
 
 
 @pytest.mark.slow
@@ -372,18 +373,6 @@ def test_a_slice_shows_the_incidents_that_concern_it(story):
         "/incidents/incident_1",
         "/incidents/incident_2",
     }
-
-
-def test_a_slice_without_rankings_says_so(told_story):
-    reader = check_page(get(told_story, "/slice?slice=device%3Dcar"))
-    assert "No rankings in this range" in reader.text
-
-
-def test_what_cannot_be_shown_of_slices_is_said_on_a_page(told_story):
-    for query in ("slice=country%3Djp", "slice=device", "range=9d", "slice=a&x=1", "measure=AP"):
-        check_page(get(told_story, f"/slice?{query}", 422))
-    for query in ("range=9d", "slice=device%3Dtv", "every=week"):
-        check_page(get(told_story, f"/slices?{query}", 422))
 
 
 def test_attributes_may_be_in_any_order():

@@ -1,5 +1,3 @@
-"""The list of projects, and pages behind a reverse proxy."""
-
 from __future__ import annotations
 
 import math
@@ -16,14 +14,7 @@ from rankscope.monitor.server.pages.projects import WORST, list_projects
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.records import replace
 
-from tests.monitor.many_projects import (
-    SEARCH,
-    copy_project,
-    evaluate,
-    log_days,
-    make_fall,
-    put_incidents,
-)
+from tests.monitor import many_projects
 from tests.monitor.server.pages.site import Reader, check_page, find_links
 from tests.monitor.server.service import NOW, Service, find_token
 from tests.monitor.server.test_people import ANN, PASSWORD, invite, set_password
@@ -35,12 +26,14 @@ def projects(tmp_path_factory):
     """A service on three projects with values and one that isn't set up; two models in one."""
     folder = tmp_path_factory.mktemp("projects")
     made = Service(folder, Settings(open_project="music"), has_key=False)
-    log_days(made.store, "music", days=20, values=3, models=2)
-    evaluate(made.store, "music")
+    many_projects.log_days(made.store, "music", days=20, values=3, models=2)
+    many_projects.evaluate(made.store, "music")
     for name in ("films", "a/b"):
-        copy_project(made.store, "music", name)
-    log_days(made.store, "new", days=1, values=1)
-    put_incidents(made.store, "films", make_fall(1), make_fall(2))
+        many_projects.copy_project(made.store, "music", name)
+    many_projects.log_days(made.store, "new", days=1, values=1)
+    many_projects.put_incidents(
+        made.store, "films", many_projects.make_fall(1), many_projects.make_fall(2)
+    )
     yield made
     made.store.close()
 
@@ -68,9 +61,9 @@ def test_those_that_need_most_care_come_first(projects):
 @pytest.mark.parametrize("hours", [23, 24, 25])
 def test_a_day_without_rankings_is_said(tmp_path, hours):
     with SQLiteStore(tmp_path / "events.db") as store:
-        log_days(store, "music", days=3, values=1)
+        many_projects.log_days(store, "music", days=3, values=1)
         monitor = Monitor(store, "music", clock=lambda: NOW)
-        monitor.configure(SEARCH)
+        monitor.configure(many_projects.SEARCH)
         monitor.evaluate()
         newest = max(version.last for version in store.versions("music"))
         (row,) = list_projects(store, ["music"], newest + hours * 3600 * 10**6)
@@ -98,7 +91,7 @@ def test_who_may_see_one_project_goes_on_to_it_and_sees_no_other(tmp_path):
     service = Service(tmp_path)
     with service.store:
         for name in ("music", "films"):
-            log_days(service.store, name, days=1, values=1)
+            many_projects.log_days(service.store, name, days=1, values=1)
         key = service.make_key("films", "read")
         away = service.ask("GET", "/", key=key)
         assert (away.status_code, away.headers["location"]) == (303, "/projects/films/")
@@ -113,7 +106,7 @@ def test_callers_with_other_projects_share_no_answer(tmp_path):
     with service.store:
         keys = {}
         for name in ("music", "films"):
-            log_days(service.store, name, days=1, values=1)
+            many_projects.log_days(service.store, name, days=1, values=1)
             keys[name] = service.make_key(name, "read")
         asked = [("GET", "/v1/projects", b"", service.headers(key)) for key in keys.values()]
         answers = service.ask_all(asked * 20)
@@ -123,11 +116,11 @@ def test_callers_with_other_projects_share_no_answer(tmp_path):
 
 def test_what_is_read_is_not_what_another_configuration_left(tmp_path):
     with SQLiteStore(tmp_path / "events.db") as store:
-        log_days(store, "music", days=5, values=2)
-        evaluate(store, "music")
+        many_projects.log_days(store, "music", days=5, values=2)
+        many_projects.evaluate(store, "music")
         (before,) = list_projects(store, ["music"], NOW)
         monitor = Monitor(store, "music", clock=lambda: NOW)
-        monitor.configure(replace(SEARCH, attributes=()))
+        monitor.configure(replace(many_projects.SEARCH, attributes=()))
         (after,) = list_projects(store, ["music"], NOW)
         assert not math.isnan(before.value)
         assert math.isnan(after.value)

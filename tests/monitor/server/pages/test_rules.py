@@ -1,5 +1,3 @@
-"""Rules as pages: what they have found, and the forms that change them."""
-
 from __future__ import annotations
 
 import re
@@ -40,14 +38,6 @@ FIELDS = {
 }
 
 
-def test_rules_say_their_reason_whole(watched):
-    monitor = open_monitor(watched.store)
-    reason = next(state.reason for state in monitor.check() if state.rule.name == "quality")
-    assert len(reason) > 200
-    for path in ("/rules", "/rules/quality"):
-        assert reason in check_page(get(watched, path)).text
-
-
 def list_rules(monitor):
     """The rules that people have made: all but the one about data."""
     return tuple(rule for rule in monitor.rules() if rule.name != "data")
@@ -75,21 +65,31 @@ def test_the_rules_that_every_project_gets_have_pages(site):
         check_page(get(site, path))
 
 
-def test_an_incident_is_on_all_pages_that_tell_of_it(watched):
+def test_an_incident_is_on_all_pages_with_its_reason_and_its_evidence(watched):
     monitor = open_monitor(watched.store)
     state = state_of(monitor)
     assert state.state == "ALERT"
+    assert len(state.reason) > 200
     incidents = monitor.incidents()
     links = {each.link for each in incidents}
     assert links
     for path in ("/", "/incidents", "/rules/quality"):
         assert links & set(find_links(check_page(get(watched, path))))
     for path in ("/rules", "/rules/quality"):
-        assert "ALERT" in check_page(get(watched, path)).text
+        text = check_page(get(watched, path)).text
+        assert "ALERT" in text
+        assert state.reason in text
     count = len(incidents)
     for path in ("/", "/incidents"):
         assert f"<title>{count} active" in get(watched, path)
         assert f"{count} active incident" in check_page(get(watched, path)).text
+    reader = check_page(get(watched, "/rules/quality"))
+    for stream in state.streams:
+        assert stream.name in reader.text
+        if stream.needed is not None:
+            assert write_multiple(stream.log_evidence - stream.needed) in reader.text
+        if stream.floor is not None:
+            assert f"{stream.floor:.4f}" in reader.text
 
 
 def test_an_incident_leads_to_a_trace_that_answers(watched):
@@ -99,18 +99,6 @@ def test_an_incident_leads_to_a_trace_that_answers(watched):
     reader = check_page(get(watched, link[1].replace("&amp;", "&")))
     assert "device=tv" in reader.text
     assert "Causes" in reader.text
-
-
-def test_evidence_is_told_with_what_is_needed(watched):
-    monitor = open_monitor(watched.store)
-    state = state_of(monitor)
-    reader = check_page(get(watched, "/rules/quality"))
-    for stream in state.streams:
-        assert stream.name in reader.text
-        if stream.needed is not None:
-            assert write_multiple(stream.log_evidence - stream.needed) in reader.text
-        if stream.floor is not None:
-            assert f"{stream.floor:.4f}" in reader.text
 
 
 def test_a_rule_is_made_by_the_form(site):
@@ -169,7 +157,7 @@ def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_lost(site, field,
     assert [rule.name for rule in list_rules(monitor)] == ["taken"]
 
 
-def test_a_rule_is_silenced_and_heard_again(watched):
+def test_a_rule_is_silenced_resolved_and_removed_by_who_is_sure(watched):
     monitor = open_monitor(watched.store)
     path = "/rules/quality"
     assert send(watched, f"{path}/silence", {"hours": "24"}, path).status_code == 303
@@ -178,16 +166,8 @@ def test_a_rule_is_silenced_and_heard_again(watched):
     assert send(watched, f"{path}/silence", {"hours": "0"}, path).status_code == 303
     assert state_of(monitor).silenced_until is None
     assert send(watched, f"{path}/silence", {"hours": "9"}, path).status_code == 422
-
-
-def test_a_rule_is_resolved(watched):
-    monitor = open_monitor(watched.store)
     assert send(watched, "/rules/quality/resolve", {}, "/rules/quality").status_code == 303
     assert state_of(monitor).state == "OK"
-
-
-def test_a_rule_is_removed_by_who_is_sure(watched):
-    monitor = open_monitor(watched.store)
     assert send(watched, "/rules/quality/remove", {}, "/rules/quality").status_code == 422
     assert len(list_rules(monitor)) == 1
     answer = send(watched, "/rules/quality/remove", {"sure": "yes"}, "/rules/quality")

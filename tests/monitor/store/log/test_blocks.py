@@ -1,5 +1,3 @@
-"""Blocks of the log: how they are divided and joined, found by id, overlap, and are traced."""
-
 from __future__ import annotations
 
 from collections import Counter
@@ -50,24 +48,15 @@ def test_spans_cover_all_blocks_once_in_order(blocks):
     assert all(one[1] == other[0] for one, other in pairwise(spans))
 
 
-def test_nothing_is_divided_into_nothing():
+def test_spans_have_about_as_many_rankings_as_are_sorted_at_once():
     assert list(divide([])) == []
-
-
-def test_as_many_rankings_as_are_sorted_at_once_are_one_span():
     half = AT_ONCE // 2
     assert list(divide([block_of(3, 5, half), block_of(4, 9, half)])) == [(3, 10)]
     assert len(list(divide([block_of(0, 5, half), block_of(4, 9, half + 1)]))) > 1
-
-
-def test_spans_have_about_as_many_rankings_as_are_sorted_at_once():
     # Evenly spread over as many microseconds as there are parts, so that edges are whole numbers.
     assert list(divide([block_of(0, PARTS - 1, 4 * AT_ONCE)])) == [
         (at * PARTS // 4, (at + 1) * PARTS // 4) for at in range(4)
     ]
-
-
-def test_many_rankings_of_one_moment_are_one_span():
     assert list(divide([block_of(7, 7, 5 * AT_ONCE)])) == [(7, 8)]
 
 
@@ -133,7 +122,6 @@ SMALL, LARGE = SIZES
 
 
 def append(store, sizes):
-    """Append batches of rankings of some sizes."""
     number = store.last_seq
     for size in sizes:
         store.append("music", [make_ranking(at) for at in range(number, number + size)])
@@ -141,7 +129,6 @@ def append(store, sizes):
 
 
 def sizes_of(store):
-    """The numbers of events of all blocks, in order."""
     return [block.events for block in store.query(lambda one: list_blocks(one, "music"))]
 
 
@@ -210,7 +197,6 @@ TIMES = st.integers(0, 3) | st.integers(HOUR - 2, HOUR + 2) | st.integers(2 * HO
 
 
 def read_model(rankings, labels, since, until):
-    """The rankings of a span by time and id, with their labels by time and id."""
     shown = [one for one in rankings if since <= one.time < until]
     return [
         (
@@ -280,7 +266,6 @@ def show(number, name):
 
 
 def find_secret(folder):
-    """The files that have the secret anywhere in them."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return {path.name for path in files if SECRET.encode() in path.read_bytes()}
 
