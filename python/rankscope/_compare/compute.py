@@ -377,7 +377,7 @@ def compare_columns(
     interval = _seed(interval, testing.get("seed"))
     choices = Choices(**given | {"interval": interval, "threads": reading.threads})
     baseline = testing.get("baseline")
-    place = None if baseline is None else runs.index(*check_baselines(baseline, runs))
+    place = None if baseline is None else runs.index(check_baselines(baseline, runs)[0])
     with tick("testing differences", is_shown=reading.progress is True) as check:
         compare = partial(
             compare_values,

@@ -113,8 +113,8 @@ class Compared:
     ties: int
     losses: int
     has_large: bool
-    minimum_detectable: float
-    queries_needed: int | None
+    minimum_detectable: float = math.nan
+    queries_needed: int | None = None
     margin: float | None = None
     p_not_worse: float | None = None
     p_equivalent: float | None = None

@@ -140,14 +140,13 @@ class _Pair:
     def compare(
         self, runs: Sequence[str], statistic: float, p: float, smallest_p: float, corrected: float
     ) -> Compared:
-        """Return the pair without an interval."""
+        """Return the pair without an interval, and without power, which takes longest."""
         case, choices, differences = self.case, self.choices, self.differences
         theirs, ours = (case.values[number] for number in self.pair)
         direction, highest = case.measure.direction, case.measure.range_of_difference[1]
         counts = int((differences > 0).sum()), int((differences < 0).sum())
         wins, losses = counts[::-1] if SIGNS[direction] < 0 else counts
         difference, baseline_mean = case.average(differences), case.average(theirs)
-        deviation = find_deviation(differences, case)
         return Compared(
             measure=case.measure.name,
             direction=direction,
@@ -171,14 +170,12 @@ class _Pair:
             ties=len(differences) - wins - losses,
             losses=losses,
             has_large=bool((abs(differences) >= LARGE * (highest or math.inf)).any()),
-            minimum_detectable=_detectable(deviation, case.units, choices.alpha, highest),
-            queries_needed=_need(difference, deviation, choices.alpha),
         )
 
     def add_interval(self, compared: Compared, level: float, inverted: Inverted) -> Compared:
-        """Return the pair with the interval of its promise, the bounded one, and the margin's."""
+        """Return the pair with its interval, the bounded one, its power, and the margin's."""
         case, choices, differences = self.case, self.choices, self.differences
-        limits = case.measure.range_of_difference
+        limits, deviation = case.measure.range_of_difference, find_deviation(differences, case)
         interval = replace(choices.interval, level=level, method="bounded")
         bounds = estimate = estimate_as_named(differences, case, limits, interval)
         if self.promise == "dense":
@@ -205,6 +202,8 @@ class _Pair:
             interval_note=estimate.reason,
             bounded_lower=bounds.lower,
             bounded_upper=bounds.upper,
+            minimum_detectable=_detectable(deviation, case.units, choices.alpha, limits[1]),
+            queries_needed=_need(compared.difference, deviation, choices.alpha),
             **of_margin,
         )
 
