@@ -60,6 +60,9 @@ SHOWN = {
     "judges": lambda of: rs.judge_agreement(of.judges, judges=["ann", "bob"]),
     "combined": lambda of: rs.combine_judges(of.judges, judges=["ann", "bob"]),
     "reconciliation": lambda of: rs.reconcile(of.qrels, of.runs["dense"], nDCG @ 5),
+    "conventions": lambda of: rs.reconcile(of.qrels, of.runs["dense"], nDCG @ 5).differ(
+        "trec_eval", "ranx_burges missing=zero"
+    ),
     "discounts": lambda _: rs.tabulate_discounts(5),
     "table": lambda of: rank(of).losses(nDCG @ 5),
 }

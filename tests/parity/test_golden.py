@@ -119,7 +119,7 @@ def said_to_be_other(golden, name, measure):
 @pytest.mark.parametrize(("said", "bug"), [(said, bug) for bug in KNOWN_BUGS for said in bug.said])
 def test_a_bug_that_is_not_repeated_shows_in_the_numbers_of_the_library(said, bug):
     golden = GOLDEN[said]
-    assert bug.name in {known.name for known in find(golden.convention).bugs}
+    assert bug.name in find(golden.convention).bugs
     shown = [
         (name, measure, query)
         for name in sorted(golden.cases.keys() - generator.UNUSUAL_GRADES)

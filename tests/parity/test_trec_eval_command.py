@@ -178,8 +178,8 @@ def test_what_is_refused_has_the_exit_status_of_trec_eval(words, status, command
 @pytest.mark.parametrize(
     ("word", "hint"),
     [
-        ("nDCG@10", "trec_eval calls it ndcg_cut.10"),
-        ("MAP", "trec_eval calls it map"),
+        ("nDCG@10", "write -m ndcg_cut.10"),
+        ("MAP", "write -m map"),
         ("Compat", "trec_eval doesn't have it: use rankscope eval QRELS RUN -m 'Compat'"),
         ("nonsense", "rankscope trec_eval --help lists the measures"),
         ("rbp", "version 10 has it: add --dialect 10"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from rankscope.conventions.adapt import Adapted as Adapted
 from rankscope.conventions.adapt import adapt as adapt
 from rankscope.conventions.find import find as find
-from rankscope.conventions.spec import Bug as Bug
 from rankscope.conventions.spec import Convention as Convention
 from rankscope.conventions.spec import Form as Form
 from rankscope.conventions.spec import Limit as Limit

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from rankscope.conventions.find import find
+from rankscope.conventions.rules import Rules
 from rankscope.conventions.spec import TRUNCATED
 from rankscope.errors import FormatError, MeasureError, PolicyError
+from rankscope.measures.spelling import literal
 from rankscope.records import record
-from rankscope.settings.policy import FIELDS, Policy
+from rankscope.settings.policy import Policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from typing import Any
 
-    from rankscope.conventions.spec import Convention, Form, Option
+    from rankscope.conventions.spec import Convention, Form
     from rankscope.measures import Measure
     from rankscope.settings.policy import ScoreType
 
@@ -65,29 +68,66 @@ def adapt(
         ((nDCG(gain='exp2', ideal='retrieved')@10,), 'one')
     """
     row = find(convention)
-    forms = [_choose_form(row, measure) for measure in asked]
-    for form in forms:
-        _check_grades(row, form, grades)
-    truncates = row.truncates and any(grade != int(grade) for grade in grades)
-    ours = [
-        _set_parameters(row, form, measure, truncates=truncates)
-        for form, measure in zip(forms, asked, strict=True)
-    ]
-    chosen = _choose_policy(row, asked, forms, policy)
-    compared = forms[0].score_type or row.score_type
-    if score_type not in {None, compared}:
-        raise _conflict(row, "score_type", compared, score_type)
+    rules = [_apply(row, measure, grades) for measure in asked]
+    theirs = rules[0].settings
+    for measure, other in zip(asked, rules, strict=True):
+        for field, value in other.settings.items():
+            if value != theirs[field]:
+                raise PolicyError(
+                    f"{row.address} computes {asked[0]} with {field}={theirs[field]}, but "
+                    f"{measure} with {field}={value}",
+                    hint="evaluate them in separate calls",
+                    code="convention_conflict",
+                )
+    chosen = rules[0].policy
+    if policy is not None:
+        given = Policy.parse(policy, chosen) if isinstance(policy, str) else policy
+        chosen = given.resolve(chosen.ties)
+    wanted = chosen.to_dict() | {"score_type": score_type or theirs["score_type"]}
+    for field, value in wanted.items():
+        if value != theirs[field] and not _may_choose(row, field, value):
+            message, hint = _conflict(row, field, theirs[field], value)
+            raise PolicyError(message, hint=hint, code="convention_conflict")
     return Adapted(
-        convention=row,
-        measures=tuple(dict.fromkeys(ours)),
-        names={theirs.name: mine.name for theirs, mine in zip(asked, ours, strict=True)},
-        policy=chosen,
-        score_type=compared,
+        row,
+        tuple(dict.fromkeys(each.measure for each in rules)),
+        {measure.name: each.measure.name for measure, each in zip(asked, rules, strict=True)},
+        chosen,
+        rules[0].score_type,
     )
 
 
+def _apply(row: Convention, measure: Measure, grades: Collection[float]) -> Rules:
+    """Return the rules by which a library computes a measure."""
+    form = _choose_form(row, measure)
+    for limit in filter(None, (form.limit, row.limit)):
+        for grade in grades:
+            if not limit.allows(grade):
+                raise FormatError(
+                    f"{row.address} doesn't support the grade {grade:g}: {row.tool} {limit.says}",
+                    hint="map the grades first, or use another convention",
+                    code="convention_grades",
+                    value=f"{grade:g}",
+                )
+    chosen = measure.settings
+    for name, value in chosen.items():
+        is_theirs = name in form.settings and form.settings[name] == value
+        if name not in form.takes and not is_theirs and not _may_choose(row, name, value):
+            wanted = form.settings.get(name, measure.row.parameter(name).default)
+            message, hint = _conflict(row, name, wanted, value)
+            raise MeasureError(f"{measure}: {message}", hint=hint, code="convention_conflict")
+    settings = {name: value for name, value in form.settings.items() if name not in chosen}
+    has_fractions = any(grade != int(grade) for grade in grades)
+    if row.truncates and has_fractions and "gain" in measure.parameters:
+        gain = settings.get("gain", measure.parameters["gain"])
+        if gain in TRUNCATED:
+            settings["gain"] = TRUNCATED[str(gain)]
+    policy = Policy.parse(form.policy, row.policy)
+    return Rules(measure(**settings), policy, form.score_type or row.score_type)
+
+
 def _choose_form(row: Convention, measure: Measure) -> Form:
-    forms = [form for form in row.forms if form.measure == measure.row.name]
+    forms = [form for form in row.forms if measure.row.name in form.measures]
     if not forms:
         raise MeasureError(
             f"{row.address} has no measure {measure}, as far as we know",
@@ -106,93 +146,17 @@ def _choose_form(row: Convention, measure: Measure) -> Form:
     )
 
 
-def _check_grades(row: Convention, form: Form, grades: Collection[float]) -> None:
-    for limit in filter(None, (form.limit, row.limit)):
-        refused = [grade for grade in grades if not limit.allows(grade)]
-        if refused:
-            raise FormatError(
-                f"{row.address} doesn't support the grade {refused[0]:g}: {row.tool} {limit.says}",
-                hint="map the grades first, or use another convention",
-                code="convention_grades",
-                value=f"{refused[0]:g}",
-            )
-
-
-def _set_parameters(row: Convention, form: Form, measure: Measure, *, truncates: bool) -> Measure:
-    chosen = measure.settings
-    for name, value in chosen.items():
-        is_theirs = name in form.settings and form.settings[name] == value
-        if name not in form.takes and not is_theirs and not _may_choose(row, name, value):
-            wanted = form.settings.get(name, measure.row.parameter(name).default)
-            raise _conflict(row, name, wanted, value, measure=measure.name)
-    settings = {name: value for name, value in form.settings.items() if name not in chosen}
-    if truncates and any(parameter.name == "gain" for parameter in measure.row.parameters):
-        gain = settings.get("gain", measure.parameters["gain"])
-        if gain in TRUNCATED:
-            settings["gain"] = TRUNCATED[str(gain)]
-    return measure(**settings)
-
-
-def _choose_policy(
-    row: Convention,
-    asked: Sequence[Measure],
-    forms: Sequence[Form],
-    given: Policy | str | None,
-) -> Policy:
-    policies = [
-        Policy(**{**row.policy, **form.policy}).resolve()  # type: ignore[arg-type]  # checked when made
-        for form in forms
-    ]
-    for measure, form, policy in zip(asked, forms, policies, strict=True):
-        apart = [
-            (field, getattr(policies[0], field), getattr(policy, field))
-            for field in _differing(policy, policies[0])
-        ]
-        if form.score_type != forms[0].score_type:
-            apart.append(("score_type", forms[0].score_type, form.score_type))
-        for field, first, other in apart:
-            raise PolicyError(
-                f"{row.address} computes {asked[0]} with {field}={first or row.score_type}, but "
-                f"{measure} with {field}={other or row.score_type}",
-                hint="evaluate them in separate calls",
-                code="convention_conflict",
-            )
-    theirs = policies[0]
-    if given is None:
-        return theirs
-    chosen = (Policy.parse(given, theirs) if isinstance(given, str) else given).resolve(theirs.ties)
-    for field in _differing(chosen, theirs):
-        value = getattr(chosen, field)
-        if not _may_choose(row, field, value):
-            raise _conflict(row, field, getattr(theirs, field), value)
-    return chosen
-
-
-def _differing(one: Policy, other: Policy) -> list[str]:
-    return [field for field in FIELDS if getattr(one, field) != getattr(other, field)]
-
-
 def _may_choose(row: Convention, field: str, value: object) -> bool:
-    return any(
-        option.field == field and (not option.values or value in option.values)
-        for option in row.options
-    )
+    option = row.option(field)
+    return option is not None and (not option.values or value in option.values)
 
 
-def _conflict(
-    row: Convention, field: str, wanted: object, found: object, *, measure: str = ""
-) -> MeasureError | PolicyError:
-    message = f"{row.address} requires {field}={wanted!r}, found {field}={found!r}"
-    options = [option for option in row.options if option.field == field]
+def _conflict(row: Convention, field: str, wanted: Any, found: Any) -> tuple[str, str]:  # noqa: ANN401 - values of measures and policies
+    """Return the message and the hint about a setting that contradicts the convention."""
+    option = row.option(field)
     hint = f"remove {field} or the convention"
-    if options:
-        hint = f"set {_say(options)}, or remove {field}"
-    if measure:
-        return MeasureError(f"{measure}: {message}", hint=hint, code="convention_conflict")
-    return PolicyError(message, hint=hint, code="convention_conflict")
-
-
-def _say(options: Sequence[Option]) -> str:
-    return ", ".join(
-        f"{option.field}={value}" for option in options for value in option.values or ("…",)
-    )
+    if option is not None:
+        choices = ", ".join(f"{field}={value}" for value in option.values or ("…",))
+        hint = f"set {choices}, or remove {field}"
+    wanted, found = literal(wanted), literal(found)
+    return f"{row.address} requires {field}={wanted}, found {field}={found}", hint

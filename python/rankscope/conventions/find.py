@@ -7,11 +7,12 @@ from rankscope.conventions.table import TABLE
 from rankscope.errors import UsageError
 from rankscope.measures.table import measure
 from rankscope.names import find_closest, quote
-from rankscope.settings.policy import FIELDS, Policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rankscope.conventions.spec import Form, Option
+    from typing import Any
+
+    from rankscope.conventions.spec import Form
 
 
 def find(name: Convention | str) -> Convention:
@@ -30,79 +31,53 @@ def find(name: Convention | str) -> Convention:
     """
     if isinstance(name, Convention):
         return name
-    if not isinstance(name, str):
-        raise UsageError(
-            f"expected a convention or its name, found {type(name).__name__}",
-            hint="write 'trec_eval' or 'lightgbm@4.7.0'",
-            code="unknown_convention",
-        )
-    stem, _, version = name.partition("@")
-    versions = [row for row in TABLE if row.name == stem]
-    if not versions:
-        raise _unknown(name)
-    if not version:
-        return max(versions, key=_standing)
-    for row in versions:
-        if row.version == version:
+    for row in TABLE:
+        if name in (row.name, row.address):
             return row
-    known = " and ".join(row.address for row in versions)
-    raise UsageError(
-        f"unknown version of {stem}: {quote(name)}",
-        hint=f"the known versions are {known}",
-        code="unknown_convention",
-    )
-
-
-def _standing(row: Convention) -> tuple[bool, list[int]]:
-    digits = [part for part in row.version.split(".") if part.isdigit()]
-    return row.verified == "run", [int(part) for part in digits]
-
-
-def _unknown(name: str) -> UsageError:
+    stem = str(name).partition("@")[0]
     names = list(dict.fromkeys(row.name for row in TABLE))
-    closest = find_closest(name, names)
-    return UsageError(
-        f"unknown convention {quote(name)}",
-        hint=f"did you mean {closest}?" if closest else f"the conventions are {', '.join(names)}",
-        code="unknown_convention",
-    )
+    if stem in names:
+        known = " and ".join(row.address for row in TABLE if row.name == stem)
+        message, hint = (
+            f"unknown version of {stem}: {quote(name)}",
+            f"the known versions are {known}",
+        )
+    else:
+        closest = find_closest(str(name), names)
+        message = f"unknown convention {quote(name)}"
+        hint = f"did you mean {closest}?" if closest else f"the conventions are {', '.join(names)}"
+    raise UsageError(message, hint=hint, code="unknown_convention")
 
 
-def describe_policy(row: Convention) -> str:
-    """Return the policy of a convention, as results print it."""
-    return str(Policy(**row.policy).resolve())  # type: ignore[arg-type]  # checked when made
+def describe(row: Convention) -> dict[str, Any]:
+    """Return what a convention does, in words, by the keys of its JSON document."""
+    notes = [row.notes] if row.notes else []
+    if row.limit is not None:
+        notes.append(f"It {row.limit.says}.")
+    if row.truncates:
+        notes.append("It truncates grades to integers.")
+    if row.computes_in == "float32":
+        notes.append("It computes in single precision; rankscope uses double precision.")
+    return {
+        "library": row.tool,
+        "summary": row.summary,
+        "verified": row.verified,
+        "policy": str(row.policy),
+        "score_type": row.score_type,
+        "measures": [_describe_form(form, name) for form in row.forms for name in form.measures],
+        "options": [
+            f"{option.name}: {option.field} can be {' or '.join(option.values) or 'any'}"
+            for option in row.options
+        ],
+        "notes": notes,
+        "not_repeated": dict(row.bugs),
+        "sources": [row.source],
+    }
 
 
-def describe_forms(row: Convention) -> list[str]:
-    """Return the measures of a convention, with the policy fields in which each differs."""
-    return [_describe_form(form) for form in row.forms]
-
-
-def _describe_form(form: Form) -> str:
-    text = measure(form.measure)(**form.settings).name
+def _describe_form(form: Form, name: str) -> str:
+    """Return a measure, with the policy fields in which it differs."""
+    text = measure(name)(**form.settings).name
     if form.cut is not None:
         text += " with a cutoff" if form.cut else " without a cutoff"
-    own = ",".join(f"{field}={form.policy[field]}" for field in FIELDS if field in form.policy)
-    return f"{text} ({own})" if own else text
-
-
-def describe_option(option: Option) -> str:
-    """Return a setting that the library leaves to its user, with its values."""
-    values = " or ".join(option.values) if option.values else "any"
-    return f"{option.name}: {option.field} can be {values}"
-
-
-def describe_rest(row: Convention) -> list[str]:
-    """Return notes, limits and precision of a convention as sentences."""
-    sentences = list(row.notes)
-    if row.limit is not None:
-        sentences.append(f"It {row.limit.says}.")
-    if row.truncates:
-        sentences.append("It truncates grades to integers.")
-    if row.computes_in == "float32":
-        sentences.append("It computes in single precision; rankscope uses double precision.")
-    if row.places is not None:
-        sentences.append(
-            f"It rounds the value of each query to {row.places} places; rankscope doesn't."
-        )
-    return sentences
+    return f"{text} ({form.policy})" if form.policy else text

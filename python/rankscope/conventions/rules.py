@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from rankscope.errors import MeasureError
 from rankscope.measures import spelling
+from rankscope.measures.kernel import SHAPES
 from rankscope.measures.spec import default_measure
-from rankscope.records import record
-from rankscope.settings.policy import FIELDS, Policy
+from rankscope.records import record, replace
+from rankscope.settings.policy import FIELDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from collections.abc import Mapping
+    from typing import Any, TypeAlias
 
     from rankscope.measures import Measure
-    from rankscope.settings.policy import ScoreType
+    from rankscope.settings.policy import Policy, ScoreType
 
-    Settings: TypeAlias = tuple[tuple[str, object], ...]
-    """The parameters or policy fields of a rule, with their values."""
+    Rule: TypeAlias = Mapping[str, Any]
+    """The values of a policy field or parameter, or of parameters that form one rule together."""
 
 DISCOUNT = ("discount", "base", "s")
 """The parameters that form one rule together."""
@@ -33,63 +36,57 @@ class Rules:
 
     measure: Measure
     policy: Policy
-    score_type: ScoreType
+    score_type: ScoreType = "float64"
 
-    def to_dict(self) -> dict[str, Settings]:
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The policy fields and the score type, by name."""
+        return self.policy.to_dict() | {"score_type": self.score_type}
+
+    def to_dict(self) -> dict[str, Rule]:
         """Return the rules by name."""
-        rules: dict[str, Settings] = {
-            field: ((field, getattr(self.policy, field)),) for field in FIELDS
-        }
-        rules["score_type"] = (("score_type", self.score_type),)
         parameters = self.measure.parameters
-        for name, value in parameters.items():
-            if name not in {"k", *DISCOUNT}:
-                rules[name] = ((name, value),)
+        values = self.settings | parameters
+        rules: dict[str, Rule] = {
+            name: {name: value} for name, value in values.items() if name not in {"k", *DISCOUNT}
+        }
         if "discount" in parameters:
-            rules["discount"] = tuple(
-                (name, parameters[name]) for name in DISCOUNT if name in parameters
-            )
+            rules["discount"] = {name: parameters[name] for name in DISCOUNT if name in parameters}
         return rules
 
-    def take(self, name: str, settings: Settings) -> Rules:
-        """Return the rules with one of them replaced."""
-        values = dict(settings)
-        if name == "score_type":
-            return Rules(self.measure, self.policy, values[name])  # type: ignore[arg-type]  # of other rules
-        if name in FIELDS:
-            fields = self.policy.to_dict() | values
-            return Rules(self.measure, Policy(**fields), self.score_type)  # type: ignore[arg-type]  # likewise
+    def take(self, rule: Rule) -> Rules | None:
+        """Return the rules with one of them replaced, if it fits the others."""
+        if "score_type" in rule:
+            return replace(self, score_type=rule["score_type"])
+        if not rule.keys().isdisjoint(FIELDS):
+            return replace(self, policy=replace(self.policy, **rule))
         # Start from the defaults, so that no setting of the old rule remains.
-        kept = {key: value for key, value in self.measure.settings.items() if key not in values}
-        taken = {key: value for key, value in settings if _is_said(settings, key)}
-        measure = default_measure(self.measure.row)(**kept, **taken)
-        return Rules(measure, self.policy, self.score_type)
-
-    def differ(self, other: Rules) -> list[str]:
-        """Return the names of the rules that differ, policy fields first."""
-        theirs = other.to_dict()
-        return [name for name, settings in self.to_dict().items() if theirs.get(name) != settings]
+        kept = {name: value for name, value in self.measure.settings.items() if name not in rule}
+        try:
+            measure = default_measure(self.measure.row)(**kept, **_needed(rule))
+        except MeasureError:
+            return None
+        return replace(self, measure=measure)
 
 
-def write(settings: Settings) -> str:
+def write(rule: Rule) -> str:
     """Return the value of a rule as text, such as `average`, or `log, base=10` for a discount.
 
     Examples:
-        >>> write((("ties", "average"),)), write((("discount", "zipf"), ("s", 2.0)))
+        >>> write({"ties": "average"}), write({"discount": "zipf", "base": 2.0, "s": 2.0})
         ('average', 'zipf, s=2')
     """
-    (_, value), *others = settings
-    said = [f"{name}={_word(other)}" for name, other in others if _is_said(settings, name)]
-    return ", ".join([_word(value), *said])
+    words = {
+        name: value if isinstance(value, str) else spelling.literal(value)
+        for name, value in _needed(rule).items()
+    }
+    first, *others = words
+    return ", ".join([words[first], *(f"{name}={words[name]}" for name in others)])
 
 
-def _is_said(settings: Settings, name: str) -> bool:
-    """Return whether a parameter belongs to the discount of the settings."""
-    discount = settings[0][1]
-    if name == "base":
-        return discount in {"log", "jk"}
-    return name != "s" or discount == "zipf"
-
-
-def _word(value: object) -> str:
-    return value if isinstance(value, str) else spelling.literal(value)  # type: ignore[arg-type]  # as measures keep it
+def _needed(rule: Rule) -> Rule:
+    """Return a rule without the parameters of other discounts than its own."""
+    if "discount" not in rule:
+        return rule
+    needed = {"discount", SHAPES.get(rule["discount"])}
+    return {name: value for name, value in rule.items() if name in needed}

@@ -7,12 +7,9 @@ from rankscope.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, Literal, TypeAlias
+    from typing import Any, Literal
 
-    from rankscope.settings.policy import ScoreType
-
-    Setting: TypeAlias = object
-    """A value of a parameter of a measure, as its domain reads it."""
+    from rankscope.settings.policy import Policy, ScoreType
 
 
 def every(_grade: float) -> float:
@@ -54,10 +51,7 @@ TRUNCATED = {"linear": truncated, "exp2": truncated_exp2}
 """The gains of libraries that truncate grades, by the corresponding gain."""
 
 
-NOTHING: Mapping[str, Setting] = {}
-
-
-NO_POLICY: Mapping[str, str] = {}
+NOTHING: Mapping[str, Any] = {}
 
 
 @record(frozen=True, slots=True)
@@ -72,44 +66,41 @@ class Limit:
     """
 
     says: str
-    least: float | None = None
-    most: float | None = None
+    least: float = float("-inf")
+    most: float = float("inf")
     integers: bool = False
 
     def allows(self, grade: float) -> bool:
         """Return whether the library accepts a grade."""
-        is_within = (self.least is None or grade >= self.least) and (
-            self.most is None or grade <= self.most
-        )
-        return is_within and not (self.integers and grade != int(grade))
+        return self.least <= grade <= self.most and not (self.integers and grade != int(grade))
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True)
 class Form:
-    """A measure as a library computes it.
+    """Measures as a library computes them.
 
     Args:
-        measure: The name of the measure in rankscope.
+        names: The names of the measures in rankscope, separated by spaces.
         settings: The parameter values that correspond to the definition of the library.
-        takes: The parameters that the caller can set.
-        cut: `True` if the library only has the measure with a cutoff, `False` if only without.
-        policy: The policy fields in which this measure differs from the rest of the convention.
+        takes: The parameters that the caller can set, as far as the measures have them.
+        cut: `True` if the library only has them with a cutoff, `False` if only without.
+        policy: The policy fields in which they differ from the rest of the convention.
         score_type: How scores are compared, if this differs from the rest of the convention.
-        limit: The grades accepted for this measure, if fewer than for the convention.
+        limit: The grades accepted for these measures, if fewer than for the convention.
     """
 
-    measure: str
-    settings: Mapping[str, Setting] = NOTHING
+    names: str
+    settings: Mapping[str, object] = NOTHING
     takes: tuple[str, ...] = ("k",)
     cut: bool | None = None
-    policy: Mapping[str, str] = NO_POLICY
-    score_type: Literal["", "float64", "float32"] = ""
+    policy: str = ""
+    score_type: ScoreType | None = None
     limit: Limit | None = None
 
-
-def alike(*measures: str, **shared: Any) -> tuple[Form, ...]:  # noqa: ANN401 - fields of a form
-    """Return the forms of measures that a library computes alike."""
-    return tuple(Form(measure=each, **shared) for each in measures)
+    @property
+    def measures(self) -> list[str]:
+        """The name of each measure."""
+        return self.names.split()
 
 
 @record(frozen=True, slots=True)
@@ -127,88 +118,76 @@ class Option:
     values: tuple[str, ...] = ()
 
 
-@record(frozen=True, slots=True)
-class Bug:
-    """A bug of a library that its convention doesn't reproduce.
-
-    Args:
-        name: A short identifier.
-        says: What happens, in one sentence.
-    """
-
-    name: str
-    says: str
-
-
 @record(frozen=True, slots=True, kw_only=True)
 class Convention:
     """The settings with which one version of a library computes its numbers.
 
     Args:
-        name: The name to pass as `convention=`.
-        version: The version of the library.
+        address: The name with the version, such as `lightgbm@4.7.0`, to pass as `convention=`.
         tool: The library or program, as its authors write it.
         summary: A description in one sentence.
         verified: `run` if the tests compare rankscope with numbers that the library computed, else
             `read from source`.
-        policy: The policy fields that the convention sets.
+        policy: The policy.
         forms: The measures that the library has.
         limit: The grades that the library accepts.
         truncates: Whether the library truncates grades to integers.
         score_type: The precision in which the library compares scores.
-        places: The number of decimal places to which the library rounds values of queries, or
-            `None`. rankscope doesn't round.
         computes_in: The precision in which the library computes; rankscope uses double precision.
         adds_in_order: Whether means are sums that are rounded after each query, in the order of
             their IDs. Other sums are exact.
         options: The settings that the library leaves to its user.
         notes: Further notes, as sentences.
-        bugs: Bugs of the library that the convention doesn't reproduce.
-        sources: The sources of this information.
+        bugs: Bugs of the library that the convention doesn't reproduce: for each a short
+            identifier, and what happens.
+        source: The source of this information.
     """
 
-    name: str
-    version: str
+    address: str
     tool: str
     summary: str
     verified: Literal["run", "read from source"] = "run"
-    policy: Mapping[str, str]
+    policy: Policy
     forms: tuple[Form, ...]
     limit: Limit | None = None
     truncates: bool = False
     score_type: ScoreType = "float64"
-    places: int | None = None
     computes_in: ScoreType = "float64"
     adds_in_order: bool = False
     options: tuple[Option, ...] = ()
-    notes: tuple[str, ...] = ()
-    bugs: tuple[Bug, ...] = ()
-    sources: tuple[str, ...]
+    notes: str = ""
+    bugs: Mapping[str, str] = NOTHING
+    source: str
 
     @property
-    def address(self) -> str:
-        """The name with the version, such as `lightgbm@4.7.0`."""
-        return f"{self.name}@{self.version}"
+    def name(self) -> str:
+        """The name, which without a version means the newest version that was run."""
+        return self.address.partition("@")[0]
+
+    @property
+    def version(self) -> str:
+        """The version of the library."""
+        return self.address.partition("@")[2]
 
     @property
     def measures(self) -> tuple[str, ...]:
         """The names of the measures that the library has."""
-        return tuple(dict.fromkeys(form.measure for form in self.forms))
+        return tuple(dict.fromkeys(name for form in self.forms for name in form.measures))
+
+    def option(self, field: str) -> Option | None:
+        """Return what the library leaves to its user of a policy field or parameter."""
+        return next((option for option in self.options if option.field == field), None)
 
     def __repr__(self) -> str:
         return f"Convention({self.address!r})"
 
 
+BINARY_GAINS = {"gain": "binary"}
+EXP2 = {"gain": "exp2"}
+REACHABLE = {"denominator": "reachable"}
+RETRIEVED = {"denominator": "retrieved"}
 LISTS_ONLY = "It only sees the retrieved documents. Documents without a judgment have grade 0."
-
-
-UNKNOWN = {"unretrieved": "ignore"}
-"""The policy of libraries that only see lists of labels."""
-
-
 LOG_CANCELS = "Its discount is 1/ln(rank + 1). The base cancels."
-
-
 NO_NEGATIVE = Limit(
     "adds the gains of negative grades to its ideal, which rankscope doesn't reproduce", least=0
 )

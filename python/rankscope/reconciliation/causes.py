@@ -1,66 +1,70 @@
-"""Searches the commonest reasons for another number: level, cutoff, queries and depth."""
+"""Searches for what else gives a number: one changed rule, or another level, cutoff or input."""
 
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from functools import partial
 from itertools import product
 from shlex import quote
 
-from rankscope.conventions.rules import Rules
+from rankscope.conventions.rules import Rules, write
 from rankscope.deferred import np
-from rankscope.errors import RankscopeError
+from rankscope.errors import MeasureError
+from rankscope.measures.domains import DISCOUNTS
 from rankscope.reconciliation.result import Cause, Deviation
-from rankscope.reconciliation.target import TargetNumber
-from rankscope.records import record, replace
+from rankscope.records import replace
+from rankscope.settings.policy import CHOICES, FIELDS, Policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
+    from rankscope.conventions.rules import Rule
     from rankscope.measures import Measure
     from rankscope.measures.domains import Value
     from rankscope.reconciliation.target import Target
-    from rankscope.reconciliation.workbench import RuleOutcome, Workbench
+    from rankscope.reconciliation.workbench import Outcome, Workbench
+
+    Names: TypeAlias = Mapping[Rules, Sequence[str]]
+    """The conventions that have each set of rules."""
+    Trial: TypeAlias = tuple[int, Cause, bool]
+    """How simple a cause is, what it is, and whether it gives the number."""
+    Changed: TypeAlias = Sequence[tuple[tuple[str, ...], Measure]]
+    """Measures, and what changed in each."""
 
 CUTOFFS = (5, 10, 15, 20, 30, 50, 100, 200, 500, 1000)
 DEPTHS = (10, 20, 50, 100, 200, 500, 1000)
 MOST_LEVELS = 10
 """Judgments with more grades than this are no levels but scores."""
-
 NEIGHBORS = 20
 """How many of the nearest values tell how dense values are around the given number."""
-
 SAME = 12
 """Decimal places to which two values are one."""
-
-
-@record(frozen=True, slots=True)
-class _Candidate:
-    """What else the measure could be, and whether it gives the number.
-
-    Args:
-        cause: It as a cause, without how many were tried.
-        is_met: Whether it gives the number.
-        rank: Its place in the order of simplicity.
-    """
-
-    cause: Cause
-    is_met: bool
-    rank: int
+UNTRIED = ("error", "nan", "minmax")
+"""Words of the policy that are not tried: they hide a value, or change what it is a share of."""
+ONE, SETTING, TWO, OTHER_COUNT = range(4)
+"""How simple a cause is: one change, a setting of a convention, two changes, any divisor."""
+RANKS = {1: ONE, 2: TWO}
+"""How simple a cause is by the number of its clauses."""
 
 
 def list_levels(measure: Measure, grades: Sequence[float]) -> list[float]:
     """Return the other relevance levels that a measure can have."""
     if "rel" not in measure.parameters:
         return []
-    levels = sorted(grade for grade in grades if grade > 0)[:MOST_LEVELS]
+    levels = _list_positive(grades)
     now = measure.parameters["rel"]
     # Without one, or below the lowest grade, all positive grades are relevant.
     lowest = isinstance(now, float) and bool(levels) and now <= levels[0]
     return [level for level in levels[1 if lowest or now is None else 0 :] if level != now]
+
+
+def _list_positive(grades: Sequence[float]) -> list[float]:
+    return sorted(grade for grade in grades if grade > 0)[:MOST_LEVELS]
 
 
 def list_cutoffs(measure: Measure) -> list[int | None]:
@@ -75,48 +79,44 @@ def list_cutoffs(measure: Measure) -> list[int | None]:
 
 
 def find_causes(
-    bench: Workbench,
-    asked: Measure,
-    wanted: Target,
-    deviations: Sequence[tuple[Deviation, Rules]],
-    values: set[float],
-    *,
-    names: Mapping[Rules, Sequence[str]],
-) -> list[Cause]:
-    """Find what else would give the number, the simplest first.
+    bench: Workbench, asked: Measure, wanted: Target, names: Names
+) -> tuple[tuple[Deviation, ...], tuple[Cause, ...]]:
+    """Find what else would give the number: single changed settings, and all causes.
 
-    One of the commonest reasons comes first, then one changed setting of a convention, then two
-    reasons together, then another number of queries.
+    The simplest cause comes first: one of the commonest reasons, then one changed setting of a
+    convention, then two reasons together, then another number of queries.
     """
-    candidates = sorted(_list_candidates(bench, asked, wanted, names), key=lambda each: each.rank)
-    tried = {round(value, SAME) for value in values if value == value}  # noqa: PLR0124 - NaN alone differs
-    found = []
+    deviations, values = _find_deviations(bench, wanted, names)
+    trials = sorted(_Search(wanted).try_all(bench, asked, names), key=lambda trial: trial[0])
+    causes: list[tuple[int, Cause]] = []
     seen: set[float] = set()
-    for each in candidates:
-        place = round(each.cause.value, SAME)
-        if each.is_met and place not in seen:
-            found.append((each.rank, each.cause))
-            seen.add(place)
+    for rank, cause, is_met in trials:
+        if is_met and round(cause.value, SAME) not in seen:
+            causes.append((rank, cause))
+            seen.add(round(cause.value, SAME))
     for deviation, rules in deviations:
         if round(deviation.value, SAME) not in seen:
-            found.append((_SETTING, _of_deviation(bench, deviation, rules)))
-    found.sort(key=lambda pair: pair[0])
-    by_rank = {
-        rank: tried | {round(each.cause.value, SAME) for each in candidates if each.rank <= rank}
-        for rank in {rank for rank, _ in found}
+            says = f"{deviation.rule}={deviation.setting} is set in the convention of "
+            clauses = (says + _say(deviation.names),)
+            causes.append((SETTING, _make_cause(bench, clauses, rules)))
+    simpler = {
+        rank: _places([*values, *(cause.value for at, cause, _ in trials if at <= rank)])
+        for rank in {rank for rank, _ in causes}
     }
-    return [
-        replace(cause, tried=len(by_rank[rank]), by_chance=_expect(by_rank[rank], wanted))
-        for rank, cause in found
-    ]
+    return tuple(deviation for deviation, _ in deviations), tuple(
+        replace(cause, tried=len(simpler[rank]), by_chance=_expect(simpler[rank], wanted))
+        for rank, cause in sorted(causes, key=lambda pair: pair[0])
+    )
 
 
-_ONE, _SETTING, _TWO, _OTHER_COUNT = range(4)
+def _places(values: Iterable[float]) -> set[float]:
+    """Return the different ones of values."""
+    return {round(value, SAME) for value in values if not math.isnan(value)}
 
 
 def _expect(values: set[float], wanted: Target) -> float:
     """Return how many of the values would match by chance, from their density near the number."""
-    if not isinstance(wanted, TargetNumber):
+    if wanted.queries is not None:
         return 0.0  # that all queries match by chance is not to be expected
     distances = sorted(abs(value - wanted.value) for value in values)
     others = [distance for distance in distances if not distance <= wanted.half * (1 + 1e-9)]
@@ -126,61 +126,139 @@ def _expect(values: set[float], wanted: Target) -> float:
     return len(near) * wanted.half / max(near[-1] - wanted.half, wanted.half)
 
 
-def _list_candidates(
-    bench: Workbench, asked: Measure, wanted: Target, names: Mapping[Rules, Sequence[str]]
-) -> Iterator[_Candidate]:
-    levels, cutoffs = list_levels(asked, bench.grades), list_cutoffs(asked)
-    changed: list[tuple[tuple[str, ...], Measure]] = [((), asked)]
-    for level, cutoff in product([None, *levels], [asked.k, *cutoffs]):
-        said, settings = [], dict[str, object]()
+def _find_deviations(
+    bench: Workbench, wanted: Target, names: Names
+) -> tuple[list[tuple[Deviation, Rules]], set[float]]:
+    """Change one rule at a time in all conventions, those with the nearest values first.
+
+    Returns those that give the number, and all values.
+    """
+    values = {rules: bench.outcome(rules).value for rules in names}
+    # A convention that refuses this input may be what is looked for, with one other rule.
+    nearest_first = sorted(
+        names, key=lambda rules: (math.isnan(values[rules]), abs(values[rules] - wanted.value))
+    )
+    trials = [
+        (base, rule, changed)
+        for base in nearest_first
+        for rule in _list_alternatives(base, bench)
+        if (changed := base.take(rule))
+    ]
+    bench.evaluate(changed for *_, changed in trials)
+    matching: dict[tuple[str, str], tuple[float, list[str], Rules]] = {}
+    for base, rule, changed in trials:
+        outcome = bench.outcome(changed)
+        if outcome.error is None:
+            values[changed] = outcome.value
+            if wanted.is_met(outcome):
+                key = next(iter(rule)), write(rule)
+                matching.setdefault(key, (outcome.value, [], changed))[1].extend(names[base])
+    deviations = [
+        (Deviation(name, setting, value, tuple(of)), changed)
+        for (name, setting), (value, of, changed) in matching.items()
+    ]
+    return deviations, {*values.values()}
+
+
+def _list_alternatives(rules: Rules, bench: Workbench) -> Iterator[Rule]:
+    """List the alternatives to each rule, one rule at a time."""
+    choices = {name: CHOICES[name] for name in (*FIELDS, "score_type") if name in CHOICES}
+    choices |= {
+        parameter.name: parameter.domain.choices
+        for parameter in rules.measure.row.parameters
+        if parameter.name not in {"k", "discount"}
+    }
+    for name, words in choices.items():
+        for word in words:
+            if name not in FIELDS or word not in UNTRIED:
+                yield {name: word}
+    if "discount" in rules.measure.parameters:
+        for discount in DISCOUNTS:
+            yield {"discount": discount, "base": 2.0, "s": 1.0}
+    for level in list_levels(rules.measure, bench.grades):
+        yield {"rel": level}
+    for cutoff in list_cutoffs(rules.measure):
+        yield {"k": cutoff}
+
+
+class _Search:
+    """Tries the commonest reasons, each alone and two together.
+
+    Args:
+        wanted: The number.
+    """
+
+    def __init__(self, wanted: Target) -> None:
+        self.wanted = wanted
+        self.trials: list[Trial] = []
+
+    def try_all(self, bench: Workbench, asked: Measure, names: Names) -> list[Trial]:
+        """Try other levels and cutoffs, also with other grades, scores or a shorter run."""
+        changed = _list_measures(asked, bench.grades)
+        self._evaluate(bench, changed)
+        single = [pair for pair in changed if len(pair[0]) < 2]
+        for says, varied in _list_variants(bench, asked):
+            self._evaluate(varied, single, says)
+            varied.evaluate(names)
+            for rules, conventions in names.items():
+                self._add(varied, (says, f"the convention is that of {_say(conventions)}"), rules)
+        if bench.qrels is not None:
+            longest = int(bench.sizes.max(initial=0))
+            for depth in (depth for depth in DEPTHS if depth < longest):
+                says = f"the run ends after {depth} documents for each query"
+                self._evaluate(bench.vary(depth=depth), single, says)
+        return self.trials
+
+    def _evaluate(self, bench: Workbench, changed: Changed, *before: str) -> None:
+        """Evaluate measures, for all sets of queries that means are taken over."""
+        undefined = replace(bench.policy, empty="nan")
+        bench.evaluate(
+            Rules(measure, policy) for policy in (undefined, bench.policy) for _, measure in changed
+        )
+        is_run = bench.sizes > 0
+        for said, measure in changed:
+            clauses = (*before, *said)
+            if clauses:
+                self._add(bench, clauses, Rules(measure, bench.policy))
+            outcome = bench.outcome(Rules(measure, undefined))
+            # With the value of each query, the queries that the mean is over don't matter.
+            if self.wanted.queries is None and measure.row.mean == "mean" and len(clauses) < 2:
+                for rank, cause in _change_queries(bench, clauses, measure, outcome, is_run):
+                    self.trials.append((rank, cause, self.wanted.is_near(cause.value)))
+
+    def _add(self, bench: Workbench, clauses: tuple[str, ...], rules: Rules) -> None:
+        outcome = bench.outcome(rules)
+        if outcome.error is None:
+            cause = _make_cause(bench, clauses, rules)
+            self.trials.append((RANKS[len(clauses)], cause, self.wanted.is_met(outcome)))
+
+
+def _list_measures(asked: Measure, grades: Sequence[float]) -> Changed:
+    """List a measure with other levels and cutoffs, and what each changes."""
+    changed = []
+    levels = [None, *list_levels(asked, grades)]
+    for level, cutoff in product(levels, [asked.k, *list_cutoffs(asked)]):
+        clauses, settings = [], dict[str, object]()
         if level is not None:
             settings["rel"] = level
-            said.append(f"documents are relevant from grade {level:g}")
+            clauses.append(f"documents are relevant from grade {level:g}")
         if cutoff != asked.k:
             settings["k"] = cutoff
-            said.append(_say_cutoff(cutoff, asked.k))
-        if settings:
-            try:
-                changed.append((tuple(said), asked(**settings)))
-            except RankscopeError:  # the measure needs what was changed
-                continue
-    yield from _evaluate(bench, changed, wanted, ())
-    single = [pair for pair in changed if len(pair[0]) < 2]
-    for says, varied in _list_variants(bench, asked):
-        yield from _evaluate(varied, single, wanted, (says,))
-        yield from _convene(varied, says, wanted, names)
-    if bench.cut is None:
-        return
-    longest = _longest(bench, asked)
-    for depth in DEPTHS:
-        if depth < longest:
-            says = f"the run ends after {depth} documents for each query"
-            yield from _evaluate(bench.cut(depth), single, wanted, (says,))
-
-
-def _convene(
-    bench: Workbench, says: str, wanted: Target, names: Mapping[Rules, Sequence[str]]
-) -> Iterator[_Candidate]:
-    """Evaluate changed grades or scores under all conventions."""
-    bench.evaluate(names)
-    for rules, of in names.items():
-        outcome = bench.outcome(rules)
-        if not isinstance(outcome, RankscopeError):
-            clauses = (says, f"the convention is that of {_say_names(of)}")
-            value, queries = outcome.value, outcome.queries
-            cause = _make_cause(bench, clauses, value, queries, measure=rules.measure)
-            yield _Candidate(cause, wanted.is_met(outcome), _rank(clauses))
+            clauses.append(_say_cutoff(cutoff, asked.k))
+        with suppress(MeasureError):  # the measure may need what was changed
+            changed.append((tuple(clauses), asked(**settings)))
+    return changed
 
 
 def _list_variants(bench: Workbench, asked: Measure) -> Iterator[tuple[str, Workbench]]:
     """Yield the input with other grades or scores, as other tools may have read it."""
-    yield "scores are reversed: the lowest ranks first", bench.vary(lambda grade: grade, -1)
-    yield "grades are lower by 1", bench.vary(lambda grade: grade - (grade >= 1), 1)
-    yield "grades are higher by 1", bench.vary(lambda grade: grade + 1, 1)
+    yield "scores are reversed: the lowest ranks first", bench.vary(sign=-1)
+    yield "grades are lower by 1", bench.vary(lambda grade: grade - (grade >= 1))
+    yield "grades are higher by 1", bench.vary(lambda grade: grade + 1)
     if "rel" not in asked.parameters:
-        for level in sorted(grade for grade in bench.grades if grade > 0)[:MOST_LEVELS]:
+        for level in _list_positive(bench.grades):
             says = f"grades are 1 from grade {level:g} on, and 0 below"
-            yield says, bench.vary(partial(_reach, level), 1)
+            yield says, bench.vary(partial(_reach, level))
 
 
 def _reach(level: float, grade: float) -> float:
@@ -194,132 +272,51 @@ def _say_cutoff(cutoff: Value, now: int | None) -> str:
     return f"the cutoff is {cutoff}" + ("" if now is None else f" instead of {now}")
 
 
-def _longest(bench: Workbench, asked: Measure) -> int:
-
-    lengths = np.diff(bench.rank(Rules(asked, bench.policy, "float64")).offsets)
-    return int(lengths.max(initial=0))
-
-
-def _evaluate(
-    bench: Workbench,
-    changed: Sequence[tuple[tuple[str, ...], Measure]],
-    wanted: Target,
-    before: tuple[str, ...],
-) -> Iterator[_Candidate]:
-    """Evaluate measures, for all sets of queries that means are taken over."""
-    policy = bench.policy
-    undefined = replace(policy, empty="nan")
-    rules = {measure: Rules(measure, undefined, "float64") for _, measure in changed}
-    plain = {measure: Rules(measure, policy, "float64") for _, measure in changed}
-    bench.evaluate([*rules.values(), *plain.values()])
-    rankings = bench.rank(next(iter(plain.values())))
-    is_run = np.diff(rankings.offsets) > 0
-    for said, measure in changed:
-        outcome, whole = bench.outcome(rules[measure]), bench.outcome(plain[measure])
-        if isinstance(outcome, RankscopeError) or isinstance(whole, RankscopeError):
-            continue
-        clauses = (*before, *said)
-        # No command cuts a run.
-        known = None if before else plain[measure]
-        if clauses:
-            cause = _make_cause(
-                bench, clauses, whole.value, whole.queries, measure=measure, rules=known
-            )
-            yield _Candidate(cause, wanted.is_met(whole), _rank(clauses))
-        # With the value of each query, the set of queries that the mean is over doesn't matter.
-        if measure.row.mean == "mean" and len(clauses) < 2 and isinstance(wanted, TargetNumber):
-            for cause, rank in _change_queries(
-                bench, clauses, outcome, measure=measure, rules=known, is_run=is_run
-            ):
-                yield _Candidate(cause, wanted.is_near(cause.value), rank)
-
-
-def _rank(clauses: tuple[str, ...]) -> int:
-    return _ONE if len(clauses) == 1 else _TWO
-
-
 def _change_queries(
     bench: Workbench,
     clauses: tuple[str, ...],
-    outcome: RuleOutcome,
-    *,
     measure: Measure,
-    rules: Rules | None,
+    outcome: Outcome,
     is_run: NDArray[np.bool_],
-) -> Iterator[tuple[Cause, int]]:
+) -> Iterator[tuple[int, Cause]]:
     """Divide the sum of the queries by the numbers of queries that others divide by."""
-    values = outcome.values
-    is_defined = ~np.isnan(values)
-    total = float(np.nansum(values))
-    judged, in_run = len(values), int(is_run.sum())
+    if outcome.evaluation is None:
+        return
+    is_defined = ~np.isnan(outcome.values)
+    total, run_only = float(np.nansum(outcome.values)), outcome.evaluation.counts.run_only
+    judged, in_run = len(is_run), int(is_run.sum())
     relevant, both = int(is_defined.sum()), int((is_defined & is_run).sum())
-    run_only = outcome.evaluation.counts.run_only
     # A query that is not in the run has the value 0, so that only the divisor changes.
-    sets: list[tuple[int, str, dict[str, str] | None]] = [
-        (in_run, f"{in_run} judged queries of the run", {"missing": "skip"}),
-        (relevant, f"{relevant} queries with relevant documents", {"empty": "skip"}),
-        (
-            both,
-            f"{both} queries of the run that have relevant documents",
-            {"missing": "skip", "empty": "skip"},
-        ),
-        (in_run + run_only, f"{in_run + run_only} queries of the run, judged or not", None),
-        (judged + run_only, f"{judged + run_only} queries of the judgments or the run", None),
+    sets = [
+        (in_run, "judged queries of the run", "missing=skip"),
+        (relevant, "queries with relevant documents", "empty=skip"),
+        (both, "queries of the run that have relevant documents", "empty=skip,missing=skip"),
+        (in_run + run_only, "queries of the run, judged or not", ""),
+        (judged + run_only, "queries of the judgments or the run", ""),
     ]
     counts = {0, judged}
-    for count, says, fields in sets:
+    for count, says, policy in sets:
         if count not in counts:
             counts.add(count)
-            every = (*clauses, f"the mean is over the {says}")
-            known = None
-            if rules is not None and fields is not None:
-                known = replace(rules, policy=replace(rules.policy, **fields))  # type: ignore[arg-type]  # fields of a policy
-            cause = _make_cause(bench, every, total / count, count, measure=measure, rules=known)
-            yield cause, _rank(every)
-    if clauses:
-        return
+            every = (*clauses, f"the mean is over the {count} {says}")
+            rules = Rules(measure, Policy.parse(policy, bench.policy))
+            command = _write_command(bench, rules) if policy else ""
+            yield RANKS[len(every)], Cause(every, total / count, count, measure.name, command)
     for count in range(max(judged * 4 // 5, 1), judged * 5 // 4 + 1):
-        if count not in counts:
+        if count not in counts and not clauses:
             says = f"the sum of {judged} queries is divided by {count}"
-            cause = _make_cause(bench, (says,), total / count, count, measure=measure)
-            yield cause, _OTHER_COUNT
+            yield OTHER_COUNT, Cause((says,), total / count, count, measure.name)
 
 
-def _make_cause(
-    bench: Workbench,
-    clauses: tuple[str, ...],
-    value: float,
-    queries: int,
-    *,
-    measure: Measure,
-    rules: Rules | None = None,
-) -> Cause:
-    """Return a cause, with the command if rules alone give the value."""
-    return Cause(
-        changes=clauses,
-        value=value,
-        queries=queries,
-        measure=measure.name,
-        command="" if rules is None else _write_command(bench, rules),
-        tried=0,
-        by_chance=0.0,
-    )
-
-
-def _of_deviation(bench: Workbench, deviation: Deviation, rules: Rules) -> Cause:
-    outcome = bench.outcome(rules)
-    queries = 0 if isinstance(outcome, RankscopeError) else outcome.queries
-    names = _say_names(deviation.names)
-    says = f"{deviation.rule}={deviation.setting} is set in the convention of {names}"
-    return _make_cause(bench, (says,), deviation.value, queries, measure=rules.measure, rules=rules)
-
-
-def _say_names(names: Sequence[str]) -> str:
-    nearest, *others = names
-    return f"{nearest} (and of {len(others)} more)" if others else nearest
+def _make_cause(bench: Workbench, clauses: tuple[str, ...], rules: Rules) -> Cause:
+    outcome, command = bench.outcome(rules), _write_command(bench, rules)
+    return Cause(clauses, outcome.value, outcome.queries, rules.measure.name, command)
 
 
 def _write_command(bench: Workbench, rules: Rules) -> str:
+    """Return the command that evaluates by rules; empty if none reads this input."""
+    if not bench.files:
+        return ""
     defaults = bench.policy.to_dict()
     fields = rules.policy.to_dict()
     policy = ",".join(f"{name}={word}" for name, word in fields.items() if word != defaults[name])
@@ -327,3 +324,8 @@ def _write_command(bench: Workbench, rules: Rules) -> str:
     words += ["--policy", quote(policy)] if policy else []
     words += ["--score-type", rules.score_type] if rules.score_type != "float64" else []
     return " ".join(words)
+
+
+def _say(names: Sequence[str]) -> str:
+    nearest, *others = names
+    return f"{nearest} (and of {len(others)} more)" if others else nearest

@@ -17,12 +17,7 @@ from rankscope.cli.options import (
 )
 from rankscope.cli.output import print_csv, print_json
 from rankscope.conventions import TABLE, find
-from rankscope.conventions.find import (
-    describe_forms,
-    describe_option,
-    describe_policy,
-    describe_rest,
-)
+from rankscope.conventions.find import describe
 from rankscope.errors import FormatError, UsageError
 from rankscope.measures.parse import split_measures
 from rankscope.output.text import show_lines
@@ -31,18 +26,12 @@ from rankscope.records import as_dict
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from typing import Any
 
     from rankscope.cli.parser import Parser
     from rankscope.conventions import Convention
-    from rankscope.reconciliation.difference import Difference
     from rankscope.reconciliation.result import Reconciliation
 
 WIDTH = 88
-USAGE = (
-    "write nothing to list the conventions, NAME to describe one, or QRELS RUN -m MEASURE to "
-    "compare them on files"
-)
 
 
 def add_arguments(parser: Parser) -> None:
@@ -96,7 +85,10 @@ def run(options: Namespace) -> int:
         return _reconcile(options, words)
     if len(words) > 2:
         raise UsageError(
-            f"this command takes at most two files, found {len(words)}", hint=USAGE, code="usage"
+            f"this command takes at most two files, found {len(words)}",
+            hint="write nothing to list the conventions, NAME to describe one, or QRELS RUN -m "
+            "MEASURE to compare them on files",
+            code="usage",
         )
     for name in asked:
         raise UsageError(
@@ -106,15 +98,15 @@ def run(options: Namespace) -> int:
         )
     rows = [find(words[0])] if words else list(TABLE)
     if options.json:
-        print_json({row.address: _document(row) for row in rows})
+        print_json({row.address: describe(row) for row in rows})
     elif options.csv:
         print_csv([["name", "version", "library", "verified", "policy", "summary"]])
         print_csv(
-            [row.name, row.version, row.tool, row.verified, describe_policy(row), row.summary]
+            [row.name, row.version, row.tool, row.verified, str(row.policy), row.summary]
             for row in rows
         )
     elif words:
-        print(describe(rows[0]))
+        print(write_description(rows[0]))
     else:
         width = max(len(row.address) for row in rows)
         for row in rows:
@@ -122,94 +114,66 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def describe(row: Convention) -> str:
+def write_description(row: Convention) -> str:
     """Return a description of a convention: its policy, measures, options, notes and sources."""
-    lines = [
-        f"{row.address}: {row.tool}",
-        fill(row.summary, WIDTH),
-        "",
-        _item("verified", row.verified),
-        _item("policy", describe_policy(row).replace(",", ", ")),
-        _item("scores", f"compared in {row.score_type}"),
-        *_items("measure", describe_forms(row)),
-        *_items("option", [describe_option(option) for option in row.options]),
-        *_items("note", describe_rest(row)),
-        *_items("not repeated", [bug.says for bug in row.bugs]),
-        *_items("source", row.sources),
-    ]
+    says = describe(row)
+    items = {
+        "verified": [says["verified"]],
+        "policy": [says["policy"].replace(",", ", ")],
+        "scores": [f"compared in {says['score_type']}"],
+        "measure": says["measures"],
+        "option": says["options"],
+        "note": says["notes"],
+        "not repeated": [*says["not_repeated"].values()],
+        "source": says["sources"],
+    }
+    lines = [f"{row.address}: {row.tool}", fill(row.summary, WIDTH), ""]
+    for label, texts in items.items():
+        for number, text in enumerate(texts):
+            item = f"{'' if number else label:14}{text}"
+            lines.append(fill(item, WIDTH, subsequent_indent=" " * 14, break_on_hyphens=False))
     return "\n".join(lines)
 
 
-def _item(label: str, text: str) -> str:
-    return fill(f"{label:14}{text}", WIDTH, subsequent_indent=" " * 14, break_on_hyphens=False)
-
-
-def _items(label: str, texts: list[str] | tuple[str, ...]) -> list[str]:
-    return [_item("" if number else label, text) for number, text in enumerate(texts)]
-
-
-def _document(row: Convention) -> dict[str, object]:
-    return {
-        "library": row.tool,
-        "summary": row.summary,
-        "verified": row.verified,
-        "policy": describe_policy(row),
-        "score_type": row.score_type,
-        "measures": describe_forms(row),
-        "options": [describe_option(option) for option in row.options],
-        "notes": describe_rest(row),
-        "not_repeated": {bug.name: bug.says for bug in row.bugs},
-        "sources": list(row.sources),
-    }
-
-
 def _evaluate(options: Namespace, words: list[str]) -> Reconciliation:
-    asked: dict[str, Any] = {
-        "measure": split_measures([options.measure or "nDCG@10"]),  # several are refused there
-        "got": options.got,
-        "duplicates": options.duplicates,
-        "ignore_same": options.ignore_same,
-        "encoding": options.encoding,
-    }
-    if len(words) == 1:
-        try:
-            return rs.reconcile(name_file(words[0], "table", options), **asked)
-        except FormatError as error:
-            if error.code != "unknown_format":
-                raise
-            raise refuse_single_file(words[0]) from error
-    qrels, run = (
-        name_file(word, part, options) for word, part in zip(words, ("qrels", "run"), strict=True)
-    )
-    return rs.reconcile(qrels, run, **asked)
+    parts = ("qrels", "run") if len(words) == 2 else ("table",)
+    files = [name_file(word, part, options) for word, part in zip(words, parts, strict=True)]
+    try:
+        return rs.reconcile(
+            files[0],
+            files[1] if len(files) == 2 else None,
+            split_measures([options.measure or "nDCG@10"]),  # type: ignore[arg-type]  # several are refused there
+            got=options.got,
+            duplicates=options.duplicates,
+            ignore_same=options.ignore_same,
+            encoding=options.encoding,
+        )
+    except FormatError as error:
+        if len(files) == 2 or error.code != "unknown_format":
+            raise
+        raise refuse_single_file(words[0]) from error
 
 
 def _reconcile(options: Namespace, words: list[str]) -> int:
     refuse_stdin_twice(words)
-    found = _evaluate(options, words)
-    difference = found.differ(*options.between, limit=options.limit) if options.between else None
+    result = _evaluate(options, words)
+    difference = result.differ(*options.between, limit=options.limit) if options.between else None
     if options.json:
-        print_json(_whole_document(found, difference))
+        document: dict[str, object] = {
+            "measure": result.measure.name,
+            "conventions": result.to_dict(),
+            "got": result.got,
+            "matches": list(result.matches),
+            "deviations": [
+                {"rule": each.rule, "setting": each.setting, "value": each.value, "in": each.names}
+                for each in result.deviations
+            ],
+            "causes": [*map(as_dict, result.causes)],
+        }
+        print_json(document | ({"between": difference.to_dict()} if difference else {}))
     elif options.csv:
-        table = (difference or found).table
+        table = (difference or result).table
         print_csv([table.names, *table.rows()])
     else:
-        print(show_lines(str(found if difference is None else difference)))
-    return 1 if options.got is not None and not found.matches else 0
-
-
-def _whole_document(found: Reconciliation, difference: Difference | None) -> dict[str, object]:
-    document: dict[str, object] = {
-        "measure": found.measure.name,
-        "conventions": found.to_dict(),
-        "got": found.got,
-        "matches": list(found.matches),
-        "deviations": [
-            {"rule": each.rule, "setting": each.setting, "value": each.value, "in": each.names}
-            for each in found.deviations
-        ],
-        "causes": [*map(as_dict, found.causes)],
-    }
-    if difference is not None:
-        document["between"] = difference.to_dict()
-    return document
+        print(show_lines(str(difference or result)))
+    return 1 if options.got is not None and not result.matches else 0

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from numbers import Real
+from shlex import quote
 
 from rankscope._evaluate.evaluation import Evaluation
 from rankscope._evaluate.question import split_question
-from rankscope.errors import UsageError
-from rankscope.reconciliation.search import Question, reckon
-from rankscope.reconciliation.workbench import Workbench
+from rankscope.conventions import TABLE, adapt, find
+from rankscope.conventions.rules import Rules
+from rankscope.errors import RankscopeError, UsageError
+from rankscope.file import File
+from rankscope.measures.reading import read_measure
+from rankscope.reconciliation.causes import find_causes
+from rankscope.reconciliation.explanations import differ
+from rankscope.reconciliation.result import Reckoning, Reconciliation
+from rankscope.reconciliation.target import Target
+from rankscope.reconciliation.workbench import Outcome, Workbench
+from rankscope.settings.policy import FIELDS
 from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any, TypeGuard, Unpack
+    from collections.abc import Iterable, Iterator
+    from typing import Any, TypeAlias, TypeGuard, Unpack
 
     from rankscope.conventions import Convention
     from rankscope.measures import Measure
-    from rankscope.reconciliation.result import Reconciliation
     from rankscope.reconciliation.target import Given
     from rankscope.settings.reading import ReadingOptions
+
+    Candidate: TypeAlias = tuple[str, Convention | None, str, Rules | RankscopeError]
+    """A name, its convention and option if any, and the resulting rules or why there are none."""
+
+OURS = "rankscope"
+"""The name under which the measure stands as it was asked for, with our defaults."""
 
 
 def reconcile(
@@ -76,12 +91,42 @@ def reconcile(
         run, measure = None, run
     if isinstance(measure, Mapping):
         measure, got = _split_reported(measure, got)
-    judged, given, asked = split_question("reconcile", judgments, run, measure)
-    question = Question.read(asked, got, conventions)
+    judged, given, question = split_question("reconcile", judgments, run, measure)
+    rows = TABLE if conventions is None else tuple(map(find, conventions))
+    asked = read_measure(question)
+    wanted = None if got is None else Target.read(got, float(asked.row.value_range[1]))
     reading = Reading.of("reconcile", options)
     if judged is None:
-        return reckon(Workbench.of_table(given, reading), question)
-    return reckon(Workbench.of_run(judged, given, reading), question)
+        bench = Workbench.of_table(given, reading, _name(given, "TABLE"))
+    else:
+        files = f"{_name(judged, 'QRELS')} {_name(given, 'RUN')}"
+        bench = Workbench.of_run(judged, given, reading, files)
+    candidates = [*_list_candidates(rows, asked, bench)]
+    known = {name: rules for name, _, _, rules in candidates}
+    names: dict[Rules, list[str]] = {}
+    for name, rules in known.items():
+        if isinstance(rules, Rules):
+            names.setdefault(rules, []).append(name)
+    bench.evaluate(names)
+    reckonings = [_reckon(each, bench, asked, wanted) for each in candidates]
+    is_open = not any(each.is_match for each in reckonings)
+    reasons = find_causes(bench, asked, wanted, names) if wanted and is_open else ((), ())
+    return Reconciliation(
+        measure=asked,
+        got=None if wanted is None else wanted.text,
+        reckonings=tuple(sorted(reckonings, key=lambda each: bool(each.refusal))),
+        deviations=reasons[0],
+        causes=reasons[1],
+        compare=lambda one, other, limit: differ(
+            bench, _pick(known, one), _pick(known, other), limit=limit
+        ),
+    )
+
+
+def _name(given: object, otherwise: str) -> str:
+    """Return what names an input on the command line."""
+    path = given.path if isinstance(given, File) else given
+    return quote(os.fspath(path)) if isinstance(path, str | os.PathLike) else otherwise
 
 
 def _is_reported(given: object) -> TypeGuard[Mapping[Any, Given]]:
@@ -103,3 +148,69 @@ def _split_reported(
             code="bad_parameter",
         )
     return next(iter(reported.items()))
+
+
+def _list_candidates(
+    rows: Iterable[Convention], asked: Measure, bench: Workbench
+) -> Iterator[Candidate]:
+    yield OURS, None, "", Rules(asked, bench.policy)
+    for row in rows:
+        choices = [("", "")]
+        for setting in row.options:
+            words = [word for word in setting.values if word != "error" and setting.field in FIELDS]
+            choices += [(setting.name, f"{setting.field}={word}") for word in words]
+        for option, policy in choices:
+            name = f"{_call(row)} {policy}".rstrip()
+            try:
+                adapted = adapt(row, [asked], policy=policy or None, grades=bench.grades)
+            except RankscopeError as error:
+                if not option:
+                    yield name, row, option, error
+                break
+            rules = Rules(adapted.measures[0], adapted.policy, adapted.score_type)
+            yield name, row, option, rules
+
+
+def _call(row: Convention) -> str:
+    """Return the name of a convention, with its version if the bare name means another one."""
+    return row.name if find(row.name) is row else row.address
+
+
+def _reckon(
+    candidate: Candidate, bench: Workbench, asked: Measure, wanted: Target | None
+) -> Reckoning:
+    name, row, option, rules = candidate
+    if isinstance(rules, Rules):
+        outcome, measure, policy = bench.outcome(rules), rules.measure, str(rules.policy)
+    else:
+        outcome, measure, policy = Outcome(error=rules), asked, ""
+    refusal = outcome.error.message if outcome.error else ""
+    if outcome.error and outcome.error.code == "convention_measure":
+        refusal = f"no {asked} there, as far as we know"
+    return Reckoning(
+        name=name,
+        version=row.version if row else "",
+        verified=row.verified if row else "run",
+        option=option,
+        measure=measure.name,
+        policy=policy,
+        value=outcome.value,
+        queries=outcome.queries,
+        refusal=refusal,
+        is_match=bool(wanted and wanted.is_met(outcome, row.computes_in if row else "float64")),
+    )
+
+
+def _pick(known: Mapping[str, Rules | RankscopeError], name: str) -> tuple[str, Rules]:
+    stem, _, choice = name.partition(" ")
+    called = f"{stem if stem == OURS else _call(find(stem))} {choice}".rstrip()
+    if called not in known:
+        raise UsageError(
+            f"expected a convention that was evaluated, found {name!r}",
+            hint=f"there are {', '.join(known)}",
+            code="not_evaluated",
+        )
+    rules = known[called]
+    if isinstance(rules, RankscopeError):
+        raise rules
+    return called, rules

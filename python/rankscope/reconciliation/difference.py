@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rankscope.output.exports import Tabular
+from rankscope.output.printed import Printed
 from rankscope.output.table import Table
 from rankscope.output.text import format_value
 from rankscope.records import as_dict, record
@@ -79,7 +80,7 @@ class QueryDifference:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Difference(Tabular):
+class Difference(Printed, Tabular):
     """The difference between two conventions.
 
     Args:
@@ -127,46 +128,22 @@ class Difference(Tabular):
     def _tabulate(self) -> Mapping[str, ColumnValues]:
         return self.table.columns
 
-    def __str__(self) -> str:
-        lines = _heads(self)
+    def _parts(self) -> list[str | Table]:
+        names = (self.one, self.other)
+        pairs = zip(names, self.values, self.measures, strict=True)
+        parts: list[str | Table] = [
+            f"{name}: {measure} = {format_value(value)}" for name, value, measure in pairs
+        ]
         if self.rules:
-            lines += ["", str(self._rule_table())]
+            titles = ("rule", self.one, self.other, "queries changed", "value with it")
+            rows = (as_dict(rule).values() for rule in self.rules)
+            parts += ["", Table(dict(zip(titles, zip(*rows, strict=True), strict=True)))]
         for query in self.queries[: self.explained]:
-            lines += ["", *_explain(query)]
+            parts += ["", *_explain(query)]
         left = len(self.queries) - self.explained
-        if left > 0:
-            lines += ["", f"and {left} more queries"]
-        return "\n".join(lines)
+        return [*parts, *(["", f"and {left} more queries"] if left > 0 else [])]
 
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        from rankscope.output.html import write_lines, write_result  # noqa: PLC0415 - loads late
-
-        queries = [line for query in self.queries[: self.explained] for line in _explain(query)]
-        return write_result(
-            write_lines(_heads(self)),
-            self._rule_table().write_html() if self.rules else "",
-            write_lines(queries, are_notes=True),
-        )
-
-    def _rule_table(self) -> Table:
-        return Table(
-            {
-                "rule": [each.rule for each in self.rules],
-                self.one: [each.one for each in self.rules],
-                self.other: [each.other for each in self.rules],
-                "queries changed": [each.queries for each in self.rules],
-                "value with it": [each.value for each in self.rules],
-            }
-        )
-
-
-def _heads(difference: Difference) -> list[str]:
-    names = (difference.one, difference.other)
-    pairs = zip(names, difference.values, difference.measures, strict=True)
-    return [f"{name}: {measure} = {format_value(value)}" for name, value, measure in pairs]
+    __repr__ = Printed.__str__
 
 
 def _explain(query: QueryDifference) -> list[str]:

@@ -4,130 +4,190 @@ from __future__ import annotations
 
 import math
 
-from rankscope.conventions.rules import write
+from rankscope._evaluate.settings import Request
+from rankscope.conventions.rules import DISCOUNT, write
 from rankscope.deferred import np
-from rankscope.errors import RankscopeError
+from rankscope.measures import DCG
 from rankscope.reconciliation.difference import (
     Difference,
     DocumentDifference,
     QueryDifference,
     RuleDifference,
 )
-from rankscope.reconciliation.gains import gain_of, list_ideal_gains, weigh
+from rankscope.reconciliation.workbench import Outcome
 from rankscope.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from rankscope._evaluate.evaluation import Evaluation
     from rankscope._evaluate.rankings import Rankings
     from rankscope.conventions.rules import Rules
-    from rankscope.reconciliation.workbench import RuleOutcome, Workbench
+    from rankscope.reconciliation.workbench import Workbench
 
-    Places = dict[str, tuple[int, int]]
+MOST_DOCUMENTS = 12
+"""How many documents a rule shows at most."""
+
+CLOSE = 1e-12
+"""Values of a query that differ by less are one value."""
 
 
 @record(frozen=True, slots=True)
-class Listed:
+class RuledQuery:
     """One query under a set of rules.
 
     Args:
         rules: The rules.
-        docs: The retrieved documents in rank order.
-        scores: Their scores.
+        scores: The score of each retrieved document, in rank order.
         grade_of: The grade of each judged document, retrieved or not.
-        judged: The grades of the documents that count, retrieved or not.
-        parameters: The parameters of the measure as kernels take them.
+        gain_of: The gain of each document.
+        weights: The discount of each rank.
     """
 
     rules: Rules
-    docs: list[str]
-    scores: list[float]
+    scores: dict[str, float]
     grade_of: dict[str, float]
-    judged: list[float]
-    parameters: Mapping[str, object]
+    gain_of: dict[str, float]
+    weights: list[float]
 
     @classmethod
-    def of_query(
-        cls,
-        rankings: Rankings,
-        rules: Rules,
-        query_id: str,
-        number: int,
-        grade_of: dict[str, float],
-    ) -> Listed:
+    def read(
+        cls, rankings: Rankings, rules: Rules, number: int, grade_of: dict[str, float]
+    ) -> RuledQuery:
         """Extract a query from rankings."""
         start, stop = rankings.offsets[number : number + 2].tolist()
-        docs = rankings.doc_texts(query_id)
-        _, parameters = rules.measure.kernel_spec(
-            grades=set(grade_of.values()), depth=max(len(docs), len(grade_of))
-        )
-        is_known = set(docs if rules.policy.unretrieved == "ignore" else grade_of)
-        judged = [grade for doc, grade in grade_of.items() if doc in is_known]
-        scores = rankings.scores[start:stop].tolist()
-        return cls(rules, docs, scores, grade_of, judged, parameters)
+        docs = rankings.doc_texts(rankings.query_texts[number])
+        # Whatever the measure, its gains and weights are those of DCG.
+        settings = rules.measure.settings.items()
+        dcg = DCG(**{name: value for name, value in settings if name in {"k", "gain", *DISCOUNT}})
+        grades = {doc: grade_of.get(doc, math.nan) for doc in [*docs, *grade_of]}
+        request = Request(measures=[dcg], policy=rules.policy, grades=[*grade_of.values()])
+        plan, ranks = request.plan(), range(1, len(docs[: dcg.k]) + 1)
+        gains = plan.gains(0, [*grades.values()]) or []
+        weights = plan.discounted(0, [1.0] * len(ranks), [*ranks]) or []
+        scores = dict(zip(docs, rankings.scores[start:stop].tolist(), strict=True))
+        return cls(rules, scores, grade_of, dict(zip(grades, gains, strict=True)), weights)
 
     @property
     def shown(self) -> list[str]:
         """The documents down to the cutoff."""
-        return self.docs[: self.rules.measure.k]
+        return [*self.scores][: self.rules.measure.k]
 
-    def grade(self, doc: str) -> float:
-        """Return the grade of a document, NaN if it is unjudged."""
-        return self.grade_of.get(doc, math.nan)
+    @property
+    def judged(self) -> list[str]:
+        """The judged documents that count; of equal gains, retrieved ones come first."""
+        counted = [doc for doc in self.scores if doc in self.grade_of]
+        if self.rules.policy.unretrieved == "count":
+            counted += sorted(self.grade_of.keys() - self.scores.keys())
+        return counted
 
-    def gain(self, doc: str) -> float:
-        """Return the gain of a document."""
-        return self._gain_of(self.grade_of.get(doc))
+    @property
+    def ideal(self) -> list[str]:
+        """The documents of the ideal list."""
+        kind = self.rules.measure.value_of("ideal")
+        docs = [doc for doc in self.judged if kind != "retrieved" or doc in self.scores]
+        best = sorted(docs, key=lambda doc: -self.gain_of[doc])
+        positive = [doc for doc in best if self.gain_of[doc] > 0]
+        return positive if kind == "whole" else positive[: self.rules.measure.k]
 
-    def _gain_of(self, grade: float | None) -> float:
-        gain: Any = self.parameters["gain"]
-        negative_gain = self.rules.policy.negative in {"gain", "minmax"}
-        return gain_of(grade, gain, negative_gain=negative_gain)
+    def describe(self, rule: str, docs: Sequence[str]) -> list[str]:
+        """Return what a rule does to documents."""
+        match rule:
+            case "ties" | "score_type":
+                spans = self.spans()
+                return [_say_span(*spans[doc]) for doc in docs]
+            case "gain":
+                return [f"gain {self.gain_of[doc]:g}" for doc in docs]
+            case "discount":
+                ranks = enumerate(self.weights, start=1)  # the documents are a whole list
+                return [f"rank {rank} weighs {weight:.4f}" for rank, weight in ranks]
+            case "ideal":
+                ideal = {*self.ideal}
+                return ["in the ideal list" if doc in ideal else "not in it" for doc in docs]
+        return [str(getattr(self.rules.policy, rule)) for _ in docs]
 
-    def weight(self, rank: int) -> float:
-        """Return the discount of a rank."""
-        discount: Any = self.parameters["discount"]
-        return weigh(rank, discount)
-
-    def ideal_gains(self) -> list[float]:
-        """List the gains of the ideal list."""
-        ideal = str(self.parameters["ideal"])
-        shown = [self.grade_of.get(doc) for doc in self.docs]
-        grades = shown if ideal == "retrieved" else self.judged
-        return list_ideal_gains([*map(self._gain_of, grades)], self.rules.measure.k, ideal)
-
-    def ideal_docs(self) -> list[str]:
-        """List the documents of the ideal list. Of equal gains, retrieved ones come first."""
-        ideal = self.parameters.get("ideal")
-        known = {doc: self.gain(doc) for doc in self.docs if doc in self.grade_of}
-        if ideal != "retrieved" and self.rules.policy.unretrieved == "count":
-            known |= {doc: self.gain(doc) for doc in sorted(self.grade_of) if doc not in known}
-        ordered = sorted(known, key=lambda doc: -known[doc])
-        positive = [doc for doc in ordered if known[doc] > 0]
-        return positive if ideal == "whole" else positive[: self.rules.measure.k]
-
-    def places(self) -> Places:
+    def spans(self) -> dict[str, tuple[int, int]]:
         """Return the first and the last rank that each document may have."""
-        places: Places = {}
-        is_averaged = self.rules.policy.ties == "average"
-        start = 0
-        for end in range(1, len(self.docs) + 1):
-            if end < len(self.docs) and self.scores[end] == self.scores[start]:
-                continue
-            for index in range(start, end):
-                place = (start + 1, end) if is_averaged else (index + 1, index + 1)
-                places[self.docs[index]] = place
-            start = end
-        return places
+        ranks = {doc: (rank, rank) for rank, doc in enumerate(self.scores, start=1)}
+        if self.rules.policy.ties == "average":
+            tied: dict[float, list[int]] = {}
+            for rank, score in enumerate(self.scores.values(), start=1):
+                tied.setdefault(score, []).append(rank)
+            ranks = {doc: (tied[score][0], tied[score][-1]) for doc, score in self.scores.items()}
+        return ranks
 
 
-MOST_DOCUMENTS = 12
-"""How many documents a rule shows at most."""
+def _say_span(first: int, last: int) -> str:
+    return f"rank {first}" if first == last else f"any of ranks {first} to {last}"
+
+
+def _list_documents(rule: str, one: RuledQuery, other: RuledQuery) -> Sequence[str]:
+    """List the documents to which a rule may do something else, the most important first."""
+    grade_of = one.grade_of
+    match rule:
+        case "ties" | "score_type":
+            return _list_moved(one, other)
+        case "gain":
+            return [*one.shown, *one.ideal, *other.ideal]
+        case "discount":
+            return one.shown
+        case "ideal":
+            kinds = {each.rules.measure.value_of("ideal") for each in (one, other)}
+            # That of slots has no documents.
+            return [] if "slots" in kinds else [*one.ideal, *other.ideal]
+        case "unjudged":
+            return [doc for doc in one.shown if doc not in grade_of]
+        case "unretrieved":
+            unretrieved = grade_of.keys() - one.scores.keys()
+            return sorted(unretrieved, key=lambda doc: (-grade_of[doc], doc))
+        case "negative":
+            return [doc for doc in one.shown if grade_of.get(doc, 0.0) < 0]
+    return []
+
+
+def _list_moved(one: RuledQuery, other: RuledQuery) -> list[str]:
+    """List documents in ties whose order matters, those with larger grades first."""
+    mine, theirs = one.spans(), other.spans()
+    # Single precision ties all that double precision does, and more.
+    coarse = other if other.rules.score_type == "float32" else one
+    grades: dict[float, set[float]] = {}
+    for doc, score in coarse.scores.items():
+        grades.setdefault(score, set()).add(one.grade_of.get(doc, 0.0))
+    moved = [
+        doc
+        for doc in mine
+        if min(mine[doc][0], theirs[doc][0]) <= len(one.shown)
+        and len(grades[coarse.scores[doc]]) > 1  # else any order of them is worth the same
+    ]
+    return sorted(moved, key=lambda doc: -one.grade_of.get(doc, 0.0))
+
+
+def _remark(rule: str, one: RuledQuery, other: RuledQuery) -> list[str]:
+    """Return what else there is to say of a rule."""
+    measure, sides = one.rules.measure, (one, other)
+    match rule:
+        case "ideal":
+            lists = []
+            for side in sides:
+                gains = [side.gain_of[doc] for doc in side.ideal]
+                if side.rules.measure.value_of("ideal") == "slots":
+                    gains = [1.0] * (measure.k or 0)
+                lists.append(" ".join(f"{gain:g}" for gain in gains[:MOST_DOCUMENTS]) or "none")
+            return [f"ideal: the gains of the ideal list are {lists[0]} / {lists[1]}"]
+        case "empty" | "missing":
+            what = "has no relevant document" if rule == "empty" else "is not in the run"
+            words = [getattr(side.rules.policy, rule) for side in sides]
+            return [f"{rule}: it {what}: {words[0]} / {words[1]}"]
+        case "denominator":
+            words = [side.rules.measure.value_of("denominator") for side in sides]
+            rel = measure.value_of("rel")
+            least = rel if isinstance(rel, float) else 1.0
+            relevant = sum(one.grade_of[doc] >= least for doc in one.judged)
+            counts = f"{relevant} relevant, {len(one.scores)} retrieved, cutoff {measure.k}"
+            return [f"denominator: {words[0]} / {words[1]}; {counts}"]
+    return []
 
 
 def explain(
@@ -137,159 +197,34 @@ def explain(
     if not queries:
         return []
     rankings = [bench.rank(each) for each in rules]
+    if bench.qrels is None and not rankings[0].has_doc_ids:
+        return [*queries]  # rows without ids can't be distinguished
     numbers = {query_id: number for number, query_id in enumerate(rankings[0].query_texts)}
     explained = []
     for query in queries:
         number = numbers[query.query_id]
         grade_of = bench.judged(rankings[0], number)
         one, other = (
-            Listed.of_query(made, each, query.query_id, number, grade_of)
-            for made, each in zip(rankings, rules, strict=True)
+            RuledQuery.read(ranked, each, number, grade_of)
+            for ranked, each in zip(rankings, rules, strict=True)
         )
-        if len(one.docs) < len(one.scores):  # rows without ids can't be distinguished
-            explained.append(query)
-            continue
         documents: list[DocumentDifference] = []
         remarks: list[str] = []
         for rule in query.rules:
-            if rule in DOCUMENTS:
-                documents += [*DOCUMENTS[rule](rule, one, other)][:MOST_DOCUMENTS]
-            if rule in REMARKS:
-                remarks.append(f"{rule}: {REMARKS[rule](one, other)}")
+            documents += _compare_documents(rule, one, other)[:MOST_DOCUMENTS]
+            remarks += _remark(rule, one, other)
         explained.append(replace(query, documents=tuple(documents), remarks=tuple(remarks)))
     return explained
 
 
-def _tied(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDifference]:
-    """List documents whose ranks differ, those with larger grades first."""
-    mine, theirs = one.places(), other.places()
-    # Single precision ties all that double precision does, and more.
-    coarse = other if other.rules.score_type == "float32" else one
-    score_of = dict(zip(coarse.docs, coarse.scores, strict=True))
-    grades: dict[float, set[float]] = {}
-    for doc, score in score_of.items():
-        grades.setdefault(score, set()).add(one.grade_of.get(doc, 0.0))
-    moved = [
-        doc
-        for doc, place in mine.items()
-        if place != theirs[doc]
-        and min(place[0], theirs[doc][0]) <= len(one.shown)
-        and len(grades[score_of[doc]]) > 1  # else any order of them is worth the same
+def _compare_documents(rule: str, one: RuledQuery, other: RuledQuery) -> list[DocumentDifference]:
+    docs = [*dict.fromkeys(_list_documents(rule, one, other))]
+    rows = zip(docs, one.describe(rule, docs), other.describe(rule, docs), strict=True)
+    return [
+        DocumentDifference(rule, doc, one.grade_of.get(doc, math.nan), says, other_says)
+        for doc, says, other_says in rows
+        if says != other_says and (rule != "discount" or one.gain_of[doc] != 0)
     ]
-    for doc in sorted(moved, key=lambda doc: -one.grade_of.get(doc, 0.0)):
-        yield DocumentDifference(
-            rule, doc, one.grade(doc), _say_place(mine[doc]), _say_place(theirs[doc])
-        )
-
-
-def _say_place(place: tuple[int, int]) -> str:
-    first, last = place
-    return f"rank {first}" if first == last else f"any of ranks {first} to {last}"
-
-
-def _regained(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDifference]:
-    """List documents whose gains differ, in the list and in the ideal list."""
-    for doc in dict.fromkeys([*one.shown, *one.ideal_docs(), *other.ideal_docs()]):
-        gains = one.gain(doc), other.gain(doc)
-        if gains[0] != gains[1]:
-            yield DocumentDifference(
-                rule, doc, one.grade(doc), f"gain {gains[0]:g}", f"gain {gains[1]:g}"
-            )
-
-
-def _discounted(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDifference]:
-    """List documents with a gain whose ranks have different weights."""
-    for rank, doc in enumerate(one.shown, start=1):
-        weights = [each.weight(rank) for each in (one, other)]
-        if weights[0] != weights[1] and one.gain(doc) != 0:
-            says = [f"rank {rank} weighs {weight:.4f}" for weight in weights]
-            yield DocumentDifference(rule, doc, one.grade(doc), says[0], says[1])
-
-
-def _idealised(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDifference]:
-    """List documents that are in only one of the ideal lists."""
-    if "slots" in {one.parameters["ideal"], other.parameters["ideal"]}:
-        return  # whose ideal list is of no documents
-    mine, theirs = one.ideal_docs(), other.ideal_docs()
-    for doc in dict.fromkeys([*mine, *theirs]):
-        if (doc in mine) != (doc in theirs):
-            says = ["in the ideal list" if doc in each else "not in it" for each in (mine, theirs)]
-            yield DocumentDifference(rule, doc, one.grade(doc), says[0], says[1])
-
-
-def _unjudged(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDifference]:
-    """List documents without a judgment."""
-    for doc in one.shown:
-        if doc not in one.grade_of:
-            says = [str(each.rules.policy.unjudged) for each in (one, other)]
-            yield DocumentDifference(rule, doc, one.grade(doc), says[0], says[1])
-
-
-def _unretrieved(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDifference]:
-    """List judged documents that aren't in the list, those with larger grades first."""
-    retrieved = set(one.docs)
-    says = [each.rules.policy.unretrieved for each in (one, other)]
-    for doc in sorted(one.grade_of, key=lambda doc: (-one.grade_of[doc], doc)):
-        if doc not in retrieved:
-            yield DocumentDifference(rule, doc, one.grade(doc), says[0], says[1])
-
-
-def _negative(rule: str, one: Listed, other: Listed) -> Iterator[DocumentDifference]:
-    """List documents with a grade below 0."""
-    for doc in one.shown:
-        if one.grade(doc) < 0:
-            says = [each.rules.policy.negative for each in (one, other)]
-            yield DocumentDifference(rule, doc, one.grade(doc), says[0], says[1])
-
-
-def _say_ideals(one: Listed, other: Listed) -> str:
-    lists = [each.ideal_gains()[:MOST_DOCUMENTS] for each in (one, other)]
-    shown = [" ".join(f"{gain:g}" for gain in gains) or "none" for gains in lists]
-    return f"the gains of the ideal list are {shown[0]} / {shown[1]}"
-
-
-def _say_empty(one: Listed, other: Listed) -> str:
-    return f"it has no relevant document: {one.rules.policy.empty} / {other.rules.policy.empty}"
-
-
-def _say_missing(one: Listed, other: Listed) -> str:
-    return f"it is not in the run: {one.rules.policy.missing} / {other.rules.policy.missing}"
-
-
-def _say_denominators(one: Listed, other: Listed) -> str:
-    words = [each.rules.measure.parameters["denominator"] for each in (one, other)]
-    rel = one.rules.measure.parameters.get("rel")
-    relevant = sum(grade >= (rel if isinstance(rel, float) else 1.0) for grade in one.judged)
-    return (
-        f"{words[0]} / {words[1]}; {relevant} relevant, {len(one.docs)} retrieved, cutoff "
-        f"{one.rules.measure.k}"
-    )
-
-
-DOCUMENTS: dict[str, Callable[[str, Listed, Listed], Iterator[DocumentDifference]]] = {
-    "ties": _tied,
-    "score_type": _tied,
-    "gain": _regained,
-    "discount": _discounted,
-    "ideal": _idealised,
-    "unjudged": _unjudged,
-    "unretrieved": _unretrieved,
-    "negative": _negative,
-}
-"""By rule, what it does to documents."""
-
-
-REMARKS: dict[str, Callable[[Listed, Listed], str]] = {
-    "ideal": _say_ideals,
-    "empty": _say_empty,
-    "missing": _say_missing,
-    "denominator": _say_denominators,
-}
-"""By rule, what else there is to say."""
-
-
-CLOSE = 1e-12
-"""Values of a query that differ by less are one value."""
 
 
 def differ(
@@ -297,29 +232,22 @@ def differ(
 ) -> Difference:
     """Return what causes the difference between two sets of rules."""
     (name, rules), (other_name, others) = one, other
-    first, second = _evaluated(bench, rules), _evaluated(bench, others)
-    mine, theirs = first.values, second.values
-    ours, other_ours = rules.to_dict(), others.to_dict()
+    first, second = bench.outcome(rules), bench.outcome(others)
+    for outcome in (first, second):
+        if outcome.error:
+            raise outcome.error
+    ours, theirs = rules.to_dict(), others.to_dict()
     responsible: dict[str, NDArray[np.bool_]] = {}
     changes = []
-    for rule in rules.differ(others):
-        exchanged = _exchange(bench, rules, rule, others)
-        changed = _unlike(mine, exchanged.values) if exchanged else None
-        returned = _exchange(bench, others, rule, rules)
-        back = _unlike(theirs, returned.values) if returned else None
-        masks = [mask for mask in (changed, back) if mask is not None]
-        if masks:
-            responsible[rule] = masks[0] if len(masks) == 1 else masks[0] | masks[1]
-        changes.append(
-            RuleDifference(
-                rule,
-                write(ours[rule]),
-                write(other_ours[rule]),
-                0 if changed is None else int(changed.sum()),
-                exchanged.value if exchanged else math.nan,
-            )
-        )
-    queries = _list_queries(first.evaluation, mine, theirs, responsible)
+    # Policy fields stand first.
+    for rule in [name for name in ours if ours[name] != theirs.get(name)]:
+        exchanged = _exchange(bench, rules, theirs[rule])
+        returned = _exchange(bench, others, ours[rule])
+        changed = _unlike(first, exchanged)
+        responsible[rule] = changed | _unlike(second, returned)
+        texts = write(ours[rule]), write(theirs[rule])
+        changes.append(RuleDifference(rule, *texts, int(changed.sum()), exchanged.value))
+    queries = _list_queries(first, second, responsible)
     explained = explain(bench, (rules, others), queries[:limit])
     return Difference(
         one=name,
@@ -332,38 +260,30 @@ def differ(
     )
 
 
-def _evaluated(bench: Workbench, rules: Rules) -> RuleOutcome:
-    outcome = bench.outcome(rules)
-    if isinstance(outcome, RankscopeError):
-        raise outcome
-    return outcome
-
-
-def _exchange(bench: Workbench, rules: Rules, rule: str, others: Rules) -> RuleOutcome | None:
+def _exchange(bench: Workbench, rules: Rules, rule: Mapping[str, object]) -> Outcome:
     """Evaluate by rules with one of them exchanged, if they fit together."""
-    try:
-        return _evaluated(bench, rules.take(rule, others.to_dict()[rule]))
-    except RankscopeError:
-        return None
+    exchanged = rules.take(rule)
+    return bench.outcome(exchanged) if exchanged else Outcome()
 
 
-def _unlike(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.bool_]:
-
-    unlike: NDArray[np.bool_] = ~np.isclose(one, other, rtol=CLOSE, atol=CLOSE, equal_nan=True)
+def _unlike(one: Outcome, other: Outcome) -> NDArray[np.bool_]:
+    """Return which queries have other values; none where there is no other outcome."""
+    if other.evaluation is None:
+        return np.zeros(len(one.values), dtype=bool)
+    unlike: NDArray[np.bool_] = ~np.isclose(
+        one.values, other.values, rtol=CLOSE, atol=CLOSE, equal_nan=True
+    )
     return unlike
 
 
 def _list_queries(
-    evaluation: Evaluation,
-    mine: NDArray[np.float64],
-    theirs: NDArray[np.float64],
-    responsible: dict[str, NDArray[np.bool_]],
+    one: Outcome, other: Outcome, responsible: Mapping[str, NDArray[np.bool_]]
 ) -> list[QueryDifference]:
     """List the queries with two values, the largest difference first."""
+    mine, theirs, ids = one.values, other.values, [*one.by_query]
     # A query that only one of them counts differs by as much as can be.
     sizes = np.nan_to_num(np.abs(mine - theirs), nan=np.inf)
-    places = np.flatnonzero(_unlike(mine, theirs)).tolist()
-    ids = evaluation.query_texts
+    places = np.flatnonzero(_unlike(one, other)).tolist()
     return [
         QueryDifference(
             ids[place],

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from rankscope.errors import UsageError
 from rankscope.output.exports import Tabular
+from rankscope.output.printed import Printed
 from rankscope.output.table import Table
 from rankscope.output.text import format_value
 from rankscope.records import as_dict, record
@@ -13,7 +15,6 @@ from rankscope.records import as_dict, record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
 
     from rankscope.measures import Measure
     from rankscope.output.exports import ColumnValues
@@ -33,7 +34,6 @@ class Reckoning:
     Args:
         name: The convention with its option, if any: `trec_eval missing=zero`.
         version: The version of the convention.
-        tool: The library, as its authors write it.
         verified: `run` or `read from source`.
         option: The name of the option in the library, such as `-c`, or an empty string.
         measure: The measure that is computed.
@@ -46,7 +46,6 @@ class Reckoning:
 
     name: str
     version: str
-    tool: str
     verified: str
     option: str
     measure: str
@@ -73,12 +72,8 @@ class Deviation:
     value: float
     names: tuple[str, ...]
 
-    def __str__(self) -> str:
-        names = ", ".join(self.names)
-        return f"{self.rule}={self.setting} in {names}: {format_value(self.value)}"
 
-
-@record(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True)
 class Cause:
     """A difference from the measure as you asked for it that gives the number.
 
@@ -97,16 +92,16 @@ class Cause:
     value: float
     queries: int
     measure: str
-    command: str
-    tried: int
-    by_chance: float
+    command: str = ""
+    tried: int = 0
+    by_chance: float = 0.0
 
     def __str__(self) -> str:
         return f"{' and '.join(self.changes)}: {format_value(self.value)}"
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Reconciliation(Tabular):
+class Reconciliation(Printed, Tabular):
     """The values of a measure under all conventions, grouped by value.
 
     Args:
@@ -136,26 +131,25 @@ class Reconciliation(Tabular):
     compare: Callable[[str, str, int], Difference] | None
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restore, (as_dict(self) | {"compare": None},)
+        return partial(Reconciliation, **as_dict(self) | {"compare": None}), ()
 
-    def __copy__(self) -> Reconciliation:
+    def __copy__(self, memo: object = None) -> Reconciliation:
         return self  # it can't be changed
 
-    def __deepcopy__(self, memo: object) -> Reconciliation:
-        return self
+    __deepcopy__ = __copy__
 
     @property
     def groups(self) -> tuple[tuple[Reckoning, ...], ...]:
         """The conventions grouped by value, highest value first."""
         valued = [each for each in self.reckonings if not each.refusal]
         ordered = sorted(valued, key=lambda each: (math.isnan(each.value), -each.value))
-        groups: list[list[Reckoning]] = []
+        groups: list[tuple[Reckoning, ...]] = []
         for each in ordered:
             if groups and _is_close(groups[-1][0].value, each.value):
-                groups[-1].append(each)
+                groups[-1] += (each,)
             else:
-                groups.append([each])
-        return tuple(map(tuple, groups))
+                groups.append((each,))
+        return tuple(groups)
 
     @property
     def matches(self) -> tuple[str, ...]:
@@ -186,10 +180,8 @@ class Reconciliation(Tabular):
     @property
     def table(self) -> Table:
         """A table with one row per convention."""
-        fields = ("name", "version", "value", "queries", "measure", "policy", "verified", "refusal")
-        return Table(
-            {field: [getattr(each, field) for each in self.reckonings] for field in fields}
-        )
+        names = ("name", "version", "value", "queries", "measure", "policy", "verified", "refusal")
+        return Table({name: [getattr(each, name) for each in self.reckonings] for name in names})
 
     def to_dict(self) -> dict[str, dict[str, Cell]]:
         """Return the rows of `table` by convention, as nested dicts."""
@@ -211,44 +203,33 @@ class Reconciliation(Tabular):
     def __len__(self) -> int:
         return len(self.reckonings)
 
+    def _parts(self) -> list[str | Table]:
+        count = sum(not each.refusal for each in self.reckonings)
+        values = f"{len(self.groups)} values under {count} conventions"
+        columns: dict[str, list[Cell]] = {
+            "value": [format_value(group[0].value) for group in self.groups],
+            "conventions": [_say_names(group) for group in self.groups],
+        }
+        table = Table(columns, numbers=["value"])
+        title = f"{self.measure} has {values} and their options"
+        return [*_answer(self), title, "", table, *_notes(self)]
+
     def __str__(self) -> str:
-        lines = [*_answer(self), _title(self), *_values(self), *_refusals(self)]
-        return "\n".join(lines)
+        return "\n".join(map(_wrap, Printed.__str__(self).split("\n")))
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        from rankscope.output.html import write_lines, write_result  # noqa: PLC0415 - loads late
-
-        columns: dict[str, list[Cell]] = {
-            "value": [group[0].value for group in self.groups],
-            "conventions": [
-                ", ".join(map(_mark, _without_idle_options(group))) for group in self.groups
-            ],
-        }
-        return write_result(
-            write_lines([*_answer(self), _title(self)]),
-            Table(columns).write_html(),
-            write_lines([*_marks(self), *_refusals(self)], are_notes=True),
-        )
-
-
-def _restore(fields: Mapping[str, Any]) -> Reconciliation:
-    return Reconciliation(**fields)
-
 
 def _is_close(one: float, other: float) -> bool:
-    if math.isnan(one) or math.isnan(other):
-        return math.isnan(one) and math.isnan(other)
-    return math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE)
+    both_missing = math.isnan(one) and math.isnan(other)
+    return both_missing or math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE)
 
 
-def _title(found: Reconciliation) -> str:
-    values = [each for each in found.reckonings if not each.refusal]
-    return (
-        f"{found.measure} has {len(found.groups)} values under {len(values)} conventions and their "
-        "options"
-    )
+def _say_names(alike: Sequence[Reckoning], *, are_marked: bool = True) -> str:
+    """Return conventions without options that don't change the value."""
+    plain = {each.name for each in alike if not each.option}
+    kept = [each for each in alike if not each.option or each.name.split(" ")[0] not in plain]
+    return ", ".join(_mark(each) if are_marked else each.name for each in kept)
 
 
 def _mark(each: Reckoning) -> str:
@@ -256,76 +237,48 @@ def _mark(each: Reckoning) -> str:
     return text if each.verified == "run" else f"{text}*"
 
 
-def _without_idle_options(alike: Sequence[Reckoning]) -> list[Reckoning]:
-    """Return the conventions without options that don't change the value."""
-    plain = {each.name for each in alike if not each.option}
-    return [each for each in alike if not each.option or each.name.split(" ")[0] not in plain]
-
-
-def _values(found: Reconciliation) -> list[str]:
-    lines = ["", "value   conventions"]
-    for group in found.groups:
-        value = format_value(group[0].value)
-        names = ", ".join(map(_mark, _without_idle_options(group)))
-        lines.append(_fill(f"{value:6}  {names}", indent=8))
-    return [*lines, *_marks(found)]
-
-
-def _marks(found: Reconciliation) -> list[str]:
-    is_marked = any(each.verified != "run" for group in found.groups for each in group)
-    return ["* read from source, not run"] if is_marked else []
-
-
-def _refusals(found: Reconciliation) -> list[str]:
+def _notes(result: Reconciliation) -> list[str]:
+    """Return what the marks mean, and the conventions without a value."""
+    lines = []
+    if any(each.verified != "run" and not each.refusal for each in result.reckonings):
+        lines.append("* read from source, not run")
     by_reason: dict[str, list[str]] = {}
-    for each in found.reckonings:
+    for each in result.reckonings:
         if each.refusal:
             by_reason.setdefault(each.refusal, []).append(each.name)
-    if not by_reason:
-        return []
-    return [
-        "",
-        "without a value:",
-        *(
-            _fill(f"  {', '.join(names)}: {reason}", indent=4)
-            for reason, names in by_reason.items()
-        ),
-    ]
+    if by_reason:
+        lines += ["", "without a value:"]
+    for reason, names in by_reason.items():
+        lines.append(f"  {', '.join(names)}: {reason}")
+    return lines
 
 
-def _answer(found: Reconciliation) -> list[str]:
-    if found.got is None:
+def _answer(result: Reconciliation) -> list[str]:
+    if result.got is None:
         return []
-    if found.matches:
-        matching = _without_idle_options([each for each in found.reckonings if each.is_match])
-        names = ", ".join(each.name for each in matching)
-        return [_fill(f"{found.got} matches {names}", indent=4), ""]
-    if not found.causes:
+    if result.matches:
+        matching = [each for each in result.reckonings if each.is_match]
+        names = _say_names(matching, are_marked=False)
+        return [f"{result.got} matches {names}", ""]
+    if not result.causes:
         nothing = (
-            f"no convention matches {found.got}, even with one setting changed, or with another "
+            f"no convention matches {result.got}, even with one setting changed, or with another "
             "relevance level, cutoff, set of queries or depth, other grades or reversed scores"
         )
-        return [_fill(nothing, indent=4), ""]
-    left = len(found.causes) - MOST_CAUSES
-    lines = [f"no convention matches {found.got}; it matches if, simplest first:"]
-    for each in found.causes[:MOST_CAUSES]:
-        lines.append(_fill(f"  {each}", indent=4))
+        return [nothing, ""]
+    shown = result.causes[:MOST_CAUSES]
+    lines = [f"no convention matches {result.got}; it matches if, simplest first:"]
+    for each in shown:
+        lines.append(f"  {each}")
         lines += [f"    {each.command}"] if each.command else []
-    last = found.causes[min(len(found.causes), MOST_CAUSES) - 1]
-    return [
-        *lines,
-        *([f"  and {left} more"] if left > 0 else []),
-        _fill(_say_chance(found.causes[0], last), indent=4),
-        "",
-    ]
-
-
-def _say_chance(first: Cause, last: Cause) -> str:
-    said = f"tried {first.tried} different values for the first"
-    said += f", of which {_say_number(first.by_chance)} would match by chance"
+    left = len(result.causes) - len(shown)
+    lines += [f"  and {left} more"] if left else []
+    first, last = shown[0], shown[-1]
+    chance = f"tried {first.tried} different values for the first"
+    chance += f", of which {_say_number(first.by_chance)} would match by chance"
     if last.tried > first.tried:
-        said += f"; {last.tried} and {_say_number(last.by_chance)} for all"
-    return said
+        chance += f"; {last.tried} and {_say_number(last.by_chance)} for all"
+    return [*lines, chance, ""]
 
 
 def _say_number(expected: float) -> str:
@@ -334,13 +287,12 @@ def _say_number(expected: float) -> str:
     return f"about {expected:.1g}" if expected < 1 else f"about {expected:,.0f}"
 
 
-def _fill(text: str, *, indent: int) -> str:
+def _wrap(line: str) -> str:
+    """Wrap a line, unless it is a command."""
+    if line.startswith("    "):
+        return line
     from textwrap import fill  # noqa: PLC0415 - only where it is printed
 
     return fill(
-        text,
-        WIDTH,
-        subsequent_indent=" " * indent,
-        break_long_words=False,
-        break_on_hyphens=False,
+        line, WIDTH, subsequent_indent=" " * 8, break_long_words=False, break_on_hyphens=False
     )

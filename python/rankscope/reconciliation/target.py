@@ -14,10 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from rankscope.reconciliation.workbench import RuleOutcome
+    from rankscope.reconciliation.workbench import Outcome
 
     Given: TypeAlias = float | str | Mapping[str, float | str]
-    Target: TypeAlias = "TargetNumber | TargetValues"
 
 PERCENT = 100
 LONGEST_TEXT = 200
@@ -28,28 +27,46 @@ SLACK = {"float64": 1e-12, "float32": 1e-6}
 
 
 @record(frozen=True, slots=True)
-class TargetNumber:
-    """A number, and how many digits of it are known.
+class Target:
+    """A number, and how many digits of it are known; or the mean of those of queries.
 
     Args:
-        text: The number as it was given.
+        text: The number as it was given, or what the values are called in messages.
         value: The number.
         half: Half a unit of its last digit.
+        queries: The number of each query, if these decide.
     """
 
     text: str
     value: float
-    half: float
+    half: float = 0.0
+    queries: Mapping[str, Target] | None = None
 
     @classmethod
-    def read(cls, given: object) -> TargetNumber:
+    def read(cls, given: Given, highest: float) -> Target:
+        """Read a number, or that of each query, in percent if it is above the highest value."""
+        if not isinstance(given, Mapping):
+            number = cls.of_number(given)
+            return number.of_percent() if number.is_percent(highest) else number
+        if not given:
+            raise _no_number(given)
+        numbers = {str(query): cls.of_number(value) for query, value in given.items()}
+        if any(number.is_percent(highest) for number in numbers.values()):
+            numbers = {query: number.of_percent() for query, number in numbers.items()}
+        mean = math.fsum(number.value for number in numbers.values()) / len(numbers)
+        queries = "1 query" if len(numbers) == 1 else f"{len(numbers)} queries"
+        return cls(f"the values of {queries}", mean, queries=numbers)
+
+    @classmethod
+    def of_number(cls, given: object) -> Target:
         """Read a number and count its digits.
 
         A number with a positive exponent, such as `2e3`, is read as a whole number: `2000`.
 
         Examples:
-            >>> TargetNumber.read("0.4860")
-            TargetNumber(text='0.4860', value=0.486, half=5e-05)
+            >>> number = Target.of_number("0.4860")
+            >>> number.value, number.half
+            (0.486, 5e-05)
         """
         try:
             # `str` and not `repr`, which writes the type of NumPy's numbers beside them.
@@ -64,69 +81,27 @@ class TargetNumber:
         exponent = min(int(number.as_tuple().exponent), 0)
         return cls(text, value, float(f"5e{exponent - 1}"))
 
-    def of_share(self, highest: float) -> TargetNumber:
-        """Return a number that is too high for the values of a measure as the share it can mean."""
-        if not highest < self.value <= PERCENT * highest:
-            return self
-        return TargetNumber(f"{self.text} %", self.value / PERCENT, self.half / PERCENT)
+    def is_percent(self, highest: float) -> bool:
+        """Check whether a number is too high for the values of a measure, but not in percent."""
+        return highest < self.value <= PERCENT * highest
+
+    def of_percent(self) -> Target:
+        """Return the share that a number in percent means."""
+        return Target(f"{self.text} %", self.value / PERCENT, self.half / PERCENT)
 
     def is_near(self, value: float, computed_in: str = "float64") -> bool:
         """Check whether a value rounds to this number."""
         return abs(value - self.value) <= max(self.half * (1 + 1e-9), SLACK[computed_in])
 
-    def is_met(self, outcome: RuleOutcome, computed_in: str = "float64") -> bool:
-        """Check whether the mean rounds to this number."""
-        return self.is_near(outcome.value, computed_in)
-
-
-@record(frozen=True, slots=True)
-class TargetValues:
-    """The value of each query, as another tool printed it.
-
-    Args:
-        numbers: The number of each query.
-    """
-
-    numbers: Mapping[str, TargetNumber]
-
-    @property
-    def text(self) -> str:
-        """What the values are called in messages."""
-        queries = "1 query" if len(self.numbers) == 1 else f"{len(self.numbers)} queries"
-        return f"the values of {queries}"
-
-    @property
-    def value(self) -> float:
-        """Their mean."""
-        return math.fsum(each.value for each in self.numbers.values()) / len(self.numbers)
-
-    @property
-    def half(self) -> float:
-        """Half a unit of the last digit of the least precise value."""
-        return max(each.half for each in self.numbers.values())
-
-    def is_met(self, outcome: RuleOutcome, computed_in: str = "float64") -> bool:
-        """Check whether every query has its value. Queries without one are not compared."""
-        found = dict(zip(outcome.evaluation.query_texts, outcome.values.tolist(), strict=True))
+    def is_met(self, outcome: Outcome, computed_in: str = "float64") -> bool:
+        """Check whether the mean, or every query, has its value. Other queries don't matter."""
+        if self.queries is None:
+            return self.is_near(outcome.value, computed_in)
+        values = outcome.by_query
         return all(
-            query in found and number.is_near(found[query], computed_in)
-            for query, number in self.numbers.items()
+            query in values and number.is_near(values[query], computed_in)
+            for query, number in self.queries.items()
         )
-
-
-def read_target(given: Given, highest: float) -> Target:
-    """Read a number, or the number of each query, in percent if it is above the highest value."""
-    if not isinstance(given, Mapping):
-        return TargetNumber.read(given).of_share(highest)
-    if not given:
-        raise _no_number(given)
-    numbers = {str(query): TargetNumber.read(each) for query, each in given.items()}
-    if any(each.of_share(highest) is not each for each in numbers.values()):
-        numbers = {
-            query: TargetNumber(each.text, each.value / PERCENT, each.half / PERCENT)
-            for query, each in numbers.items()
-        }
-    return TargetValues(numbers)
 
 
 def _no_number(given: object) -> UsageError:

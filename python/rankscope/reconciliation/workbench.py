@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import math
 import sys
-from shlex import quote
 
 from rankscope._evaluate.judgments import load_qrels, refuse_one_stdin_for_both
 from rankscope._evaluate.question import refuse_single_precision
@@ -13,7 +12,7 @@ from rankscope._evaluate.refusals import check_order
 from rankscope._inputs.qrels import JoinedColumns, Qrels
 from rankscope._inputs.recognition import recognise, recognise_table
 from rankscope.deferred import np
-from rankscope.errors import MeasureError, PolicyError
+from rankscope.errors import MeasureError, PolicyError, RankscopeError
 from rankscope.file import File
 from rankscope.records import record, replace
 from rankscope.settings.policy import Policy, ties_of
@@ -22,168 +21,164 @@ from rankscope.settings.reading import Reading
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
 
     from rankscope._evaluate.evaluation import Evaluation
     from rankscope._inputs.recognition import Input
     from rankscope.conventions.rules import Rules
-    from rankscope.errors import RankscopeError
-    from rankscope.settings.policy import Ties
+    from rankscope.settings.policy import ScoreType, Ties
     from rankscope.typing import InputLike
 
-    Rank = Callable[[Rules], Rankings]
-    Judged = Callable[[Rankings, int], dict[str, float]]
-    Regrade = Callable[[float], float]
+    Rank: TypeAlias = Callable[[Ties, ScoreType], Rankings]
+    Regrade: TypeAlias = Callable[[float], float]
+
+
+@record(frozen=True, slots=True)
+class Outcome:
+    """The outcome of a set of rules: values, or an error.
+
+    Args:
+        measure: The name of their measure in the evaluation.
+        evaluation: An evaluation under their policy, if there is one.
+        error: Why there is none.
+    """
+
+    measure: str = ""
+    evaluation: Evaluation | None = None
+    error: RankscopeError | None = None
+
+    @property
+    def value(self) -> float:
+        """The mean; NaN if there is none."""
+        return self.evaluation[self.measure] if self.evaluation else math.nan
+
+    @property
+    def queries(self) -> int:
+        """How many queries the mean is over."""
+        return self.evaluation.denominators[self.measure] if self.evaluation else 0
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The value of each query."""
+        return self.evaluation.per_query(self.measure) if self.evaluation else np.empty(0)
+
+    @property
+    def by_query(self) -> dict[str, float]:
+        """The value of each query, by its ID as text."""
+        queries = self.evaluation.query_texts if self.evaluation else []
+        return dict(zip(queries, self.values.tolist(), strict=True))
 
 
 class Workbench:
     """An input, and the outcomes of the rules evaluated so far.
 
     Args:
-        rank: Ranks the input as rules say.
-        judged: Gives the grade of each judged document of a query, by its place in rankings.
+        rank: Ranks the input by an order of ties and a score type.
+        ties: The order of ties where nothing else is said.
         grades: The different grades.
-        policy: What is done where nothing else is said.
-        files: The arguments of a command that reads this input.
-        vary: Makes a workbench for the same documents with other grades and the scores multiplied
-            by a number.
-        cut: Makes a workbench for the run cut at a depth; none for a table.
+        qrels: The judgments; none for a table.
+        files: The arguments of a command that reads this input; empty if none does.
     """
 
     def __init__(
-        self,
-        rank: Rank,
-        judged: Judged,
-        grades: list[float],
-        policy: Policy,
-        *,
-        files: str,
-        vary: Callable[[Regrade, int], Workbench],
-        cut: Callable[[int], Workbench] | None = None,
+        self, rank: Rank, ties: Ties, grades: list[float], qrels: Qrels | None, files: str
     ) -> None:
-        self.rank = rank
-        self.judged = judged
+        self._rank = rank
+        self.policy = Policy(ties=ties)
         self.grades = grades
-        self.policy = policy
+        self.qrels = qrels
         self.files = files
-        self.vary = vary
-        self.cut = cut
-        self._outcomes: dict[Rules, RuleOutcome | RankscopeError] = {}
+        self._outcomes: dict[Rules, Outcome] = {}
 
     @classmethod
-    def of_run(cls, qrels: InputLike | Qrels, run: InputLike, reading: Reading) -> Workbench:
+    def of_run(
+        cls, qrels: InputLike | Qrels, run: InputLike, reading: Reading, files: str = ""
+    ) -> Workbench:
         """Make a workbench for judgments and a run."""
-        given = qrels
         if not isinstance(qrels, Qrels):
             refuse_one_stdin_for_both(qrels, run)
-        held = load_qrels(qrels, reading)
-        judgments = held.judgments
+        judged = load_qrels(qrels, reading)
         kept: InputLike = _keep(recognise(run, "run", reading.columns), run)  # type: ignore[assignment]  # it stays one
-        policy = Policy().resolve()
 
-        def rank(rules: Rules) -> Rankings:
-            own = replace(reading, score_type=rules.score_type)
-            return rank_run(Rankings, held, kept, ties_of(rules.policy), own)
+        def rank(ties: Ties, score_type: ScoreType) -> Rankings:
+            return rank_run(Rankings, judged, kept, ties, replace(reading, score_type=score_type))
 
-        def rank_whole() -> Rankings:
-            return rank_run(Rankings, held, kept, ties_of(policy), reading)
-
-        def vary(regrade: Regrade, sign: int) -> Workbench:
-            judged = {
-                query: {doc: regrade(grade) for doc, grade in judgments.documents(number)}
-                for number, query in enumerate(held.query_texts)
-            }
-            return cls.of_run(judged, _copy_run(rank_whole(), sign=sign), Reading.read())
-
-        def cut(depth: int) -> Workbench:
-            return cls.of_run(held, _copy_run(rank_whole(), depth=depth), Reading.read())
-
-        return cls(
-            rank,
-            lambda _, number: dict(judgments.documents(number)),
-            judgments.grades(),
-            policy,
-            files=f"{_name(given, 'QRELS')} {_name(run, 'RUN')}",
-            vary=vary,
-            cut=cut,
-        )
+        return cls(rank, "doc_id", judged.judgments.grades(), judged, files)
 
     @classmethod
-    def of_table(cls, table: object, reading: Reading) -> Workbench:
+    def of_table(cls, table: object, reading: Reading, files: str = "") -> Workbench:
         """Make a workbench for a table whose rows hold both scores and grades."""
         kept = _keep(recognise_table(table), table)
         refuse_single_precision(reading)
-        wanted = JoinedColumns(reading.columns)
+        columns = JoinedColumns(reading.columns)
 
-        def rank(ties: Ties | None) -> Rankings:
-            return rank_rows(Rankings, recognise_table(kept), wanted, ties, reading)
-
-        def rank_as(rules: Rules) -> Rankings:
-            rankings = rank(ties_of(rules.policy))
-            check_order(rankings, ties_of(rules.policy), rules.score_type)
+        def rank(ties: Ties | None, score_type: ScoreType) -> Rankings:
+            rankings = rank_rows(Rankings, recognise_table(kept), columns, ties, reading)
+            check_order(rankings, rankings.tie_policy, score_type)
             return rankings
 
-        usual = rank(None)
+        usual = rank(None, "float64")
+        return cls(rank, usual.tie_policy, usual.grades, None, files)
 
-        def vary(regrade: Regrade, sign: int) -> Workbench:
-            return cls.of_table(_copy_table(usual, regrade, sign), Reading.read())
+    def rank(self, rules: Rules) -> Rankings:
+        """Rank the input as rules say."""
+        return self._rank(ties_of(rules.policy), rules.score_type)
 
-        default = Policy(ties=usual.tie_policy)
-        files = _name(table, "TABLE")
-        return cls(rank_as, _judged_rows, usual.grades, default, files=files, vary=vary)
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of documents of each query."""
+        return np.diff(self._rank(ties_of(self.policy), "float64").offsets)
+
+    def judged(self, rankings: Rankings, number: int) -> dict[str, float]:
+        """Return the grade of each judged document of a query, by its place in rankings."""
+        if self.qrels is not None:
+            return dict(self.qrels.judgments.documents(number))
+        start, stop = rankings.offsets[number : number + 2].tolist()
+        docs = rankings.doc_texts(rankings.query_texts[number])
+        # There may be no ids at all.
+        pairs = zip(docs, rankings.relevance[start:stop].tolist(), strict=False)
+        return {doc: grade for doc, grade in pairs if not math.isnan(grade)}
+
+    def vary(
+        self, regrade: Regrade | None = None, *, sign: int = 1, depth: int | None = None
+    ) -> Workbench:
+        """Return the input with other grades, scores with a sign, or a run cut at a depth."""
+        usual = self._rank(ties_of(self.policy), "float64")
+        if self.qrels is None:
+            return Workbench.of_table(_copy_table(usual, regrade, sign), Reading.read())
+        judged: InputLike | Qrels = self.qrels
+        if regrade:
+            judged = {
+                query: {doc: regrade(grade) for doc, grade in self.judged(usual, number).items()}
+                for number, query in enumerate(usual.query_texts)
+            }
+        return Workbench.of_run(judged, _copy_run(usual, sign, depth), Reading.read())
 
     def evaluate(self, wanted: Iterable[Rules]) -> None:
         """Evaluate under each of these rules, for `outcome` to return."""
-        by_order: dict[tuple[str, str], dict[Policy, list[Rules]]] = {}
+        by_order: dict[tuple[Ties, ScoreType], dict[Policy, list[Rules]]] = {}
         for rules in dict.fromkeys(wanted):
             if rules not in self._outcomes:
                 policies = by_order.setdefault((ties_of(rules.policy), rules.score_type), {})
                 policies.setdefault(rules.policy, []).append(rules)
-        for policies in by_order.values():
+        for order, policies in by_order.items():
             try:
                 # One order at a time is held in memory.
-                rankings = self.rank(next(iter(policies.values()))[0])
+                rankings = self._rank(*order)
             except PolicyError as error:  # there is no such order
-                self._outcomes |= {rules: error for alike in policies.values() for rules in alike}
+                missing = Outcome(error=error)
+                self._outcomes |= {rules: missing for alike in policies.values() for rules in alike}
                 continue
             for alike in policies.values():
                 self._outcomes |= _evaluate(rankings, alike)
 
-    def outcome(self, rules: Rules) -> RuleOutcome | RankscopeError:
-        """Return the outcome of rules, or the error they raised."""
+    def outcome(self, rules: Rules) -> Outcome:
+        """Return the outcome of rules."""
         if rules not in self._outcomes:
             self.evaluate([rules])
         return self._outcomes[rules]
-
-
-@record(frozen=True, slots=True)
-class RuleOutcome:
-    """The outcome of a set of rules.
-
-    Args:
-        evaluation: An evaluation under their policy.
-        measure: The name of their measure in it.
-    """
-
-    evaluation: Evaluation
-    measure: str
-
-    @property
-    def value(self) -> float:
-        """The mean."""
-        return self.evaluation[self.measure]
-
-    @property
-    def queries(self) -> int:
-        """How many queries the mean is over."""
-        return self.evaluation.denominators[self.measure]
-
-    @property
-    def values(self) -> NDArray[np.float64]:
-        """The value of each query."""
-        return self.evaluation.per_query(self.measure)
 
 
 def _keep(found: Input, given: object) -> object:
@@ -199,26 +194,22 @@ def _keep(found: Input, given: object) -> object:
     return given.read_all() if hasattr(given, "read_all") else given
 
 
-def _copy_run(
-    rankings: Rankings, *, sign: int = 1, depth: int | None = None
-) -> dict[str, dict[str, float]]:
+def _copy_run(rankings: Rankings, sign: int, depth: int | None) -> dict[str, dict[str, float]]:
     """Return lists as a run: their scores with this sign, and their first documents."""
-    offsets, scores = rankings.offsets.tolist(), (sign * rankings.scores).tolist()
-    run = {}
-    for number, query_id in enumerate(rankings.query_texts):
-        start, stop = offsets[number : number + 2]
-        if stop > start:
-            docs = rankings.doc_texts(query_id)[:depth]
-            run[query_id] = dict(zip(docs, scores[start:stop], strict=False))
-    return run
+    scores = np.split(sign * rankings.scores, rankings.offsets[1:-1])
+    return {
+        query: dict(zip(rankings.doc_texts(query)[:depth], own.tolist(), strict=False))
+        for query, own in zip(rankings.query_texts, scores, strict=True)
+        if len(own)
+    }
 
 
-def _copy_table(rankings: Rankings, regrade: Regrade, sign: int) -> dict[str, list[Any]]:
+def _copy_table(rankings: Rankings, regrade: Regrade | None, sign: int) -> dict[str, list[Any]]:
     """Return rankings as a table with other grades, and scores with this sign."""
-    queries, sizes = rankings.query_texts, np.diff(rankings.offsets)
+    queries, grades = rankings.query_texts, rankings.relevance.tolist()
     columns: dict[str, list[Any]] = {
-        "query_id": np.repeat(queries, sizes).tolist(),
-        "relevance": [*map(regrade, rankings.relevance.tolist())],
+        "query_id": np.repeat(queries, np.diff(rankings.offsets)).tolist(),
+        "relevance": [*map(regrade, grades)] if regrade else grades,
         "score": (sign * rankings.scores).tolist(),
     }
     if rankings.has_doc_ids:
@@ -226,30 +217,15 @@ def _copy_table(rankings: Rankings, regrade: Regrade, sign: int) -> dict[str, li
     return columns
 
 
-def _name(given: object, otherwise: str) -> str:
-    """Return what names an input on the command line."""
-    path = given.path if isinstance(given, File) else given
-    if isinstance(path, str | os.PathLike):
-        return quote(os.fspath(path))
-    return otherwise
-
-
-def _judged_rows(rankings: Rankings, number: int) -> dict[str, float]:
-    start, stop = rankings.offsets[number : number + 2].tolist()
-    docs = rankings.doc_texts(rankings.query_texts[number])
-    pairs = zip(docs, rankings.relevance[start:stop].tolist(), strict=False)  # or no ids at all
-    return {doc: grade for doc, grade in pairs if grade == grade}  # noqa: PLR0124 - NaN alone differs
-
-
-def _evaluate(
-    rankings: Rankings, alike: Sequence[Rules]
-) -> Mapping[Rules, RuleOutcome | RankscopeError]:
+def _evaluate(rankings: Rankings, alike: Sequence[Rules]) -> Mapping[Rules, Outcome]:
     """Evaluate the measures of rules with one policy, in one pass if all are accepted."""
     try:
         evaluation = rankings.evaluate([each.measure for each in alike], policy=alike[0].policy)
     except (MeasureError, PolicyError) as error:
         if len(alike) == 1:
-            return {alike[0]: error}
-        alone = [_evaluate(rankings, [each]) for each in alike]
-        return {rules: found for one in alone for rules, found in one.items()}
-    return {rules: RuleOutcome(evaluation, rules.measure.name) for rules in alike}
+            return {alike[0]: Outcome(error=error)}
+        outcomes: dict[Rules, Outcome] = {}
+        for rules in alike:
+            outcomes |= _evaluate(rankings, [rules])
+        return outcomes
+    return {rules: Outcome(rules.measure.name, evaluation) for rules in alike}

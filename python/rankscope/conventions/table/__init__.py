@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from rankscope.conventions.table import (
-    boosting,
-    learning,
-    recommending,
-    serving,
-    toolkits,
-    trec,
-)
+from rankscope.conventions.table import learning, recommending, trec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankscope.conventions.spec import Convention
 
-TABLE: tuple[Convention, ...] = (
-    *trec.ROWS,
-    *toolkits.ROWS,
-    *learning.ROWS,
-    *boosting.ROWS,
-    *recommending.ROWS,
-    *serving.ROWS,
-)
+TABLE: tuple[Convention, ...] = (*trec.ROWS, *learning.ROWS, *recommending.ROWS)
+"""Of several versions, the newest one that was run comes first: its name alone means it."""
