@@ -19,3 +19,8 @@ def run(tmp_path):
     path = tmp_path / "run"
     path.write_bytes(RUN)
     return str(path)
+
+
+@pytest.fixture
+def files(qrels, run):
+    return [qrels, run]

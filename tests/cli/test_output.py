@@ -156,7 +156,7 @@ def test_the_demonstration_finds_what_was_planted(program, tmp_path):
         "new.run", "old.run", "qrels.txt", "rankscope-demo.html"
     ]  # fmt: skip
     for label in ("judged queries", "without a relevant document", "not in the run"):
-        line = next(line for line in once.stdout.decode().splitlines() if f"  {label} " in line)
+        line = next(line for line in lines_of_once if line.startswith(f"{label} "))
         planted, found = line.split()[-2:]
         assert planted == found
 

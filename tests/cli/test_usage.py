@@ -18,8 +18,8 @@ from rankscope.errors import LimitError, MeasureError, UsageError
 from rankscope.monitor.commands import serve
 from rankscope.monitor.commands.causes import _check_size
 from rankscope.trec_eval.catalog import ENTRIES
-from rankscope.trec_eval.command import _read_count
-from rankscope.trec_eval.requests import Requested, _read_number, rbp_kernel
+from rankscope.trec_eval.columns import rbp_kernel
+from rankscope.trec_eval.requests import Requested, _read_number
 
 from tests.cli.command import check_error, run
 
@@ -95,11 +95,6 @@ def test_a_measure_a_policy_and_a_number_of_threads_that_are_none_are_refused(
     option, value, code, program, files
 ):
     check_error(program.run("eval", *files, option, value), 2, code)
-
-
-@pytest.fixture
-def files(qrels, run):
-    return qrels, run
 
 
 def test_a_misspelt_measure_is_told_what_was_meant(program, qrels, run):
@@ -228,14 +223,6 @@ def test_a_file_has_5_million_documents_at_most():
         _check_size(count, file)
     with pytest.raises(LimitError):
         _check_size(5_000_001, file)
-
-
-@pytest.mark.parametrize("option", ["-M", "-l"])
-def test_a_count_of_trec_eval_has_18_digits_at_most(option):
-    for digits in (17, 18):
-        assert _read_count("9" * digits, option) == 10**digits - 1
-    with pytest.raises(UsageError, match="at most 18 digits"):
-        _read_count("9" * 19, option)
 
 
 def test_a_cutoff_of_trec_eval_is_from_1_to_2_to_the_53rd():

@@ -7,14 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """A defect in another tool.
-
-    Args:
-        tool: The tool and its version.
-        there: What the tool does.
-        here: What rankscope does instead; the tests hold it to this.
-        tests: The names of the tests.
-    """
+    """What a tool does, what rankscope does instead, and the tests that hold it to this."""
 
     tool: str
     there: str

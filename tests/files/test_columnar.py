@@ -15,6 +15,7 @@ import pyarrow.parquet.encryption as pe
 import pytest
 import rankscope as rs
 
+from tests.inputs.tabled import parquet_of
 from tests.refusals import refused
 
 ROWS = 60
@@ -28,14 +29,8 @@ TABLE = pa.table(
 )
 
 
-def parquet(table, **settings):
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer, **settings)
-    return buffer.getvalue()
-
-
 def test_a_page_that_does_not_fit_its_checksum_is_refused():
-    good = parquet(TABLE, write_page_checksum=True, use_dictionary=False, compression="none")
+    good = parquet_of(TABLE, write_page_checksum=True, use_dictionary=False, compression="none")
     at = good.index(b"d33")
     damaged = good[:at] + b"e" + good[at + 1 :]
     refused(lambda: rs.evaluate(rs.File(damaged, "parquet"), "RR"), "parquet_invalid")
@@ -75,7 +70,7 @@ def test_files_of_several_formats_are_no_table(tmp_path):
 def test_parquet_comes_through_a_pipe(tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    writer = threading.Thread(target=path.write_bytes, args=[parquet(TABLE)])
+    writer = threading.Thread(target=path.write_bytes, args=[parquet_of(TABLE)])
     writer.start()
     found = rs.evaluate(rs.File(path, "parquet"), "RR")
     writer.join()

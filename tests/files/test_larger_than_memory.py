@@ -125,11 +125,10 @@ def test_a_limit_of_memory_changes_nothing(scattered, caplog):
     assert end.endswith("to temporary files, and removed them")
 
 
-def test_queries_may_be_unsigned(scattered: Path, tmp_path: Path) -> None:
-    table = pq.read_table(scattered)  # type: ignore[no-untyped-call]
+def test_queries_may_be_unsigned(scattered, tmp_path):
+    table = pq.read_table(scattered)
     unsigned = table["query_id"].cast(pa.uint64())
-    path = tmp_path / "unsigned.parquet"
-    pq.write_table(table.set_column(0, "query_id", unsigned), path)  # type: ignore[no-untyped-call]
+    path = write_table(table.set_column(0, "query_id", unsigned), tmp_path / "unsigned.parquet")
     expected = describe(rs.evaluate(path, "RR"))
     assert describe(rs.evaluate(path, "RR", memory="1MiB")) == expected
 
@@ -233,6 +232,14 @@ def make_runs(draw):
     return judged, run
 
 
+def outcome(*inputs, **settings):
+    """Evaluate, and return what the result says, or the mistake."""
+    try:
+        return describe(rs.evaluate(*inputs, **settings))
+    except rs.errors.RankscopeError as error:
+        return [type(error), error.__dict__]
+
+
 def evaluate_run(judged, run, settings, way):
     """Evaluate a run in one of the ways, and return the result, or the mistake."""
     with pytest.MonkeyPatch.context() as patch:
@@ -242,10 +249,7 @@ def evaluate_run(judged, run, settings, way):
         if way == "written":
             patch.setattr(TableFile, "estimate_memory", lambda _: 10 * SMALL)
         limit = {"held": "1GiB", "read": "1GiB", "written": SMALL, "any": SMALL}[way]
-        try:
-            return describe(rs.evaluate(judged, run, **settings, memory=limit))
-        except rs.errors.RankscopeError as error:
-            return [type(error), error.__dict__]
+        return outcome(judged, run, **settings, memory=limit)
 
 
 @examples(150)
@@ -287,11 +291,7 @@ def make_lines(seed, *more):
 
 
 def evaluate_scattered(judgments, run, **settings):
-    """Evaluate a run, and return what the result says, or the mistake."""
-    try:
-        return describe(rs.evaluate(judgments, run, MEASURES, **settings))
-    except rs.errors.RankscopeError as error:
-        return [type(error), error.__dict__]
+    return outcome(judgments, run, MEASURES, **settings)
 
 
 @pytest.mark.parametrize("duplicates", ["error", "first", "max"])

@@ -10,14 +10,7 @@ from rankscope.cli.parser import Parser
 
 
 class Command(NamedTuple):
-    """A command, with the words that name it.
-
-    Attributes:
-        words: Such as `("monitor", "rule", "add")`.
-        positionals: Its positional arguments.
-        options: Its options, without `--help`.
-        module: The module of the package `rankscope.cli` that has it.
-    """
+    """A command as its parser has it, without `--help`, and its module in `rankscope.cli`."""
 
     words: tuple[str, ...]
     positionals: tuple[argparse.Action, ...]

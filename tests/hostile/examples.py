@@ -6,14 +6,7 @@ from typing import NamedTuple
 
 
 class Example(NamedTuple):
-    """A call that works.
-
-    Attributes:
-        positionals: By name, the words of each positional argument.
-        options: By its last spelling, the words after each option.
-        statuses: How such a call, and one with other values, may end besides 0, 2, 3 and 4.
-        status: How this one ends.
-    """
+    """The words of a call by name or last spelling, and how it ends (besides 0, 2, 3 and 4)."""
 
     positionals: dict[str, list[str]]
     options: dict[str, list[str]]
@@ -31,7 +24,7 @@ EXAMPLES = {
     "eval": Example({"inputs": EVALUATED}, {}),
     "diff": Example({"qrels": ["QRELS"], "a": ["RUN"], "b": ["OTHER"]}, {}),
     "compare": Example({"inputs": [*EVALUATED, "OTHER"]}, {}),
-    "leaderboard": Example({"qrels": ["QRELS"], "runs": ["RUN", "OTHER"]}, {}),
+    "leaderboard": Example({"inputs": [*EVALUATED, "OTHER"]}, {}),
     # Two queries decide nothing.
     "gate": Example(
         {"inputs": [*EVALUATED, "OTHER"]}, {"--max-drop": ["nDCG@10=0.1"]}, CHECKS, status=1

@@ -20,6 +20,20 @@ from tests.monitor.server.listening import HEALTH, post_head, read_answer, serve
 from tests.monitor.server.service import make_ranking
 
 
+async def exchange(service, *sent):
+    """Send something on a connection of its own, and return the status and body of the answer."""
+    reader, writer = await service.connect()
+    for part in sent:
+        writer.write(part)
+    answer = await read_answer(reader)
+    writer.transport.abort()
+    return answer
+
+
+def check_refused(answer, status, code):
+    assert (answer[0], json.loads(answer[1])["error"]["code"]) == (status, code)
+
+
 def test_answers_are_sent_without_delay_on_kept_connections(tmp_path):
     async def ask(service):
         reader, writer = await service.connect()
@@ -44,15 +58,11 @@ def test_a_body_in_tiny_chunks_is_not_parsed_once_it_is_refused(tmp_path, monkey
     chunks = 600_000
 
     async def ask(service):
-        reader, writer = await service.connect()
-        writer.write(post_head("", "Transfer-Encoding: chunked"))
-        writer.write(b"1\r\n \r\n" * chunks)
-        status, _ = await read_answer(reader)
-        writer.transport.abort()
-        return status
+        head = post_head("", "Transfer-Encoding: chunked")
+        return await exchange(service, head, b"1\r\n \r\n" * chunks)
 
     # The chunks are too small, or the key is missing: what is seen first.
-    assert serve(tmp_path, ask) in {400, 401}
+    assert serve(tmp_path, ask)[0] in {400, 401}
     # What came in the few turns of the loop until the answer was written.
     assert len(parsed) < chunks / 6
 
@@ -71,28 +81,21 @@ def test_a_connection_parses_a_few_kilobytes_before_the_others_have_their_turn(
     body = b" " * 1_000_000
 
     async def ask(service):
-        reader, writer = await service.connect()
-        writer.write(post_head(service.key, f"Content-Length: {len(body)}") + body)
-        status, _ = await read_answer(reader)
-        writer.close()
-        return status
+        return await exchange(
+            service, post_head(service.key, f"Content-Length: {len(body)}") + body
+        )
 
-    assert serve(tmp_path, ask) == 400  # nothing but blanks
+    assert serve(tmp_path, ask)[0] == 400  # nothing but blanks
     assert max(sizes) <= READ_BYTES
     assert sum(sizes) > len(body)
 
 
 def test_a_body_of_a_good_key_in_tiny_chunks_is_refused(tmp_path):
     async def ask(service):
-        reader, writer = await service.connect()
         head = post_head(service.key, "Transfer-Encoding: chunked")
-        writer.write(head + b"1\r\n \r\n" * 5000 + b"0\r\n\r\n")
-        answer = await read_answer(reader)
-        writer.close()
-        return answer
+        return await exchange(service, head + b"1\r\n \r\n" * 5000 + b"0\r\n\r\n")
 
-    status, body = serve(tmp_path, ask)
-    assert (status, json.loads(body)["error"]["code"]) == (400, "bad_http")
+    check_refused(serve(tmp_path, ask), 400, "bad_http")
 
 
 def test_idle_connections_make_room_for_requests(tmp_path):
@@ -100,20 +103,13 @@ def test_idle_connections_make_room_for_requests(tmp_path):
 
     async def ask(service):
         held = [await service.connect() for _ in range(3 * most)]
-        told = []
-        for _ in range(2 * most):
-            reader, writer = await service.connect()
-            writer.write(HEALTH)
-            told.append((await read_answer(reader))[0])
-            writer.close()
+        told = [(await exchange(service, HEALTH))[0] for _ in range(2 * most)]
         for _, writer in held:
             writer.close()
         return told
 
-    settings = Settings(connections_per_address=most)
-    assert serve(tmp_path, ask, settings) == [200] * 2 * most
-    settings = Settings(connections=most)
-    assert serve(tmp_path, ask, settings) == [200] * 2 * most
+    for settings in (Settings(connections_per_address=most), Settings(connections=most)):
+        assert serve(tmp_path, ask, settings) == [200] * 2 * most
 
 
 def test_a_connection_with_a_good_key_outlives_idle_ones(tmp_path):
@@ -134,16 +130,12 @@ def test_a_connection_with_a_good_key_outlives_idle_ones(tmp_path):
 
 @pytest.mark.parametrize("line", ["X: " + "a" * 1000, "X-{}: a"])
 def test_a_head_without_end_is_refused(tmp_path, line):
-    async def ask(service):
-        reader, writer = await service.connect()
-        writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n")
-        for number in range(5000):
-            writer.write(f"{line.format(number)}\r\n".encode())
-        status, _ = await read_answer(reader)
-        writer.transport.abort()
-        return status
+    lines = [f"{line.format(number)}\r\n".encode() for number in range(5000)]
 
-    assert serve(tmp_path, ask) == 400
+    async def ask(service):
+        return await exchange(service, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n", *lines)
+
+    assert serve(tmp_path, ask)[0] == 400
 
 
 @pytest.mark.parametrize("endless", ["0\r\nX: ", "0\r\nX: a\r\n", "1;x="])
@@ -160,8 +152,7 @@ def test_what_surrounds_a_body_without_end_is_refused(tmp_path, endless):
         writer.transport.abort()
         return answer
 
-    status, body = serve(tmp_path, ask)
-    assert (status, json.loads(body)["error"]["code"]) == (400, "bad_http")
+    check_refused(serve(tmp_path, ask), 400, "bad_http")
 
 
 def test_a_head_without_end_behind_a_request_is_not_kept(tmp_path):
@@ -196,8 +187,7 @@ def test_an_answer_arrives_although_the_body_still_comes(tmp_path):
         writer.close()
         return answer
 
-    status, body = serve(tmp_path, ask)
-    assert (status, json.loads(body)["error"]["code"]) == (401, "unauthorized")
+    check_refused(serve(tmp_path, ask), 401, "unauthorized")
 
 
 def test_a_small_request_never_waits_for_a_large_one_to_be_read(tmp_path):
@@ -242,10 +232,8 @@ def test_a_large_batch_leaves_room_between_its_transactions(tmp_path, monkeypatc
             return answers
 
         monkeypatch.setattr(service.store._committer, "_commit", count)
-        reader, writer = await service.connect()
-        writer.write(post(service, [make_ranking(number) for number in range(2000)]))
-        assert (await read_answer(reader))[0] == 200
-        writer.close()
+        sent = post(service, [make_ranking(number) for number in range(2000)])
+        assert (await exchange(service, sent))[0] == 200
         return seqs
 
     seqs = serve(tmp_path, ask)
@@ -299,13 +287,7 @@ BAD = (
 
 def test_requests_that_are_no_http_leave_lines_of_json(tmp_path, capfd):
     async def ask(service):
-        told = []
-        for sent in BAD:
-            reader, writer = await service.connect()
-            writer.write(sent)
-            told.append((await read_answer(reader))[0])
-            writer.close()
-        return told
+        return [(await exchange(service, sent))[0] for sent in BAD]
 
     assert serve(tmp_path, ask) == [400] * (len(BAD) - 1) + [303]
     assert capfd.readouterr().err == ""
@@ -319,23 +301,26 @@ def test_what_libraries_log_is_written_as_json_without_its_text():
         error = ValueError("secret")
         logging.getLogger("asyncio").error("secret", exc_info=error)
     warning, failure = map(json.loads, lines)
-    assert (warning["event"], warning["logger"], warning["level"]) == (
-        "library",
-        "uvicorn.error",
-        "warning",
-    )
+    said = (warning["event"], warning["logger"], warning["level"])
+    assert said == ("library", "uvicorn.error", "warning")
     assert (failure["logger"], failure["raised"]) == ("asyncio", "ValueError")
     assert not any("secret" in line or "somebody" in line for line in lines)
 
 
-def test_a_reader_of_the_log_that_stalls_holds_up_nobody():
-    may_write = threading.Event()
-    written = []
+@pytest.fixture
+def stalled():
+    """What writes once it may, the event that lets it, and what it wrote."""
+    may_write, written = threading.Event(), []
 
     def write(text):
         may_write.wait()
         written.append(text)
 
+    return write, may_write, written
+
+
+def test_a_reader_of_the_log_that_stalls_holds_up_nobody(stalled):
+    write, may_write, written = stalled
     with LogWriter(write, most=10) as log:
         for number in range(100):
             log.write(f'{{"line": {number}}}\n')  # returns although nothing is read
@@ -347,13 +332,8 @@ def test_a_reader_of_the_log_that_stalls_holds_up_nobody():
     assert 10 <= len(kept) == 100 - dropped
 
 
-def test_a_notification_in_the_log_is_delivered_once_it_is_written():
-    may_write = threading.Event()
-    written = []
-
-    def write(text):
-        may_write.wait()
-        written.append(text)
+def test_a_notification_in_the_log_is_delivered_once_it_is_written(stalled):
+    write, may_write, written = stalled
 
     async def deliver(log):
         delivering = asyncio.ensure_future(asyncio.to_thread(log.deliver, "told\n"))

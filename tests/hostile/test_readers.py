@@ -26,18 +26,11 @@ from rankscope.cli import main
 
 from dev.fuzz.targets import SEEDS, TARGETS
 from tests.inputs.carriers import pack_zstd
+from tests.inputs.tabled import parquet_of
 
 
 def outcomes_of(acts):
-    """Do things one after another in a child of this process, and in another one where it ends.
-
-    Args:
-        acts: What to do.
-
-    Returns:
-        Of each `ok`, the code of the error and whether it names a file, the name of another
-        exception, or `signal` with its number.
-    """
+    """Do things one after another in a child of this process, and in another one where it ends."""
     waiting = list(acts)
     outcomes = []
     while len(outcomes) < len(waiting):
@@ -137,10 +130,7 @@ except rs.RankscopeError as error:
 def test_a_small_parquet_file_takes_little_memory(
     tmp_path, make, rows, bytes_of_each, *, has_schema
 ):
-    """Written out, each of these files of less than 1 MB has gigabytes.
-
-    One byte may become a thousand, and PyArrow takes as much again while it decodes them.
-    """
+    """Written out, each has gigabytes; PyArrow takes as much again while it decodes them."""
     path = tmp_path / "small.parquet"
     table = make(rows, bytes_of_each)
     pq.write_table(table, path, compression="zstd", row_group_size=rows, store_schema=has_schema)
@@ -159,7 +149,7 @@ def test_a_small_parquet_file_takes_little_memory(
 def test_a_small_arrow_file_takes_little_memory():
     queries = long_texts(2_000_000, 5_000)
     table = flat(2_000_000, 5_000).append_column("doc", queries)
-    for data in (ipc_of(table, "zstd"), ipc_of(nulls_of_nothing(2**31 - 1), None)):
+    for data in (ipc_of(table, "zstd"), ipc_of(nulls_of_nothing(2**31 - 1))):
         assert len(data) < 1_000_000
         assert refusal_of(data, "arrow").code == "decompressed_bytes"
 
@@ -170,17 +160,11 @@ def nulls_of_nothing(rows):
     return pa.table(dict.fromkeys(COLUMNS, column))
 
 
-def ipc_of(table, compression):
-    buffer = io.BytesIO()
-    options = pa.ipc.IpcWriteOptions(compression=compression)
-    with pa.ipc.new_file(buffer, table.schema, options=options) as writer:
-        writer.write_table(table)
-    return buffer.getvalue()
-
-
-def parquet_of(table, **settings):
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer, **settings)
+def ipc_of(table, compression=None, *, is_stream=False, rows=None):
+    buffer, options = io.BytesIO(), pa.ipc.IpcWriteOptions(compression=compression)
+    make = pa.ipc.new_stream if is_stream else pa.ipc.new_file
+    with make(buffer, table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=rows)
     return buffer.getvalue()
 
 
@@ -264,20 +248,6 @@ RUN = {f"q{query}": {doc: score for _, doc, score, _ in SOME_ROWS} for query in 
 HUGE = [2**40, 2**63 - 1, 2**31 - 1, -1]
 
 
-def parquet(table, **settings):
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer, **settings)
-    return buffer.getvalue()
-
-
-def ipc(table, compression=None, *, is_stream=False):
-    buffer, options = io.BytesIO(), pa.ipc.IpcWriteOptions(compression=compression)
-    make = pa.ipc.new_stream if is_stream else pa.ipc.new_file
-    with make(buffer, table.schema, options=options) as writer:
-        writer.write_table(table, max_chunksize=20)
-    return buffer.getvalue()
-
-
 def delimited(sign):
     return "".join(f"{sign.join(map(str, row))}\n" for row in [NAMES, *SOME_ROWS]).encode()
 
@@ -295,17 +265,17 @@ FILES = {
     "jsonl": [json_lines(PLAIN), json_lines(LISTS), pack_zstd(json_lines(PLAIN))],
     "letor": [LETOR, gzip.compress(LETOR, mtime=0)],
     "parquet": [
-        parquet(CODED, row_group_size=20),
-        parquet(LISTS, data_page_version="2.0", row_group_size=1),
-        parquet(PLAIN, use_dictionary=False, compression="none", write_page_checksum=True),
+        parquet_of(CODED, row_group_size=20),
+        parquet_of(LISTS, data_page_version="2.0", row_group_size=1),
+        parquet_of(PLAIN, use_dictionary=False, compression="none", write_page_checksum=True),
     ],
     "arrow": [
         *(
-            ipc(table, is_stream=is_stream)
+            ipc_of(table, is_stream=is_stream, rows=20)
             for table in (CODED, LISTS)
             for is_stream in (False, True)
         ),
-        ipc(PLAIN, "lz4"),
+        ipc_of(PLAIN, "lz4", rows=20),
     ],
 }
 

@@ -255,7 +255,6 @@ def test_what_is_folded_adds_up_to_the_same_bits(tmp_path):
     with open_monitor(tmp_path, make_log(600)) as monitor:
         store = monitor.store
         progress = store.progress(PROJECT, MUSIC.digest)
-        assert progress is not None
         unfolded = {}
         evaluated = evaluate_chunks(store.read(PROJECT), MUSIC.definition, now=NOW)
         slicing = Slicing.from_json(progress.slicing)
@@ -275,7 +274,6 @@ def test_a_rule_watches_no_more_streams_than_it_may(tmp_path):
     with open_monitor(tmp_path, make_log(900)) as monitor:
         set_rule(monitor.store, PROJECT, MUSIC, rule, now=START, actor="test")
         progress = monitor.store.progress(PROJECT, MUSIC.digest)
-        assert progress is not None
         slicing = Slicing.from_json(progress.slicing)
         advance_rules(monitor.store, PROJECT, MUSIC, slicing, now=NOW, threads=1)
         state = next(one for one in list_states(monitor.store, PROJECT) if one.rule == rule)
@@ -425,7 +423,6 @@ def stuck(tmp_path, request):
 
 @pytest.mark.slow
 def test_sigterm_ends_the_process_whatever_readers_do(stuck, request):
-    assert stuck.stdout is not None
     address = stuck.stdout.readline().strip()
     answers = []
 

@@ -27,7 +27,6 @@ from rankscope.monitor.notify.channels import MOST_URL, read_channels
 from rankscope.monitor.setup.file import KEY
 from rankscope.toml_file import read_toml
 from rankscope.trec_eval.catalog import entries_of
-from rankscope.trec_eval.command import MOST_DIGITS
 from rankscope.trec_eval.evaluating import FEW_RANKS
 from rankscope.trec_eval.requests import read_parameters
 
@@ -208,7 +207,6 @@ FINITE = st.decimals(allow_nan=False, allow_infinity=False)
 @example(Decimal("0.12345678901234567890"))
 @example(Decimal(2**53 + 1))
 @example(Decimal(2**70))
-@example(Decimal("0.1"))
 @example(Decimal("-0"))
 @example(Decimal("1E+400"))
 @example(Decimal("1E-400"))
@@ -290,10 +288,11 @@ def test_decimals_of_another_class_are_decimals():
 @pytest.mark.parametrize("option", ["-M", "-l", "-N"])
 def test_a_count_has_so_many_digits_and_not_one_more(option, files):
     inputs = str(files / "qrels"), str(files / "run")
-    assert run("trec_eval", option, "9" * MOST_DIGITS, *inputs).returncode == 0
-    for digits in (MOST_DIGITS + 1, 20, 5000):
+    for digits in (17, 18):
+        assert run("trec_eval", option, "9" * digits, *inputs).returncode == 0
+    for digits in (19, 20, 5000):
         said = check_error(run("trec_eval", option, "9" * digits, *inputs), 1, "usage")
-        assert f"of at most {MOST_DIGITS} digits, for {option}, found '99" in said
+        assert f"of at most 18 digits, for {option}, found '99" in said
 
 
 def test_zeros_in_front_of_a_count_are_no_digits_of_it(files):

@@ -157,14 +157,10 @@ def test_the_secret_of_a_webhook_is_in_no_other_file(tmp_path):
         export_parquet(store, "music", tmp_path / "exported")
         assert SECRET.encode() not in bytes_of(tmp_path)
         found = find_webhook(store, "music")
-        assert found is not None
-        assert found.secret is not None
         assert found.secret.reveal() == SECRET
     assert SECRET.encode() not in bytes_of(tmp_path)
     # Any process of the same owner can sign.
-    found = find_webhook(open_sqlite_reader(path), "music")
-    assert found is not None
-    assert found.secret is not None
+    assert find_webhook(open_sqlite_reader(path), "music").secret is not None
 
 
 def test_a_secret_that_is_not_used_any_more_is_removed(tmp_path):
@@ -209,7 +205,6 @@ def test_after_a_restore_the_webhook_needs_its_secret_again(tmp_path, content):
         secrets.write_bytes(content)
     with Monitor.open(str(path), "music") as monitor:
         webhook = find_webhook(monitor.store, "music")
-        assert webhook is not None
         assert webhook.secret is None
         with refuses(UsageError, "webhook_secret_missing", match="set the webhook again"):
             call(Accepting(), webhook, "n", "{}", 1)

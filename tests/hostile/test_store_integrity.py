@@ -550,5 +550,4 @@ def test_labels_are_numbered_with_their_transaction(tmp_path):
     with SQLiteStore(tmp_path / "events.db") as store:
         store.append("music", [make_ranking(1), make_label(1, 1)])
         marks = HighWater(tmp_path / "events.db.high-water").read()
-    assert marks is not None
     assert (marks.seq, marks.commit) == (2, 2)  # the first one made the tables

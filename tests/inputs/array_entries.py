@@ -7,6 +7,7 @@ import decimal
 import enum
 import fractions
 from collections.abc import Callable
+from itertools import starmap
 from typing import NamedTuple
 
 import numpy as np
@@ -138,54 +139,49 @@ CUDA = TypeError("can't convert cuda:0 device type tensor to numpy. Use Tensor.c
 CUPY = TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`.")
 GRADIENT = RuntimeError("Can't call numpy() on Tensor that requires grad.")
 HUGE = np.longdouble("1e4000")
-REFUSED = (
-    Refused("N6 text among objects", lambda: np.array([1, "a", 2], dtype=object), "not_numeric", 2),
-    Refused("N6 nothing among objects", lambda: np.array([1, 2, None], object), "not_numeric", 3),
-    Refused("N6 text in a list", lambda: [1, 2, "3"], "not_numeric", 3),
-    Refused("N6 bytes in a list", lambda: [1, b"2", 3], "not_numeric", 2),
-    Refused("N6 nothing in a list", lambda: [None, 1, 2], "not_numeric", 1),
-    Refused("N6 a fraction", lambda: [1, fractions.Fraction(1, 2), 2], "not_numeric", 2),
-    Refused(
-        "N7 a decimal in a list", lambda: [1, decimal.Decimal(2**53 + 1), 2], "inexact_number", 2
-    ),
-    Refused("N6 a complex number in a list", lambda: [1, 2, 3j], "not_numeric", 3),
-    Refused("N6 a time in a list", lambda: [1, np.datetime64("2026"), 2], "not_numeric", 2),
-    Refused("N6 a span in a list", lambda: [1, np.timedelta64(1, "s"), 2], "not_numeric", 2),
-    Refused("N6 pandas, NA in a list", lambda: [1, pd.NA, 2], "not_numeric", 2),
-    Refused("N7 beyond 2^53", lambda: np.array([1, 2**53 + 1, 2]), "inexact_number", 2),
-    Refused("N7 below -2^53", lambda: np.array([1, -(2**53) - 1, 2]), "inexact_number", 2),
-    Refused("N7 the largest", lambda: np.array([1, 2**63 - 1, 2]), "inexact_number", 2),
-    Refused(
-        "N7 the largest, unsigned", lambda: np.array([2**64 - 1, 1, 2], "u8"), "inexact_number", 1
-    ),
-    Refused("N7 beyond 2^53 in a list", lambda: [1, 2, 2**53 + 1], "inexact_number", 3),
-    Refused("N7 the same among decimals", lambda: [1.5, 2**53 + 1, 2], "inexact_number", 2),
-    Refused("N7 the same of NumPy", lambda: [1.5, np.int64(2**53 + 1), 2], "inexact_number", 2),
-    Refused("N7 a long double", lambda: np.array([1, THIRD, 2], "g"), "inexact_number", 2),
-    Refused("N7 a long double in a list", lambda: [1, 2.5, THIRD], "inexact_number", 3),
-    Refused("N15 fields", lambda: np.zeros(3, dtype=[("a", "f8"), ("b", "i8")]), "not_numeric"),
-    Refused("N15 times", lambda: np.array(["2026", "2027", "2028"], "M8[D]"), "not_numeric"),
-    Refused("N15 spans", lambda: np.array([1, 2, 3], "m8[s]"), "not_numeric"),
-    Refused("N15 complex numbers", lambda: np.array([1, 2, 3j]), "not_numeric"),
-    Refused("N15 texts", lambda: np.array(["1", "2", "3"]), "not_numeric"),
-    Refused("N15 texts of any length", lambda: np.array(["1", "2", "3"], "T"), "not_numeric"),
-    Refused("N15 bytes", lambda: np.array([b"1", b"2", b"3"]), "not_numeric"),
-    Refused("N15 no type", lambda: np.zeros(3, "V8"), "not_numeric"),
-    Refused("N15 times of pandas", lambda: pd.Series(pd.to_datetime(["2026"] * 3)), "not_numeric"),
-    Refused(
-        "N15 categories", lambda: pd.Series(["a", "b", "a"], dtype="category"), "not_numeric", 1
-    ),
-    Refused("N16 an __array__ that is none", lambda: OfAnotherLibrary([1, 2, 3]), "not_numeric"),
-    Refused("N17 torch", lambda: Tensor([1, 2, 3], CUDA), "device_array"),
-    Refused("N17 torch, with a gradient", lambda: Tensor([1, 2, 3], GRADIENT), "device_array"),
-    Refused("N17 cupy", lambda: Tensor([1, 2, 3], CUPY), "device_array"),
-    Refused("D11 a set", lambda: {1, 2, 3}, "not_numeric"),
-    Refused("D11 a generator", lambda: iter([1, 2, 3]), "not_numeric"),
-    Refused("D11 a mapping", lambda: {0: 1, 1: 2, 2: 3}, "not_numeric"),
-    Refused("text", lambda: "123", "not_numeric"),
-    Refused("bytes", lambda: b"123", "not_numeric"),
-    Refused("bytes that change", lambda: bytearray(b"123"), "not_numeric"),
+ROWS = (
+    ("N6 text among objects", lambda: np.array([1, "a", 2], dtype=object), "not_numeric", 2),
+    ("N6 nothing among objects", lambda: np.array([1, 2, None], object), "not_numeric", 3),
+    ("N6 text in a list", lambda: [1, 2, "3"], "not_numeric", 3),
+    ("N6 bytes in a list", lambda: [1, b"2", 3], "not_numeric", 2),
+    ("N6 nothing in a list", lambda: [None, 1, 2], "not_numeric", 1),
+    ("N6 a fraction", lambda: [1, fractions.Fraction(1, 2), 2], "not_numeric", 2),
+    ("N7 a decimal in a list", lambda: [1, decimal.Decimal(2**53 + 1), 2], "inexact_number", 2),
+    ("N6 a complex number in a list", lambda: [1, 2, 3j], "not_numeric", 3),
+    ("N6 a time in a list", lambda: [1, np.datetime64("2026"), 2], "not_numeric", 2),
+    ("N6 a span in a list", lambda: [1, np.timedelta64(1, "s"), 2], "not_numeric", 2),
+    ("N6 pandas, NA in a list", lambda: [1, pd.NA, 2], "not_numeric", 2),
+    ("N7 beyond 2^53", lambda: np.array([1, 2**53 + 1, 2]), "inexact_number", 2),
+    ("N7 below -2^53", lambda: np.array([1, -(2**53) - 1, 2]), "inexact_number", 2),
+    ("N7 the largest", lambda: np.array([1, 2**63 - 1, 2]), "inexact_number", 2),
+    ("N7 the largest, unsigned", lambda: np.array([2**64 - 1, 1, 2], "u8"), "inexact_number", 1),
+    ("N7 beyond 2^53 in a list", lambda: [1, 2, 2**53 + 1], "inexact_number", 3),
+    ("N7 the same among decimals", lambda: [1.5, 2**53 + 1, 2], "inexact_number", 2),
+    ("N7 the same of NumPy", lambda: [1.5, np.int64(2**53 + 1), 2], "inexact_number", 2),
+    ("N7 a long double", lambda: np.array([1, THIRD, 2], "g"), "inexact_number", 2),
+    ("N7 a long double in a list", lambda: [1, 2.5, THIRD], "inexact_number", 3),
+    ("N15 fields", lambda: np.zeros(3, dtype=[("a", "f8"), ("b", "i8")]), "not_numeric"),
+    ("N15 times", lambda: np.array(["2026", "2027", "2028"], "M8[D]"), "not_numeric"),
+    ("N15 spans", lambda: np.array([1, 2, 3], "m8[s]"), "not_numeric"),
+    ("N15 complex numbers", lambda: np.array([1, 2, 3j]), "not_numeric"),
+    ("N15 texts", lambda: np.array(["1", "2", "3"]), "not_numeric"),
+    ("N15 texts of any length", lambda: np.array(["1", "2", "3"], "T"), "not_numeric"),
+    ("N15 bytes", lambda: np.array([b"1", b"2", b"3"]), "not_numeric"),
+    ("N15 no type", lambda: np.zeros(3, "V8"), "not_numeric"),
+    ("N15 times of pandas", lambda: pd.Series(pd.to_datetime(["2026"] * 3)), "not_numeric"),
+    ("N15 categories", lambda: pd.Series(["a", "b", "a"], dtype="category"), "not_numeric", 1),
+    ("N16 an __array__ that is none", lambda: OfAnotherLibrary([1, 2, 3]), "not_numeric"),
+    ("N17 torch", lambda: Tensor([1, 2, 3], CUDA), "device_array"),
+    ("N17 torch, with a gradient", lambda: Tensor([1, 2, 3], GRADIENT), "device_array"),
+    ("N17 cupy", lambda: Tensor([1, 2, 3], CUPY), "device_array"),
+    ("D11 a set", lambda: {1, 2, 3}, "not_numeric"),
+    ("D11 a generator", lambda: iter([1, 2, 3]), "not_numeric"),
+    ("D11 a mapping", lambda: {0: 1, 1: 2, 2: 3}, "not_numeric"),
+    ("text", lambda: "123", "not_numeric"),
+    ("bytes", lambda: b"123", "not_numeric"),
+    ("bytes that change", lambda: bytearray(b"123"), "not_numeric"),
 )
+REFUSED = [*starmap(Refused, ROWS)]
 """What stands where three numbers are wanted, and is none of that."""
 
 TRUTHS = {

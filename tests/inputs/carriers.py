@@ -38,6 +38,24 @@ def pipe_of(pieces, folder):
         path.unlink()
 
 
+@contextmanager
+def meanwhile(act):
+    """Do something again and again in another thread."""
+    is_over = threading.Event()
+
+    def repeat():
+        while not is_over.is_set():
+            act()
+
+    other = threading.Thread(target=repeat)
+    other.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        other.join()
+
+
 def _write(path, pieces):
     with suppress(BrokenPipeError), path.open("wb", buffering=0) as pipe:
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 1 << 20)

@@ -59,6 +59,11 @@ def nested(rows):
     return made
 
 
+def flatten(lists):
+    """Return the rows of nested mappings."""
+    return [(query, doc, number) for query, docs in lists.items() for doc, number in docs.items()]
+
+
 QRELS_ROWS = (
     ("q1", "d1", 2),
     ("q1", "d2", 0),

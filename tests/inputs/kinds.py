@@ -17,9 +17,7 @@ ONE_BY_ONE = "one by one"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of documents by query (`lists`), of tables or of arrays: what it is, in Markdown, of
-    which package of PyPI, how it is read, and what makes one of plain values.
-    """
+    """A kind of input: what it is, in Markdown, its package, how it is read, and how it is made."""
 
     place: Literal["lists", "tables", "arrays"]
     what: str

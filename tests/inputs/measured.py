@@ -49,11 +49,7 @@ def measure(piece):
 
 
 def measure_each(*pieces):
-    """Run pieces one after another in one process.
-
-    The same work on input of two sizes shows what the memory depends on: the first piece loads
-    modules and fills buffers, and what the second one adds comes from its size alone.
-    """
+    """Run pieces in one process: the first one loads modules, and what others add is their own."""
     sent = json.dumps([dedent(piece).strip() for piece in pieces])
     done = subprocess.run([sys.executable, "-c", PROGRAM, sent], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()

@@ -89,7 +89,6 @@ def expected_values(qrels, run):
 def values_of(entry):
     if entry.code:
         return None
-    assert entry.rows is not None
     qrels = QRELS_ROWS if entry.judged is None else entry.judged
     rows = (entry.rows, RUN_ROWS) if entry.role == "qrels" else (qrels, entry.rows)
     return expected_values(*rows)

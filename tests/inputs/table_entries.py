@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 from collections.abc import Callable
+from itertools import starmap
 from typing import NamedTuple
 
 import narwhals
@@ -191,100 +192,95 @@ def objects(odd, at, others=("a", "b", "c", "d", "e")):
 
 
 TEXTS = ("a", "b", "c", "d", "e")
-REFUSED = (
-    Refused("F2 floats of Arrow", "doc_id", lambda: pa.array([1.5, 2, 3, 4, 5]), "id_type", 1),
-    Refused("F2 floats of pandas", "qid", lambda: pd.array([1.0] * 5, "Float64"), "id_type", 1),
-    Refused(
-        "F2 truth values", "doc_id", lambda: np.array([True, False] * 2 + [True]), "id_type", 1
-    ),
-    Refused(
+ROWS = (
+    ("F2 floats of Arrow", "doc_id", lambda: pa.array([1.5, 2, 3, 4, 5]), "id_type", 1),
+    ("F2 floats of pandas", "qid", lambda: pd.array([1.0] * 5, "Float64"), "id_type", 1),
+    ("F2 truth values", "doc_id", lambda: np.array([True, False] * 2 + [True]), "id_type", 1),
+    (
         "F2 bytes that are no text",
         "qid",
         lambda: pa.array([b"a", b"\xff"] * 2 + [b"c"]),
         "encoding",
         2,
     ),
-    Refused("F2 a number among texts", "qid", lambda: objects(7, 3), "id_type", 3),
-    Refused("F2 a text among numbers", "doc_id", lambda: objects("7", 4, N), "id_type", 4),
-    Refused("F2 truth among integers", "qid", lambda: objects(True, 2, N), "id_type", 2),
-    Refused("F2 lists", "qid", lambda: pa.array([["q"]] * 5), "id_type"),
-    Refused("F2 structures", "qid", lambda: pa.array([{"a": 1}] * 5), "id_type"),
-    Refused("F2 integers of 128 bits", "qid", lambda: pl.Series(N, dtype=pl.Int128), "id_type"),
-    Refused("F3 NaN", "doc_id", lambda: objects(float("nan"), 4), "missing_id", 4),
-    Refused(
-        "F3 NA among integers", "qid", lambda: pd.array(among(None, 2), "Int64"), "missing_id", 2
-    ),
-    Refused(
+    ("F2 a number among texts", "qid", lambda: objects(7, 3), "id_type", 3),
+    ("F2 a text among numbers", "doc_id", lambda: objects("7", 4, N), "id_type", 4),
+    ("F2 truth among integers", "qid", lambda: objects(True, 2, N), "id_type", 2),
+    ("F2 lists", "qid", lambda: pa.array([["q"]] * 5), "id_type"),
+    ("F2 structures", "qid", lambda: pa.array([{"a": 1}] * 5), "id_type"),
+    ("F2 integers of 128 bits", "qid", lambda: pl.Series(N, dtype=pl.Int128), "id_type"),
+    ("F3 NaN", "doc_id", lambda: objects(float("nan"), 4), "missing_id", 4),
+    ("F3 NA among integers", "qid", lambda: pd.array(among(None, 2), "Int64"), "missing_id", 2),
+    (
         "F3 null in a dictionary",
         "qid",
         lambda: pa.DictionaryArray.from_arrays([0, 1, 0, 1, 0], ["a", None]),
         "missing_id",
         2,
     ),
-    Refused(
+    (
         "F3 no category",
         "qid",
         lambda: pd.Categorical.from_codes([0, -1, 2, 1, 1], TEXTS),
         "missing_id",
         2,
     ),
-    Refused("N5 a mask", "qid", lambda: np.ma.array(N, mask=[0, 1, 0, 0, 0]), "missing_id", 2),
-    Refused("D11 a set", "qid", lambda: set(TEXTS), "id_type"),
-    Refused("D11 a generator", "doc_id", lambda: iter(TEXTS), "id_type"),
-    Refused("D11 a mapping", "qid", lambda: dict.fromkeys(TEXTS), "id_type"),
-    Refused("D11 a text", "qid", lambda: "abcde", "id_type"),
-    Refused("N17 a tensor of ids", "qid", lambda: Tensor(N, CUDA), "device_array"),
-    Refused("D7 truth values", "score", lambda: pa.array([True] * 5), "score_not_number"),
-    Refused(
+    ("N5 a mask", "qid", lambda: np.ma.array(N, mask=[0, 1, 0, 0, 0]), "missing_id", 2),
+    ("D11 a set", "qid", lambda: set(TEXTS), "id_type"),
+    ("D11 a generator", "doc_id", lambda: iter(TEXTS), "id_type"),
+    ("D11 a mapping", "qid", lambda: dict.fromkeys(TEXTS), "id_type"),
+    ("D11 a text", "qid", lambda: "abcde", "id_type"),
+    ("N17 a tensor of ids", "qid", lambda: Tensor(N, CUDA), "device_array"),
+    ("D7 truth values", "score", lambda: pa.array([True] * 5), "score_not_number"),
+    (
         "D7 truth values of pandas",
         "score",
         lambda: pd.array([True] * 5, "boolean"),
         "score_not_number",
     ),
-    Refused("D7 truth among numbers", "score", lambda: objects(True, 3, N), "score_not_number", 3),
-    Refused("D7 truth in a list", "score", lambda: among(True, 3), "score_not_number", 3),
-    Refused("D9 NA", "score", lambda: pd.array(among(None, 3), "Float64"), "missing_score", 3),
-    Refused("D9 complex numbers", "score", lambda: np.array(among(1j, 2)), "score_not_number"),
-    Refused("D9 lists", "score", lambda: pl.Series([[1]] * 5), "missing_list"),
-    Refused("D9 bytes", "score", lambda: b"12345", "score_not_number"),
-    Refused("D11 a set of numbers", "score", lambda: set(N), "score_not_number"),
-    Refused("D11 a generator of numbers", "relevance", lambda: iter(N), "rel_not_number"),
-    Refused("N7 beyond 2^53", "score", lambda: np.array(among(2**53 + 1, 2)), "inexact_number", 2),
-    Refused(
+    ("D7 truth among numbers", "score", lambda: objects(True, 3, N), "score_not_number", 3),
+    ("D7 truth in a list", "score", lambda: among(True, 3), "score_not_number", 3),
+    ("D9 NA", "score", lambda: pd.array(among(None, 3), "Float64"), "missing_score", 3),
+    ("D9 complex numbers", "score", lambda: np.array(among(1j, 2)), "score_not_number"),
+    ("D9 lists", "score", lambda: pl.Series([[1]] * 5), "missing_list"),
+    ("D9 bytes", "score", lambda: b"12345", "score_not_number"),
+    ("D11 a set of numbers", "score", lambda: set(N), "score_not_number"),
+    ("D11 a generator of numbers", "relevance", lambda: iter(N), "rel_not_number"),
+    ("N7 beyond 2^53", "score", lambda: np.array(among(2**53 + 1, 2)), "inexact_number", 2),
+    (
         "N7 the same of Arrow",
         "relevance",
         lambda: pa.array(among(2**53 + 1, 2)),
         "inexact_number",
         2,
     ),
-    Refused(
+    (
         "N7 the same of pandas",
         "score",
         lambda: pd.array(among(2**53 + 1, 2), "Int64"),
         "inexact_number",
         2,
     ),
-    Refused(
+    (
         "N7 the same of Polars",
         "score",
         lambda: pl.Series(among(2**64 - 1, 2), dtype=pl.UInt64),
         "inexact_number",
         2,
     ),
-    Refused(
+    (
         "N7 a decimal beyond 2^53",
         "score",
         lambda: pa.array(among(decimal.Decimal(2**53 + 1), 2, tuple(map(decimal.Decimal, N)))),
         "inexact_number",
         2,
     ),
-    Refused(
-        "F9 times of zones", "score", lambda: pd.Series(ZONES, dtype=object), "score_not_number", 1
-    ),
-    Refused("N17 a tensor of scores", "score", lambda: Tensor(N, CUDA), "device_array"),
-    Refused("N1 too short", "score", lambda: [1, 2, 3, 4], "length_mismatch"),
-    Refused("N1 too long", "doc_id", lambda: [*TEXTS, "f"], "length_mismatch"),
-    Refused("N2 a matrix", "score", lambda: np.ones((5, 1)), "array_shape"),
-    Refused("N2 a matrix of texts", "qid", lambda: np.array([["q"]] * 5), "array_shape"),
+    ("F9 times of zones", "score", lambda: pd.Series(ZONES, dtype=object), "score_not_number", 1),
+    ("N17 a tensor of scores", "score", lambda: Tensor(N, CUDA), "device_array"),
+    ("N1 too short", "score", lambda: [1, 2, 3, 4], "length_mismatch"),
+    ("N1 too long", "doc_id", lambda: [*TEXTS, "f"], "length_mismatch"),
+    ("N2 a matrix", "score", lambda: np.ones((5, 1)), "array_shape"),
+    ("N2 a matrix of texts", "qid", lambda: np.array([["q"]] * 5), "array_shape"),
 )
+REFUSED = [*starmap(Refused, ROWS)]
 """Columns that no table may hold in that place."""

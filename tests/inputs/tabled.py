@@ -31,10 +31,10 @@ def _write_json(columns):
     return rs.File("".join(f"{json.dumps(row)}\n" for row in rows).encode(), "jsonl")
 
 
-def _write_parquet(columns):
-    text = io.BytesIO()
-    pq.write_table(_typed(columns), text)
-    return rs.File(text.getvalue(), "parquet")
+def parquet_of(table, **settings):
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, **settings)
+    return buffer.getvalue()
 
 
 def _write_arrow(columns):
@@ -57,7 +57,7 @@ WRITERS = {
     "CSV": lambda columns: _write_delimited(columns, "csv"),
     "TSV": lambda columns: _write_delimited(columns, "tsv"),
     "JSON lines": _write_json,
-    "Parquet": _write_parquet,
+    "Parquet": lambda columns: rs.File(parquet_of(_typed(columns)), "parquet"),
     "Arrow stream": _write_arrow,
     "Arrow": _typed,
     "pandas": lambda columns: _typed(columns).to_pandas(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import pickle
-import threading
 from functools import partial
 
 import numpy as np
@@ -24,6 +23,7 @@ from tests.inputs.array_entries import (
     OnlyCuda,
     OnlyDLPack,
 )
+from tests.inputs.carriers import meanwhile
 from tests.inputs.entry import QRELS, RUN
 from tests.inputs.measured import measure
 from tests.inputs.outcome import is_refused
@@ -360,20 +360,15 @@ def test_an_array_may_be_written_to_while_it_is_read():
     """The values are those of some moment; here, they are finite at every one."""
     grades, scores = np.ones((200, 50)), np.ones((200, 50))
     listed = grades.tolist()
-    is_over = threading.Event()
+    generator = np.random.default_rng(9)
 
     def write():
-        print("seed 9")  # noqa: T201 - to run a failure again
-        generator = np.random.default_rng(9)
-        while not is_over.is_set():
-            grades[:] = generator.integers(0, 5, grades.shape)
-            scores[:] = generator.integers(0, 5, scores.shape)
-            listed[0].append(1.0)
-            listed[-1].clear()
+        grades[:] = generator.integers(0, 5, grades.shape)
+        scores[:] = generator.integers(0, 5, scores.shape)
+        listed[0].append(1.0)
+        listed[-1].clear()
 
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
+    with meanwhile(write):
         for _ in range(50):
             assert 0 <= rs.ndcg_score(grades, scores) <= 1 + 1e-12
             assert np.isfinite(Rankings.from_lists(grades).relevance).all()
@@ -381,9 +376,6 @@ def test_an_array_may_be_written_to_while_it_is_read():
                 Rankings.from_lists(listed)
             except (rs.errors.RankscopeError, RuntimeError):
                 continue
-    finally:
-        is_over.set()
-        writer.join()
 
 
 def test_rankings_do_not_follow_their_arrays_and_tables():
@@ -506,7 +498,6 @@ def test_many_tiny_values_are_added_exactly():
     grades[0] = 1.0
     expected = math.fsum(grades.tolist()) / count
     assert expected != sum(grades.tolist()) / count
-    print("seed 14")  # noqa: T201 - to run a failure again
     for column in (grades, grades[::-1], np.random.default_rng(14).permutation(grades)):
         rankings = Rankings.from_groups(column, np.zeros(count), np.ones(count, dtype=int))
         assert rankings.evaluate("CG")["CG"] == expected

@@ -116,7 +116,6 @@ def outcomes(entry, way, folder, program):
         elif way == "bytes":
             yield entry.role if entry.form else "<bytes>", judge(entry, named(entry.text))
         else:
-            assert entry.rows is not None
             yield entry.role, judge(entry, OBJECTS[way](entry.rows))
 
 
@@ -209,6 +208,5 @@ def test_size_and_threads_change_no_verdict_no_line_and_no_value(entry, tmp_path
 )
 def test_the_order_of_lines_changes_no_value(entry):
     texts = [line + b"\n" for line in entry.text.split(b"\n") if line]
-    print("seed 5")  # noqa: T201 - to run a failure again
     for shuffled in (sorted(texts), random.Random(5).sample(texts, len(texts))):
         assert evaluate(entry, b"".join(shuffled)).by_query == values_of(entry)

@@ -141,7 +141,6 @@ def write_partitions(folder):
 
 
 def by_part(found):
-    assert found.slices is not None
     return {part: values["RR"] for part, values in found.slices.to_dict().items()}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 from math import log2
 
 import duckdb
@@ -54,15 +55,8 @@ def test_ids_of_tsv_are_as_written_whatever_quotes_they_have(doc, tmp_path):
 
 
 def test_tsv_with_a_header_in_quotes_has_quotes(tmp_path):
-    path = write_table(
-        {
-            "query_id": ["q", "q"],
-            "doc_id": ['a "b"', "c\td"],
-            "score": [1.0, 2.0],
-            "relevance": [1, 0],
-        },
-        tmp_path / "t.tsv",
-    )
+    cells = (["q", "q"], ['a "b"', "c\td"], [1.0, 2.0], [1, 0])
+    path = write_table(dict(zip(HEADER, cells, strict=True)), tmp_path / "t.tsv")
     assert path.read_text().startswith('"query_id"')
     assert values(path) == {"q": SECOND}
     assert rs.evaluate({"q": {'a "b"': 1}}, path, "nDCG")["nDCG"] == SECOND
@@ -150,19 +144,9 @@ def test_judgments_of_a_plugin_are_read_with_the_documents_of_their_comments(nam
 
 @pytest.mark.parametrize("row", ["1 qid:2 1:0.5 # 99 title", "1 qid:2", "1 qid:2 #", "1 qid:2 1:0"])
 def test_comments_name_documents_only_where_all_rows_are_judgments(row):
-    assert rs.read_letor(f"{JUDGMENTS}{row}\n".encode()).doc_ids is None
-    assert (
-        rs.read_letor(f"{row}\n{JUDGMENTS}".replace("qid:2", "qid:0", 1).encode()).doc_ids is None
-    )
-
-
-def tabled(ids):
-    return {
-        "query_id": ids,
-        "doc_id": ["d"] * len(ids),
-        "score": [1.0] * len(ids),
-        "relevance": [1] * len(ids),
-    }
+    first = f"{row}\n{JUDGMENTS}".replace("qid:2", "qid:0", 1)
+    for text in (f"{JUDGMENTS}{row}\n", first):
+        assert rs.read_letor(text.encode()).doc_ids is None
 
 
 @pytest.mark.parametrize("is_grouped", [True, False])
@@ -170,14 +154,8 @@ def test_unsigned_ids_above_63_bits_are_read_from_frames_and_in_later_batches(is
     count = 200_000
     queries = np.repeat(np.arange(count // 2, dtype="u8"), 2)
     queries[count // 2 :] += np.uint64(2**63)
-    table = pa.table(
-        tabled(queries)
-        | {
-            "score": np.tile([2.0, 1.0], count // 2),
-            "doc_id": np.arange(count) % 2,
-            "relevance": np.tile([0, 1], count // 2),
-        }
-    )
+    scores, grades = np.tile([2.0, 1.0], count // 2), np.tile([0, 1], count // 2)
+    table = pa.table([queries, np.arange(count) % 2, scores, grades], names=HEADER)
     if not is_grouped:
         table = table.take(pa.array(np.random.default_rng(1).permutation(count)))
     pq.write_table(table, tmp_path / "t.parquet")
@@ -222,13 +200,9 @@ def test_lists_of_objects_in_files_are_as_in_memory(ending, tmp_path):
     assert values(given, **labelled) == {"q": SECOND}
     train = rs.split(logged, last_per_user=1, keep="new_items").train
     assert pa.table(train).column("items").to_pylist() == [SHOWN] * 2
-    error = refused(
-        lambda: rs.evaluate(
-            {"q": {"a": 1}}, {"q": {"a": 1.0}}, "nDCG", attributes=given, by="label"
-        ),
-        "columns",
-    )
-    assert "query_id, items, kind" in error.message
+    judged, choices = {"q": {"a": 1}}, {"attributes": given, "by": "label"}
+    call = partial(rs.evaluate, judged, judged, "nDCG", **choices)
+    refused(call, "columns", "query_id, items, kind")
 
 
 def ingest(path, folder, **options):
@@ -292,11 +266,8 @@ def test_times_without_a_zone_are_in_the_one_that_is_said(form, tmp_path):
 
 
 def test_the_monitor_refuses_zones_of_json_and_unknown_ones():
-    for file in (
-        EventFile("a.jsonl", timezone="UTC"),
-        EventFile("a.csv", timezone="Europe/Nowhere"),
-    ):
-        refused(file.check, "bad_parameter", "time zone")
+    for name, zone in (("a.jsonl", "UTC"), ("a.csv", "Europe/Nowhere")):
+        refused(EventFile(name, timezone=zone).check, "bad_parameter", "time zone")
     EventFile("a.csv", timezone="UTC").check()
 
 
@@ -319,49 +290,26 @@ def write_delta(folder, physical, features=()):
     }
     (folder / "_delta_log").mkdir(parents=True)
     path = write_table(table, folder / "part.parquet")
-    names = {"query_id": "string", "doc_id": "string", "score": "double", "relevance": "long"}
-    fields = [
-        {
-            "name": name,
-            "type": kind,
-            "nullable": True,
-            "metadata": {
-                "delta.columnMapping.id": at,
-                "delta.columnMapping.physicalName": physical.get(name, name),
-            }
-            if physical is not None
-            else {},
-        }
-        for at, (name, kind) in enumerate(names.items(), 1)
-    ]
-    protocol = {"minReaderVersion": 2, "minWriterVersion": 5}
-    if features:
-        protocol = {"minReaderVersion": 3, "minWriterVersion": 7}
-        protocol |= {"readerFeatures": features, "writerFeatures": features}
+    kinds = {"query_id": "string", "doc_id": "string", "score": "double", "relevance": "long"}
+    fields = []
+    for at, (name, kind) in enumerate(kinds.items(), 1):
+        mapping = {} if physical is None else {"id": at, "physicalName": physical.get(name, name)}
+        metadata = {f"delta.columnMapping.{key}": value for key, value in mapping.items()}
+        fields.append({"name": name, "type": kind, "nullable": True, "metadata": metadata})
     mode = {"delta.columnMapping.mode": "name", "delta.columnMapping.maxColumnId": "9"}
-    schema = json.dumps({"type": "struct", "fields": fields})
-    log = [
-        {"protocol": protocol},
-        {
-            "metaData": {
-                "id": "1",
-                "format": {"provider": "parquet", "options": {}},
-                "schemaString": schema,
-                "partitionColumns": [],
-                "configuration": {} if physical is None else mode,
-                "createdTime": 0,
-            }
-        },
-        {
-            "add": {
-                "path": path.name,
-                "partitionValues": {},
-                "size": path.stat().st_size,
-                "modificationTime": 0,
-                "dataChange": True,
-            }
-        },
-    ]
+    versions = {"minReaderVersion": 3 if features else 2, "minWriterVersion": 7 if features else 5}
+    named = {"readerFeatures": features, "writerFeatures": features} if features else {}
+    metadata = {
+        "id": "1",
+        "format": {"provider": "parquet", "options": {}},
+        "schemaString": json.dumps({"type": "struct", "fields": fields}),
+        "partitionColumns": [],
+        "configuration": {} if physical is None else mode,
+        "createdTime": 0,
+    }
+    added = {"path": path.name, "size": path.stat().st_size, "modificationTime": 0}
+    added |= {"partitionValues": {}, "dataChange": True}
+    log = [{"protocol": versions | named}, {"metaData": metadata}, {"add": added}]
     (folder / "_delta_log" / f"{0:020}.json").write_text("\n".join(map(json.dumps, log)))
     return str(folder)
 

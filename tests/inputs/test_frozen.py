@@ -23,6 +23,7 @@ from pyarrow import feather
 from tests.inputs.carriers import PACKINGS
 from tests.inputs.entry import nested
 from tests.inputs.tabled import WRITERS
+from tests.inputs.test_forms import to_records as make_records
 from tests.inputs.test_kinds import RUNS, SEVERAL, read_example, write_files
 
 FROZEN = tomllib.loads(Path(__file__).with_name("frozen.toml").read_text(encoding="utf-8"))
@@ -73,10 +74,6 @@ def has_ids_of(columns, test=lambda _: True):
     """Whether all IDs are text that the test accepts, or missing."""
     ids = [cell for name in columns if name.endswith("_id") for cell in columns[name]]
     return all(cell is None or (isinstance(cell, str) and test(cell)) for cell in ids)
-
-
-def make_records(columns):
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def make_rows(columns):

@@ -14,31 +14,19 @@ from rankscope import Rankings
 from rankscope.errors import FormatError
 from rankscope.output.layout.description import shorten
 
+from tests.inputs.entry import flatten
+from tests.inputs.test_forms import flat, trec_run
 from tests.refusals import refused, refuses_if
 from tests.tabular import ENTRANCES, enter, write_table
 
 QRELS = {"q1": {"a": 0, "b": 0, "c": 1}, "q2": {"a": 1, "b": 0}}
 
 
-def rows_of(lists):
-    """Return the columns of a mapping of query to document to score."""
-    rows = [(query, doc, score) for query, docs in lists.items() for doc, score in docs.items()]
-    return dict(
-        zip(("query_id", "doc_id", "score"), map(list, zip(*rows, strict=True)), strict=True)
-    )
-
-
 def in_forms(lists, folder):
     """Yield a run as a mapping, as rows, as TREC text, and as every kind of table."""
-    columns = rows_of(lists)
-    yield lists
-    yield list(zip(*columns.values(), strict=True))
-    lines = (
-        f"{query} Q0 {doc} 1 {score} t\n"
-        for query, doc, score in zip(*columns.values(), strict=True)
-    )
-    yield "".join(lines).encode()
-    yield from (enter(form, columns, folder) for form in ENTRANCES)
+    rows = flatten(lists)
+    yield from (lists, rows, trec_run(rows))
+    yield from (enter(form, flat(rows, "score"), folder) for form in ENTRANCES)
 
 
 def counts(evaluation, *codes):
@@ -124,14 +112,10 @@ TAGGED = {
 def test_the_names_of_several_runs_are_noted(case, form, tmp_path):
     tags, count = TAGGED[case]
     run = {"query_id": ["q1", "q1", "q2"], "doc_id": ["a", "c", "a"], "score": [3.0, 2.0, 1.0]}
-    for name, columns in zip(
-        ("algorithm", "model", "run", "run_id", "tag", "system"),
-        [run, {**run, "relevance": [0, 1, 1]}] * 3,
-        strict=True,
-    ):
-        table = enter(form, {**columns, name: tags}, tmp_path)
-        joined = "relevance" in columns
-        evaluation = rs.evaluate(table, "RR") if joined else rs.evaluate(QRELS, table, "RR")
+    for at, name in enumerate(("algorithm", "model", "run", "run_id", "tag", "system")):
+        grades = {"relevance": [0, 1, 1]} if at % 2 else {}
+        table = enter(form, {**run, **grades, name: tags}, tmp_path)
+        evaluation = rs.evaluate(table, "RR") if grades else rs.evaluate(QRELS, table, "RR")
         assert (evaluation["RR"], counts(evaluation, "multiple_tags")) == (0.75, [count])
 
 
@@ -209,7 +193,8 @@ def test_ids_in_two_spellings_are_noted(case, tmp_path):
         evaluation = rs.evaluate({"q1": judged}, run, "RR")
         assert evaluation["RR"] == expected
         assert counts(evaluation, "ids_equal_after_normalisation") == [count]
-    ranked = Rankings.from_run({"q1": judged}, pa.table(rows_of({"q1": retrieved}))).evaluate("RR")
+    table = pa.table(flat(flatten({"q1": retrieved}), "score"))
+    ranked = Rankings.from_run({"q1": judged}, table).evaluate("RR")
     assert counts(ranked, "ids_equal_after_normalisation") == [count]
 
 

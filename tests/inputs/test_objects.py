@@ -22,13 +22,12 @@ from hypothesis import strategies as st
 from tests.generated import examples
 from tests.inputs.entry import QRELS_ROWS, RUN_ROWS, nested
 from tests.inputs.outcome import MEASURES, Outcome, expected_values, outcome_of
+from tests.inputs.tabled import columns_of
 from tests.refusals import refused
 from tests.tabular import enter
 
 JUDGED = nested(QRELS_ROWS)
 LISTS = nested(RUN_ROWS)
-assert JUDGED is not None
-assert LISTS is not None
 ROLES = ("qrels", "run")
 PLAIN = {"qrels": JUDGED, "run": LISTS}
 ROWS = {"qrels": QRELS_ROWS, "run": RUN_ROWS}
@@ -107,10 +106,7 @@ class Text(str):
 @pytest.mark.parametrize("kind", [Text, np.str_])
 def test_kinds_of_text_are_their_text(kind):
     for role in ROLES:
-        odd = {
-            kind(str(query)): {kind(str(doc)): number for doc, number in docs.items()}
-            for query, docs in PLAIN[role].items()
-        }
+        odd = nested((kind(query), kind(doc), number) for query, doc, number in ROWS[role])
         assert evaluate(role, odd) == Outcome(EXPECTED)
 
 
@@ -374,9 +370,7 @@ def test_every_kind_of_input_joins_with_its_text(kind, tmp_path):
     first, last = ids[0], ids[-1]
     assert {value: spell(value) for value in ids} == TEXTS[kind]
     rows = [(first, last, 1.0), (first, b"x" if kind == "bytes" else first, 2.0)]
-    columns = {
-        name: [row[at] for row in rows] for at, name in enumerate(("query_id", "doc_id", "score"))
-    }
+    columns = columns_of(rows, "run")
     runs = [
         {first: {doc: score for _, doc, score in rows}},
         {first: [doc for _, doc, _ in reversed(rows)]},
@@ -401,14 +395,9 @@ def test_every_kind_of_input_joins_with_its_text(kind, tmp_path):
 
 @pytest.mark.parametrize("value", [1.0, True, dt.time(1), None, [], decimal.Decimal("NaN"), pd.NaT])
 def test_other_values_are_no_ids(value):
-    for call in (
-        lambda: rs.evaluate({"q": {"d": 1}}, [("q", value, 1.0)], "RR"),
-        lambda: rs.evaluate(
-            {"q": {"d": 1}}, {"query_id": ["q"], "doc_id": [value], "score": [1]}, "RR"
-        ),
-    ):
+    for run in ([("q", value, 1.0)], {"query_id": ["q"], "doc_id": [value], "score": [1]}):
         with pytest.raises(rs.InputError):
-            call()
+            rs.evaluate({"q": {"d": 1}}, run, "RR")
 
 
 def test_missing_times_are_refused_with_their_row(tmp_path):

@@ -51,9 +51,8 @@ def test_a_session_is_a_query_where_its_user_has_several(entrance, name, bring):
 
 @pytest.mark.parametrize("entrance", ENTRANCES)
 def test_the_columns_of_judgments_and_of_a_run_are_in_the_small_print(entrance, bring, tmp_path):
-    qrels = rs.read_qrels(
-        write_table({"qid": ["q"], "docno": ["a"], "rel": [1]}, tmp_path / "a.csv")
-    )
+    judged = {"qid": ["q"], "docno": ["a"], "rel": [1]}
+    qrels = rs.read_qrels(write_table(judged, tmp_path / "a.csv"))
     run = bring(entrance, {"userId": ["q"] * 2, "sku": ["a", "b"], "s": [2.0, 1.0], "rank": [2, 1]})
     first, second, third = rs.evaluate(qrels, run, "RR", score="s").small_print[:3]
     assert first.endswith("a.csv: query=qid, doc=docno, relevance=rel")
@@ -327,13 +326,12 @@ def test_a_label_that_is_nearly_positive_is_refused(entrance, label, way, bring)
     events = ["click", label, "view"]
 
     def grade(**options):
+        choices = {"positive": WEIGHTS, **options}
         if entrance == "function":
             labels = events if "separator" in options else [[event] for event in events]
-            return rs.attribute(labels, **{"positive": WEIGHTS, **options})
+            return rs.attribute(labels, **choices)
         table = {"query_id": ["q"] * 3, "score": [3.0, 2.0, 1.0], "event": events}
-        return rs.evaluate(
-            bring(entrance, table), "DCG", labels="event", **{"positive": WEIGHTS, **options}
-        )["DCG"]
+        return rs.evaluate(bring(entrance, table), "DCG", labels="event", **choices)["DCG"]
 
     error = refused(grade, "unknown_label", repr(label))
     assert way in error.hint
@@ -464,6 +462,7 @@ def test_parallel_lists_have_one_length():
 BARE = {"query_id": [1, 1], "label": [1, 0], "score": [2, 1]}
 TEXT = {"query_id": [1, 1], "event": ["a", "b"], "score": [2, 1]}
 BELOW = {"q": {"a": -1, "b": 1}}
+WHOLE = "nDCG(ideal='whole')@1"
 JUDGED, RUN = {"q": {"a": 1, "b": 0}, "p": {"a": 0}}, {"q": {"a": 2.0}}
 HINTS = [
     ((BARE, "AUC"), {}, {"policy": "ties=input"}),
@@ -472,11 +471,7 @@ HINTS = [
     ((BELOW, RUN, "nDCG"), {"policy": "negative=error"}, {"policy": "negative=nonrelevant"}),
     ((JUDGED, RUN, "nDCG"), {"policy": "missing=error"}, {"policy": "missing=zero"}),
     ((JUDGED, RUN, "nDCG"), {"policy": "empty=error"}, {"policy": "empty=zero"}),
-    (
-        (JUDGED, RUN, "nDCG(ideal='whole')@1"),
-        {"policy": "negative=minmax"},
-        {"policy": "negative=gain"},
-    ),
+    ((JUDGED, RUN, WHOLE), {"policy": "negative=minmax"}, {"policy": "negative=gain"}),
     ((BARE, "nDCG"), {"query": "queryid"}, {"query": "query_id"}),
     ((BARE, "nDCG"), {"cluster": "label"}, {"interval": "0.95", "cluster": [1]}),
     ((TEXT, "RR"), {"positive": "a"}, {"labels": "event"}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import socket
-import threading
+from copy import deepcopy
 from functools import cache
 
 import numpy as np
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 import rankscope as rs
 
-from tests.inputs.carriers import PACKINGS, pack_zstd
+from tests.inputs.carriers import PACKINGS, meanwhile, pack_zstd
 from tests.inputs.entry import QRELS, RUN
 from tests.inputs.measured import MEGABYTE, SLACK, measure_each
 from tests.inputs.outcome import MEASURES, outcome_of
@@ -181,20 +181,13 @@ MANY_QRELS = {query: {f"d{DOCS - 1}": 1} for query in MANY_RUN}
 
 
 CONTAINERS = {
-    "dicts of dicts": lambda: (
-        {query: dict(docs) for query, docs in MANY_QRELS.items()},
-        {query: dict(docs) for query, docs in MANY_RUN.items()},
-    ),
+    "dicts of dicts": lambda: (deepcopy(MANY_QRELS), deepcopy(MANY_RUN)),
     "dicts of lists": lambda: (
         {query: list(docs) for query, docs in MANY_QRELS.items()},
         {query: [f"d{doc}" for doc in reversed(range(DOCS))] for query in MANY_RUN},
     ),
     "lists of rows": lambda: (
-        [
-            [query, doc, grade]
-            for query, docs in FEW.items()
-            for doc, grade in MANY_QRELS[query].items()
-        ],
+        [[query, f"d{DOCS - 1}", 1] for query in FEW],
         [[query, doc, score] for query, docs in FEW.items() for doc, score in docs.items()],
     ),
 }
@@ -267,20 +260,16 @@ def test_a_table_may_be_written_to_while_it_is_read(call, kind, number):
         "score": np.ones(COLUMNS, number),
     }
     table = table_of(columns, kind)
-    is_over = threading.Event()
+    generator = np.random.default_rng(8)
+    queries = columns["query_id"].copy()
 
     def write():
-        generator = np.random.default_rng(8)
-        queries = columns["query_id"].copy()
-        while not is_over.is_set():
-            columns["query_id"][:] = generator.permutation(queries)
-            columns["doc_id"][:] = documents * generator.choice([1, 1 << 40])
-            columns["relevance"][:] = generator.integers(0, 400, COLUMNS)
-            columns["score"][:] = generator.integers(-5, 5, COLUMNS)
+        columns["query_id"][:] = generator.permutation(queries)
+        columns["doc_id"][:] = documents * generator.choice([1, 1 << 40])
+        columns["relevance"][:] = generator.integers(0, 400, COLUMNS)
+        columns["score"][:] = generator.integers(-5, 5, COLUMNS)
 
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
+    with meanwhile(write):
         for _ in range(4):
             try:
                 found = CALLS[call](table)
@@ -289,9 +278,6 @@ def test_a_table_may_be_written_to_while_it_is_read(call, kind, number):
                 continue
             assert 0 <= found["RR"] <= 1
             assert 0 <= found["nDCG@10"] <= 1 + 1e-12
-    finally:
-        is_over.set()
-        writer.join()
 
 
 PACKED = [name for name in PACKINGS if name != "file"]

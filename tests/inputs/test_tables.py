@@ -97,7 +97,6 @@ def frame_of(entry):
 def test_frames_and_mappings_have_one_verdict(entry):
     """For rankings, judgments and runs."""
     frame = frame_of(entry)
-    assert frame is not None
     assert is_refused(lambda: Rankings.from_table(frame), entry.code).line == entry.line
     if entry.column == "score":
         run = frame[list(RETRIEVED)]
@@ -115,10 +114,7 @@ def test_frames_and_mappings_have_one_verdict(entry):
         (pd.DataFrame([["q", 1, 1.0, 2.0]], columns=["qid", "rel", "score", "score"]), "score"),
         (pd.DataFrame([["q", 1, 1.0, 2, 3]], columns=["qid", "rel", "score", "x", "x"]), "x more"),
         (
-            pa.Table.from_arrays(
-                [pa.array(["q"]), pa.array([1]), pa.array([1.0]), pa.array([2.0])],
-                names=["qid", "rel", "score", "score"],
-            ),
+            pa.table([["q"], [1], [1.0], [2.0]], names=["qid", "rel", "score", "score"]),
             "score more than once",
         ),
         (pd.DataFrame({("a", "qid"): ["q"], ("a", "rel"): [1]}), "one level"),
@@ -133,12 +129,8 @@ def test_columns_may_be_called_by_numbers():
     frame = pd.DataFrame([["q", "a", 1, 1.0], ["q", "b", 0, 2.0]])
     names = {"query": "0", "doc": "1", "relevance": "2", "score": "3"}
     assert Rankings.from_table(frame, **names).evaluate("RR")["RR"] == 1 / 2
-    assert (
-        "'5' of score"
-        in is_refused(
-            lambda: Rankings.from_table(frame, **names | {"score": "5"}), "columns"
-        ).message
-    )
+    error = is_refused(lambda: Rankings.from_table(frame, **names | {"score": "5"}), "columns")
+    assert "'5' of score" in error.message
 
 
 def test_a_table_without_judgments_is_refused_as_judgments_without_a_document_are():
@@ -179,12 +171,8 @@ ATTRIBUTES = {
 @pytest.mark.parametrize("form", ATTRIBUTES)
 def test_queries_without_a_value_are_a_slice(form):
     rankings = Rankings.from_table(PLAIN | {"land": ATTRIBUTES[form]()}, attributes=["land"])
-    slices = rankings.evaluate("RR", by="land").slices
-    assert slices is not None
-    assert {name: row["queries"] for name, row in slices.to_dict().items()} == {
-        "de": 1,
-        "<missing>": 1,
-    }
+    slices = rankings.evaluate("RR", by="land").slices.to_dict()
+    assert {name: row["queries"] for name, row in slices.items()} == {"de": 1, "<missing>": 1}
 
 
 def test_slices_are_limited():
@@ -274,9 +262,8 @@ def test_documents_given_twice_are_resolved_as_asked():
 def test_a_type_that_arrow_does_not_know_is_refused_where_it_is_needed():
     frame = pl.DataFrame(PLAIN).with_columns(pl.lit(1).cast(pl.Int128).alias("relevance"))
     assert "Int128" in is_refused(lambda: Rankings.from_table(frame), "rel_not_number").message
-    rankings = Rankings.from_table(
-        frame.with_columns(pl.col("score").alias("grade")), relevance="grade"
-    )
+    graded = frame.with_columns(pl.col("score").alias("grade"))
+    rankings = Rankings.from_table(graded, relevance="grade")
     assert rankings.relevance.tolist() == rankings.scores.tolist()
 
 

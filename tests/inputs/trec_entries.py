@@ -19,28 +19,22 @@ ODD_SIGNS = (
     "escape\u001b[31m",
     "\ufeffmark",
 )
+BIG_ENDIAN = b"\xfe\xff" + QRELS.decode().encode("utf-16-be")
+PREFERENCES = lines("q1 0 0 d1 1", "q1 0 0 d2 2")
 NFC, NFD = "caf\u00e9", "cafe\u0301"
 
 
-def judged(
-    id,  # noqa: A002 - as in the catalogue
-    *rows,
-    texts=(),
-    code="",
-    column=None,
-    **others,
-):
+def foreign(name, text, code, **others):
+    """Something else that begins a file of judgments."""
+    return Entry(name, text, code, 1, place="first", **others)
+
+
+def judged(name, *rows, texts=(), code="", **others):
     """Good judgments with others after them, written plainly unless other texts are given."""
-    given = texts or [f"{query} 0 {doc} {grade}" for query, doc, grade in rows]
-    return Entry(
-        id,
-        QRELS + lines(*given),
-        code,
-        len(QRELS_ROWS) + 1 if code else None,
-        column,
-        rows=(*QRELS_ROWS, *rows) if rows else None,
-        **others,
-    )
+    texts = texts or [f"{query} 0 {doc} {grade}" for query, doc, grade in rows]
+    line = len(QRELS_ROWS) + 1 if code else None
+    all_rows = (*QRELS_ROWS, *rows) if rows else None
+    return Entry(name, QRELS + lines(*texts), code, line, rows=all_rows, **others)
 
 
 JUDGMENTS = (
@@ -50,25 +44,11 @@ JUDGMENTS = (
     Entry("T4 in one line", QRELS.replace(b"\n", b"\r\n", 1), rows=QRELS_ROWS),
     Entry("T5", QRELS.replace(b"\n", b"\r"), "line_ending", 1, 10, hint="tr"),
     Entry("T5 above the longest line", b"q1 0 d 1\r" * OLD_MAC_LINES * 2, "line_ending", 1, 9),
-    Entry("T7 little", QRELS.decode().encode("utf-16"), "encoding", 1, hint="iconv", place="first"),
-    Entry(
-        "T7 big",
-        b"\xfe\xff" + QRELS.decode().encode("utf-16-be"),
-        "encoding",
-        1,
-        hint="iconv",
-        place="first",
-    ),
+    foreign("T7 little", QRELS.decode().encode("utf-16"), "encoding", hint="iconv"),
+    foreign("T7 big", BIG_ENDIAN, "encoding", hint="iconv"),
     Entry("T8", QRELS + b"q2 0 d\xff5 1\n", "encoding", 6, 7, hint="latin-1"),
     Entry("T8 cut character", QRELS + b"q2 0 d\xc3 1\n", "encoding", 6, 7),
-    Entry(
-        "T9",
-        QRELS + b"q2 0 d\x005 1\n",
-        "nul_byte",
-        6,
-        7,
-        rows=(*QRELS_ROWS, ("q2", "d\x005", 1)),
-    ),
+    judged("T9", ("q2", "d\x005", 1), code="nul_byte", column=7),
     Entry("T9 above the longest line", QRELS + b"\0" * 1_500_000, "nul_byte", 6, 1, place="last"),
     judged("T10", texts=("q2 0 d5",), code="field_count", hint="blanks or tabs"),
     judged("T11", texts=("q2 0 d5 1 x",), code="field_count", hint="blank in it"),
@@ -85,9 +65,7 @@ JUDGMENTS = (
     judged("T21", ("q1", "d9", 1.0)),
     judged(
         "T22",
-        ("q1", "d9", 1),
-        ("q2", "d5", 1),
-        ("q2", "d6", -0.0),
+        *(("q1", "d9", 1), ("q2", "d5", 1), ("q2", "d6", -0.0)),
         texts=("q1 0 d9 +1", "q2 0 d5 01", "q2 0 d6 -0"),
     ),
     judged("T23 underscore", ("q2", "d5", "1_000"), code="rel_not_number", column=9),
@@ -95,81 +73,31 @@ JUDGMENTS = (
     judged("T24", ("q1", "d9", -1), ("q2", "d5", -2), notes=("negative_rel",)),
     judged(
         "T25",
-        ("q3", "d1", -1),
-        ("q3", "d2", -2),
+        *(("q3", "d1", -1), ("q3", "d2", -2)),
         notes=("negative_rel", "n_missing", "n_no_relevant"),
     ),
-    judged(
-        "a scale from 0 to 1",
-        ("q1", "d9", 0.5),
-        ("q2", "d5", 1e-9),
-        texts=("q1 0 d9 0.5", "q2 0 d5 1e-9"),
-        notes=("fractional_rel",),
-    ),
-    judged("T26 64 bits", ("q1", "d9", 2**63), texts=(f"q1 0 d9 {2**63}",)),
+    judged("from 0 to 1", ("q1", "d9", 0.5), ("q2", "d5", 1e-9), notes=("fractional_rel",)),
+    judged("T26 64 bits", ("q1", "d9", 2**63)),
     judged("T26 40 digits", ("q1", "d9", float(HUGE)), texts=(f"q1 0 d9 {HUGE}",)),
-    judged(
-        "T26 too large",
-        ("q2", "d5", 10**400),
-        texts=(f"q2 0 d5 1{'0' * 400}",),
-        code="rel_out_of_range",
-        column=9,
-    ),
+    judged("T26 too large", ("q2", "d5", 10**400), code="rel_out_of_range", column=9),
     judged("T27", ("q1", "d1", 2), notes=("duplicate_identical",)),
-    Entry(
-        "T30", b"".join(reversed(QRELS.splitlines(keepends=True))), rows=tuple(reversed(QRELS_ROWS))
-    ),
+    Entry("T30", lines(*QRELS.decode().splitlines()[::-1]), rows=QRELS_ROWS[::-1]),
     judged("T31", ("q3", "d1", 0), notes=("n_missing", "n_no_relevant")),
-    judged(
-        "T32", ("q2", LONG_ID, 1), texts=(f"q2 0 {LONG_ID} 1",), code="id_length", hint="shorter"
-    ),
-    judged("T32 of a query", (LONG_ID, "d1", 1), texts=(f"{LONG_ID} 0 d1 1",), code="id_length"),
+    judged("T32", ("q2", LONG_ID, 1), code="id_length", hint="shorter"),
+    judged("T32 of a query", (LONG_ID, "d1", 1), code="id_length"),
     judged("T36 case", ("q1", "D1", 1), notes=("ids_equal_after_normalisation",)),
-    judged(
-        "T36 form",
-        ("q1", NFC, 1),
-        ("q1", NFD, 0),
-        texts=(f"q1 0 {NFC} 1", f"q1 0 {NFD} 0"),
-        notes=("ids_equal_after_normalisation",),
-    ),
-    judged(
-        "T37",
-        *(("q1", doc, 1) for doc in ODD_BLANKS),
-        texts=[*(f"q1 0 {doc} 1" for doc in ODD_BLANKS)],
-    ),
-    judged(
-        "T38",
-        *(("q1", doc, 1) for doc in ODD_SIGNS),
-        texts=[*(f"q1 0 {doc} 1" for doc in ODD_SIGNS)],
-    ),
-    Entry("T39", QRELS, "looks_like_qrels", 1, hint="swapped", role="run", place="first"),
-    Entry("T39 the other way", RUN, "looks_like_run", 1, hint="swapped", place="first"),
-    Entry(
-        "T40 page",
-        b"<!DOCTYPE html>\n<html><body>404</body></html>\n",
-        "looks_like_html",
-        1,
-        hint="download",
-        place="first",
-    ),
-    Entry(
-        "T40 page after a mark",
-        b"\xef\xbb\xbf\n <html lang=en>\n",
-        "looks_like_html",
-        1,
-        place="first",
-    ),
-    Entry("T40 PDF", b"%PDF-1.7\n%\xe2\xe3\n", "not_text", 1, hint="download", place="first"),
-    Entry("T40 program", b"\x7fELF\x02\x01\x01\0\0", "not_text", 1, place="first"),
-    Entry("T41 xz", b"\xfd7zXZ\0\0\x04", "not_text", 1, hint="unpack", place="first"),
-    Entry("T41 zip", b"PK\x03\x04\x14\0", "not_text", 1, hint="unpack", place="first"),
-    Entry(
-        "T47 preferences",
-        lines("q1 0 0 d1 1", "q1 0 0 d2 2"),
-        "unsupported_format",
-        1,
-        hint="keep query",
-    ),
+    judged("T36 form", ("q1", NFC, 1), ("q1", NFD, 0), notes=("ids_equal_after_normalisation",)),
+    judged("T37", *(("q1", doc, 1) for doc in ODD_BLANKS)),
+    judged("T38", *(("q1", doc, 1) for doc in ODD_SIGNS)),
+    foreign("T39", QRELS, "looks_like_qrels", hint="swapped", role="run"),
+    foreign("T39 the other way", RUN, "looks_like_run", hint="swapped"),
+    foreign("T40 page", b"<!DOCTYPE html>\n<html></html>\n", "looks_like_html", hint="download"),
+    foreign("T40 page after a mark", b"\xef\xbb\xbf\n <html lang=en>\n", "looks_like_html"),
+    foreign("T40 PDF", b"%PDF-1.7\n%\xe2\xe3\n", "not_text", hint="download"),
+    foreign("T40 program", b"\x7fELF\x02\x01\x01\0\0", "not_text"),
+    foreign("T41 xz", b"\xfd7zXZ\0\0\x04", "not_text", hint="unpack"),
+    foreign("T41 zip", b"PK\x03\x04\x14\0", "not_text", hint="unpack"),
+    Entry("T47", PREFERENCES, "unsupported_format", 1, hint="keep query"),
 )
 
 
@@ -182,27 +110,21 @@ def ranked(ranks):
     return re.sub(rb"(d\d) \d", lambda found: found[1] + f" {next(given)}".encode(), RUN)
 
 
-def retrieved(
-    id,  # noqa: A002 - as in the catalogue
-    *rows,
-    texts=(),
-    code="",
-    **others,
-):
+def retrieved(name, *rows, texts=(), code="", **others):
     """A good run with other lines after it, written plainly unless other texts are given."""
-    given = texts or [f"{query} Q0 {doc} {at} {x} t" for at, (query, doc, x) in enumerate(rows, 3)]
+    texts = texts or [f"{query} Q0 {doc} {at} {x} t" for at, (query, doc, x) in enumerate(rows, 3)]
     line = len(RUN_ROWS) + 1 if code else None
     all_rows = (*RUN_ROWS, *rows) if rows else None
-    return Entry(id, RUN + lines(*given), code, line, role="run", rows=all_rows, **others)
+    return Entry(name, RUN + lines(*texts), code, line, role="run", rows=all_rows, **others)
 
 
-def run(id, *rows, text=b"", **others):  # noqa: A002 - as above
+def run(name, *rows, text=b"", **others):
     """A run, written plainly unless another text is given."""
     ranks = {}
     for query, doc, score in rows if not text else ():
         ranks[query] = ranks.get(query, 0) + 1
         text += lines(f"{query} Q0 {doc} {ranks[query]} {score!r} t")
-    return Entry(id, text, role="run", rows=rows, **others)
+    return Entry(name, text, role="run", rows=rows, **others)
 
 
 SCORE = {"code": "score_not_number", "column": 12}
@@ -214,9 +136,7 @@ RUNS = (
     retrieved(
         "R4 no tag", texts=("q2 Q0 d x 3rd 0.1",), **SCORE | {"column": 11}, hint="blank in it"
     ),
-    retrieved(
-        "R6 1e999", ("q2", "d5", 10**999), texts=("q2 Q0 d5 3 1e999 t",), code="score_overflow"
-    ),
+    retrieved("R6", ("q2", "d5", 10**999), texts=("q2 Q0 d5 3 1e999 t",), code="score_overflow"),
     *(
         retrieved(f"R7 {text}", ("q2", "d5", text), **SCORE)
         for text in ("0x1p3", "1_0", "1.2.3", "--1", "١")

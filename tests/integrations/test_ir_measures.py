@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import starmap
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import rankscope as rs
 from rankscope.errors import DuplicateError, EmptyError, FormatError, MeasureError
 from rankscope.integrations.ir_measures import make_measure, make_provider, register, unregister
 
+from tests.inputs.entry import flatten
 from tests.parity.real import find
 from tests.refusals import refuses
 
@@ -138,16 +140,8 @@ def test_values_of_real_queries_are_those_of_the_pytrec_eval_provider(run, cast2
 def test_every_form_of_judgments_and_runs_has_the_same_values():
     provider = make_provider()
     expected = provider.calc_aggregate(THEIRS, QRELS, RUN)
-    qrels = [
-        ir_measures.Qrel(query, doc, grade)
-        for query, docs in QRELS.items()
-        for doc, grade in docs.items()
-    ]
-    run = [
-        ir_measures.ScoredDoc(query, doc, score)
-        for query, docs in RUN.items()
-        for doc, score in docs.items()
-    ]
+    qrels = [*starmap(ir_measures.Qrel, flatten(QRELS))]
+    run = [*starmap(ir_measures.ScoredDoc, flatten(RUN))]
     assert provider.calc_aggregate(THEIRS, iter(qrels), iter(run)) == expected
     # PyTerrier leaves columns beside those that ir_measures reads.
     frame = pd.DataFrame(run).assign(query="text", docno=7)
@@ -211,32 +205,24 @@ def test_registering_twice_and_undoing_it_leaves_ir_measures_as_it_was():
     assert "rankscope" not in ir_measures.providers.registry
 
 
+ZIPF = "nDCG(gain='exp2', discount='zipf')@3"
+
+
 def test_measures_of_rankscope_are_measures_of_ir_measures():
-    measures = [
-        make_measure("nDCG@10"),
-        make_measure(rs.nDCG(gain="exp2", discount="zipf", s=1.0) @ 3),
-        make_measure("AP", policy="unjudged=remove"),
-        make_measure("nDCG@10", convention="sklearn", name="like scikit-learn"),
-        make_measure("NumRet"),
+    cases = [
+        ("nDCG@10", "nDCG@10", {}),
+        (ZIPF, rs.parse(ZIPF), {}),
+        ("AP [unjudged=remove]", "AP", {"policy": "unjudged=remove"}),
+        ("nDCG@10 [sklearn]", "nDCG@10", {"convention": "sklearn"}),
+        ("NumRet", "NumRet", {}),
     ]
+    measures = [make_measure(measure, **choices) for _, measure, choices in cases]
     found = ir_measures.calc_aggregate([*measures, RR], QRELS, RUN)
-    ours = [
-        rs.evaluate(QRELS, RUN, "nDCG@10"),
-        rs.evaluate(QRELS, RUN, rs.nDCG(gain="exp2", discount="zipf", s=1.0) @ 3),
-        rs.evaluate(QRELS, RUN, "AP", policy="unjudged=remove"),
-        rs.evaluate(QRELS, RUN, "nDCG@10", convention="sklearn"),
-        rs.evaluate(QRELS, RUN, "NumRet"),
-    ]
-    expected = [next(iter(each.values())) for each in ours]
-    assert [found[each] for each in measures] == pytest.approx(expected, rel=1e-15)
     assert found[RR] == pytest.approx(0.5 / 3)
-    assert [str(each) for each in measures] == [
-        "nDCG@10",
-        "nDCG(gain='exp2', discount='zipf')@3",
-        "AP [unjudged=remove]",
-        "like scikit-learn",
-        "NumRet",
-    ]
+    for theirs, (name, measure, choices) in zip(measures, cases, strict=True):
+        (expected,) = rs.evaluate(QRELS, RUN, measure, **choices).values()
+        assert (str(theirs), found[theirs]) == (name, pytest.approx(expected, rel=1e-15))
+    assert str(make_measure("AP", name="like scikit-learn")) == "like scikit-learn"
 
 
 def test_a_measure_with_the_name_of_one_of_ir_measures_is_another_measure():

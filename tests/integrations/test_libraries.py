@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
@@ -10,6 +9,7 @@ import rankscope as rs
 from rankscope.errors import UsageError
 from rankscope.integrations.libraries import require
 
+from tests.interpreter import run_python
 from tests.refusals import refused, refuses
 
 
@@ -37,9 +37,8 @@ def test_a_missing_library_is_an_error_with_the_command_that_installs_it(
 def test_a_library_without_one_of_its_own_parts_is_not_called_missing(tmp_path, monkeypatch):
     (tmp_path / "half_a_library.py").write_text("import its_other_half\n", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
-    with refuses(
-        UsageError, "broken_library", match="importing half_a_library fails: No module named"
-    ):
+    said = "importing half_a_library fails: No module named"
+    with refuses(UsageError, "broken_library", match=said):
         require("half_a_library")
 
 
@@ -54,18 +53,13 @@ libraries = {"numpy", "pandas", "sklearn", "lightgbm", "xgboost", "catboost", "o
              "torchmetrics", "mlflow", "pyterrier", "ir_measures", "sentence_transformers"}
 print(sorted(libraries & set(sys.modules)))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("[]\n", "")
+    assert run_python(code) == "[]\n"
 
 
 QRELS = {"q1": {"d1": 1}}
 VALUES = {"q1": {"RR": 0.5}}
 FORMS = {
-    "a row for each document": {
-        "query_id": ["q1", "q1"],
-        "doc_id": ["d2", "d1"],
-        "score": [2.0, 1.0],
-    },
+    "rows": {"query_id": ["q1", "q1"], "doc_id": ["d2", "d1"], "score": [2.0, 1.0]},
     "lists": {"query_id": ["q1"], "doc_ids": [["d2", "d1"]], "scores": [[2.0, 1.0]]},
     "objects": {"query_id": ["q1"], "items": [[{"doc_id": "d2"}, {"doc_id": "d1"}]]},
 }

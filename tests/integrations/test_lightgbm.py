@@ -35,19 +35,20 @@ def datasets(parts, weights=(None, None)):
     return first, second
 
 
-def record(parts, weights=(None, None)):
-    """What LightGBM and rankscope say after each of 20 rounds."""
-    train, valid = datasets(parts, weights)
+def train(parts, rounds, metric, feval, weights=(None, None), **stops):
+    """The booster, and what LightGBM and rankscope say after each round."""
+    first, second = datasets(parts, weights)
     recorded = {}
-    lgb.train(
-        PARAMETERS | {"metric": ["ndcg", "map"]},
-        train,
-        20,
-        valid_sets=[valid],
-        feval=OWN,
-        callbacks=[lgb.record_evaluation(recorded)],
-    )
-    return recorded["valid_0"]
+    callbacks = [lgb.record_evaluation(recorded)]
+    if stops:
+        callbacks.append(lgb.early_stopping(10, verbose=False, **stops))
+    choices = {"valid_sets": [second], "feval": feval, "callbacks": callbacks}
+    booster = lgb.train(PARAMETERS | {"metric": metric}, first, rounds, **choices)
+    return booster, recorded["valid_0"]
+
+
+def record(parts, weights=(None, None)):
+    return train(parts, 20, ["ndcg", "map"], OWN, weights)[1]
 
 
 @pytest.mark.parametrize("read", PARTS)
@@ -60,35 +61,17 @@ def test_values_are_those_of_lightgbm_after_every_round(read):
 
 @pytest.mark.parametrize("read", PARTS)
 def test_training_stops_in_the_round_in_which_lightgbm_stops_by_its_own_ndcg(read):
-    best = []
-    for metric, feval in (("ndcg", None), ("None", OWN)):
-        train, valid = datasets(read())
-        stop = lgb.early_stopping(10, first_metric_only=True, verbose=False)
-        booster = lgb.train(
-            PARAMETERS | {"metric": metric},
-            train,
-            300,
-            valid_sets=[valid],
-            feval=feval,
-            callbacks=[stop],
-        )
-        best.append(booster.best_iteration)
-    assert best[0] == best[1]
-    assert 1 < best[1] < 290
+    theirs, ours = (
+        train(read(), 300, metric, feval, first_metric_only=True)[0].best_iteration
+        for metric, feval in (("ndcg", None), ("None", OWN))
+    )
+    assert 1 < theirs == ours < 290
 
 
 def test_the_best_round_of_a_loss_is_the_one_with_the_lowest_value():
-    train, valid = datasets(made_up())
-    recorded = {}
-    booster = lgb.train(
-        PARAMETERS | {"metric": "None"},
-        train,
-        100,
-        valid_sets=[valid],
-        feval=make_feval("OrderingLoss@10"),
-        callbacks=[lgb.early_stopping(10, verbose=False), lgb.record_evaluation(recorded)],
-    )
-    values = recorded["valid_0"]["OrderingLoss@10"]
+    loss = make_feval("OrderingLoss@10")
+    booster, recorded = train(made_up(), 100, "None", loss, first_metric_only=False)
+    values = recorded["OrderingLoss@10"]
     assert booster.best_iteration == 1 + np.argmin(values)
     assert min(values) < values[0]
 
@@ -108,8 +91,9 @@ def test_lightgbm_counts_a_query_without_relevant_documents_as_1_whatever_it_wei
     parts = made_up()
     weights = [rng.uniform(0.5, 2, size=len(part.grades)) for part in parts]
     valid = parts[1]
-    by_query = np.array([each.mean() for each in np.split(weights[1], np.cumsum(valid.sizes)[:-1])])
-    is_empty = np.array([not any(e) for e in np.split(valid.grades, np.cumsum(valid.sizes)[:-1])])
+    ends = np.cumsum(valid.sizes)[:-1]
+    by_query = np.array([each.mean() for each in np.split(weights[1], ends)])
+    is_empty = np.array([not any(each) for each in np.split(valid.grades, ends)])
     recorded = record(parts, (weights[0], weights[1]))
     surplus = (1 - by_query[is_empty]).sum() / by_query.sum()
     theirs = np.array(recorded["nDCG@10"]) + surplus

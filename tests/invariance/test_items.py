@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -18,7 +19,7 @@ from rankscope.measures import TABLE
 from tests.generated import examples
 from tests.invariance.variants import choose_pairs, variants
 from tests.reference import Known, value
-from tests.refusals import refuses
+from tests.refusals import refused, refuses
 
 MEASURES = [one for row in TABLE.values() if row.of_items for one in variants(row)]
 VECTORS = [one for one in MEASURES if not one.row.categories]
@@ -155,13 +156,9 @@ def test_integer_ids_are_the_same_items_everywhere():
     genres = pd.DataFrame({"item_id": [10, 20, 30], "genre": ["pop", "pop", "rock"]})
     measures = ["Novelty@5", "Coverage@5", "Miscalibration@5"]
     found = rankscope.evaluate(frame, run, measures, history=frame, items=genres)
-    texts = rankscope.evaluate(
-        {"1": ["10", "20"], "2": ["10"]},
-        {"1": ["20"], "2": ["30"]},
-        measures,
-        history={"1": ["10", "20"], "2": ["10"]},
-        items={"10": "pop", "20": "pop", "30": "rock"},
-    )
+    history, items = {"1": ["10", "20"], "2": ["10"]}, {"10": "pop", "20": "pop", "30": "rock"}
+    lists = {"1": ["20"], "2": ["30"]}
+    texts = rankscope.evaluate(history, lists, measures, history=history, items=items)
     assert dict(found) == dict(texts)
     assert found["Novelty@5"] == math.log2(2 / 1)
     assert found["Coverage@5"] == 2 / 3
@@ -201,13 +198,8 @@ def test_the_order_of_users_and_items_does_not_matter(lists, history, order):
     again = {user: lists[user] for user in order}
     turned = {user: items[::-1] for user, items in reversed(history.items())}
     one = evaluate(MEASURES, relevant, lists, history=history, items=GENRES)
-    other = evaluate(
-        MEASURES,
-        {user: ["a"] for user in order},
-        again,
-        history=turned,
-        items=dict(reversed(GENRES.items())),
-    )
+    judged, genres = {user: ["a"] for user in order}, dict(reversed(GENRES.items()))
+    other = evaluate(MEASURES, judged, again, history=turned, items=genres)
     assert repr(dict(one)) == repr(dict(other))
 
 
@@ -219,28 +211,32 @@ def test_a_measure_without_what_it_needs_names_the_argument():
         ("Serendipity@5", "history"),
         ("Miscalibration@5", "history"),
     ):
-        with refuses(
-            rankscope.MeasureError, "items_unavailable", match=f"{name} needs {needs}"
-        ) as caught:
-            rankscope.evaluate(RELEVANT, LISTS, name)
-        assert f"{needs}=" in str(caught.value.hint)
+        said = f"{name} needs {needs}"
+        call = partial(rankscope.evaluate, RELEVANT, LISTS, name)
+        assert f"{needs}=" in refused(call, "items_unavailable", said).hint
+    vectors = {"history": HISTORY, "items": {"a": [1.0, 2.0]}}
     with pytest.raises(rankscope.MeasureError, match="needs the categories of items"):
-        rankscope.evaluate(
-            RELEVANT, LISTS, "Miscalibration", history=HISTORY, items={"a": [1.0, 2.0]}
-        )
+        rankscope.evaluate(RELEVANT, LISTS, "Miscalibration", **vectors)
+
+
+@pytest.mark.parametrize(
+    ("measure", "choices", "said"),
+    [
+        ("Novelty", {"policy": "unjudged=remove"}, "unjudged"),
+        ("Novelty", {"policy": "ties=average"}, "ties"),
+        ("Novelty", {"memory": "1GiB"}, "memory has no effect"),
+        ("Novelty", {"history": HISTORY}, "beside it"),
+        ("Coverage", {"weights": [1, 2, 3]}, "weights has no effect on Coverage"),
+    ],
+)
+def test_choices_without_an_effect_are_refused(measure, choices, said):
+    known = rankscope.read_items(history=HISTORY, items=GENRES)
+    with pytest.raises(rankscope.UsageError, match=said):
+        rankscope.evaluate(RELEVANT, LISTS, measure, items=known, **choices)
 
 
 def test_what_has_no_answer_is_refused():
     known = rankscope.read_items(history=HISTORY, items=GENRES)
-    for policy in ("unjudged=remove", "ties=average"):
-        with pytest.raises(rankscope.PolicyError):
-            rankscope.evaluate(RELEVANT, LISTS, "Novelty", items=known, policy=policy)
-    with pytest.raises(rankscope.UsageError, match="memory has no effect"):
-        rankscope.evaluate(RELEVANT, LISTS, "Novelty", items=known, memory="1GiB")
-    with pytest.raises(rankscope.UsageError, match="beside it"):
-        rankscope.evaluate(RELEVANT, LISTS, "Novelty", items=known, history=HISTORY)
-    with pytest.raises(rankscope.UsageError, match="weights has no effect on Coverage"):
-        rankscope.evaluate(RELEVANT, LISTS, "Coverage", items=known, weights=[1, 2, 3])
     rankings = rankscope.Rankings.from_run(RELEVANT, LISTS)
     with pytest.raises(rankscope.UsageError, match="by has no effect on Coverage"):
         rankings.evaluate("Coverage", items=known, by=dict.fromkeys(USERS, "de"))
@@ -410,10 +406,8 @@ def test_numbers_of_a_text_file_are_numbers(tmp_path):
 def test_attributes_that_are_neither_categories_nor_vectors_are_an_error(items):
     with pytest.raises(rankscope.FormatError) as caught:
         rankscope.read_items(items)
-    assert (caught.value.code in {"item_attributes", "column_type"}, caught.value.file) == (
-        True,
-        "items",
-    )
+    assert caught.value.code in {"item_attributes", "column_type"}
+    assert caught.value.file == "items"
 
 
 def test_an_item_can_have_no_attributes():

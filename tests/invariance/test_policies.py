@@ -6,6 +6,7 @@ import itertools
 import math
 import statistics
 from fractions import Fraction
+from math import log2
 
 import numpy as np
 import pytest
@@ -189,13 +190,9 @@ tied_lists = st.lists(st.tuples(st.integers(0, 2), grades), min_size=1, max_size
 
 def orders(docs):
     """Every order of the documents in which no score is above the one before it."""
-    groups = [
-        list(group)
-        for _, group in itertools.groupby(
-            sorted(docs, key=lambda doc: -doc[0]), key=lambda doc: doc[0]
-        )
-    ]
-    permuted = [list(itertools.permutations(group)) for group in groups]
+    ranked = sorted(docs, key=lambda doc: -doc[0])
+    groups = itertools.groupby(ranked, key=lambda doc: doc[0])
+    permuted = [list(itertools.permutations(group)) for _, group in groups]
     return [list(itertools.chain(*choice)) for choice in itertools.product(*permuted)]
 
 
@@ -263,7 +260,6 @@ def one(qrels, run, measure, policy):
 def test_missing_documents_have_the_gain_that_is_asked_for():
     policy = Policy(missing_gain=-1)
     found = one({"a": 3, "b": 1}, ["b", "a"], DCG @ 4, policy)
-    log2 = math.log2
     assert found == 1 / log2(2) + 3 / log2(3) - 1 / log2(4) - 1 / log2(5)
     assert one({"a": 3}, ["a"], CG @ 3, policy) == 3 - 1 - 1
     assert one({"a": 3}, ["a"], DCG, policy) == 3
@@ -271,17 +267,16 @@ def test_missing_documents_have_the_gain_that_is_asked_for():
 
 def test_unjudged_documents_have_the_gain_that_is_asked_for():
     found = one({"a": 2, "b": 1}, ["x", "b", "y"], DCG @ 2, Policy(unjudged=0.5))
-    assert found == 0.5 / math.log2(2) + 1 / math.log2(3)
+    assert found == 0.5 / log2(2) + 1 / log2(3)
     own = nDCG(ideal="retrieved") @ 3
-    best = 2 / math.log2(2) + 0.5 / math.log2(3)
+    best = 2 / log2(2) + 0.5 / log2(3)
     assert one({"a": 2}, ["x", "a"], own, Policy(unjudged=0.5)) == pytest.approx(
-        (0.5 / math.log2(2) + 2 / math.log2(3)) / best
+        (0.5 / log2(2) + 2 / log2(3)) / best
     )
 
 
 def test_bad_documents_are_between_the_worst_order_and_the_best():
     qrels = {"a": 2.0, "b": -1.0, "c": 1.0}
-    log2 = math.log2
     best = 2 / log2(2) + 1 / log2(3) - 1 / log2(4)
     worst = -1 / log2(2) + 1 / log2(3) + 2 / log2(4)
     policy = Policy(negative="minmax")
@@ -294,7 +289,6 @@ def test_bad_documents_are_between_the_worst_order_and_the_best():
 
 
 def test_gains_of_policies_enter_the_list_and_not_an_ideal_of_judged_documents_or_slots():
-    log2 = math.log2
     policy = Policy(unjudged=0.5, missing_gain=-1)
     listed = 0.5 / log2(2) + 1 / log2(3) - 1 / log2(4)
     for ideal, best in (
@@ -345,8 +339,8 @@ def test_ratios_of_sums_have_the_denominators_that_are_asked_for():
     measures = [P(denominator="retrieved") @ 2, R(denominator="reachable") @ 2]
     measures += [nDCG(ideal="slots") @ 2]
     found = rs.evaluate(qrels, run, measures, policy="aggregate=ratio_of_sums")
-    slots = 1 + 1 / math.log2(3)
-    expected = [(1 + 1) / (1 + 2), (1 + 1) / (2 + 1), (1 + 1 / math.log2(3)) / (slots + slots)]
+    slots = 1 + 1 / log2(3)
+    expected = [(1 + 1) / (1 + 2), (1 + 1) / (2 + 1), (1 + 1 / log2(3)) / (slots + slots)]
     assert list(found.values()) == pytest.approx(expected, rel=1e-15)
 
 
@@ -408,10 +402,9 @@ def test_what_is_no_aggregate_is_refused(text):
 
 @pytest.mark.parametrize("gain", [math.nan, math.inf, True, "x"])
 def test_gains_of_policies_are_numbers(gain):
-    with pytest.raises(PolicyError, match="expected"):
-        Policy(missing_gain=gain)
-    with pytest.raises(PolicyError, match="expected"):
-        Policy(unjudged=gain)
+    for name in ("missing_gain", "unjudged"):
+        with pytest.raises(PolicyError, match="expected"):
+            Policy(**{name: gain})
 
 
 def test_a_policy_reads_what_it_prints():

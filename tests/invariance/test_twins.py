@@ -123,6 +123,3 @@ def test_a_sum_with_infinities_is_infinite_or_undefined(values):
         assert {found} == infinite
     else:
         assert not math.isnan(found)
-
-
-Rows = list[tuple[str, str, str, float]]

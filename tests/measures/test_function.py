@@ -16,6 +16,8 @@ from rankscope.errors import MeasureError, PolicyError, UsageError
 from rankscope.monitor import define
 
 from tests.generated import examples
+from tests.inputs.entry import flatten
+from tests.refusals import refuses_if
 from tests.trec import write_run
 
 
@@ -76,10 +78,9 @@ def test_every_way_in_calls_the_function(tmp_path):
     qrels = {f"q{n}": {"a": n % 3, "b": 1} for n in range(50)}
     run = {query: {"a": 2.0, "b": 1.0, "c": 0.5} for query in qrels}
     names = ["Discounted@2", "FirstGrade", "nDCG@2"]
-    rows = [(q, d, s) for q, docs in run.items() for d, s in docs.items()]
     expected = rankscope.evaluate(qrels, run, names).to_dict()
     assert expected["q2"]["FirstGrade"] == 2
-    for given_run in (rows, write_run(tmp_path / "run", run)):
+    for given_run in (flatten(run), write_run(tmp_path / "run", run)):
         assert rankscope.evaluate(qrels, given_run, names).to_dict() == expected
     rankings = rankscope.Rankings.from_run(qrels, run)
     assert rankings.evaluate(names, threads=1).to_dict() == expected
@@ -113,12 +114,13 @@ def test_slices_intervals_and_comparisons_have_it():
     assert found["FirstGrade"] == 1
     compared = rankscope.compare(qrels, {"bad": bad, "good": good}, ["FirstGrade", "nDCG@2"])
     assert compared["FirstGrade", "good"].difference == 1
-    table = [
-        {"query_id": q, "doc_id": d, "score": s, "relevance": qrels[q].get(d, 0), "country": q[-1]}
-        for q, docs in good.items()
-        for d, s in docs.items()
-    ]
-    columns = {name: [row[name] for row in table] for name in table[0]}
+    columns = {
+        "query_id": [query for query in good for _ in "ab"],
+        "doc_id": [*"ab"] * 20,
+        "score": [2.0, 1.0] * 20,
+        "relevance": [1, 0, 1, 1] * 10,
+        "country": [query[-1] for query in good for _ in "ab"],
+    }
     sliced = rankscope.evaluate(columns, "FirstGrade", by="country", policy="ties=input")
     assert sliced.slices is not None
     assert sliced["FirstGrade"] == 1
@@ -181,6 +183,7 @@ def test_a_function_of_something_else_is_refused(function, named):
 
 ROWS = {"q1": {"a": 3.0, "b": 2.0, "z": 1.0}, "q2": {"b": 5.0}, "q9": {"a": 1.0}}
 JUDGED = {"q2": {"b": 1}, "q0": {"a": 1}, "q1": {"b": 2, "a": 0}}
+OfDocs = rankscope.measure("OfDocs", lambda doc_ids, grades: len(doc_ids) + sum(grades))
 
 
 def test_a_function_takes_what_its_parameters_name(tmp_path):
@@ -192,11 +195,10 @@ def test_a_function_takes_what_its_parameters_name(tmp_path):
         return weight * sum(scores)
 
     measure = rankscope.measure("Recorded", record)
-    rows = [(query, doc, score) for query, docs in ROWS.items() for doc, score in docs.items()]
-    table = [
-        {"query": query, "doc": doc, "score": score, "label": JUDGED.get(query, {}).get(doc)}
-        for query, doc, score in rows
-    ]
+    rows = flatten(ROWS)
+    names = ("query", "doc", "score", "label")
+    joined = [(*row, JUDGED.get(row[0], {}).get(row[1])) for row in rows]
+    table = dict(zip(names, map(list, zip(*joined, strict=True)), strict=True))
     rankings = rankscope.Rankings.from_run(JUDGED, ROWS)
     for evaluate in (
         lambda asked: rankscope.evaluate(JUDGED, ROWS, asked),
@@ -214,8 +216,7 @@ def test_a_function_takes_what_its_parameters_name(tmp_path):
         assert found.per_query_list(measure @ 2) == [10.0, 0.0, 10.0]
         assert found.per_query_list(measure(weight=1)) == [5.0, 0.0, 6.0]
         assert found.per_query_list("P@1") == [1.0, 0.0, 0.0]
-    joined = rankscope.evaluate({key: [row[key] for row in table] for key in table[0]}, measure)
-    assert joined.per_query_list(measure) == [12.0, 10.0, 2.0]
+    assert rankscope.evaluate(table, measure).per_query_list(measure) == [12.0, 10.0, 2.0]
 
 
 def test_rows_of_many_queries_belong_to_their_query():
@@ -233,18 +234,16 @@ def test_rows_of_many_queries_belong_to_their_query():
 
 @pytest.mark.parametrize("choice", [{"policy": "unjudged=remove"}, {"judged_only": True}])
 def test_rows_are_those_of_whole_lists(choice):
-    measure = rankscope.measure("OfDocs", lambda doc_ids, grades: len(doc_ids) + sum(grades))
     policy = choice.pop("policy", None)
     with pytest.raises(PolicyError, match="expected lists with all documents"):
-        rankscope.evaluate(JUDGED, ROWS, measure(**choice), policy=policy)
+        rankscope.evaluate(JUDGED, ROWS, OfDocs(**choice), policy=policy)
 
 
 def test_lists_without_documents_are_refused():
-    measure = rankscope.measure("OfDocs", lambda doc_ids, grades: len(doc_ids) + sum(grades))
     with pytest.raises(MeasureError, match="expected lists with doc_ids"):
-        rankscope.Rankings.from_lists([[1, 0]]).evaluate(measure)
+        rankscope.Rankings.from_lists([[1, 0]]).evaluate(OfDocs)
     with pytest.raises(MeasureError):
-        rankscope.evaluate_samples(JUDGED, [ROWS, ROWS], measure)
+        rankscope.evaluate_samples(JUDGED, [ROWS, ROWS], OfDocs)
 
 
 @pytest.mark.parametrize("returned", ["many", math.inf, [1, 2], object()])
@@ -270,17 +269,10 @@ def test_a_value_outside_the_range_is_an_error(*, vectorized):
 
     function = of_lists if vectorized else (lambda: 2.0)
     for limits, is_inside in (((0, 1), False), ((3, math.inf), False), ((0, 2), True)):
-        measure = rankscope.measure(
-            "Ranged",
-            function,
-            vectorized=vectorized,
-            value_range=limits,
-        )
-        if is_inside:
+        choices = {"vectorized": vectorized, "value_range": limits}
+        measure = rankscope.measure("Ranged", function, **choices)
+        with refuses_if(not is_inside, MeasureError, r"expected a value from .*, found 2"):
             assert rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, measure)[measure] == 2
-            continue
-        with pytest.raises(MeasureError, match=r"expected a value from .*, found 2"):
-            rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, measure)
     rounded = rankscope.measure("Rounded", lambda: 1 + 1e-15, value_range=(0, 1))
     assert rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, rounded)[rounded] == 1 + 1e-15
 

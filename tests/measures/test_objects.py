@@ -175,25 +175,24 @@ def test_a_whole_number_has_a_limit(domain, limit):
             domain.read(number)
 
 
+@pytest.mark.parametrize(
+    ("write", "most", "said"),
+    [
+        ("P@10".ljust, 100_000, "at most 100,000 characters, found 100,001"),
+        (lambda digits: f"P@{'10'.zfill(digits)}", 200, "found one of 201 digits"),
+    ],
+)
+def test_a_measure_is_written_in_so_many_characters_at_most(write, most, said):
+    for length in (most - 1, most):
+        assert parse(write(length)).name == "P@10"
+    with pytest.raises(MeasureError, match=said):
+        parse(write(most + 1))
+
+
 def test_a_persistence_is_at_most_9999_of_10_000():
-    for number in (0.9998, 0.9999):
-        assert domains.PERSISTENCE.read(number) == number
+    assert domains.PERSISTENCE.read(0.9999) == 0.9999
     with pytest.raises(ValueError, match=r"^$"):
         domains.PERSISTENCE.read(0.999_901)
-
-
-def test_a_measure_is_written_in_100_000_characters_at_most():
-    for length in (99_999, 100_000):
-        assert parse("P@10".ljust(length)).name == "P@10"
-    with pytest.raises(MeasureError, match="at most 100,000 characters, found 100,001"):
-        parse("P@10".ljust(100_001))
-
-
-def test_a_number_in_a_measure_has_200_digits_at_most():
-    for digits in (199, 200):
-        assert parse(f"P@{'9'.zfill(digits)}").name == "P@9"
-    with pytest.raises(MeasureError, match="found one of 201 digits"):
-        parse(f"P@{'9'.zfill(201)}")
 
 
 def test_integers_below_2_to_the_53_are_written_without_a_point():

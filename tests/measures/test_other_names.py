@@ -199,7 +199,6 @@ def test_every_name_of_a_tool_is_read_as_its_translation(tool):
 def test_every_translation_leads_back_to_a_name_of_the_tool(tool):
     for line in translations(tool):
         there = name_in(parse(line.ours), tool)
-        assert there is not None
         assert parse(there) == parse(line.ours)
 
 

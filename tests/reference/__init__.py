@@ -85,27 +85,6 @@ def value(
     user: str = "",
     known: Known = NOTHING_KNOWN,
 ) -> float:
-    """Return the value of a measure for one query.
-
-    Args:
-        kernel: The name of the kernel, from `Measure.kernel_spec`.
-        params: The parameters of the kernel, from `Measure.kernel_spec`.
-        ranking: The grades of the retrieved documents in rank order, `None` if unjudged.
-        judged: The grades of all judged documents of the query, retrieved or not.
-        negative: `gain` if negative grades have a gain. If not, their gain is 0.
-        judged_only: Whether to remove documents that are unjudged or have a negative grade first.
-        documents: For measures of diversity and of items, the retrieved documents in rank order.
-        subtopics: For measures of diversity, the grade of each judged document for each subtopic;
-            for measures of samples, its grade by its stratum.
-        user: For measures of items, the user.
-        known: For measures of items, what is known of them.
-
-    Returns:
-        The value, or NaN if it is undefined.
-
-    Examples:
-        >>> value("rr", {"k": None, "rel": 1}, ranking=[0, 2, None, 1], judged=[2, 1, 1, 0])
-        0.5
-    """
+    """Return the value of a measure for one query, as in `Query`; NaN if it is undefined."""
     query = Query(ranking, judged, negative == "gain", documents, subtopics, user, known)
     return KERNELS[kernel](query.condensed() if judged_only else query, **params)

@@ -34,14 +34,7 @@ FEW = 16
 
 @record(frozen=True, slots=True)
 class Sums:
-    """What a user gets from a list.
-
-    Args:
-        items: The number of documents that the user reads: the sum of all weights.
-        utility: The sum of the gains, each multiplied by the weight of its rank.
-        gain: The sum of the gains.
-        after: The weight of the rank after the last one.
-    """
+    """What a user gets from a list: sums over its ranks, and the weight of the rank after it."""
 
     items: float
     utility: float

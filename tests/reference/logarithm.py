@@ -10,12 +10,7 @@ from functools import lru_cache
 
 @lru_cache(maxsize=65_536)
 def log2(number: float) -> float:
-    """Return the binary logarithm, correctly rounded for integers.
-
-    Examples:
-        >>> log2(8), log2(3)
-        (3.0, 1.584962500721156)
-    """
+    """Return the binary logarithm, correctly rounded for integers."""
     if number != int(number):
         return math.log2(number)
     with localcontext() as context:

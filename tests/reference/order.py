@@ -10,13 +10,7 @@ from rankscope.records import record
 
 @record(frozen=True, slots=True)
 class Retrieved:
-    """A retrieved document.
-
-    Args:
-        doc_id: The ID of the document.
-        score: The score from the ranker; higher is better.
-        grade: The grade, or `None` if it is unjudged.
-    """
+    """A retrieved document; its grade is `None` if it is unjudged."""
 
     doc_id: str
     score: float
@@ -53,19 +47,7 @@ FLOOR = 0.000_01
 
 
 def mean(values: Sequence[float], how: str = "mean") -> float:
-    """Return the aggregate of the values of queries, with exact sums.
-
-    Args:
-        values: The value of each query.
-        how: `mean`, `sum`, or `geometric`, where values below 0.00001 count as 0.00001.
-
-    Returns:
-        The aggregate, or NaN for a mean without values.
-
-    Examples:
-        >>> mean([1.0, 0.5]), mean([1.0, 0.0], "sum"), round(mean([1.0, 0.0], "geometric"), 4)
-        (0.75, 1.0, 0.0032)
-    """
+    """Return the aggregate of the values of queries, with exact sums; NaN for a mean of none."""
     if how == "sum":
         return math.fsum(values)
     if not values:

@@ -13,15 +13,7 @@ NO_SUBTOPICS: Mapping[str, Mapping[str, float]] = MappingProxyType({})
 
 @record(frozen=True, slots=True)
 class Known:
-    """What is known of items besides judgments.
-
-    Args:
-        history: The items that each user had before.
-        attributes: The vector or the categories of each item.
-        catalogue: The items that can be recommended.
-        lists: The recommended items of all users, for measures of all lists together.
-        judged: The grade of each judged item of each user.
-    """
+    """What is known of items besides judgments, for measures of items."""
 
     history: Mapping[str, Sequence[str]] = MappingProxyType({})
     attributes: Mapping[str, Sequence[float] | Sequence[str]] = MappingProxyType({})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 import rankscope as rs
 import rankscope.spark as rss
@@ -10,9 +12,10 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyspark", reason="PySpark is not installed; it is in make test-integrations")
 
 from pyarrow import parquet  # noqa: E402 - where it is installed
-from rankscope.spark import frames, in_place  # noqa: E402 - as above
-from rankscope.spark.packing import Rows  # noqa: E402 - as above
+from rankscope.spark import frames, in_place, tasks  # noqa: E402 - as above
+from rankscope.spark.packing import pack, unpack  # noqa: E402 - as above
 from rankscope.spark.parquet import find_pieces  # noqa: E402 - as above
+from rankscope.spark.rows import select_columns  # noqa: E402 - as above
 
 from tests.merged import bits  # noqa: E402 - as above
 
@@ -43,8 +46,9 @@ def paths(monkeypatch):
     run = frames.run_in_place
 
     def watch(*arguments):
+        found.append(False)
         answer = run(*arguments)
-        found.append(answer is not None)
+        found[-1] = True
         return answer
 
     monkeypatch.setattr(frames, "run_in_place", watch)
@@ -140,12 +144,8 @@ def test_settings_of_the_session_are_as_they_were(spark):
 def test_a_partition_is_cut_between_queries(monkeypatch, at_once, rows):
     monkeypatch.setattr(in_place, "AT_ONCE", max(at_once, 14))
     table = make(80).slice(0, rows)
-    held = Rows(
-        side="joined",
-        schema=table.schema,
-        names={"query": "query_id"},
-        has_integer_queries=False,
-    )
+    held = select_columns("joined", table.column_names, lambda few: table.select(few).schema, {})
+    table = table.select(held.columns)
     pieces = list(in_place.cut(iter(table.to_batches(max_chunksize=at_once)), held))
     assert pa.concat_tables([piece for piece, _ in pieces]).equals(table)
     queries = [set(piece["query_id"].to_pylist()) for piece, _ in pieces]
@@ -196,7 +196,7 @@ def test_judgments_in_files_are_read_by_the_driver(spark, tmp_path, paths):
 
 @pytest.mark.parametrize("files", [1, 3])
 @pytest.mark.parametrize("integers", [True, False])
-def test_scattered_rows_are_moved_as_files(spark, tmp_path, paths, files, *, integers):
+def test_scattered_rows_are_moved(spark, tmp_path, paths, files, *, integers):
     table = make(integers=integers)
     order = sorted(range(table.num_rows), key=lambda row: row * 7919 % 10_007)
     path = write(table.take(order), tmp_path / "t", files)
@@ -228,3 +228,24 @@ def test_integers_and_texts_meet(spark):
             partitions=partitions,
         )
         assert dict(found) == dict(local)
+
+
+def test_what_is_packed_is_unpacked():
+    table = make(integers=True)
+    rows = select_columns("joined", table.column_names, lambda few: table.select(few).schema, {})
+    packed = list(pack(table.select(rows.columns).to_batches(), rows, 7))
+    assert {bucket for batch in packed for bucket in batch["bucket"].to_pylist()} == set(range(7))
+    order = [("query_id", "ascending"), ("doc_id", "ascending")]
+    unpacked = unpack(pa.Table.from_batches(packed), rows)
+    assert unpacked.sort_by(order).equals(table.select(rows.columns).sort_by(order))
+
+
+def test_too_little_memory_is_an_error_that_says_what_to_set(monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(tasks, "whole_buckets", fail)
+    (row,) = tasks.evaluating(None)(())
+    with pytest.raises(rs.OutOfMemoryError) as caught:
+        tasks.raise_first([pickle.loads(row["payload"][0].as_py())])  # noqa: S301 - our own
+    assert "spark.executor.pyspark.memory" in caught.value.hint

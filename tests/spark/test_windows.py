@@ -128,6 +128,18 @@ def test_an_invalid_event_is_an_error(spark, log):
         rss.windows(*frames, MUSIC, now=NOW)
 
 
+def test_rows_of_single_documents_are_refused(spark, log):
+    rankings, labels = log
+    column = rankings.column_names.index("doc_id")
+    for table in (
+        rankings.set_column(column, "doc_id", [["d"] * len(rankings)]),
+        rankings.drop_columns(["doc_id"]),
+    ):
+        frames = (spark.createDataFrame(each) for each in (table, labels))
+        with refuses(rs.FormatError, "columns", match="a list of documents in each row, found "):
+            rss.windows(*frames, MUSIC, now=NOW)
+
+
 def test_windows_of_another_definition_are_refused(tmp_path):
     other = Configuration(
         definition=define(measures=["RR@5"], positive=["click"], window="1h"), baseline=None

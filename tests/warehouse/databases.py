@@ -27,11 +27,6 @@ def frame(rows, columns):
     return table.astype({columns[0]: object, columns[1]: object, columns[-1]: "float64"})
 
 
-def flatten(lists):
-    """The rows of nested mappings."""
-    return [(query, doc, number) for query, docs in lists.items() for doc, number in docs.items()]
-
-
 def evaluate(statements, qrels, run):
     """The rows of the values of queries, of the means, and of the checks."""
     texts = (statements.per_query, statements.means, statements.checks)

@@ -237,8 +237,6 @@ def test_order_by_ids_needs_documents():
         {"by": "rr"},
         {"by": ["a", "A"]},
         {"by": "queries"},
-        {"depth": 0},
-        {"depth": 10_001},
         {"depth": "10"},
     ],
     ids=str,
@@ -265,46 +263,29 @@ GOOD_QRELS = [("1", "a", 1.0), ("1", "b", 0.0), ("2", "a", 2.0)]
 GOOD_RUN = [("1", "b", 0.5), ("1", "a", 0.4), ("2", "a", 0.3)]
 EXP2 = "nDCG(dcg='exp-log2')@10"
 
+
+def case(code, judged=(), retrieved=(), policy="", measure="RR"):
+    """The code of a problem, and rows that have it beside good ones."""
+    return code, judged, retrieved, policy, measure
+
+
+LARGE = [("1", "y", 1.5e308), ("1", "z", 1.5e308)]
 CASES = {
-    "a document judged differently": ("duplicate_conflict", [("1", "a", 2.0)], [], "", "RR"),
-    "a document retrieved twice": ("duplicate_doc", [], [("2", "a", 0.9)], "", "RR"),
-    "one twice in a query without judgments": (
-        "duplicate_doc",
-        [],
-        [("9", "a", 1.0), ("9", "a", 2.0)],
-        "",
-        "RR",
-    ),
-    "no grade": ("rel_not_number", [("1", "z", None)], [], "", "RR"),
-    "an infinite grade": ("rel_out_of_range", [("1", "z", math.inf)], [], "", "RR"),
-    "no score": ("score_nan", [], [("1", "z", None)], "", "RR"),
-    "an infinite score": ("score_overflow", [], [("1", "z", -math.inf)], "", "RR"),
-    "no document": ("missing_id", [("1", None, 1.0)], [], "", "RR"),
-    "an empty query": ("missing_id", [], [("", "z", 1.0)], "", "RR"),
-    "a negative grade": ("negative_gain", [("1", "z", -1.0)], [], "negative=error", "RR"),
-    "a query that is not in the run": ("missing_query", [("3", "a", 1)], [], "missing=error", "RR"),
-    "a query without relevant documents": (
-        "empty_query",
-        [("3", "a", 0)],
-        [("3", "a", 1)],
-        "empty=error",
-        "RR",
-    ),
-    "a sum of gains that overflows": (
-        "gain_overflow",
-        [("1", "y", 1e308), ("1", "z", 1e308)],
-        [],
-        "",
-        "CG",
-    ),
-    "an ideal that overflows": (
-        "gain_overflow",
-        [("1", "y", 1.5e308), ("1", "z", 1.5e308)],
-        [],
-        "",
-        "nDCG",
-    ),
-    "a grade without a gain": ("gain_missing", [("1", "z", 7)], [], "", "DCG(gain=[0,1,2])@5"),
+    "a document judged differently": case("duplicate_conflict", [("1", "a", 2.0)]),
+    "a document retrieved twice": case("duplicate_doc", [], [("2", "a", 0.9)]),
+    "twice without judgments": case("duplicate_doc", [], [("9", "a", 1.0), ("9", "a", 2.0)]),
+    "no grade": case("rel_not_number", [("1", "z", None)]),
+    "an infinite grade": case("rel_out_of_range", [("1", "z", math.inf)]),
+    "no score": case("score_nan", [], [("1", "z", None)]),
+    "an infinite score": case("score_overflow", [], [("1", "z", -math.inf)]),
+    "no document": case("missing_id", [("1", None, 1.0)]),
+    "an empty query": case("missing_id", [], [("", "z", 1.0)]),
+    "a negative grade": case("negative_gain", [("1", "z", -1.0)], policy="negative=error"),
+    "not in the run": case("missing_query", [("3", "a", 1)], policy="missing=error"),
+    "nothing relevant": case("empty_query", [("3", "a", 0)], [("3", "a", 1)], "empty=error"),
+    "gains that overflow": case("gain_overflow", LARGE, [*LARGE], measure="CG"),
+    "an ideal that overflows": case("gain_overflow", LARGE, measure="nDCG"),
+    "a grade without a gain": case("gain_missing", [("1", "z", 7)], measure="DCG(gain=[0,1,2])@5"),
 }
 
 
@@ -313,8 +294,6 @@ CASES = {
 )
 def test_what_evaluate_refuses_is_a_problem_and_no_value(code, judged, retrieved, policy, measure):
     qrels, run = frame([*GOOD_QRELS, *judged], QRELS), frame([*GOOD_RUN, *retrieved], RUN)
-    if judged and judged[0][2] == 1e308:
-        run = frame([*GOOD_RUN, ("1", "y", 1.0), ("1", "z", 1.0)], RUN)
     with refuses(RankscopeError, code):
         rs.evaluate(qrels, run, measure, policy=policy)
     statements = rs.sql("qrels", "run", [measure, "Judged@10"], policy=policy)

@@ -17,10 +17,11 @@ from rankscope.warehouse.kernels import KERNELS, write_value
 from rankscope.warehouse.plan import Plan
 
 from tests.generated import examples
+from tests.inputs.entry import flatten
 from tests.invariance.lists import judged_queries
 from tests.invariance.variants import VARIANTS, choose_pairs
 from tests.parity.real import paths
-from tests.warehouse.databases import QRELS, RUN, evaluate, flatten, frame, read, run_duckdb
+from tests.warehouse.databases import QRELS, RUN, evaluate, frame, read, run_duckdb
 
 POLICIES = (
     "empty=nan",
@@ -204,7 +205,6 @@ def test_means_by_attributes_are_those_of_slices():
     statements = rs.sql("shown", ["nDCG@10", "RR"], by=["country", "device"])
     found = run_duckdb(statements.means, shown=table)
     slices = rs.evaluate(table, ["nDCG@10", "RR"], by=["country", "device"]).slices
-    assert slices is not None
     expected = slices.to_dict()
     by_key = {(row["country"], row["device"]): row for row in found}
     assert found[0]["country"] == "de"  # the largest
