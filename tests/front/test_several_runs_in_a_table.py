@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pandas as pd
 import pytest
 import rankscope as rs
+
+from tests.cli.command import run
 
 DRAW = random.Random(4)
 ROWS = [
@@ -73,6 +76,34 @@ def test_every_function_that_compares_takes_both_forms():
         rs.gate(WIDE, budgets={MEASURE: 0.1}, scores=SCORES),
     ):
         assert found.checks == gated.checks
+
+
+def test_a_column_of_runs_is_in_a_file_as_in_memory(tmp_path):
+    values = [
+        (
+            rs.compare(table, "algorithm", MEASURE, bounds=False).to_dict()["comparisons"],
+            rs.leaderboard(table, "algorithm", MEASURE).entries,
+            rs.gate(table, "algorithm", {MEASURE: 0.1}).checks,
+            rs.report(table, "algorithm", MEASURE).comparison.to_dict()["comparisons"],
+        )
+        for table in write(tmp_path)
+    ]
+    assert values[0] == values[1] == values[2]
+
+
+@pytest.mark.parametrize("command", ["compare", "leaderboard", "gate"])
+def test_commands_take_both_forms(command, tmp_path):
+    write(tmp_path)
+    WIDE.to_csv(tmp_path / "wide.csv", index=False)
+    budget = ["--max-drop", f"{MEASURE}=0.1"] if command == "gate" else ["-m", MEASURE]
+    documents = [
+        json.loads(run(command, str(tmp_path / name), *form, *budget, "--json").stdout)
+        for name, form in (
+            ("wide.csv", ["--scores", "old,new"]),
+            ("long.parquet", ["--runs", "algorithm"]),
+        )
+    ]
+    assert documents[0] == documents[1]
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,9 @@ from rankscope._inputs.files import tell_format
 from rankscope._inputs.qrels import JoinedColumns
 from rankscope._inputs.recognition import is_table, recognise_table, refuse_splits
 from rankscope.deferred import np
-from rankscope.errors import UsageError
+from rankscope.errors import MeasureError, UsageError
 from rankscope.file import File
+from rankscope.measures import parse
 from rankscope.output.progress import follow
 from rankscope.records import replace
 
@@ -244,12 +245,21 @@ def is_column(table: object, name: object) -> bool:
     path = table.path if isinstance(table, File) else table
     if isinstance(path, str | os.PathLike):
         is_text = tell_format(os.fsdecode(path)) == "trec"
-        return not (is_text or os.path.exists(name)) and name.isidentifier()  # noqa: PTH110 - pathlib loads slowly
+        may_be_file = not name.isidentifier() or os.path.exists(name)  # noqa: PTH110 - pathlib loads slowly
+        return not (is_text or may_be_file or _is_measure(name))
     if not is_table(table):
         return False
     from rankscope._inputs.tables import open_table  # noqa: PLC0415 - needs PyArrow
 
     return name in open_table(table)
+
+
+def _is_measure(name: str) -> bool:
+    try:
+        parse(name)
+    except MeasureError:
+        return False
+    return True
 
 
 def refuse_scores(scores: Sequence[str] | None, what: str = "judgments and runs") -> None:
