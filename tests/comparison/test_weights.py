@@ -117,3 +117,8 @@ def test_ranges_are_not_given_for_other_means_than_the_weighted_ones():
     assert rs.compare(qrels, runs, "RR", weights=weights)["RR", "y"].unjudged is None
     with pytest.raises(rs.UsageError, match="not computed with weights"):
         rs.compare(qrels, runs, "RR", weights=weights, bounds=True)
+    report = rs.report(qrels, runs, "RR", weights=weights)
+    assert "weighted means" in report.bounds
+    assert "weighted means" in report.ties["RR"]
+    expected = rs.compare(qrels, runs, "RR", weights=weights)
+    assert report.comparison["RR", "y"].difference == expected["RR", "y"].difference

@@ -199,6 +199,7 @@ def report(
     of_report = [] if worst == WORST else ["--worst", str(worst)]
     split = partial(measure_losses, by=settings.by, weights=settings.weights)
     limit = partial(bound, scale=None, against=None)
+    audit = _audit if settings.weights is None else _refuse_weights
     gains = [measure for measure in evaluation.measures if measure.row.name == nDCG.row.name]
     return Report(
         title=_title(inputs),
@@ -207,9 +208,9 @@ def report(
         losses={
             measure.name: _audit(split, ranked, measure, evaluation.policy) for measure in gains
         },
-        bounds=_audit(limit, ranked, evaluation.measures[0], evaluation.policy),
+        bounds=audit(limit, ranked, evaluation.measures[0], evaluation.policy),
         ties={
-            measure.name: _audit(audit_ties, ranked, measure, evaluation.policy)
+            measure.name: audit(audit_ties, ranked, measure, evaluation.policy)
             for measure in evaluation.measures
         },
         inputs=tuple(file for source in inputs for file in source.files),
@@ -305,6 +306,11 @@ def _audit(
         return tuple(audit(each, measure, policy=policy, threads=None) for each in ranked.values())
     except UsageError as error:
         return error.message
+
+
+def _refuse_weights(*_: object) -> str:
+    """Return why there is no audit of a weighted mean: it would be one of plain means."""
+    return "what documents could change is not computed for weighted means"
 
 
 def _compare_runs(
