@@ -24,7 +24,6 @@ from rankscope._inputs.column_names import SYNONYMS
 from rankscope.cli.commands import COMMANDS
 from rankscope.cli.parser import Parser, describe_argument
 from rankscope.file import FORMATS
-from rankscope.fusion.settings import METHODS, SCALES
 from rankscope.measures import OBJECTS, parse
 from rankscope.measures.compat import translations
 from rankscope.measures.other_names import OTHER_NAMES
@@ -35,7 +34,8 @@ from rankscope.monitor.rules.kinds import KINDS as RULE_KINDS
 from rankscope.monitor.server.app import Service
 from rankscope.monitor.signals.kinds import SIGNALS
 from rankscope.output.diagnostics import SENTENCES
-from rankscope.trec_eval.requests import gain_table, make_measures, read_requests
+from rankscope.trec_eval.columns import find_gains, make_measures
+from rankscope.trec_eval.requests import Options, read_requests
 
 from dev import conventions
 
@@ -127,10 +127,10 @@ def write_names(tool: Tool) -> str:
 def translate_argument(text: str, *, level: int = 1, documents: int = 0) -> str:
     """Return the measures of rankscope that an argument of `-m` stands for."""
     [request] = read_requests([text.partition(" ")[0]], "10")
-    measures = make_measures(request, level=level, documents=documents, dialect="9")
+    measures = make_measures(request, Options(level=level, documents=documents))
     if request.has_gains:
-        table = gain_table(request, [0.0])
-        measures = tuple(measure(gain=table.gains) for measure in measures)
+        gains = find_gains(request.pairs, [0.0])
+        measures = [measure(gain=gains) for measure in measures]
     return " ".join(map(str, measures))
 
 
@@ -205,24 +205,6 @@ def write_words(field: str) -> str:
     default = "This is the default for runs." if field == "ties" else "This is the default."
     lines[0] = f"{lines[0].removesuffix(' |')} {default} |"
     return "\n".join(["| value | meaning |", "| --- | --- |", *lines])
-
-
-def write_fusion(which: str) -> str:
-    """Return the table of the methods of fusion, or of the scales of scores."""
-    if which == "scales":
-        lines = [f"| `{name}` | {meaning} |" for name, meaning in SCALES.items()]
-        return "\n".join(["| value | scores of a query in a run |", "| --- | --- |", *lines])
-    rows = []
-    for method in METHODS.values():
-        parameter = f"`{method.parameter}={method.default:g}`" if method.parameter else ""
-        by = "ranks" if method.is_of_ranks else "scores"
-        weights = "yes" if method.takes_weights else "no"
-        rows.append(
-            f"| `{method.name}` | {method.definition} | {by} | {parameter} | {weights} | "
-            f"{method.reference} |"
-        )
-    head = "| method | score of a document | goes by | parameter | weights | reference |"
-    return "\n".join([head, "| --- | --- | --- | --- | --- | --- |", *rows])
 
 
 def shown_field(field: re.Match[str]) -> str:
@@ -485,7 +467,6 @@ def write_table(what: str, which: str) -> str:
         "meant": write_meant,
         "refused": write_refused,
         "policy": write_words,
-        "fusion": write_fusion,
         "version": write_version,
         "simulated": write_simulated,
     }

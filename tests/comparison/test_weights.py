@@ -96,7 +96,7 @@ def test_weights_need_means_over_queries():
     qrels, runs, weights = make_runs()
     with pytest.raises(rs.UsageError, match="no weighted value"):
         rs.leaderboard(qrels, runs, ["RR", "Coverage@2"], weights=weights, catalogue=["a", "b"])
-    with pytest.raises(rs.UsageError, match="max p95 loss 0.3 has no weights"):
+    with pytest.raises(rs.UsageError, match=r"max p95 loss 0\.3 has no weights"):
         rs.gate(qrels, *runs.values(), rs.Budget("RR", max_loss=0.3), weights=weights)
     with pytest.raises(rs.UsageError, match="independent queries of one weight"):
         rs.compare(qrels, runs, "RR", weights=weights, test="wilcoxon")

@@ -6,6 +6,7 @@ import math
 from hashlib import blake2b
 from io import StringIO
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 from statistics import fmean, median, pstdev
 
@@ -21,6 +22,8 @@ from rankscope.fusion.settings import METHODS, SCALES, TIES
 from tests.cli.command import run as run_command
 from tests.generated import examples
 from tests.trec import write_qrels, write_run
+
+PAGE = Path(__file__).parents[2] / "docs/fusion.md"
 
 
 def rank(scores):
@@ -231,6 +234,21 @@ def test_methods_that_rankscope_lacks_are_refused_with_what_to_use(name, use):
     with pytest.raises(rs.UsageError) as raised:
         rs.fuse([WORDS, VECTORS], name)
     assert use in raised.value.hint
+
+
+def test_the_page_lists_every_method_with_its_default_and_every_scale():
+    page = PAGE.read_text(encoding="utf-8")
+    methods, scales = page.split("## Scales of scores")
+    rows = {line.split("`")[1]: line for line in methods.splitlines() if line.startswith("| `")}
+    assert [*rows] == [*METHODS]
+    for method in METHODS.values():
+        row = rows[method.name]
+        *_, by, parameter, weights, _, _ = (cell.strip() for cell in row.split("|"))
+        assert by == ("ranks" if method.is_of_ranks else "scores")
+        assert weights == ("yes" if method.takes_weights else "no")
+        default = f"`{method.parameter}={method.default:g}`" if method.parameter else ""
+        assert parameter == default
+    assert all(f"| `{scale}` | " in scales for scale in SCALES)
 
 
 def test_scores_that_are_all_equal_count_in_full():

@@ -94,17 +94,20 @@ def test_integer_ids_stay_integers(spark):
     assert sorted(found.query_ids) == [9, 10]
 
 
-def test_ranks_in_place_of_scores_rank_alike(spark):
-    table = pa.table({"qid": ["a", "a", "b"], "rank": [2, 1, 3], "label": [1, 0, 1]})
-    found = rss.evaluate(spark.createDataFrame(table), ["RR", "nDCG@3"])
-    assert bits(found) == bits(rs.evaluate(table, ["RR", "nDCG@3"]))
-
-
-def test_rows_that_are_interactions_are_relevant(spark):
-    bought = pa.table({"user_id": ["u", "v"], "item_id": ["a", "b"]})
-    run = pa.table({"user_id": ["u", "u"], "item_id": ["b", "a"], "score": [2.0, 1.0]})
-    found = rss.evaluate(spark.createDataFrame(bought), spark.createDataFrame(run), "RR")
-    assert bits(found) == bits(rs.evaluate(bought, run, "RR"))
+@pytest.mark.parametrize(
+    "tables",
+    [
+        [{"qid": ["a", "a", "b"], "rank": [2, 1, 3], "label": [1, 0, 1]}],
+        [  # rows that are interactions are relevant
+            {"user_id": ["u", "v"], "item_id": ["a", "b"]},
+            {"user_id": ["u", "u"], "item_id": ["b", "a"], "score": [2.0, 1.0]},
+        ],
+    ],
+)
+def test_tables_may_lack_scores_or_grades(spark, tables):
+    tables = [pa.table(columns) for columns in tables]
+    found = rss.evaluate(*map(spark.createDataFrame, tables), ["RR", "nDCG@3"])
+    assert bits(found) == bits(rs.evaluate(*tables, ["RR", "nDCG@3"]))
 
 
 def test_a_query_with_many_rows_beside_small_ones_is_one_query(spark):

@@ -1,4 +1,4 @@
-"""The rankings of an hour meet their labels as in a store: each event once, the first one counts."""
+"""The events of an hour are as in a store: of those with one id, the first counts."""
 
 from __future__ import annotations
 

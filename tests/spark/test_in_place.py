@@ -67,14 +67,16 @@ def write(table, folder, files):
 
 @pytest.mark.parametrize("files", [1, 3])
 @pytest.mark.parametrize("integers", [True, False])
-def test_files_are_read_by_tasks(spark, tmp_path, paths, files, *, integers):
+@pytest.mark.parametrize("scattered", [True, False])
+def test_files_are_read_by_tasks(spark, tmp_path, paths, files, *, integers, scattered):
     table = make(integers=integers)
-    frame = spark.read.parquet(write(table, tmp_path / "t", files))
-    found = rss.evaluate(frame, MEASURES, by="country")
+    order = sorted(range(table.num_rows), key=lambda row: row * 7919 % 10_007 if scattered else 0)
+    path = write(table.take(order), tmp_path / "t", files)
+    found = rss.evaluate(spark.read.parquet(path), MEASURES, by="country")
     local = rs.evaluate(table, MEASURES, by="country")
     assert bits(found) == bits(local)
     assert sorted(row[0] for row in found.to_spark().collect()) == sorted(local.query_ids)
-    assert paths == [True]
+    assert paths == [not scattered]
 
 
 def test_rows_that_spark_reads_stay_too(spark, tmp_path, paths):
@@ -182,52 +184,30 @@ def test_a_run_stays_where_judgments_are_few(spark, tmp_path, paths, files, by):
     assert bits(found) == bits(moved)
 
 
-def test_judgments_in_files_are_read_by_the_driver(spark, tmp_path, paths):
+@pytest.mark.parametrize(
+    ("most", "in_files"), [(frames.MOST_JUDGED, True), (10, True), (10, False)]
+)
+def test_the_driver_reads_judgments_if_they_are_few(
+    spark, tmp_path, paths, monkeypatch, *, most, in_files
+):
+    monkeypatch.setattr(frames, "MOST_JUDGED", most)
     qrels, run = split_run(make())
     judged = qrels.drop_columns(["country"])
-    frames_of = [
-        spark.read.parquet(write(each, tmp_path / name, 2))
-        for each, name in ((judged, "q"), (run, "r"))
-    ]
-    found = rss.evaluate(*frames_of, MEASURES, policy="missing=skip")
+    frame = spark.read.parquet(write(judged, tmp_path / "q", 2))
+    frame = frame if in_files else spark.createDataFrame(judged)
+    lists = spark.read.parquet(write(run, tmp_path / "r", 2))
+    found = rss.evaluate(frame, lists, MEASURES, policy="missing=skip")
     assert bits(found) == bits(rs.evaluate(judged, run, MEASURES, policy="missing=skip"))
-    assert paths == [True]
+    assert paths == [most > 10]
 
 
-@pytest.mark.parametrize("files", [1, 3])
-@pytest.mark.parametrize("integers", [True, False])
-def test_scattered_rows_are_moved(spark, tmp_path, paths, files, *, integers):
-    table = make(integers=integers)
-    order = sorted(range(table.num_rows), key=lambda row: row * 7919 % 10_007)
-    path = write(table.take(order), tmp_path / "t", files)
-    found = rss.evaluate(spark.read.parquet(path), MEASURES, by="country")
-    local = rs.evaluate(table, MEASURES, by="country")
-    assert bits(found) == bits(local)
-    assert paths == [False]
-
-
-def test_many_judgments_are_moved(spark, tmp_path, paths, monkeypatch):
-    monkeypatch.setattr(frames, "MOST_JUDGED", 10)
-    qrels, run = split_run(make())
-    frame = spark.read.parquet(write(run, tmp_path / "r", 2))
-    judged = qrels.drop_columns(["country"])
-    found = rss.evaluate(spark.createDataFrame(judged), frame, MEASURES)
-    assert bits(found) == bits(rs.evaluate(judged, run, MEASURES))
-    assert paths == [False]
-
-
-def test_integers_and_texts_meet(spark):
+@pytest.mark.parametrize("partitions", [None, 3])
+def test_integers_and_texts_meet(spark, partitions):
     qrels = pa.table({"query_id": ["1", "1", "2"], "doc_id": ["a", "b", "a"], "grade": [1, 0, 2]})
     run = pa.table({"query_id": [1, 1, 2], "doc_id": ["a", "b", "c"], "score": [1.0, 2.0, 3.0]})
-    local = rs.evaluate(qrels, run, MEASURES)
-    for partitions in (None, 3):
-        found = rss.evaluate(
-            spark.createDataFrame(qrels),
-            spark.createDataFrame(run),
-            MEASURES,
-            partitions=partitions,
-        )
-        assert dict(found) == dict(local)
+    frames_of = map(spark.createDataFrame, (qrels, run))
+    found = rss.evaluate(*frames_of, MEASURES, partitions=partitions)
+    assert dict(found) == dict(rs.evaluate(qrels, run, MEASURES))
 
 
 def test_what_is_packed_is_unpacked():
@@ -244,7 +224,7 @@ def test_too_little_memory_is_an_error_that_says_what_to_set(monkeypatch):
     def fail(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr(tasks, "whole_buckets", fail)
+    monkeypatch.setattr(tasks, "Task", fail)
     (row,) = tasks.evaluating(None)(())
     with pytest.raises(rs.OutOfMemoryError) as caught:
         tasks.raise_first([pickle.loads(row["payload"][0].as_py())])  # noqa: S301 - our own

@@ -44,16 +44,15 @@ def change(table, name, values):
     ],
 )
 def test_a_mistake_has_the_code_that_it_has_locally(spark, qrels, run, policy):
-    with pytest.raises(rs.RankscopeError) as local:
-        rs.evaluate(qrels, run, "AP", policy=policy)
-    with pytest.raises(rs.RankscopeError) as found:
-        rss.evaluate(
-            spark.createDataFrame(qrels).repartition(2),
-            spark.createDataFrame(run),
-            "AP",
-            policy=policy,
-        )
-    assert (type(found.value), found.value.code) == (type(local.value), local.value.code)
+    frames = spark.createDataFrame(qrels).repartition(2), spark.createDataFrame(run)
+    assert refuse(rss, *frames, "AP", policy=policy) == refuse(rs, qrels, run, "AP", policy=policy)
+
+
+def refuse(library, *inputs, **options):
+    """Return the class and the code of the error of an evaluation."""
+    with pytest.raises(rs.RankscopeError) as caught:
+        library.evaluate(*inputs, **options)
+    return type(caught.value), caught.value.code
 
 
 @pytest.mark.parametrize(
@@ -70,11 +69,8 @@ def test_a_mistake_in_a_table_has_the_code_that_it_has_locally(spark, columns, a
     kinds = {"label": pa.int64(), "country": pa.string(), "grade": pa.int64()}
     held = {name: pa.array(values, kinds[name]) for name, values in columns.items()}
     table = pa.table({"qid": ["a", "a", "b"], "score": [1.0, 2.0, 3.0]} | held)
-    with pytest.raises(rs.RankscopeError) as local:
-        rs.evaluate(table, "AP", **arguments)
-    with pytest.raises(rs.RankscopeError) as found:
-        rss.evaluate(spark.createDataFrame(table), "AP", **arguments)
-    assert (type(found.value), found.value.code) == (type(local.value), local.value.code)
+    frame = spark.createDataFrame(table)
+    assert refuse(rss, frame, "AP", **arguments) == refuse(rs, table, "AP", **arguments)
 
 
 @pytest.mark.parametrize(
@@ -140,6 +136,7 @@ CHECKED = {
         {"visit_key": [*"aabbbc"], "model": [1, 2, 3] * 2},
         {"query_split": 1, "multiple_tags": 3},
     ),
+    "ranks that scores contradict": ({"rank": [1, 2] * 3}, {"rank_score_disagree": 3}),
     "lists": ({"visit_id": [["a"], ["b"]] * 3, "tag": [{"a": 1}, {"a": 2}] * 3}, {}),
 }
 

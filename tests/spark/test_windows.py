@@ -29,62 +29,35 @@ MUSIC = Configuration(
 )
 
 
+TEXT, MOMENT = pa.string(), pa.timestamp("us", "UTC")
+OF_BOTH = {"event_id": TEXT, "ranking_id": TEXT, "time": MOMENT}
+OF_RANKINGS = {"attributes": pa.map_(TEXT, TEXT), "doc_id": pa.list_(TEXT)}
+RANKINGS = pa.schema(OF_BOTH | {"user_id": TEXT, "version": TEXT} | OF_RANKINGS)
+LABELS = pa.schema(OF_BOTH | {"doc_id": TEXT, "labels": pa.list_(TEXT)})
+
+
 @pytest.fixture(scope="module")
 def log():
-    """Return rankings of two days, in any order, and labels, of which some come twice."""
+    """Return rankings of two days, in any order, and labels of some of their documents."""
     generator = random.Random(3)
     rankings, labels = [], []
     for number in range(300):
         shown = START + timedelta(seconds=generator.randrange(30 * 3600))
         docs = [f"d{doc}" for doc in generator.sample(range(30), generator.randint(1, 8))]
-        rankings.append(
-            {
-                "event_id": f"e{number}",
-                "ranking_id": f"r{number}",
-                "time": shown,
-                "user_id": f"u{number % 40}",
-                "version": str(3 + number % 2),
-                "attributes": [("device", generator.choice(["tv", "phone", "car"]))],
-                "doc_id": docs,
-            }
-        )
+        ids, maker = (f"e{number}", f"r{number}"), (f"u{number % 40}", str(3 + number % 2))
+        device = [("device", generator.choice(["tv", "phone", "car"]))]
+        rankings.append((*ids, shown, *maker, device, docs))
         for doc in docs[:3]:
             if generator.random() < 0.3:
                 came = shown + timedelta(minutes=generator.randrange(500))
-                labels.append(
-                    {
-                        "event_id": f"l{len(labels)}",
-                        "ranking_id": f"r{number}",
-                        "time": came,
-                        "doc_id": doc,
-                        "labels": [generator.choice(["click", "buy"])],
-                    }
-                )
-    moment = pa.timestamp("us", "UTC")
-    shown = pa.Table.from_pylist(
-        rankings,
-        pa.schema(
-            [
-                *((name, pa.string()) for name in ("event_id", "ranking_id")),
-                ("time", moment),
-                *((name, pa.string()) for name in ("user_id", "version")),
-                ("attributes", pa.map_(pa.string(), pa.string())),
-                ("doc_id", pa.list_(pa.string())),
-            ]
-        ),
-    )
-    told = pa.Table.from_pylist(labels).cast(
-        pa.schema(
-            [
-                ("event_id", pa.string()),
-                ("ranking_id", pa.string()),
-                ("time", moment),
-                ("doc_id", pa.string()),
-                ("labels", pa.list_(pa.string())),
-            ]
-        )
-    )
-    return shown, told
+                kinds = [generator.choice(["click", "buy"])]
+                labels.append((f"l{len(labels)}", ids[1], came, doc, kinds))
+    return fill(rankings, RANKINGS), fill(labels, LABELS)
+
+
+def fill(rows, schema):
+    columns = map(pa.array, zip(*rows, strict=True), schema.types)
+    return pa.table([*columns], schema=schema)
 
 
 def open_monitor(path):

@@ -108,26 +108,50 @@ def make_slices(
     groups = join_groups(attributes)
     if groups is None:
         return None
-    name, values, codes = groups
-    if len(values) > MOST_SLICES:
+    _, values, codes = groups
+    sizes = Counter(codes)
+    queries = dict(zip(reversed(codes), reversed(range(len(codes))), strict=True))
+    keys = [
+        tuple(words[numbers[queries[group]]] for _, words, numbers in attributes)
+        for group in range(len(values))
+    ]
+    return tabulate_slices(
+        [source.attribute(name) for name, *_ in attributes],
+        measures,
+        keys,
+        [sizes[group] for group in range(len(values))],
+        means=answer.over(codes, len(values)),
+        estimates=estimate and estimate(codes, len(values)),
+    )
+
+
+def tabulate_slices(
+    attributes: Sequence[AttributeColumn],
+    measures: Sequence[Measure],
+    keys: Sequence[tuple[str, ...]],
+    sizes: Sequence[int],
+    *,
+    means: Sequence[Sequence[tuple[float, int]]],
+    estimates: Sequence[Sequence[Estimate]] | None = None,
+) -> Slices:
+    """Make the table of slices from their values, sizes, and means and counts by measure.
+
+    Raises:
+        LimitError: There are too many slices.
+        UsageError: An attribute has the name of another column.
+    """
+    names = [attribute.name for attribute in attributes]
+    if len(keys) > MOST_SLICES:
         raise LimitError(
-            f"expected at most {MOST_SLICES} slices, found {len(values)} values of {name}",
+            f"expected at most {MOST_SLICES} slices, found {len(keys)} values of "
+            f"{', '.join(names)}",
             hint="slice by something with fewer values",
             code="slices",
         )
-    sizes = Counter(codes)
-    queries = dict(zip(reversed(codes), reversed(range(len(codes))), strict=True))
-    texts = {
-        each: [words[numbers[queries[group]]] for group in range(len(values))]
-        for each, words, numbers in attributes
-    }
-    keys = list(zip(*texts.values(), strict=True))
-    largest_first = sorted(range(len(values)), key=lambda group: (-sizes[group], keys[group]))
+    largest_first = sorted(range(len(keys)), key=lambda group: (-sizes[group], keys[group]))
     columns: dict[str, list[str | int | float]] = {
         "queries": [sizes[group] for group in largest_first]
     }
-    means = answer.over(codes, len(values))
-    estimates = estimate and estimate(codes, len(values))
     for index, measure in enumerate(measures):
         columns[measure.name] = [means[index][group][0] for group in largest_first]
         columns[f"{measure.name} n"] = [means[index][group][1] for group in largest_first]
@@ -135,15 +159,15 @@ def make_slices(
             ends = [estimates[index][group] for group in largest_first]
             columns[f"{measure.name} lower"] = [each.lower for each in ends]
             columns[f"{measure.name} upper"] = [each.upper for each in ends]
-    doubled = [each for each in texts if each in columns]
+    doubled = [name for name in names if name in columns]
     if doubled:
         raise UsageError(
             f"expected an attribute with a name of its own, found {doubled[0]!r}",
             hint="rename the attribute: the table of slices has a column of this name",
             code="bad_parameter",
         )
-    shown = {each: [column[group] for group in largest_first] for each, column in texts.items()}
-    return Slices([source.attribute(each) for each in texts], {**shown, **columns})
+    shown = {name: [keys[group][at] for group in largest_first] for at, name in enumerate(names)}
+    return Slices(attributes, {**shown, **columns})
 
 
 def make_estimates(

@@ -143,16 +143,28 @@ def _open(
     labels: Sequence[str] = (),
     is_judged: bool = False,
 ) -> TableFile:
-    named = {**names, **given.columns}
     if reading.ignore_same:
         needed = (*needed, ("doc",))
+    named = {**names, **given.columns}
+    choice = want_columns(needed, named, others=others, labels=labels, is_judged=is_judged)
+    return TableFile(given, choice, reading, tell)
+
+
+def want_columns(
+    needed: Sequence[Sequence[str]],
+    named: Mapping[str, str | None],
+    *,
+    others: Sequence[str] = (),
+    labels: Sequence[str] = (),
+    is_judged: bool = False,
+) -> Wanted:
+    """Return the columns that are wanted from judgments, from a run or from both in one table."""
     roles = [*(role for of in needed for role in of), "doc", *(["relevance"] if is_judged else [])]
     wanted = {role: named.get(role) for role in dict.fromkeys(roles)}
     # Where one of two columns that order rows is named, the other doesn't.
     for own, other in (("score", "rank"), ("rank", "score")):
         if wanted.get(own) is not None and wanted.get(other) is None:
             wanted.pop(other, None)
-    choice = Wanted(
+    return Wanted(
         wanted, others, needed, labels=labels, is_judged=is_judged, is_ranked=not is_judged
     )
-    return TableFile(given, choice, reading, tell)

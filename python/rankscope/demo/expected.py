@@ -10,6 +10,7 @@ import math
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from operator import itemgetter
 
 from rankscope.demo.story import POSITIVE, WINDOW
 from rankscope.records import record
@@ -67,14 +68,12 @@ class SlicePart:
     """The contribution of a slice to the change of a mean between two groups of searches.
 
     Args:
-        counts: How many searches of each have a value.
         means: Their means.
         mix: What it adds by its share.
         within: What it adds by its mean.
         losses: What of that each loss makes, by its name.
     """
 
-    counts: tuple[int, int]
     means: tuple[float, float]
     mix: float
     within: float
@@ -88,13 +87,9 @@ def judge(story: Story, now: int | None = None) -> list[JudgedSearch]:
     deeds: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for each in said:
         if each.route == "labels":
-            event = each.event
-            group = _find(event, "ranking_id", "search_group_id")
-            deeds[group, _find(event, "doc_id", "item_id")].append(event)
-    judged = [_judge_set(event) for event in story.validation]
-    return judged + [
-        _judge_search(each.event, deeds, now) for each in said if each.route == "rankings"
-    ]
+            deeds[each.event["ranking_id"], each.event["doc_id"]].append(each.event)
+    shown = [each.event for each in said if each.route == "rankings"]
+    return [_judge_search(event, deeds, now) for event in (*story.validation, *shown)]
 
 
 def mean(searches: Iterable[JudgedSearch], measure: str) -> float:
@@ -111,38 +106,29 @@ def split(
     name: Callable[[JudgedSearch], str],
 ) -> dict[str, SlicePart]:
     """Split the change of a mean between two groups of searches by slices, all of them in both."""
-    sides = [_group(side, measure, name) for side in (before, after)]
-    totals = [sum(map(len, side.values())) for side in sides]
-    overall = [mean(side, measure) for side in (before, after)]
+    sides = [
+        [search for search in side if not math.isnan(search.value(measure))]
+        for side in (before, after)
+    ]
+    overall = sum(mean(side, measure) for side in sides)
     k = measure.partition("@")[2]
     parts = {}
-    for one in sorted(sides[0]):
-        members = [side[one] for side in sides]
-        shares = [len(each) / total for each, total in zip(members, totals, strict=True)]
-        means = [mean(each, measure) for each in members]
+    for one in sorted({name(search) for search in sides[0]}):
+        old, new = ([search for search in side if name(search) == one] for side in sides)
+        shares = len(old) / len(sides[0]), len(new) / len(sides[1])
+        means = mean(old, measure), mean(new, measure)
         share = sum(shares) / 2
         parts[one] = SlicePart(
-            (len(members[0]), len(members[1])),
-            (means[0], means[1]),
-            (shares[1] - shares[0]) * (sum(means) - sum(overall)) / 2,
+            means,
+            (shares[1] - shares[0]) * (sum(means) - overall) / 2,
             share * (means[1] - means[0]),
+            # A value falls by what its losses grow.
             {
-                # A value falls by what its losses grow.
-                loss: share * (mean(members[0], f"{loss}@{k}") - mean(members[1], f"{loss}@{k}"))
+                loss: share * (mean(old, f"{loss}@{k}") - mean(new, f"{loss}@{k}"))
                 for loss in LOSSES
             },
         )
     return parts
-
-
-def _group(
-    searches: Sequence[JudgedSearch], measure: str, name: Callable[[JudgedSearch], str]
-) -> dict[str, list[JudgedSearch]]:
-    groups = defaultdict(list)
-    for search in searches:
-        if not math.isnan(search.value(measure)):
-            groups[name(search)].append(search)
-    return groups
 
 
 def _judge_search(
@@ -150,38 +136,26 @@ def _judge_search(
     deeds: Mapping[tuple[str, str], list[Mapping[str, Any]]],
     now: int,
 ) -> JudgedSearch:
-    name = _find(event, "ranking_id", "search_group_id", "prediction_group_id")
-    time = _read_time(event)
-    tracks = tuple(_list_tracks(event))
-    is_final = time + WINDOW <= now
+    name, time = event["ranking_id"], _read_time(event)
+    environment = event.get("environment", "production")
+    is_final = environment == "validation" or time + WINDOW <= now
+    items = sorted(event["items"], key=itemgetter("rank"))
     return JudgedSearch(
         name,
         time,
-        "production",
-        _find(event, "version", "model_version"),
-        _find(event, "query_key", "query", "query_text"),
-        _find(event, "user_id", "client_id"),
-        _find(event, "attributes", "tags"),
-        tracks,
-        tuple(
-            _grade(deeds.get((name, track), ()), time, now, is_final=is_final) for track in tracks
-        ),
-        is_final,
-    )
-
-
-def _judge_set(event: Mapping[str, Any]) -> JudgedSearch:
-    return JudgedSearch(
-        event["search_group_id"],
-        _read_time(event),
-        event["environment"],
-        event["model_version"],
-        event["query"],
+        environment,
+        event["version"],
+        event["query_key"],
         event["user_id"],
         event["attributes"],
-        tuple(_list_tracks(event)),
-        tuple(item["gains"] for item in event["items"]),
-        is_final=True,
+        tuple(item["doc_id"] for item in items),
+        tuple(
+            item["relevance"]
+            if "relevance" in item
+            else _grade(deeds.get((name, item["doc_id"]), ()), time, now, is_final=is_final)
+            for item in items
+        ),
+        is_final,
     )
 
 
@@ -197,29 +171,12 @@ def _grade(
         if kind != "label":
             total, is_known = 0.0, False
         if kind != "retraction":
-            labels = _find(event, "labels", "relevance_labels")
-            total, is_known = total + sum(POSITIVE[label] for label in labels), True
+            total, is_known = total + sum(POSITIVE[label] for label in event["labels"]), True
     return total if is_known else 0.0 if is_final else None
 
 
-def _list_tracks(event: Mapping[str, Any]) -> list[str]:
-    """List tracks in the order of their ranks."""
-    if "item_ids" in event:
-        ranked = list(zip(event["ranks"], event["item_ids"], strict=True))
-    else:
-        ranked = [(item["rank"], _find(item, "doc_id", "item_id")) for item in event["items"]]
-    return [track for _, track in sorted(ranked)]
-
-
 def _read_time(event: Mapping[str, Any]) -> int:
-    time = _find(event, "time", "timestamp", "prediction_timestamp")
-    if isinstance(time, int):
-        return time * 1000
-    return (datetime.fromisoformat(time) - EPOCH) // timedelta(microseconds=1)
-
-
-def _find(event: Mapping[str, Any], *names: str) -> Any:  # noqa: ANN401 - as JSON has it
-    return next(event[name] for name in names if name in event)
+    return (datetime.fromisoformat(event["time"]) - EPOCH) // timedelta(microseconds=1)
 
 
 @lru_cache(maxsize=100_000)

@@ -13,8 +13,7 @@ from rankscope.demo.feedback import (
     write_ranking,
 )
 from rankscope.demo.searches import Listeners
-from rankscope.demo.story import WINDOW, Delivery, Story
-from rankscope.errors import UsageError
+from rankscope.demo.story import MILLISECOND, WINDOW, Delivery, Story
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.records import replace
 
@@ -45,12 +44,6 @@ VALIDATED = 7
 
 def make_story(seed: int = SEED, *, end: int, daily: int = 500) -> Story:
     """Generate a story; equal arguments give equal stories."""
-    if end % DAY or daily < 1:
-        raise UsageError(
-            f"expected an end at midnight, and searches, found {end} and {daily}",
-            hint="leave out what was made before the midnight of today",
-            code="bad_parameter",
-        )
     chance = Random(seed)  # noqa: S311 - nothing is secret here
     listeners = Listeners(chance)
     start = end - (WELL + AFTER) * DAY
@@ -76,8 +69,6 @@ def make_story(seed: int = SEED, *, end: int, daily: int = 500) -> Story:
         deliveries=tuple(deliveries),
     )
 
-
-MILLISECOND = 1000
 
 TWICE = 0.01
 """The share of events that are sent twice because the first answer was lost."""
@@ -116,8 +107,7 @@ def send(search: MusicSearch, chance: Random) -> Iterator[Delivery]:
     if search.is_example:
         yield Delivery(_soon(search.time, chance), "rankings", write_ranking(search))
         for number, deed in enumerate(deeds):
-            event = write_label(search, deed, f"l-{search.name}-{number}")
-            yield Delivery(_soon(deed.time, chance), "labels", event)
+            yield _send_label(search, deed, f"l-{search.name}-{number}", chance)
         return
     is_lost = chance.random() < LOST
     if not is_lost:
@@ -141,30 +131,32 @@ def _send_ranking(search: MusicSearch, chance: Random) -> Delivery:
     return Delivery(_soon(search.time, chance), "rankings", event)
 
 
+def _send_label(
+    search: MusicSearch, deed: Deed, event_id: str, chance: Random, fault: Fault = ""
+) -> Delivery:
+    return Delivery(_soon(deed.time, chance), "labels", write_label(search, deed, event_id), fault)
+
+
 def _send_deed(
     search: MusicSearch, deed: Deed, event_id: str, chance: Random
 ) -> Iterator[Delivery]:
     kind = chance.random()
     if kind < LATE:
-        late = Deed(deed.track, deed.label, search.time + WINDOW + _after(DAY, chance))
-        yield Delivery(
-            _soon(late.time, chance), "labels", write_label(search, late, event_id), "late"
-        )
+        late = replace(deed, time=search.time + WINDOW + _after(DAY, chance))
+        yield _send_label(search, late, event_id, chance, "late")
         return
     if kind < LATE + UNSHOWN:
-        other = Deed(f"{deed.track}-live", deed.label, deed.time)
-        yield Delivery(
-            _soon(deed.time, chance), "labels", write_label(search, other, event_id), "unshown"
-        )
+        other = replace(deed, track=f"{deed.track}-live")
+        yield _send_label(search, other, event_id, chance, "unshown")
         return
-    event = write_label(search, deed, event_id)
-    arrives = _soon(deed.time, chance)
+    delivery = _send_label(search, deed, event_id, chance)
     if chance.random() < NIGHTLY:
-        arrives += HOUR + chance.randrange(7 * HOUR)
-    yield Delivery(arrives, "labels", event)
+        arrives = delivery.arrives + HOUR + chance.randrange(7 * HOUR)
+        delivery = replace(delivery, arrives=arrives)
+    yield delivery
     if chance.random() < CHANGED:
-        again = event | {"relevance_labels" if deed.label == "buy" else "labels": ["other"]}
-        yield Delivery(arrives + MINUTE, "labels", again, "conflict")
+        again = delivery.event | {"labels": ["other"]}
+        yield Delivery(delivery.arrives + MINUTE, "labels", again, "conflict")
     yield from _take_back(search, deed, event_id, chance)
 
 
@@ -175,13 +167,14 @@ def _take_back(
     time = deed.time + _after(2 * HOUR, chance)
     if time >= search.time + WINDOW:
         return
+    changed = Deed(deed.track, "click", time)
     if deed.label == "buy" and chance.random() < CORRECTED:
-        event = write_label(search, Deed(deed.track, "click", time), f"{event_id}-c")
-        yield Delivery(_soon(time, chance), "labels", event | {"kind": "correction"})
+        delivery = _send_label(search, changed, f"{event_id}-c", chance)
+        yield replace(delivery, event=delivery.event | {"kind": "correction"})
     elif deed.label == "click" and chance.random() < TAKEN_BACK:
-        event = write_label(search, Deed(deed.track, "click", time), f"{event_id}-r")
-        del event["labels"]
-        yield Delivery(_soon(time, chance), "labels", event | {"kind": "retraction"})
+        delivery = _send_label(search, changed, f"{event_id}-r", chance)
+        del delivery.event["labels"]
+        yield replace(delivery, event=delivery.event | {"kind": "retraction"})
 
 
 def _repeat(delivery: Delivery, chance: Random) -> Iterator[Delivery]:

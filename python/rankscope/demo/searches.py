@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.demo.story import DEVICE, EXAMPLE, EXAMPLE_GRADES, VERSIONS
+from rankscope.demo.story import DEVICE, EXAMPLE, EXAMPLE_GRADES, MILLISECOND, VERSIONS
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.records import record
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     # A track, and how well it fits the query, from 0 to 3.
     Track: TypeAlias = tuple[str, float]
 
-MILLISECOND = 1000
 USERS = 700
 TRACKS = 12
 COUNTRIES = {"de": 40, "fr": 20, "in": 10, "us": 30}
@@ -70,8 +69,7 @@ class MusicSearch:
         device: On which device.
         query: What for.
         version: The version of the model that ranked.
-        shown: The tracks in the order in which they were shown.
-        scores: Their scores.
+        shown: The tracks as shown, how well they fit, and their scores.
     """
 
     name: str
@@ -81,8 +79,7 @@ class MusicSearch:
     device: str
     query: MusicQuery
     version: str
-    shown: tuple[Track, ...]
-    scores: tuple[float, ...]
+    shown: tuple[tuple[str, float, float], ...]
 
     @property
     def is_example(self) -> bool:
@@ -153,8 +150,7 @@ class Listeners:
             device,
             query,
             version,
-            tuple(track for _, track in scored),
-            tuple(round(score, 3) for score, _ in scored),
+            tuple((track, fit, round(score, 3)) for score, (track, fit) in scored),
         )
 
     def _make_query(self, text: str, kind: str) -> MusicQuery:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from operator import attrgetter
-
 from rankscope.monitor.events.limits import HOUR, SECOND
 from rankscope.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any, Literal, TypeAlias
 
     from rankscope.monitor.definition.definition import Definition
@@ -19,6 +15,8 @@ if TYPE_CHECKING:
     Fault: TypeAlias = Literal[
         "", "duplicate", "conflict", "late", "unshown", "orphan", "behind", "rejected"
     ]
+
+MILLISECOND = SECOND // 1000
 
 POSITIVE = {"click": 1, "favourite": 2, "buy": 3}
 """The feedback of listeners, and what it adds to the grade of a track."""
@@ -82,13 +80,6 @@ class Story:
     end: int
     validation: tuple[dict[str, Any], ...]
     deliveries: tuple[Delivery, ...]
-
-    def between(self, since: int, until: int) -> Iterator[Delivery]:
-        """Yield the deliveries from one time to before another."""
-        first, last = (
-            bisect_left(self.deliveries, time, key=attrgetter("arrives")) for time in (since, until)
-        )
-        return iter(self.deliveries[first:last])
 
 
 def define_story() -> Definition:

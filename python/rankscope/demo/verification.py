@@ -83,15 +83,17 @@ def _check_baseline(searches: Sequence[JudgedSearch], monitor: Monitor) -> Itera
 
 def _check_days(searches: Sequence[JudgedSearch], monitor: Monitor) -> Iterator[Pair]:
     for version in VERSIONS:
-        for where in ((), (("device", DEVICE),)):
+        for where in ({}, {"device": DEVICE}):
             days = defaultdict(list)
             for each in searches:
-                is_there = all(each.attributes.get(name) == value for name, value in where)
+                is_there = where.items() <= each.attributes.items()
                 if each.environment == "production" and each.version == version and is_there:
                     days[each.time - each.time % DAY].append(each)
             for measure in monitor.measures:
-                series = monitor.series(measure, every="day", version=version, slice=where)
-                name = f"{measure} of version {version} {dict(where)}"
+                series = monitor.series(
+                    measure, every="day", version=version, slice=tuple(where.items())
+                )
+                name = f"{measure} of version {version} {where}"
                 yield f"days of {name}", len(series), len(days)
                 for start, value in zip(map(to_micros, series.times), series.values, strict=True):
                     yield f"{name} at {start}", value, mean(days[start], measure)

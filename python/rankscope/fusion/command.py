@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from itertools import combinations
+from operator import attrgetter
 
 import rankscope as rs
 from rankscope._inputs.files import expand_paths
@@ -12,14 +13,15 @@ from rankscope._inputs.recognition import name_path, shorten_names
 from rankscope.cli.files import add_file_options, name_file, refuse_stdin_twice
 from rankscope.cli.options import (
     add_encoding_option,
+    add_measure_option,
     add_score_type_option,
     add_threads_option,
 )
 from rankscope.cli.output import print_notes
-from rankscope.cli.parser import read_integer, read_number
+from rankscope.cli.parser import listed, read_integer, read_number
 from rankscope.errors import UsageError
 from rankscope.fusion.run import check_run_path, check_tag
-from rankscope.fusion.settings import DEFAULT_SCALE, METHODS, SCALES
+from rankscope.fusion.settings import DEFAULT_SCALE, METHODS, SCALES, TIES
 from rankscope.names import quote
 from rankscope.output.text import show
 from rankscope.writing import refuse_overwriting
@@ -27,7 +29,7 @@ from rankscope.writing import refuse_overwriting
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from rankscope.cli.parser import Parser
     from rankscope.file import File
@@ -59,6 +61,7 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--weights",
+        type=listed(read_number),
         metavar="W,W,...",
         help="weight of each run, in their order, such as 0.3,0.7 (default: 1 for each)",
     )
@@ -68,17 +71,14 @@ def add_arguments(parser: Parser) -> None:
         help="how scores are scaled before they are added; one of: "
         f"{', '.join(SCALES)} (default: {DEFAULT_SCALE})",
     )
-    for name, method, default in (
-        ("k", "rrf", "60"),
-        ("p", "rbc", "0.8"),
-        ("sigma", "log_isr", "0"),
-    ):
-        parser.add_argument(
-            f"--{name}",
-            type=read_number,
-            metavar=name.upper(),
-            help=f"the constant of {method} (default: {default})",
-        )
+    for method in sorted(METHODS.values(), key=attrgetter("parameter")):
+        if method.parameter:
+            parser.add_argument(
+                f"--{method.parameter}",
+                type=read_number,
+                metavar=method.parameter.upper(),
+                help=f"the constant of {method.name} (default: {method.default:g})",
+            )
     parser.add_argument(
         "--depth",
         type=read_integer,
@@ -95,16 +95,11 @@ def add_arguments(parser: Parser) -> None:
         metavar="QRELS",
         help="judgments of the queries on which weights are fitted, with -m",
     )
-    parser.add_argument(
-        "-m",
-        "--measure",
-        metavar="MEASURE",
-        help="measure that the weights improve, such as nDCG@10",
-    )
+    add_measure_option(parser, "measure that the weights improve, such as nDCG@10")
     parser.add_argument(
         "--ties",
-        choices=("doc_id", "doc_id_asc", "input"),
-        default="doc_id",
+        choices=TIES,
+        default=TIES[0],
         metavar="ORDER",
         help="order of documents with equal scores",
     )
@@ -129,7 +124,14 @@ def run(options: Namespace) -> int:
     if options.output != "-":
         check_run_path(options.output)
         refuse_overwriting(options.output, inputs)
-    _check_runs(options.runs)
+    for one, other in combinations(options.runs, 2):
+        if one == other or _are_same(one, other):
+            raise UsageError(
+                f"expected different runs, found {quote(one)}"
+                + (" twice" if one == other else f" and {quote(other)}, which is the same file"),
+                hint="remove one; to count a run more than others, use --weights",
+                code="usage",
+            )
     names = shorten_names([name_path(path, "run") for path in options.runs])
     runs = {
         name: name_file(path, "run", options)
@@ -148,24 +150,6 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _check_runs(paths: Sequence[str]) -> None:
-    """Refuse a single run, and one that is named twice."""
-    if len(paths) < 2:
-        raise UsageError(
-            "expected at least two runs, found one",
-            hint="write rankscope fuse a.run b.run; a folder or a pattern in quotes is one run",
-            code="usage",
-        )
-    for one, other in combinations(paths, 2):
-        if one == other or _are_same(one, other):
-            raise UsageError(
-                f"expected different runs, found {quote(one)}"
-                + (" twice" if one == other else f" and {quote(other)}, which is the same file"),
-                hint="remove one; to count a run more than others, use --weights",
-                code="usage",
-            )
-
-
 def _are_same(one: str, other: str) -> bool:
     try:
         return os.path.samefile(one, other)  # noqa: PTH121 - pathlib loads slowly
@@ -174,18 +158,10 @@ def _are_same(one: str, other: str) -> bool:
 
 
 def _fuse(options: Namespace, runs: Mapping[str, str | File]) -> FusedRun:
-    weights = _read_weights(options.weights, len(runs))
-    settings = {
-        "normalize": options.normalize,
-        "k": options.k,
-        "p": options.p,
-        "sigma": options.sigma,
-        "depth": options.depth,
-        "ties": options.ties,
-        "score_type": options.score_type or "float64",
-        "encoding": options.encoding,
-        "threads": options.threads,
-    }
+    weights = options.weights
+    names = ("normalize", "k", "p", "sigma", "depth", "ties", "encoding", "threads")
+    settings = {name: getattr(options, name) for name in names}
+    settings["score_type"] = options.score_type or "float64"
     method = options.method or (FITTED if options.fit else "rrf")
     if (options.fit is None) != (options.measure is None):
         raise UsageError(
@@ -213,23 +189,3 @@ def _fuse(options: Namespace, runs: Mapping[str, str | File]) -> FusedRun:
         for note in (f"weights: {written}", fitted.describe(), *fitted.notes):
             print(f"note: {note}", file=sys.stderr)
     return rs.fuse(runs, method, weights=weights, **settings)
-
-
-def _read_weights(text: str | None, runs: int) -> list[float] | None:
-    if text is None:
-        return None
-    try:
-        weights = [float(part) for part in text.split(",")]
-    except ValueError:
-        raise UsageError(
-            f"expected --weights as numbers separated by commas, found {quote(text)}",
-            hint="write --weights 0.3,0.7",
-            code="usage",
-        ) from None
-    if len(weights) != runs:
-        raise UsageError(
-            f"expected {runs} weights in --weights, one for each run, found {len(weights)}",
-            hint="write them in the order of the runs: --weights 0.3,0.7",
-            code="usage",
-        )
-    return weights

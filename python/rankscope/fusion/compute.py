@@ -17,7 +17,7 @@ from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.fusion.inputs import explaining, name_runs, read_run_lists
 from rankscope.fusion.run import FusedRun
-from rankscope.fusion.settings import no_weights, read_choices, read_weights
+from rankscope.fusion.settings import check_weighted, read_choices, read_weights
 from rankscope.measures import parse
 from rankscope.measures.direction import find_gain
 from rankscope.measures.reading import find_second, read_measure
@@ -25,7 +25,7 @@ from rankscope.output.diagnostics import describe_note, gather
 from rankscope.output.printed import Printed
 from rankscope.output.table import Table, name_rows
 from rankscope.output.text import format_value, show
-from rankscope.records import record, replace
+from rankscope.records import as_dict, record, replace
 from rankscope.settings.reading import Reading
 
 TYPE_CHECKING = False
@@ -107,18 +107,8 @@ class FusionFit(Printed):
 
     def to_dict(self) -> dict[str, object]:
         """Return the result as dicts and lists."""
-        return {
-            "method": self.method,
-            "measure": self.measure,
-            "weights": dict(self.weights),
-            "value": self.value,
-            "cross_validated": self.cross_validated,
-            "folds": self.folds,
-            "best_run": self.best_run,
-            "best_run_value": self.best_run_value,
-            "notes": [*self.notes],
-            "tried": name_rows(self.tried),
-        }
+        rest = {"weights": dict(self.weights), "tried": name_rows(self.tried)}
+        return {**as_dict(self), **rest, "notes": [*self.notes]}
 
     def describe(self) -> str:
         """Return the values in one line."""
@@ -233,32 +223,40 @@ def fuse(
     """
     chosen = read_choices(method, normalize, {"k": k, "p": p, "sigma": sigma}, ties, depth)
     reading = Reading.of("fuse", options)
-    lists: Lists | None = None if scores is None else _read_scores(runs, scores, reading)
-    named = name_runs(runs) if lists is None else dict.fromkeys(lists, runs)
     notes: dict[str, list[Note]] = {}
-    weighed = read_weights(chosen.method, weights, list(named))
-    settings = chosen.settings(weighed)
-    if lists is None:
-        lists = _read_lists(named, reading, notes)  # type: ignore[arg-type]  # as `name_runs` says
-    core, of_runs, source = _fuse_lists(lists, settings, reading)
-    missing = (len(core) - queries for queries in of_runs)
+    if scores is None:
+        lists = _read_lists(name_runs(runs), reading, notes)
+    else:
+        lists = _read_scores(runs, scores, reading)
+    weighed = read_weights(chosen.method, weights, list(lists))
+    core = _fuse_lists(lists, chosen.settings(weighed), reading)
     described = {name: [describe_note(note, {}) for note in own] for name, own in notes.items()}
-    fields = chosen.describe(named, weighed, missing)
-    return FusedRun(**fields, notes=gather(described), source=source, core=core)
+    read = [*lists.values()]
+    return FusedRun(
+        names=tuple(lists),
+        method=chosen.method.name,
+        parameters={chosen.method.parameter: chosen.parameter} if chosen.method.parameter else {},
+        scale=chosen.scale,
+        weights=tuple(weighed),
+        missing=tuple(len(core) - _count_queries(run) for run, _ in read),
+        notes=gather(described),
+        # The types of ids are those in the first run that has documents.
+        source=next(
+            (ids for run, ids in read if not isinstance(run, Run) or run.rows()), read[0][1]
+        ),
+        core=core,
+    )
 
 
-def _fuse_lists(
-    lists: Lists, settings: Settings, reading: Reading
-) -> tuple[Run, list[int], SourceIds]:
-    """Return the fused run, how many queries each run has, and the types of ids."""
+def _fuse_lists(lists: Lists, settings: Settings, reading: Reading) -> Run:
     with explaining():
-        core = fuse_runs(
-            [(each, name) for name, (each, _) in lists.items()], settings, reading.threads
+        return fuse_runs(
+            [(run, name) for name, (run, _) in lists.items()], settings, reading.threads
         )
-    of_runs = [
-        len(run) if isinstance(run, Run) else len(run.query_ids()) for run, _ in lists.values()
-    ]
-    return core, of_runs, _read_ids([*lists.values()])
+
+
+def _count_queries(run: Run | CoreRankings) -> int:
+    return len(run) if isinstance(run, Run) else len(run.query_ids())
 
 
 def fit_fusion(
@@ -321,34 +319,31 @@ def fit_fusion(
         >>> fused = fuse({"words": words, "vectors": vectors}, "combsum", weights=fit.weights)
     """
     chosen = read_choices(method, normalize, {"k": k, "p": p, "sigma": sigma}, ties, depth)
-    if not chosen.method.takes_weights:
-        raise no_weights(chosen.method)
-    asked = read_measure(measure)
-    if asked.better == "neither":
+    check_weighted(chosen.method)
+    wanted = read_measure(measure)
+    if wanted.better == "neither":
         raise UsageError(
-            f"{asked} doesn't say which of two rankings is better, so no weights are best",
+            f"{wanted} doesn't say which of two rankings is better, so no weights are best",
             hint="choose a measure of quality, such as nDCG@10",
             code="bad_parameter",
         )
     reading = Reading.of("fit_fusion", options)
-    judgments = load_qrels(judgments, reading, find_second(asked))
+    judgments = load_qrels(judgments, reading, find_second(wanted))
     lists = _read_lists(name_runs(runs), reading, {})
-    given = [(core, name) for name, (core, _) in lists.items()]
     folds = _split_queries(judgments.queries.read_ids())
     tried: dict[Weights, _Tried] = {}
 
     def evaluate(settings: Settings) -> Evaluation:
-        with explaining():
-            fused = fuse_runs(given, settings, reading.threads)
+        fused = _fuse_lists(lists, settings, reading)
         return evaluate_run(
-            judgments, fused, EvaluateSettings(measures=[asked], policy=policy), reading
+            judgments, fused, EvaluateSettings(measures=[wanted], policy=policy), reading
         )
 
     def fit(read: Callable[[_Tried], float]) -> Weights:
         def measure_weights(weights: Weights) -> float:
             if weights not in tried:
-                tried[weights] = _split_value(evaluate(chosen.settings(weights)), asked, folds)
-            return find_gain(read(tried[weights]), asked.better)
+                tried[weights] = _split_value(evaluate(chosen.settings(weights)), wanted, folds)
+            return find_gain(read(tried[weights]), wanted.better)
 
         return _search(len(lists), measure_weights)
 
@@ -357,18 +352,18 @@ def fit_fusion(
     table = Table(
         {
             **{name: [weights[at] for weights in tried] for at, name in enumerate(names)},
-            asked.name: [each.value for each in tried.values()],
+            wanted.name: [each.value for each in tried.values()],
         }
     )
     # Without a scale and a cutoff, a run that alone has a weight is fused into itself.
     alone = [
-        evaluate((("combsum", 0.0), "none", weights, chosen.ties, None))[asked]
+        evaluate((("combsum", 0.0), "none", weights, chosen.ties, None))[wanted]
         for weights in (tuple(map(float, row)) for row in np.eye(len(names)).tolist())
     ]
-    first = max(range(len(names)), key=lambda run: find_gain(alone[run], asked.better))
+    first = max(range(len(names)), key=lambda run: find_gain(alone[run], wanted.better))
     return FusionFit(
         method=chosen.method.name,
-        measure=asked.name,
+        measure=wanted.name,
         weights=dict(zip(names, best, strict=True)),
         value=tried[best].value,
         cross_validated=_cross_validate(fit, tried, max(folds) + 1),
@@ -490,8 +485,3 @@ def _read_lists(
         with explaining(name):
             lists[name] = read_run_lists(run, reading, notes.setdefault(name, []))
     return lists
-
-
-def _read_ids(lists: Sequence[tuple[Run | CoreRankings, SourceIds]]) -> SourceIds:
-    """Return the types of ids in the first run that has documents."""
-    return next((ids for run, ids in lists if not isinstance(run, Run) or run.rows()), lists[0][1])

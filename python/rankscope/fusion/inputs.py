@@ -55,7 +55,8 @@ def name_runs(runs: object) -> dict[str, InputLike | Rankings]:
         found = "one" if named is None or named else "none"
         raise UsageError(
             f"expected at least two runs, found {found}",
-            hint="pass a list of runs, or a mapping of names to runs: {'bm25': a, 'dense': b}",
+            hint="pass a list of runs, or a mapping of names to runs: {'bm25': a, 'dense': b}; or "
+            "write rankscope fuse a.run b.run",
             code="bad_parameter",
         )
     if [run for run in named.values() if path_of(run) == "-"][1:]:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    import pyarrow as pa
-
     from rankscope.output.diagnostics import Diagnostic
     from rankscope.output.exports import ColumnValues
     from rankscope.output.ids import SourceIds
@@ -114,26 +112,14 @@ class FusedRun(Tabular):
 
     def to_dict(self) -> dict[Any, dict[Any, float]]:
         """Return the score of each document by query, the best documents first."""
-        columns = self._tabulate()
-        queries, docs, scores = (_list(column) for column in columns.values())
-        lists: dict[Any, dict[Any, float]] = {}
-        for query, doc, score in zip(queries, docs, scores, strict=True):
+        lists: dict[Any, dict[Any, Any]] = {}
+        columns = (
+            column.tolist() if hasattr(column, "tolist") else column
+            for column in self._tabulate().values()
+        )
+        for query, doc, score in zip(*columns, strict=True):
             lists.setdefault(query, {})[doc] = score
         return lists
-
-    def to_arrow(self) -> pa.Table:
-        """Return the columns `query_id`, `doc_id` and `score` as an Arrow table.
-
-        Ids have the types that they have in the first run.
-
-        Raises:
-            UsageError: pyarrow is not installed.
-        """
-        return Tabular.to_arrow(self) if self._has_typed_ids else self._arrange_arrow()
-
-    @property
-    def _has_typed_ids(self) -> bool:
-        return bool(self.source.query.dtype or self.source.doc.dtype)
 
     def _tabulate(self) -> Mapping[str, ColumnValues]:
         queries, docs, scores = self._read_columns()
@@ -150,23 +136,6 @@ class FusedRun(Tabular):
         of_rows = [queries[code] for code in memoryview(codes).cast("B").cast("q")]
         values: list[float] = memoryview(scores).cast("B").cast("d").tolist()  # type: ignore[assignment]  # doubles
         return of_rows, _split(doc_ends, doc_text), values
-
-    def _arrange_arrow(self) -> pa.Table:
-        """Return an Arrow table that shares the memory of the columns."""
-        import pyarrow as pa  # noqa: PLC0415 - only for tables
-
-        (query_ends, query_text), codes, (doc_ends, doc_text), scores = self.core.columns()
-        rows = self.documents
-        of_rows = pa.Array.from_buffers(pa.int64(), rows, [None, pa.py_buffer(codes)])
-        queries = pa.LargeStringArray.from_buffers(
-            self.queries, pa.py_buffer(query_ends), pa.py_buffer(query_text)
-        )
-        docs = pa.LargeStringArray.from_buffers(
-            rows, pa.py_buffer(doc_ends), pa.py_buffer(doc_text)
-        )
-        values = pa.Array.from_buffers(pa.float64(), rows, [None, pa.py_buffer(scores)])
-        columns = {"query_id": queries.take(of_rows), "doc_id": docs, "score": values}
-        return pa.table(columns)
 
     def __reduce__(self) -> tuple[Callable[..., FusedRun], tuple[object, ...]]:
         fields = as_dict(self)
@@ -202,18 +171,13 @@ def check_run_path(path: str | os.PathLike[str]) -> None:
             code="input_type",
         )
     name = os.fsdecode(path)
-    form = tell_format(name) or "trec"
-    if name.lower().endswith(tuple(ending for ending, _, _ in COMPRESSIONS)):
+    is_compressed = name.lower().endswith(tuple(ending for ending, _, _ in COMPRESSIONS))
+    # A TSV file without a header is read as TREC.
+    if is_compressed or tell_format(name) not in {None, "trec", "tsv"}:
         raise UsageError(
-            f"expected a name for text that isn't compressed, found {quote(name)}",
-            hint="name it fused.run; or compress standard output: rankscope fuse a.run b.run | "
-            "gzip > fused.run.gz",
-            code="bad_format",
-        )
-    if form not in {"trec", "tsv"}:  # a TSV file without a header is read as TREC
-        raise UsageError(
-            f"expected a name for text in TREC format, found {quote(name)}, which says {form}",
-            hint="name it fused.run; for other formats, write a data frame of what rs.fuse returns",
+            f"expected a name for text in TREC format that isn't compressed, found {quote(name)}",
+            hint="name it fused.run, and compress it later; for other formats, write a data frame "
+            "of what rs.fuse returns",
             code="bad_format",
         )
 
@@ -227,10 +191,6 @@ def check_tag(tag: str) -> str:
             code="bad_parameter",
         )
     return tag
-
-
-def _list(column: ColumnValues) -> list[Any]:
-    return column.tolist() if hasattr(column, "tolist") else list(column)
 
 
 def _count(number: int, one: str, many: str) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 
 import rankscope as rs
-from rankscope._evaluate.query_values import read_slicing
+from rankscope._evaluate.query_values import list_names, read_slicing
 from rankscope.errors import UsageError
-from rankscope.spark.evaluate import evaluate
-from rankscope.spark.jobs import OPTIONS
+from rankscope.spark.evaluate import OPTIONS, evaluate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,39 +57,29 @@ def compare(
         UsageError: A measure, the policy or another argument is not one.
         InputError: A column is missing or holds invalid values, or there is nothing to compare.
     """
-    held: object = runs
-    if not isinstance(held, Mapping) or len(held) < 2:
+    named: object = runs
+    if not isinstance(named, Mapping) or len(named) < 2:
         raise UsageError(
             f"expected two or more runs by name, found {type(runs).__name__}",
             hint="write {'bm25': run_a, 'dense': run_b}",
             code="bad_parameter",
         )
     slicing = read_slicing(by)
+    names = list_names(slicing, cluster)
     reading = {name: value for name, value in options.items() if name in OPTIONS}
     testing: dict[str, Any] = {k: v for k, v in options.items() if k not in reading}
-    wanted = list(dict.fromkeys([*slicing, *([cluster] if cluster is not None else [])]))
-    evaluations = {
-        str(name): evaluate(
-            judgments,
-            run,
-            measures,
-            policy=policy,
-            convention=convention,
-            by=wanted,
-            partitions=partitions,
-            **reading,  # type: ignore[arg-type]  # some of `options`
-        )
-        for name, run in runs.items()
-    }
-    try:
-        first = next(iter(evaluations.values()))
+    choices: dict[str, Any] = {"policy": policy, "convention": convention, **reading}
+    with ExitStack() as stack:
+        evaluations: dict[str, Any] = {}
+        for name, run in runs.items():
+            evaluation = evaluate(
+                judgments, run, measures, by=names, partitions=partitions, **choices
+            )
+            evaluations[str(name)] = stack.enter_context(evaluation)
         attributes = None
-        if wanted:
-            rows = first.to_arrow()
-            attributes = rows.select([first.source.query.name, *wanted])
+        if names:
+            first = next(iter(evaluations.values()))
+            attributes = first.to_arrow().select([first.source.query.name, *names])
         return rs.compare(
-            dict(evaluations), by=slicing or None, cluster=cluster, attributes=attributes, **testing
+            evaluations, by=slicing or None, cluster=cluster, attributes=attributes, **testing
         )
-    finally:
-        for each in evaluations.values():
-            each.unpersist()

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 
+from rankscope._evaluate.evaluate_table import can_stream
 from rankscope._evaluate.query_values import read_slicing
-from rankscope._evaluate.question import split_question
-from rankscope._evaluate.settings import Settings
-from rankscope.errors import RankscopeError, UsageError
-from rankscope.settings.reading import Reading
-from rankscope.spark.evaluation import (
-    SparkAnswer,
-    SparkEvaluation,
-    make_evaluation,
-    refuse_unmatched,
-)
-from rankscope.spark.frames import are_judged, list_grades, read_source, run_job
-from rankscope.spark.jobs import OPTIONS, make_job
+from rankscope._evaluate.question import refuse_single_precision, split_question
+from rankscope._evaluate.settings import Settings, choose_ties
+from rankscope.errors import PolicyError, UsageError
+from rankscope.measures.reading import read_measures
+from rankscope.settings.reading import ROLES, Reading
+from rankscope.spark.evaluation import conclude
+from rankscope.spark.frames import list_grades, read_source, run_job
+from rankscope.spark.tasks import Job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,9 +24,11 @@ if TYPE_CHECKING:
     from rankscope.measures.reading import Measures
     from rankscope.settings.policy import Policy
     from rankscope.settings.reading import ReadingOptions
-    from rankscope.spark.frames import Source
+    from rankscope.spark.evaluation import SparkEvaluation
     from rankscope.spark.parquet import Frame
-    from rankscope.spark.tasks import Job
+
+OPTIONS = (*ROLES, "duplicates", "score_type")
+"""How data frames can be read."""
 
 
 def evaluate(
@@ -70,37 +69,42 @@ def evaluate(
         InputError: A column is missing or holds invalid values, or there is nothing to evaluate.
     """
     reading = Reading.of("evaluate", options, known=OPTIONS)
-    judged, given, wanted = split_question("evaluate", judgments, run, measures)
-    slicing = read_slicing(by)
-    if judged is None:
-        sources = [read_source("joined", given, reading.columns, slicing)]
-    else:
-        sources = [
-            read_source("judged", judged, reading.columns, slicing),
-            read_source("retrieved", given, reading.columns),
-        ]
-    asked = Settings(measures=wanted, policy=policy, convention=convention)
-    job = make_job(
-        [each.rows for each in sources], partial(list_grades, sources[0]), asked, reading
-    )
-    return _evaluate(sources, job, partitions, strict=strict)
-
-
-def _evaluate(
-    sources: Sequence[Source], job: Job, partitions: int | None, *, strict: bool
-) -> SparkEvaluation:
     if partitions is not None and (isinstance(partitions, bool) or partitions < 1):
         raise UsageError(
             f"expected partitions to be 1 or more, found {partitions!r}",
             hint="leave it out, and Spark decides",
             code="bad_parameter",
         )
-    found, source = run_job(sources, job, partitions), sources[0].ids
-    answer = SparkAnswer(found, source)
-    try:
-        if len(sources) > 1:
-            refuse_unmatched(answer, found.merged, partial(are_judged, sources[0]))
-        return make_evaluation(answer, found.merged, job, source, strict=strict)
-    except RankscopeError:
-        found.kept.unpersist()
-        raise
+    judged, retrieved, measures = split_question("evaluate", judgments, run, measures)
+    slicing = read_slicing(by)
+    if judged is None:
+        sources = [read_source("joined", retrieved, reading.columns, slicing)]
+        refuse_single_precision(reading)
+    else:
+        sources = [
+            read_source("judged", judged, reading.columns, slicing),
+            read_source("retrieved", retrieved, reading.columns),
+        ]
+    settings = Settings(measures=measures, policy=policy, convention=convention)
+    needs_grades = convention is not None or not can_stream(read_measures(measures)[0])
+    request = settings.request(
+        ties=choose_ties(has_documents="doc" in sources[0].rows.names) if judged is None else None,
+        grades=list_grades(sources[0]) if needs_grades else [],
+        score_type=reading.score_type,
+    )
+    for name, value, refused, hint in (
+        ("ties", request.ties, "input", "order by ids with ties='doc_id', or take ties='average'"),
+        ("duplicates", reading.duplicates, "first", "keep the larger number with duplicates='max'"),
+    ):
+        if value == refused:
+            raise PolicyError(
+                f"{name}='{refused}' depends on the order of rows, which Spark doesn't keep",
+                hint=hint,
+                code="row_order",
+            )
+    job = Job(
+        request=request,
+        rows={source.rows.side: source.rows for source in sources},
+        duplicates=reading.duplicates,
+    )
+    return run_job(sources, job, partitions, partial(conclude, sources, job, strict=strict))

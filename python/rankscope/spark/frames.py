@@ -6,73 +6,59 @@ import pickle
 from contextlib import contextmanager, suppress
 from functools import reduce
 from inspect import signature
+from itertools import chain
 
 from rankscope.deferred import pa
 from rankscope.errors import RankscopeError, UsageError
 from rankscope.records import record
-from rankscope.spark.evaluation import merge_parts, refuse
-from rankscope.spark.in_place import MOST_ROWS as MOST_JUDGED
-from rankscope.spark.in_place import evaluating_in_place, merge_in_place, order_judgments
-from rankscope.spark.packing import PACKED, Buckets, count_buckets
+from rankscope.spark.in_place import (
+    ApartError,
+    SmallJudgments,
+    evaluating_in_place,
+    merge_in_place,
+)
+from rankscope.spark.packing import PACKED, count_buckets
 from rankscope.spark.parquet import (
     UnreadableError,
     are_scattered,
     count_rows,
     find_pieces,
-    read_whole,
+    read_pieces,
 )
-from rankscope.spark.selecting import check_columns, select_columns, spell_names
-from rankscope.spark.shared_folder import make_folder
+from rankscope.spark.rows import FILES, select_columns, spell_names
 from rankscope.spark.tasks import (
     ANSWER,
     ANSWERS,
     ERROR,
-    UNREADABLE,
     VALUES,
-    Job,
-    describe_values,
+    Part,
     evaluating,
     packing,
+    raise_first,
     unpacking_values,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any, TypeAlias
 
-    from rankscope.output.ids import SourceIds
-    from rankscope.spark.evaluation import Merged
-    from rankscope.spark.in_place import SmallJudgments
-    from rankscope.spark.packing import Rows
-    from rankscope.spark.parquet import Frame
-    from rankscope.spark.shared_folder import SharedFolder
-    from rankscope.spark.tasks import Part
+    from rankscope.spark.evaluation import SparkEvaluation
+    from rankscope.spark.parquet import Frame, Piece
+    from rankscope.spark.rows import Rows
+    from rankscope.spark.tasks import Job
+
+    Finish: TypeAlias = Callable[[Part, Frame, Frame], SparkEvaluation]
+    """Makes the result of what is known of all queries, a row for each with its values, and the
+    rows of tasks that Spark keeps for these."""
 
 
 READ_ROWS = 1 << 16
 """How many rows Spark sends to Python at once."""
 MOVED_ROWS = 1 << 11
 """The same where rows are moved: a row has some 64 kB after packing."""
-NAMES = {"joined": "the table", "judged": "qrels", "retrieved": "the run"}
-"""What errors call a data frame, by its side."""
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What all tasks answered.
-
-    Args:
-        merged: What they answered together.
-        rows: The values of queries, a row for each.
-        kept: The rows of tasks that Spark keeps until they are no longer needed.
-        folder: The folder with packed rows, if there is one.
-    """
-
-    merged: Merged
-    rows: Frame
-    kept: Frame
-    folder: SharedFolder | None
+MOST_JUDGED = 1 << 22
+"""How many rows of judgments go to every task; where there are more, rows are moved."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -82,21 +68,34 @@ class Source:
     Args:
         frame: The data frame, with the columns that are needed.
         rows: What its rows hold.
-        ids: The columns of ids and attributes as the data frame has them.
-        given: The data frame as it was given.
+        whole: The data frame with all columns.
     """
 
     frame: Frame
     rows: Rows
-    ids: SourceIds
-    given: Frame
+    whole: Frame
+
+    def select(self, role: str) -> Any:  # noqa: ANN401 - of Spark
+        """Return the column of a role."""
+        return self.frame[f"c{self.rows.columns.index(self.rows.names[role])}"]
+
+    def find_pieces(self) -> list[list[Piece]]:
+        """Return the pieces of files that each task reads, or nothing if Spark has to read."""
+        return find_pieces(self.whole, self.rows.columns)
+
+    def run(self, tasks: Sequence[Sequence[Piece]], work: Any, schema: str) -> Frame:  # noqa: ANN401 - a function
+        """Return the rows that a function makes of the data frame, or of pieces of its files."""
+        count = len(tasks)
+        # A row with the number of each task that reads files, or else the rows themselves.
+        frame = self.frame.sparkSession.range(0, count, 1, count) if tasks else self.frame
+        return frame.mapInArrow(work, schema)
 
 
-def check_frame(given: object, name: str) -> None:
+def check_frame(frame: object, name: str) -> None:
     """Raise an error unless an argument is a data frame of Spark."""
-    if not hasattr(given, "mapInArrow"):
+    if not hasattr(frame, "mapInArrow"):
         raise UsageError(
-            f"expected {name} as a Spark DataFrame, found {type(given).__name__}",
+            f"expected {name} as a Spark DataFrame, found {type(frame).__name__}",
             hint="make one with spark.read.parquet or spark.createDataFrame; for other tables, use "
             "the function of the same name in rankscope",
             code="bad_parameter",
@@ -110,128 +109,120 @@ def read_source(
     attributes: Sequence[str] = (),
 ) -> Source:
     """Read the columns of a data frame."""
-    check_frame(frame, NAMES[side])
+    check_frame(frame, "qrels" if side == "judged" else f"the {FILES[side]}")
     from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - only Spark needs it
     from pyspark.sql.types import StructType  # noqa: PLC0415 - as above
 
-    spelled = spell_names(frame.columns, names, attributes)
-    check_columns(spelled, attributes)
+    spelled = spell_names(frame.columns, [*filter(None, names.values()), *attributes])
     frame = frame if spelled == frame.columns else frame.toDF(*spelled)
     # Before 4.3, times are in UTC without being asked.
     zone = {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
 
-    def convert(chosen: list[str]) -> Any:  # noqa: ANN401 - PyArrow has no types
+    def convert(chosen: Sequence[str]) -> Any:  # noqa: ANN401 - PyArrow has no types
         return to_arrow_schema(StructType([frame.schema[name] for name in chosen]), **zone)
 
-    rows, ids = select_columns(side, spelled, convert, names, attributes)
-    return Source(
-        # Spark looks columns up again by names, in which dots would mean fields.
-        frame=frame.select(
-            *(_column(frame, name).alias(f"c{at}") for at, name in enumerate(rows.columns))
-        ),
-        rows=rows,
-        ids=ids,
-        given=frame,
-    )
+    rows = select_columns(side, spelled, convert, names, attributes)
+    # Spark looks columns up again by names, in which dots would mean fields.
+    quoted = ("`" + name.replace("`", "``") + "`" for name in rows.columns)
+    columns = [frame[name].alias(f"c{at}") for at, name in enumerate(quoted)]
+    return Source(frame=frame.select(*columns), rows=rows, whole=frame)
 
 
 def list_grades(source: Source) -> list[float]:
     """Return the different grades of a data frame, ascending, by a query of Spark."""
-    name = source.rows.names.get("relevance")
-    if name is None:
+    if "relevance" not in source.rows.names:
         return [1.0]
-    rows = source.frame.select(f"c{source.rows.columns.index(name)}").distinct().collect()
+    rows = source.frame.select(source.select("relevance")).distinct().collect()
     grades = {float(row[0]) for row in rows if row[0] is not None}
     return sorted(grade for grade in grades if grade == grade)  # noqa: PLR0124 - NaN alone differs
 
 
 def are_judged(source: Source, docs: Sequence[str]) -> bool:
     """Check whether judgments have any of some documents, by a query of Spark."""
-    name = source.rows.names["doc"]
-    column = source.frame[f"c{source.rows.columns.index(name)}"].cast("string")
+    column = source.select("doc").cast("string")
     return bool(source.frame.where(column.isin(*docs)).limit(1).count())
 
 
-def run_job(sources: Sequence[Source], job: Job, partitions: int | None) -> Answer:
-    """Pack, move and evaluate the rows of data frames."""
+def run_job(
+    sources: Sequence[Source], job: Job, partitions: int | None, finish: Finish
+) -> SparkEvaluation:
+    """Evaluate data frames where their rows lie, or else pack, move and evaluate the rows."""
     if partitions is None:
-        in_place = run_in_place(sources, job)
-        if in_place is not None:
-            return in_place
-    for reads_files in (True, False):
-        answer = _run_moving(sources, job, partitions, reads_files=reads_files)
-        if answer is not None:
-            return answer
-    raise TypeError("expected Spark to read")
+        with suppress(ApartError, UnreadableError):
+            return run_in_place(sources, job, finish)
+    try:
+        pieces = [source.find_pieces() for source in sources]
+        return _run_moving(sources, job, partitions, pieces, finish)
+    except UnreadableError:  # Spark has to read the files
+        return _run_moving(sources, job, partitions, [[] for _ in sources], finish)
 
 
 def _run_moving(
-    sources: Sequence[Source], job: Job, partitions: int | None, *, reads_files: bool
-) -> Answer | None:
-    """Pack, move and evaluate the rows, or return `None` if Spark has to read the files."""
-    session = sources[0].frame.sparkSession
-    pieces = [find_pieces(each.given, each.rows.columns) if reads_files else [] for each in sources]
-    sizes = [count_rows(tasks) if tasks else None for tasks in pieces]
-    known = None if None in sizes else sum(size or 0 for size in sizes)
-    chosen = partitions or _choose_partitions(session)
-    buckets = Buckets(count=count_buckets(known, chosen or 1), by_text=job.by_text)
-    folder = make_folder(session)
-    path = None if folder is None else folder.path
+    sources: Sequence[Source],
+    job: Job,
+    partitions: int | None,
+    pieces: Sequence[Sequence[Sequence[Piece]]],
+    finish: Finish,
+) -> SparkEvaluation:
+    """Pack, move and evaluate the rows.
+
+    Raises:
+        UnreadableError: Spark has to read the files.
+    """
+    known = sum(map(count_rows, pieces)) if all(pieces) else None
+    chosen = partitions or _choose_partitions(sources[0].frame.sparkSession)
+    buckets = count_buckets(known, chosen or 1)
     frames = [
-        _assign(source, tasks).mapInArrow(packing(source.rows, buckets, tasks, path), PACKED)
+        source.run(tasks, packing(source.rows, buckets, tasks, by_text=job.by_text), PACKED)
         for source, tasks in zip(sources, pieces, strict=True)
     ]
     packed = reduce(lambda one, other: one.unionByName(other), frames)
     count = [] if chosen is None else [chosen]
     ordered = packed.repartition(*count, "bucket").sortWithinPartitions("bucket")
-    evaluated = ordered.mapInArrow(evaluating(job, in_files=path is not None), ANSWERS)
-    with _keep(evaluated, MOVED_ROWS) as (kept, told):
-        if any(kind == UNREADABLE for kind, _ in told):
-            kept.unpersist()
-            return None
+    with _keep(ordered.mapInArrow(evaluating(job), ANSWERS), MOVED_ROWS) as (kept, answers):
         # Tasks of ours pickled what is here.
-        refuse([pickle.loads(held) for kind, held in told if kind == ERROR])  # noqa: S301
-        parts = [pickle.loads(held) for kind, held in told if kind == ANSWER]  # noqa: S301
-        return _merge(parts, job, kept, kept, folder)
+        raise_first([pickle.loads(packed) for kind, packed in answers if kind == ERROR])  # noqa: S301
+        part = Part()
+        for kind, packed in answers:
+            if kind == ANSWER:
+                part.merge(pickle.loads(packed))  # noqa: S301 - as above
+        return finish(part, _unpack(kept, job), kept)
 
 
-def run_in_place(sources: Sequence[Source], job: Job) -> Answer | None:
-    """Evaluate a table or a run where its rows lie, or return `None` if they have to be moved."""
+def run_in_place(sources: Sequence[Source], job: Job, finish: Finish) -> SparkEvaluation:
+    """Evaluate a table or a run where its rows lie.
+
+    Raises:
+        ApartError: They have to be moved.
+        UnreadableError: So they have, and Spark has to read a file.
+    """
     source = sources[-1]
-    session = source.frame.sparkSession
-    tasks = find_pieces(source.given, source.rows.columns)
+    tasks = source.find_pieces()
     if tasks and are_scattered(tasks, source.rows.names["query"]):
-        return None
-    judgments = None
-    if len(sources) > 1:
-        judgments = collect_judgments(sources[0], job)
-        if judgments is None:
-            return None
-    evaluated = _assign(source, tasks).mapInArrow(
-        evaluating_in_place(job, tasks, judgments), ANSWERS
-    )
-    with _keep(evaluated, READ_ROWS) as (kept, told):
-        merged = None
-        if all(kind != ERROR for kind, _ in told):
-            # Tasks of ours pickled what is here.
-            answers = [pickle.loads(held) for _, held in told]  # noqa: S301
-            with suppress(RankscopeError):  # raised again, the same however rows are spread
-                merged = merge_in_place(answers, job, judgments)
-        if merged is None:
-            kept.unpersist()
-            return None
-        parts, values = merged
+        raise ApartError
+    judgments = collect_judgments(sources[0], job) if len(sources) > 1 else None
+    evaluated = source.run(tasks, evaluating_in_place(job, tasks, judgments), ANSWERS)
+    with _keep(evaluated, READ_ROWS) as (kept, answers):
+        if any(kind == ERROR for kind, _ in answers):
+            raise ApartError
+        # Tasks of ours pickled what is here.
+        unpacked = [pickle.loads(packed) for _, packed in answers]  # noqa: S301
+        try:
+            part, values = merge_in_place(unpacked, job, judgments)
+        except RankscopeError:  # raised again, the same however rows are spread
+            raise ApartError from None
         rows = kept
         if values:
             table = pa.Table.from_batches(values)
-            rows = kept.unionByName(session.createDataFrame(table, ANSWERS))
-        return _merge(parts, job, rows, kept)
+            rows = kept.unionByName(kept.sparkSession.createDataFrame(table, ANSWERS))
+        return finish(part, _unpack(rows, job), kept)
 
 
-def _assign(source: Source, tasks: Sequence[object]) -> Frame:
-    """Return a row with the number of each task that reads files, or else the rows themselves."""
-    count = len(tasks)
-    return source.frame.sparkSession.range(0, count, 1, count) if tasks else source.frame
+def _unpack(rows: Frame, job: Job) -> Frame:
+    """Return a row for each query of the rows of tasks."""
+    schema = ", ".join(f"{name} {kind}" for name, kind in job.columns.items())
+    values = rows.where(f"kind = '{VALUES}'").select("payload")
+    return values.mapInArrow(unpacking_values(), schema)
 
 
 @contextmanager
@@ -240,32 +231,37 @@ def _keep(evaluated: Frame, rows: int) -> Iterator[tuple[Frame, list[tuple[str, 
     kept = evaluated.persist()
     try:
         with batches_of(evaluated.sparkSession, rows):
-            told = kept.where(f"kind != '{VALUES}'").collect()
-        yield kept, [(row.kind, row.payload) for row in told]
+            answers = kept.where(f"kind != '{VALUES}'").collect()
+        yield kept, [(row.kind, row.payload) for row in answers]
     except BaseException:
         kept.unpersist()
         raise
 
 
-def collect_judgments(source: Source, job: Job) -> SmallJudgments | None:
-    """Return all judgments if there are few, and none of them is invalid."""
+def collect_judgments(source: Source, job: Job) -> SmallJudgments:
+    """Return all judgments.
+
+    Raises:
+        ApartError: There are many, or one of them is invalid.
+        UnreadableError: Spark has to read a file.
+    """
     if not hasattr(source.frame, "_jdf"):
-        return None  # Spark Connect sends them with every task
-    tasks = find_pieces(source.given, source.rows.columns)
-    size = count_rows(tasks) if tasks else None
-    if size is not None and size > MOST_JUDGED:
-        return None
+        raise ApartError  # Spark Connect sends them with every task
+    tasks = source.find_pieces()
     try:
-        if tasks:
-            table = read_whole(tasks, source.rows.schema)
-        else:
+        if not tasks:
             table = source.frame.limit(MOST_JUDGED + 1).toArrow()
             table = table.rename_columns(source.rows.columns)
+        elif count_rows(tasks) > MOST_JUDGED:
+            raise ApartError
+        else:
+            schema = source.rows.schema
+            table = pa.Table.from_batches(read_pieces(chain(*tasks), schema), schema)
         if table.num_rows > MOST_JUDGED:
-            return None
-        return order_judgments(table, source.rows, by_text=job.by_text)
-    except (RankscopeError, UnreadableError):  # as is reported when rows are moved
-        return None
+            raise ApartError
+        return SmallJudgments.of(table, job)
+    except RankscopeError:  # as is reported when rows are moved
+        raise ApartError from None
 
 
 @contextmanager
@@ -303,22 +299,3 @@ def _choose_partitions(session: Any) -> int | None:  # noqa: ANN401 - of Spark
         return None
     most = int(session.conf.get("spark.sql.shuffle.partitions"))
     return min(most, 2 * int(context.defaultParallelism))
-
-
-def _merge(
-    parts: list[Part], job: Job, rows: Frame, kept: Frame, folder: SharedFolder | None = None
-) -> Answer:
-    """Merge the answers of all tasks."""
-    return Answer(
-        merged=merge_parts(parts, job),
-        rows=rows.where(f"kind = '{VALUES}'")
-        .select("payload")
-        .mapInArrow(unpacking_values(), describe_values(job)),
-        kept=kept,
-        folder=folder,
-    )
-
-
-def _column(frame: Frame, name: str) -> Any:  # noqa: ANN401 - of Spark
-    """Return a column by its exact name, which may have dots."""
-    return frame["`" + name.replace("`", "``") + "`"]

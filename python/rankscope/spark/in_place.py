@@ -11,24 +11,16 @@ after moving rows, which also reports mistakes the same way however rows are spr
 from __future__ import annotations
 
 import pickle
+from typing import NamedTuple
 
 from rankscope._core import TableStream
 from rankscope._inputs.columns import read_ids
 from rankscope._inputs.numbers import is_judged
 from rankscope.deferred import np, pa, pc
 from rankscope.errors import RankscopeError
-from rankscope.records import record
-from rankscope.spark.packing import find_columns, number_queries
+from rankscope.spark.packing import number_queries, write_table
 from rankscope.spark.parquet import UnreadableError, read_assigned
-from rankscope.spark.tasks import (
-    ANSWER,
-    AT_ONCE,
-    ERROR,
-    Task,
-    keep_memory,
-    make_row,
-    write_table,
-)
+from rankscope.spark.tasks import ANSWER, AT_ONCE, ERROR, Part, Task, keep_memory, make_row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,21 +29,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankscope.spark.packing import Rows
     from rankscope.spark.parquet import Piece
-    from rankscope.spark.tasks import Job, Part
+    from rankscope.spark.rows import Rows
+    from rankscope.spark.tasks import Job
 
 
 MOST_AT_EDGE = 1 << 16
 """How many rows of a query go to the driver; those of a larger one are moved."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class InPlace:
+class InPlace(NamedTuple):
     """The answer of one task about its partition.
 
     Args:
-        part: The answer about the queries that it evaluated.
+        part: What is known of the queries that it evaluated.
         queries: A number for each query that it has rows of but those two, as bytes of int64.
         edges: The rows of its first and last query, as Arrow writes them.
     """
@@ -65,26 +56,25 @@ def evaluating_in_place(
     job: Job, tasks: Sequence[Sequence[Piece]] = (), judgments: SmallJudgments | None = None
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Return the function that evaluates the queries of a partition."""
-    rows = job.rows["joined" if judgments is None else "retrieved"]
+    rows = job.last
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         keep_memory()
         task = Task(job)
         edges: list[Any] = []
         try:
-            given = read_assigned(batches, tasks, rows.schema) if tasks else batches
-            pieces = _take_edges(cut(given, rows), edges)
+            tables = _take_edges(cut(read_assigned(batches, tasks, rows.schema), rows), edges)
             if judgments is None:
-                values, queries = _evaluate_joined(task, job, pieces)
+                values, queries = _evaluate_joined(task, job, tables)
             else:
-                values, queries = _evaluate_retrieved(task, job, pieces, judgments)
+                values, queries = _evaluate_retrieved(task, job, tables, judgments)
             yield from values
         except (RankscopeError, UnreadableError, ApartError, MemoryError):
             # Which of several mistakes comes first depends on how rows are spread.
             yield make_row(ERROR, b"")
             return
         rest = write_table(pa.concat_tables(edges)) if edges else b""
-        answer = InPlace(part=task.make_part(), queries=queries.tobytes(), edges=rest)
+        answer = InPlace(task.part.shrink(), queries.tobytes(), rest)
         yield make_row(ANSWER, pickle.dumps(answer))
 
     return run
@@ -106,35 +96,35 @@ def _take_edges(pieces: Iterable[tuple[Any, bool]], edges: list[Any]) -> Iterato
 
 
 def _evaluate_joined(
-    task: Task, job: Job, pieces: Iterable[Any]
+    task: Task, job: Job, tables: Iterable[Any]
 ) -> tuple[list[Any], NDArray[np.int64]]:
     """Evaluate tables, and return the rows with values and the numbers of their queries."""
-    rows, stream, count, has_grades = job.rows["joined"], TableStream(), 0, False
-    for table in pieces:
-        columns, _ = find_columns(table, rows).joined(rows.attributes)
+    stream = TableStream()
+    for table in tables:
+        columns, _ = job.last.read(table).joined(job.last.attributes)
         if not stream.push(task.plan, columns, job.request.ties, job.duplicates, True, 1):
             raise ApartError
-        count += table.num_rows
         task.check("joined", table)
-        has_grades = has_grades or is_judged(columns.relevance)
+        task.part.has_grades |= is_judged(columns.relevance)
     finished = stream.finish(task.plan, None)
     if finished is None:
         return [], np.zeros(0, np.int64)
-    task.count("joined", count, has_grades=has_grades)
-    return task.take(*finished), _number_texts(finished[1], rows)
+    return task.take(*finished), _number_texts(finished[1], job.last)
 
 
 def _evaluate_retrieved(
-    task: Task, job: Job, pieces: Iterable[Any], judgments: SmallJudgments
+    task: Task, job: Job, tables: Iterable[Any], judgments: SmallJudgments
 ) -> tuple[list[Any], NDArray[np.int64]]:
     """Evaluate tables of a run, as `_evaluate_joined` does."""
     values: list[Any] = []
     numbers = [np.zeros(0, np.int64)]
-    for table in pieces:
-        queries = number_ranked(table, job.rows["retrieved"], by_text=job.by_text)
-        if queries is None:
+    for table in tables:
+        queries = number_ranked(table, job)
+        firsts = queries[np.append(0, np.flatnonzero(queries[1:] != queries[:-1]) + 1)]
+        queries = np.sort(firsts)
+        if _has_equal(queries):
             raise ApartError
-        values += task.evaluate_tables({"judged": judgments.pick(queries), "retrieved": table})[0]
+        values += task.evaluate({"judged": judgments.pick(queries), "retrieved": table})[0]
         numbers.append(queries)
     return values, np.concatenate(numbers)
 
@@ -186,38 +176,43 @@ def _chunk(batches: Iterable[Any], rows: Rows) -> Iterator[Any]:
 def _number_texts(queries: Sequence[str], rows: Rows) -> NDArray[np.int64]:
     """Return a number for each query as text, the same for those that differ only by case."""
     texts = pa.array(queries, pa.string())
-    ids = texts.cast(pa.int64()) if rows.has_integer_queries else texts
+    ids = texts.cast(pa.int64()) if rows.ids.query.dtype else texts
     return number_queries(read_ids(ids, rows.names["query"]))
 
 
 def merge_in_place(
     answers: Sequence[InPlace], job: Job, judgments: SmallJudgments | None = None
-) -> tuple[list[Part], list[Any]] | None:
-    """Evaluate the rows at the edges of partitions, and verify that no query is in two places."""
-    task = Task(job)
-    numbers = [np.zeros(0, np.int64)]
-    numbers += [np.frombuffer(answer.queries, dtype=np.int64) for answer in answers]
-    held = [pa.ipc.open_stream(answer.edges).read_all() for answer in answers if answer.edges]
-    edges = pa.concat_tables(held) if held else None
+) -> tuple[Part, list[Any]]:
+    """Evaluate the rows at the edges of partitions, and verify that no query is in two places.
+
+    Raises:
+        ApartError: A query is.
+        RankscopeError: Something is wrong with the rows.
+    """
+    task, part = Task(job), Part()
+    numbers = [np.frombuffer(answer.queries, dtype=np.int64) for answer in answers]
+    edges = [pa.ipc.open_stream(answer.edges).read_all() for answer in answers if answer.edges]
     values: list[Any] = []
-    if judgments is None and edges is not None:
-        values, queries = task.evaluate_tables({"joined": edges})
-        numbers.append(_number_texts(queries, job.rows["joined"]))
-    elif judgments is not None:
-        rows = job.rows["retrieved"]
-        if edges is None:
-            edges = rows.schema.empty_table()
-        name = rows.names["query"]
-        numbers.append(
-            np.unique(number_queries(read_ids(edges.column(name), name), by_text=job.by_text))
-        )
+    if judgments is not None:
+        table = pa.concat_tables(edges) if edges else job.last.schema.empty_table()
         # Judgments whose query is at an edge, or that have no rows.
-        judged = judgments.drop(np.concatenate(numbers[:-1]))
-        values, _ = task.evaluate_tables({"judged": judged, "retrieved": edges})
-    found = np.sort(np.concatenate(numbers))
-    if np.any(found[1:] == found[:-1]):
-        return None
-    return [*(answer.part for answer in answers), task.make_part()], values
+        judged = judgments.drop(np.concatenate(numbers or [np.zeros(0, np.int64)]))
+        numbers.append(np.unique(number_ranked(table, job)))
+        values, _ = task.evaluate({"judged": judged, "retrieved": table})
+    elif edges:
+        values, queries = task.evaluate({"joined": pa.concat_tables(edges)})
+        numbers.append(_number_texts(queries, job.last))
+    if numbers and _has_equal(np.sort(np.concatenate(numbers))):
+        raise ApartError
+    for answer in answers:
+        part.merge(answer.part)
+    part.merge(task.part)
+    return part, values
+
+
+def _has_equal(numbers: NDArray[np.int64]) -> bool:
+    """Check whether two of ascending numbers are equal."""
+    return bool(np.any(numbers[1:] == numbers[:-1]))
 
 
 def _find_last(table: Any, name: str) -> int:  # noqa: ANN401 - PyArrow has no types
@@ -233,12 +228,7 @@ def _find_other(differs: Any, place: int) -> int | None:  # noqa: ANN401 - as ab
     return found[place].as_py() if len(found) > 0 else None
 
 
-MOST_ROWS = 1 << 22
-"""How many rows of judgments go to every task; where there are more, rows are moved."""
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class SmallJudgments:
+class SmallJudgments(NamedTuple):
     """All judgments, ordered by the number of their query.
 
     Args:
@@ -249,7 +239,18 @@ class SmallJudgments:
     table: Any
     numbers: NDArray[np.int64]
 
-    def pick(self, queries: NDArray[np.int64]) -> Any:  # noqa: ANN401 - PyArrow has no types
+    @classmethod
+    def of(cls, table: Any, job: Job) -> SmallJudgments:  # noqa: ANN401 - PyArrow has no types
+        """Order judgments, which are an Arrow table.
+
+        Raises:
+            InputError: One of them isn't valid.
+        """
+        numbers = number_queries(job.first.read(table).judged()[0], by_text=job.by_text)
+        order = np.argsort(numbers, kind="stable")
+        return cls(table.combine_chunks().take(pa.array(order)), numbers[order])
+
+    def pick(self, queries: NDArray[np.int64]) -> Any:  # noqa: ANN401 - as above
         """Return the rows of some queries, which are ascending numbers, each once."""
         starts = self.numbers.searchsorted(queries)
         counts = self.numbers.searchsorted(queries, side="right") - starts
@@ -263,18 +264,7 @@ class SmallJudgments:
         return self.table.take(pa.array(rest))
 
 
-def order_judgments(table: Any, rows: Rows, *, by_text: bool) -> SmallJudgments:  # noqa: ANN401 - as above
-    """Order judgments, which are an Arrow table, by the number of their query."""
-    numbers = number_queries(find_columns(table, rows).judged()[0], by_text=by_text)
-    order = np.argsort(numbers, kind="stable")
-    ordered = table.combine_chunks().take(pa.array(order))
-    return SmallJudgments(table=ordered, numbers=numbers[order])
-
-
-def number_ranked(table: Any, rows: Rows, *, by_text: bool) -> NDArray[np.int64] | None:  # noqa: ANN401 - as above
-    """Return the numbers of the queries of a run, ascending."""
-    name = rows.names["query"]
-    numbers = number_queries(read_ids(table.column(name), name), by_text=by_text)
-    starts = np.flatnonzero(numbers[1:] != numbers[:-1]) + 1
-    found = np.sort(numbers[np.append(0, starts)])
-    return None if np.any(found[1:] == found[:-1]) else found
+def number_ranked(table: Any, job: Job) -> NDArray[np.int64]:  # noqa: ANN401 - as above
+    """Return the number of the query of each row of a run."""
+    name = job.last.names["query"]
+    return number_queries(read_ids(table.column(name), name), by_text=job.by_text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 from rankscope._evaluate.settings import read_policy
 from rankscope.losses.compute import evaluate_parts
 from rankscope.losses.difference import Accounts, Parts, check_policy, make_ledger
@@ -51,23 +53,15 @@ def losses(
     parts = Parts.of(read_measure(measure))
     chosen = read_policy(policy)
     check_policy(chosen)
-    made: list[SparkEvaluation] = []
+    with ExitStack() as stack:
 
-    def evaluate_under(measures: Sequence[Measure], under: Policy) -> SparkEvaluation:
-        made.append(
-            evaluate(
-                judgments,
-                run,
-                measures,
-                by=by,
-                policy=under,
-                partitions=partitions,
-                **options,
+        def evaluate_under(measures: Sequence[Measure], under: Policy) -> SparkEvaluation:
+            return stack.enter_context(
+                evaluate(
+                    judgments, run, measures, by=by, policy=under, partitions=partitions, **options
+                )
             )
-        )
-        return made[-1]
 
-    try:
         values, lost = evaluate_parts(parts, chosen, evaluate_under)
         return make_ledger(
             Accounts(
@@ -79,6 +73,3 @@ def losses(
                 and chosen.unretrieved == "count",
             )
         )
-    finally:
-        for each in made:
-            each.unpersist()

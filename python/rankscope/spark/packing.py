@@ -7,24 +7,19 @@ an Arrow table each.
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from rankscope._core import hash_texts
 from rankscope._inputs.columns import read_ids, to_arrow
-from rankscope._inputs.rows import Columns
 from rankscope.deferred import np, pa, pc
-from rankscope.records import record
-from rankscope.spark.shared_folder import name_place, read_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from numpy.typing import NDArray
 
     from rankscope._inputs.columns import IdColumn
-    from rankscope.spark.shared_folder import PieceFile
+    from rankscope.spark.rows import Rows
 
 MOST_ROWS = 1 << 19
 MOST_BYTES = 1 << 26
@@ -42,45 +37,6 @@ SPREAD = 0x9E3779B97F4A7C15
 """An odd number that spreads the bits of what it multiplies: 2⁶⁴ divided by the golden ratio."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class Rows:
-    """What the rows of a data frame hold.
-
-    Args:
-        side: What they are: `judged`, `retrieved`, or `joined` for both.
-        schema: The names of all columns and their types, in order, as Arrow has them.
-        names: By role, the names of the columns.
-        has_integer_queries: Whether queries are integers.
-        attributes: The columns of what belongs to the query.
-        checks: By role, the columns that only `ListChecks` needs.
-    """
-
-    side: str
-    schema: Any
-    names: Mapping[str, str]
-    has_integer_queries: bool
-    attributes: tuple[str, ...] = ()
-    checks: Mapping[str, str] = {}
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of all columns, in order."""
-        return list(self.schema.names)
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Buckets:
-    """How rows are spread over buckets.
-
-    Args:
-        count: The number of buckets.
-        by_text: Whether the hash is that of the text of queries: where integers and texts meet.
-    """
-
-    count: int
-    by_text: bool
-
-
 def count_buckets(rows: int | None, partitions: int) -> int:
     """Return a number of buckets: several for each partition, each small enough to hold."""
     wanted = SOME_BUCKETS if rows is None else rows // ROWS_OF_BUCKET
@@ -88,78 +44,60 @@ def count_buckets(rows: int | None, partitions: int) -> int:
 
 
 def pack(
-    batches: Iterable[Any], rows: Rows, buckets: Buckets, file: PieceFile | None = None
+    batches: Iterable[Any], rows: Rows, buckets: int, *, by_text: bool = False
 ) -> Iterator[Any]:
-    """Pack the record batches of a partition."""
+    """Pack the record batches of a partition, spread over some number of buckets."""
     held: list[Any] = []
     count = size = 0
     for batch in batches:
         held.append(batch.rename_columns(rows.columns))
         count, size = count + batch.num_rows, size + batch.nbytes
         if count >= MOST_ROWS or size >= MOST_BYTES:
-            yield pack_table(pa.Table.from_batches(held), rows, buckets, file)
+            yield pack_table(pa.Table.from_batches(held), rows, buckets, by_text=by_text)
             held, count, size = [], 0, 0
     if count:
-        yield pack_table(pa.Table.from_batches(held), rows, buckets, file)
+        yield pack_table(pa.Table.from_batches(held), rows, buckets, by_text=by_text)
 
 
-def pack_table(
-    table: Any,  # noqa: ANN401 - PyArrow has no types
-    rows: Rows,
-    buckets: Buckets,
-    file: PieceFile | None = None,
-) -> Any:  # noqa: ANN401 - as above
-    """Pack the rows of an Arrow table into a record batch."""
-    numbers: list[int] = []
-    sizes: list[int] = []
-    ends = [0]
-    sink = pa.BufferOutputStream()
-    for bucket, part in split(table, rows, buckets):
-        at_once = part.num_rows
-        if file is None:
-            at_once = max(1, MOST_PACKED * part.num_rows // max(part.nbytes, 1))
+def pack_table(table: Any, rows: Rows, buckets: int, *, by_text: bool) -> Any:  # noqa: ANN401 - PyArrow has no types
+    """Pack the rows of an Arrow table, which has some, into a record batch."""
+    packed = []
+    for bucket, part in split(table, rows, buckets, by_text=by_text):
+        at_once = max(1, MOST_PACKED * part.num_rows // max(part.nbytes, 1))
         for start in range(0, part.num_rows, at_once):
             piece = part.slice(start, at_once)
-            with pa.ipc.new_stream(sink, piece.schema) as stream:
-                stream.write_table(piece)
-            numbers.append(bucket)
-            sizes.append(piece.num_rows)
-            ends.append(sink.tell())
-    if file is None:
-        offsets = pa.array(ends, pa.int32()).buffers()[1]
-        packed = pa.BinaryArray.from_buffers(
-            pa.binary(), len(numbers), [None, offsets, sink.getvalue()]
-        )
-    else:
-        begin = file.write(sink.getvalue())
-        places = [
-            name_place(file.path, begin + start, end - start) for start, end in pairwise(ends)
-        ]
-        packed = pa.array(places, pa.binary())
-    return pa.RecordBatch.from_arrays(
-        [
-            pa.array(numbers, pa.int32()),
-            pa.array([rows.side] * len(numbers), pa.string()),
-            pa.array(sizes, pa.int32()),
-            packed,
-        ],
-        ["bucket", "side", "size", "rows"],
-    )
+            packed.append((bucket, rows.side, piece.num_rows, write_table(piece)))
+    return make_packed(packed)
 
 
-def split(table: Any, rows: Rows, buckets: Buckets) -> Iterator[tuple[int, Any]]:  # noqa: ANN401 - as above
+def make_packed(rows: Sequence[tuple[int, str, int, bytes]]) -> Any:  # noqa: ANN401 - as above
+    """Return packed rows: the bucket, the side, the number and the bytes of the rows in each."""
+    kinds = (pa.int32(), pa.string(), pa.int32(), pa.binary())
+    columns = map(pa.array, zip(*rows, strict=True), kinds)
+    return pa.RecordBatch.from_arrays([*columns], ["bucket", "side", "size", "rows"])
+
+
+def write_table(table: Any) -> bytes:  # noqa: ANN401 - as above
+    """Return a table as bytes."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def split(table: Any, rows: Rows, buckets: int, *, by_text: bool) -> Iterator[tuple[int, Any]]:  # noqa: ANN401 - as above
     """Split an Arrow table into the rows of each bucket.
 
     Raises:
         InputError: A row has no query, or none that is an id.
     """
     name = rows.names["query"]
-    numbers = number_queries(read_ids(table.column(name), name), by_text=buckets.by_text)
+    numbers = number_queries(read_ids(table.column(name), name), by_text=by_text)
     spread = numbers.view(np.uint64) * np.uint64(SPREAD) >> np.uint64(33)
-    places = (spread % np.uint64(buckets.count)).astype(np.uint16)
+    places = (spread % np.uint64(buckets)).astype(np.uint16)
     order = np.argsort(places, kind="stable")
     taken = narrow(table.combine_chunks()).take(pa.array(order))
-    counts = np.bincount(places, minlength=buckets.count)
+    counts = np.bincount(places, minlength=buckets)
     ends = np.cumsum(counts)
     for bucket in np.flatnonzero(counts).tolist():
         count = int(counts[bucket])
@@ -184,11 +122,11 @@ def narrow(table: Any) -> Any:  # noqa: ANN401 - as above
     return table
 
 
-def unpack(packed: Any, rows: Rows, *, in_files: bool = False) -> Any:  # noqa: ANN401 - as above
+def unpack(packed: Any, rows: Rows) -> Any:  # noqa: ANN401 - as above
     """Return the rows of a side that were packed, as an Arrow table."""
     equal = pc.equal(packed.column("side"), rows.side)
     parts = [
-        pa.ipc.open_stream(read_place(each.as_py()) if in_files else each.as_buffer()).read_all()
+        pa.ipc.open_stream(each.as_buffer()).read_all()
         for chunk in packed.column("rows").filter(equal).chunks
         for each in chunk
     ]
@@ -199,12 +137,6 @@ def unpack(packed: Any, rows: Rows, *, in_files: bool = False) -> Any:  # noqa: 
         if table.schema.field(at).type != field.type and pa.types.is_signed_integer(field.type):
             table = table.set_column(at, field.name, table.column(at).cast(field.type))
     return table
-
-
-def find_columns(table: Any, rows: Rows) -> Columns:  # noqa: ANN401 - as above
-    """Return the columns of an Arrow table by their roles, as the local engine has them."""
-    columns = dict(zip(table.column_names, table.columns, strict=True))
-    return Columns(columns, rows.names, table.column_names)
 
 
 def number_queries(queries: IdColumn, *, by_text: bool = False) -> NDArray[np.int64]:

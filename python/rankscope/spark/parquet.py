@@ -6,6 +6,7 @@ Where a data frame is a plain scan of local Parquet files, each task reads its p
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
@@ -80,25 +81,28 @@ def find_pieces(frame: Frame, names: Sequence[str]) -> list[list[Piece]]:
     return tasks
 
 
-def count_rows(tasks: Sequence[Sequence[Piece]]) -> int | None:
-    """Estimate how many rows pieces of files have, by the rows and the size of the first file."""
-    sizes = {piece.path: Path(piece.path).stat().st_size for task in tasks for piece in task}
-    first = max(sizes, key=lambda path: sizes[path])
+@contextmanager
+def _open(path: str) -> Iterator[Any]:
+    """Open a file; whatever can't be read of it in the block is an `UnreadableError`."""
     try:
-        with pq.ParquetFile(first) as file:
-            rows = int(file.metadata.num_rows)
-    except (OSError, FormatError, pa.ArrowException):
-        return None
-    return rows * sum(sizes.values()) // max(1, sizes[first])
+        with pq.ParquetFile(path, pre_buffer=False) as file:
+            yield file
+    except (OSError, FormatError, pa.ArrowException) as error:
+        raise UnreadableError from error
+
+
+def count_rows(tasks: Sequence[Sequence[Piece]]) -> int:
+    """Estimate how many rows pieces of files have, by the rows and the size of the largest file."""
+    sizes = {piece.path: Path(piece.path).stat().st_size for task in tasks for piece in task}
+    largest = max(sizes, key=lambda path: sizes[path])
+    with _open(largest) as file:
+        return int(file.metadata.num_rows) * sum(sizes.values()) // max(1, sizes[largest])
 
 
 def are_scattered(tasks: Sequence[Sequence[Piece]], query: str) -> bool:
     """Check whether the rows of a query are apart where the first file begins."""
-    try:
-        with pq.ParquetFile(tasks[0][0].path) as file:
-            first = next(file.iter_batches(FIRST_ROWS, columns=[query]), None)
-    except (OSError, FormatError, pa.ArrowException):
-        return False
+    with _open(tasks[0][0].path) as file:
+        first = next(file.iter_batches(FIRST_ROWS, columns=[query]), None)
     if first is None or not first.num_columns:  # a name of another case, which Spark reads
         return False
     column = first.column(0)
@@ -106,31 +110,14 @@ def are_scattered(tasks: Sequence[Sequence[Piece]], query: str) -> bool:
     return bool((changes.true_count or 0) >= len(column.unique()))
 
 
-def read_whole(tasks: Sequence[Sequence[Piece]], schema: Any) -> Any:  # noqa: ANN401 - PyArrow has no types
-    """Read all pieces of files as an Arrow table."""
-    pieces = [piece for task in tasks for piece in task]
-    try:
-        return pa.Table.from_batches(list(_read_pieces(pieces, schema)), schema)
-    except (OSError, FormatError, pa.ArrowException) as error:
-        raise UnreadableError from error
+def read_pieces(pieces: Iterable[Piece], schema: Any) -> Iterator[Any]:  # noqa: ANN401 - PyArrow has no types
+    """Read pieces of files as record batches.
 
-
-def read_assigned(
-    batches: Iterable[Any],
-    tasks: Sequence[Sequence[Piece]],
-    schema: Any,  # noqa: ANN401 - PyArrow has no types
-) -> Iterator[Any]:
-    """Read the pieces of files of the tasks whose numbers a partition has."""
-    pieces = [piece for batch in batches for n in batch[0].to_pylist() for piece in tasks[n]]
-    try:
-        yield from _read_pieces(pieces, schema)
-    except (OSError, FormatError, pa.ArrowException) as error:
-        raise UnreadableError from error
-
-
-def _read_pieces(pieces: Sequence[Piece], schema: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
+    Raises:
+        UnreadableError: Spark has to read a file.
+    """
     for piece in pieces:
-        with pq.ParquetFile(piece.path, pre_buffer=False) as file:
+        with _open(piece.path) as file:
             for field in schema:
                 place = file.schema_arrow.get_field_index(field.name)
                 if place < 0 or file.schema_arrow.field(place).type != field.type:
@@ -142,6 +129,18 @@ def _read_pieces(pieces: Sequence[Piece], schema: Any) -> Iterator[Any]:  # noqa
                     READ_ROWS, list(groups), schema.names, use_threads=False
                 ):
                     yield batch.select(schema.names)
+
+
+def read_assigned(
+    batches: Iterable[Any],
+    tasks: Sequence[Sequence[Piece]],
+    schema: Any,  # noqa: ANN401 - PyArrow has no types
+) -> Iterable[Any]:
+    """Read the pieces of files of the tasks whose numbers a partition has, or else its rows."""
+    if not tasks:
+        return batches
+    numbers = (number for batch in batches for number in batch[0].to_pylist())
+    return read_pieces((piece for number in numbers for piece in tasks[number]), schema)
 
 
 def _find_files(frame: Frame) -> list[str]:

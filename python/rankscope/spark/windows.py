@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pickle
 
+from rankscope import _core
 from rankscope.deferred import np, pa
 from rankscope.errors import FormatError, RankscopeError, UsageError
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.slices import Slicing, extend_slicing
-from rankscope.monitor.events.bins import bin_attributes
+from rankscope.monitor.events.bins import bin_attributes, bin_content
 from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
 from rankscope.monitor.events.times import read_clock, read_moment, to_micros
 from rankscope.monitor.store.records import CellRow, Context, HourRow, Progress
 from rankscope.records import record
@@ -18,15 +20,26 @@ from rankscope.spark.frames import check_frame
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
+    from typing import Any, Literal
 
-    from rankscope._core import EventBatch
     from rankscope.monitor import Monitor
-    from rankscope.monitor.events.bins import Bins
-    from rankscope.monitor.events.rejection import Decoded
+    from rankscope.monitor.events.bins import Bins, Content
+    from rankscope.monitor.events.rejection import Decoded, Rejection
     from rankscope.monitor.events.times import Time
     from rankscope.monitor.store.records import Chunk
     from rankscope.spark.parquet import Frame
+
+PROJECT = 0
+"""Ids are compared with those of the same hour only."""
+YEARS = 3000 * DAY
+"""How long after the hour labels may come."""
+KNOWN = {
+    name
+    for roles in (RANKING_NAMES, ITEM_NAMES, LABEL_NAMES)
+    for names in roles.values()
+    for name in names
+}
+"""The names of all columns that events may have."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -73,10 +86,12 @@ class Windows:
 
         store, project, digest = monitor.writer, monitor.project, self.configuration.digest
         if monitor.configuration.digest != digest:
-            raise _differ("configuration", "configure it with the one that the windows have")
+            raise _differ("another configuration", "configure it with that of the windows")
         before, slicing = store.progress(project, digest), self.slicing.to_json()
         if before is not None and before.slicing != slicing:
-            raise _differ("slices", "pass the monitor to windows: windows(…, monitor=monitor)")
+            raise _differ(
+                "other slices", "pass the monitor to windows: windows(…, monitor=monitor)"
+            )
         replaced = store.count_replaced(project)
         for day in sorted({start - start % DAY for start in self.rankings}):
             starts = [start for start in sorted(self.rankings) if start - start % DAY == day]
@@ -134,31 +149,46 @@ def windows(
     """
     check_frame(rankings, "rankings")
     check_frame(labels, "labels")
+    documents = {*RANKING_NAMES["items"], *ITEM_NAMES["doc_id"]}
+    types = {field.name: field.dataType.typeName() for field in rankings.schema}
+    if not any(name in documents and kind == "array" for name, kind in types.items()):
+        raise FormatError(
+            f"expected a column of doc_id with a list of documents in each row, found "
+            f"{', '.join(f'{name} ({kind})' for name, kind in types.items()) or 'no columns'}",
+            hint="group the rows of each ranking: one row per ranking, with an array of ids",
+            code="columns",
+        )
     moment = read_clock() if now is None else to_micros(read_moment(now, "now"))
-    shown = rankings.dropDuplicates(["ranking_id"])
+    shown = _keep_known(rankings).dropDuplicates(["ranking_id"])
     shown = shown.selectExpr("*", f"unix_micros(time) DIV {HOUR} AS hour")
     unique = labels.dropDuplicates(["event_id"]) if "event_id" in labels.columns else labels
-    told = unique.join(shown.selectExpr("ranking_id", "hour AS hour_shown"), "ranking_id")
+    hours = shown.selectExpr("ranking_id", "hour AS hour_shown")
+    joined = _keep_known(unique).join(hours, "ranking_id")
     slicing = _find_slicing(shown, configuration, monitor)
-    found = (
+    answers = (
         shown.groupBy("hour")
-        .cogroup(told.groupBy("hour_shown"))
+        .cogroup(joined.groupBy("hour_shown"))
         .applyInArrow(summing(configuration.to_json(), slicing, moment), "payload binary")
         .collect()
     )
-    made = [pickle.loads(row[0]) for row in found]  # noqa: S301 - of our own tasks
-    errors = [each for each in made if isinstance(each, RankscopeError)]
+    days = [pickle.loads(row[0]) for row in answers]  # noqa: S301 - of our own tasks
+    errors = [day for day in days if isinstance(day, RankscopeError)]
     if errors:
         raise min(errors, key=str)
-    made.sort(key=lambda each: each[0])
+    days.sort(key=lambda day: day.starts)
     return Windows(
         configuration=configuration,
         slicing=slicing,
         as_of=moment,
-        rankings={start: count for start, count, _, _ in made},
-        cells=tuple(cell for _, _, cells, _ in made for cell in cells),
-        hours=tuple(hour for _, _, _, hours in made for hour in hours),
+        rankings={day.starts[0]: day.rankings[0] for day in days},
+        cells=tuple(cell for day in days for cell in day.cells if cell.length == HOUR),
+        hours=tuple(hour for day in days for hour in day.hours),
     )
+
+
+def _keep_known(frame: Frame) -> Frame:
+    """Return a data frame without the columns that mean nothing in events."""
+    return frame.select(*(name for name in frame.columns if name in KNOWN))
 
 
 def summing(configuration: str, slicing: Slicing, now: int) -> Callable[[Any, Any], Any]:
@@ -170,18 +200,15 @@ def summing(configuration: str, slicing: Slicing, now: int) -> Callable[[Any, An
         try:
             read = Configuration.from_json(configuration)
             log = HourLog(rankings, labels, read.edges)
-            start = log.start
-            summed = sum_day(
+            answer: object = sum_day(
                 log,  # type: ignore[arg-type]  # has what is read of a store
-                [start],
+                [log.start],
                 project="",
                 configuration=read,
                 slicing=slicing,
                 now=now,
                 threads=1,
             )
-            cells = [cell for cell in summed.cells if cell.length == HOUR]
-            answer: object = (start, summed.rankings[0], cells, list(summed.hours))
         except RankscopeError as error:
             answer = error
         return pa.table({"payload": pa.array([pickle.dumps(answer)], pa.binary())})
@@ -199,20 +226,16 @@ class HourLog:
     """
 
     def __init__(self, rankings: Any, labels: Any, bins: Bins) -> None:  # noqa: ANN401 - as above
-        from rankscope.spark.events import (  # noqa: PLC0415 - loads SQLAlchemy
-            decode_labels,
-            decode_rankings,
-            settle_hour,
-        )
-
         self.start = int(rankings["hour"][0].as_py()) * HOUR
-        hour = settle_hour(
-            self.start, _require(decode_rankings(rankings)), _require(decode_labels(labels)), bins
+        contents, self._chunk = settle_hour(
+            self.start,
+            decode_events("rankings", rankings.drop_columns(["hour"]), self.start),
+            decode_events("labels", labels.drop_columns(["hour_shown"]), self.start),
+            bins,
         )
-        self._chunk = hour.chunk
         self._contexts = {
             at: Context(*content)  # type: ignore[arg-type]  # decoded environments are some
-            for at, content in enumerate(hour.contents)
+            for at, content in enumerate(contents)
         }
 
     def read(self, *_: object, **_settings: object) -> Iterator[Chunk]:
@@ -234,16 +257,68 @@ class HourLog:
         return []
 
 
-def _require(decoded: Decoded) -> EventBatch:
-    """Return the events of a table, all of which have to be good."""
-    if decoded.rejections:
-        first = decoded.rejections[0]
+class Collector:
+    """Where decoded events go, in place of a store."""
+
+    takes_prepared = True
+
+    def __init__(self) -> None:
+        self.batches: list[_core.EventBatch] = []
+        self.rejections: list[Rejection] = []
+
+    def take(self, decoded: Decoded) -> list[str]:
+        """Keep the events of a batch."""
+        self.batches.append(decoded.batch)
+        self.rejections += decoded.rejections
+        return ["accepted"] * decoded.objects
+
+
+def decode_events(
+    kind: Literal["rankings", "labels"],
+    table: Any,  # noqa: ANN401 - PyArrow has no types
+    start: int,
+) -> _core.EventBatch:
+    """Decode the events of a table as a monitor does, all of which have to be good.
+
+    Raises:
+        FormatError: One isn't.
+    """
+    from rankscope.monitor.intake.ingestion import Ingestion  # noqa: PLC0415 - loads SQLAlchemy
+
+    events = Collector()
+    # Not by the clock of the executor: labels may come for years.
+    Ingestion(events, kind, now=lambda: start + YEARS).take_table(table)
+    if events.rejections:
+        first = events.rejections[0]
         raise FormatError(
-            f"{first.message} (invalid events of this hour: {len(decoded.rejections)})",
+            f"{first.message} (invalid events of this hour: {len(events.rejections)})",
             hint="filter such rows out of the DataFrame",
             code=first.code,
         )
-    return decoded.batch
+    return _core.EventBatch.join(events.batches)
+
+
+def settle_hour(
+    start: int, rankings: _core.EventBatch, labels: _core.EventBatch, bins: Bins
+) -> tuple[list[Content], Chunk]:
+    """Return the contexts of the rankings of an hour, and the rankings with their labels.
+
+    Rankings are ordered by time, then by id. Of events with one id, the first counts.
+    """
+    from rankscope.monitor.store.chunks import make_chunk  # noqa: PLC0415 - loads SQLAlchemy
+
+    events = _core.EventBatch.join([rankings, labels]).hash_ids(PROJECT).settle([], 1)
+    numbers: dict[Content, int] = {}
+    contexts = [
+        # Those of no ranking that counts are `None`.
+        0 if content is None else numbers.setdefault(bin_content(content, bins), len(numbers))
+        for content in events.contexts()
+    ]
+    blocks = [block for _, _, block in events.rankings(contexts)]
+    labelled = [block for hour, _, block in events.labels([])[0] if hour == start]
+    return list(numbers), make_chunk(
+        _core.RankingBlock.join(blocks), _core.LabelBlock.join(labelled), event_ids=False
+    )
 
 
 def _find_slicing(
@@ -263,23 +338,15 @@ def _find_slicing(
     contexts: list[Context] = []
     if names and "attributes" in rankings.columns:
         for name in names:
-            value = rankings["attributes"].getItem(name)
-            came = rankings.select(value.alias("value"), "time").where("value IS NOT NULL")
-            first = came.groupBy("value").agg({"time": "min"}).collect()
-            found = sorted((row[1], row[0]) for row in first)
-            pairs = [((name, text),) for _, text in found]
-            contexts += [
-                Context("", "", "production", bin_attributes(pair, configuration.edges))
-                for pair in pairs
-            ]
+            values = rankings.select(rankings["attributes"].getItem(name).alias("value"), "time")
+            first = values.where("value IS NOT NULL").groupBy("value").agg({"time": "min"})
+            for _, text in sorted((row[1], row[0]) for row in first.collect()):
+                binned = bin_attributes(((name, text),), configuration.edges)
+                contexts.append(Context("", "", "production", binned))
     return extend_slicing(slicing, dict(enumerate(contexts)), configuration.most)
 
 
 def _differ(what: str, hint: str) -> UsageError:
     return UsageError(
-        f"the windows were computed with another {what} than the project has"
-        if what == "configuration"
-        else f"the windows have other {what} than the project has",
-        hint=hint,
-        code="bad_parameter",
+        f"the windows have {what} than the project has", hint=hint, code="bad_parameter"
     )

@@ -50,9 +50,14 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Run the demo of a bad release, or with `--offline` that of a search log."""
+    if options.port is not None and (options.offline or options.once):
+        other = "--offline" if options.offline else "--once"
+        raise UsageError(
+            f"--port cannot be combined with {other}, which serves no dashboard",
+            hint=f"remove --port or {other}",
+            code="usage",
+        )
     if options.offline:
-        if options.port is not None:
-            raise _refuse("--port", "--offline, which has no dashboard", "--offline")
         from rankscope.demo.commands import offline  # noqa: PLC0415 - only what is used is loaded
 
         return offline.run(options)
@@ -60,19 +65,9 @@ def run(options: Namespace) -> int:
         raise UsageError(
             "-o works only with --offline", hint="add --offline, or remove -o", code="usage"
         )
-    if options.once and options.port is not None:
-        raise _refuse("--port", "--once, which serves no dashboard", "--once")
     from rankscope.demo.commands import story  # noqa: PLC0415 - likewise
 
     return story.run(options)
-
-
-def _refuse(option: str, other: str, remedy: str) -> UsageError:
-    return UsageError(
-        f"{option} cannot be combined with {other}",
-        hint=f"remove {option} or {remedy}",
-        code="usage",
-    )
 
 
 def _read_number(text: str) -> int:

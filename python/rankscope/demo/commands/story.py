@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from datetime import datetime
 
-    from rankscope.demo.playback import PlayedStep
     from rankscope.demo.story import Story
     from rankscope.monitor.incidents.incident import Event, Incident
     from rankscope.monitor.monitor import Monitor
@@ -95,31 +93,29 @@ def _serve(path: Path, port: int, late: int) -> None:
             store,
             host=HOST,
             port=port,
-            announce=_announce,
+            announce=lambda address: _say(
+                "", f"The dashboard is at {address}. Press Ctrl-C to stop."
+            ),
             write_log=lambda _line: None,
             now=lambda: read_clock() - late,
         )
 
 
-def _announce(address: str) -> None:
-    _say("", f"The dashboard is at {address}. Press Ctrl-C to stop.")
-
-
 def _print_story(story: Story, monitor: Monitor, clock: Clock) -> int:
     """Play and print the story; return 1 if a number differs from the reference."""
     _print_preparation(story, monitor)
-    steps = list(_print_production(story, monitor, clock))
-    _print_incidents(story, monitor, [each for step in steps for each in step.events])
+    _print_incidents(story, monitor, _print_production(story, monitor, clock))
     return _print_cause(story, monitor)
 
 
 def _print_preparation(story: Story, monitor: Monitor) -> None:
+    weights = ", ".join(f"{label} {weight}" for label, weight in POSITIVE.items())
     _say(
         f"Demo: a bad release, {_day(story.start)} to {_day(story.end)} (seed {story.seed})",
         "",
         "1. Before the release",
-        f"A music app logs its searches. {_list_weights()}. Feedback counts for "
-        f"{describe_duration(WINDOW)} after a search.",
+        f"A music app logs its searches. Feedback adds to the grade of a track: {weights}. "
+        f"Feedback counts for {describe_duration(WINDOW)} after a search.",
     )
     logged = prepare(story, monitor)
     baseline = monitor.baseline()
@@ -145,11 +141,12 @@ def _print_preparation(story: Story, monitor: Monitor) -> None:
     )
 
 
-def _print_production(story: Story, monitor: Monitor, clock: Clock) -> list[PlayedStep]:
+def _print_production(story: Story, monitor: Monitor, clock: Clock) -> list[tuple[Event, Incident]]:
+    """Play the story, print what happens, and return the changes of incidents."""
     _say("", "2. Production", "time (UTC)        searches  feedback")
-    steps = []
+    changes: list[tuple[Event, Incident]] = []
     for step in play(story, monitor, clock):
-        steps.append(step)
+        changes += step.events
         if step.rankings.objects:
             counts = f"{step.rankings.accepted:>8}  {step.labels.accepted:>8}"
             _say(f"{_moment(step.time)}  {counts}")
@@ -174,7 +171,7 @@ def _print_production(story: Story, monitor: Monitor, clock: Clock) -> list[Play
         "",
         str(_list_days(story, monitor)),
     )
-    return steps
+    return changes
 
 
 def _list_days(story: Story, monitor: Monitor) -> Table:
@@ -237,15 +234,8 @@ def _print_cause(story: Story, monitor: Monitor) -> int:
     return 1 if checked.differing else 0
 
 
-def _list_weights() -> str:
-    weights = ", ".join(f"{label} {weight}" for label, weight in POSITIVE.items())
-    return f"Feedback adds to the grade of a track: {weights}"
-
-
 def _say(*lines: str) -> None:
-    for line in lines:
-        print(line)
-    sys.stdout.flush()
+    print("\n".join(lines), flush=True)
 
 
 def _day(time: int | datetime) -> str:
