@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from operator import index
 
-from rankscope.errors import FormatError, InputTypeError
-from rankscope.names import quote
-
-ID_HINT = "str() makes text of an ID"
-MOST = 2**53
-"""The largest grade: double precision holds all whole numbers up to this one."""
+from rankscope.errors import InputTypeError
 
 
 def check_grades(given: object) -> None:
     """Raise an error unless these are dictionaries of whole numbers by query and document."""
     hint = "rankscope.evaluate also takes decimal grades, and numbers of NumPy"
-    _check(given, "query_relevance", (int,), "a whole number", hint)
+    _check(given, "query_relevance", int, "a whole number", hint)
 
 
 def check_scores(given: object) -> None:
@@ -24,40 +19,32 @@ def check_scores(given: object) -> None:
     _check(given, "scores", (float, int), "a float or an int", "float() makes one of a number")
 
 
-def _check(given: object, name: str, numbers: tuple[type, ...], expected: str, hint: str) -> None:
+def _check(
+    given: object, name: str, numbers: type | tuple[type, ...], expected: str, hint: str
+) -> None:
     if not isinstance(given, Mapping):
-        raise _wrong(name, "a dictionary of dictionaries by query", given)
-    ids: set[type] = set(map(type, given))
-    kinds: set[type] = set()
+        raise wrong_type(name, "a dictionary of dictionaries by query", given)
+    _check_ids(given, name, "queries")
     for query, documents in given.items():
+        place = f"{name}[{query!r}]"
         if not isinstance(documents, dict):
-            raise _wrong(f"{name}[{query!r}]", "a dictionary by document", documents)
-        ids.update(map(type, documents))
-        kinds.update(map(type, documents.values()))
-    if all(issubclass(kind, str) for kind in ids) and all(
-        issubclass(kind, numbers) for kind in kinds
-    ):
-        return
-    for query, documents in given.items():
-        if not isinstance(query, str):
-            raise _wrong(name, "IDs of queries as text", query, ID_HINT)
-        for document, number in documents.items():
-            if not isinstance(document, str):
-                raise _wrong(f"{name}[{query!r}]", "IDs of documents as text", document, ID_HINT)
-            if not isinstance(number, numbers):
-                raise _wrong(f"{name}[{query!r}][{document!r}]", expected, number, hint)
+            raise wrong_type(place, "a dictionary by document", documents)
+        _check_ids(documents, place, "documents")
+        if not _are(documents.values(), numbers):
+            for document, number in documents.items():
+                if not isinstance(number, numbers):
+                    raise wrong_type(f"{place}[{document!r}]", expected, number, hint)
 
 
-def read_grade(grade: int) -> float:
-    """Return a grade as the core computes with it."""
-    if abs(grade) > MOST:
-        raise FormatError(
-            f"expected grades from -2**53 to 2**53, found {quote(grade)}",
-            hint="larger numbers would be rounded",
-            code="inexact_number",
-            file="query_relevance",
-        )
-    return float(grade)
+def _check_ids(ids: Iterable[object], place: str, what: str) -> None:
+    if not _are(ids, str):
+        wrong = next(id_ for id_ in ids if not isinstance(id_, str))
+        raise wrong_type(place, f"IDs of {what} as text", wrong, "str() makes text of an ID")
+
+
+def _are(values: Iterable[object], kinds: type | tuple[type, ...]) -> bool:
+    """Check whether all values are of these types, of which there are few."""
+    return all(issubclass(kind, kinds) for kind in set(map(type, values)))
 
 
 def read_whole(given: object, name: str) -> int:
@@ -65,7 +52,8 @@ def read_whole(given: object, name: str) -> int:
     try:
         return index(given)  # type: ignore[arg-type]  # others are errors
     except TypeError:
-        raise _wrong(name, "a whole number", given, "write it without a decimal point") from None
+        hint = "write it without a decimal point"
+        raise wrong_type(name, "a whole number", given, hint) from None
 
 
 def read_level(given: object) -> int:
@@ -81,9 +69,10 @@ def read_level(given: object) -> int:
     return level
 
 
-def _wrong(
+def wrong_type(
     place: str, expected: str, found: object, hint: str = 'write {"q1": {"d1": 1}}'
 ) -> InputTypeError:
+    """Return the error for an argument of another type."""
     return InputTypeError(
         f"expected {expected}, found {type(found).__name__}",
         hint=hint,

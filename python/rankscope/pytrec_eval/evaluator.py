@@ -4,59 +4,40 @@ from __future__ import annotations
 
 import math
 import sys
-from itertools import chain
+from array import array
+from functools import partial
 
+from rankscope._core import Judgments, evaluate_dict
 from rankscope.errors import FormatError
 from rankscope.pytrec_eval.checks import (
     check_grades,
     check_scores,
-    read_grade,
     read_level,
     read_whole,
 )
-from rankscope.pytrec_eval.judged import load
 from rankscope.pytrec_eval.names import read_names
-from rankscope.records import record
-from rankscope.trec_eval.evaluating import plan_requests
-from rankscope.trec_eval.undefined import CORRECTED, RETRIEVED, Known, correct
-from rankscope.trec_eval.values import QueryValues, evaluate_scores, plan_kernels
+from rankscope.records import replace
+from rankscope.trec_eval.columns import RETRIEVED, Column, plan_columns
+from rankscope.trec_eval.evaluating import list_kernels, list_values, plan_kernels
+from rankscope.trec_eval.printing import LEAST
+from rankscope.trec_eval.requests import Options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Literal, TypeAlias
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import TypeAlias
 
-    from rankscope.pytrec_eval.judged import Judged
+    from rankscope._core import Evaluation
+    from rankscope.trec_eval.columns import Doubles
     from rankscope.trec_eval.requests import Requested
 
     Scores: TypeAlias = Mapping[str, Mapping[str, float]]
-
-LEAST = 0.000_01
-"""The smallest value in a geometric mean."""
 
 CONSTANTS = {"runid": 0.0, "num_q": 1.0, "relstring": 0.0}
 """Measures with one value for all queries; texts have the value 0."""
 
 READ_AGAIN = {"score_overflow", "score_not_number", "inexact_number"}
 """The codes of errors about scores that pytrec_eval takes: infinite, boolean, or large integers."""
-
-
-@record(frozen=True, slots=True)
-class _Options:
-    level: int
-    documents: int = 0
-    dialect: Literal["9"] = "9"
-    complete_rel_info_wanted: bool = False
-
-
-@record(frozen=True, slots=True)
-class _Column:
-    """A key of the result, with the texts of the computations that it needs."""
-
-    requested: Requested
-    name: str
-    place: int = 0
-    kernels: tuple[str, ...] = ()
 
 
 class RelevanceEvaluator:
@@ -95,28 +76,18 @@ class RelevanceEvaluator:
         judged_docs_only_flag: bool = False,
     ) -> None:
         requests = read_names(measures)
-        self._options = _Options(read_level(relevance_level))
-        judged_only = bool(read_whole(judged_docs_only_flag, "judged_docs_only_flag"))
+        is_judged_only = bool(read_whole(judged_docs_only_flag, "judged_docs_only_flag"))
+        options = Options(read_level(relevance_level), judged_only=is_judged_only)
         check_grades(query_relevance)
         self._judged = {query: dict(docs) for query, docs in query_relevance.items() if docs}
-        grades = set(chain.from_iterable(docs.values() for docs in self._judged.values()))
-        self._grades = [read_grade(grade) for grade in sorted(grades)]
-        self._plan_columns(requests, judged_only=judged_only)
-        self._held = [load(self._judged)] if self._judged else []
-
-    def _plan_columns(self, requests: Sequence[Requested], *, judged_only: bool) -> None:
-        computed = [one for one in requests if one.entry.name not in CONSTANTS]
-        wanted, kernels = plan_requests(computed, self._grades, self._options)
-        kernels[repr(RETRIEVED)] = RETRIEVED  # so that there is one
-        columns = [
-            _Column(one, _name(one, name), place, tuple(map(repr, several)))
-            for one, name, place, several in wanted
+        self._judgments = Judgments.from_dict(self._judged, "error") if self._judged else None
+        grades = self._judgments.grades() if self._judgments else []
+        self._columns = [
+            column for request in requests for column in _plan(request, grades, options)
         ]
-        columns += [_Column(one, one.entry.name) for one in requests if one.entry.name in CONSTANTS]
-        order = {one.entry.name: place for place, one in enumerate(requests)}
-        self._columns = sorted(columns, key=lambda column: order[column.requested.entry.name])
+        kernels = {repr(RETRIEVED): RETRIEVED, **list_kernels(self._columns)}
         self._kernels = list(kernels)
-        self._plan = plan_kernels(kernels.values(), score_type="float32", judged_only=judged_only)
+        self._plan = plan_kernels(kernels.values(), options)
 
     def evaluate(self, scores: Scores) -> dict[str, dict[str, float]]:
         """Return the values of each query that is judged and in the run, by measure.
@@ -135,57 +106,49 @@ class RelevanceEvaluator:
         queries = [query for query in scores if query in self._judged]
         if not queries:
             return {}
-        judged = self._find(queries)
-        table = self._compute(judged, scores)
-        rows = list(zip(*table, strict=True)) or [()] * len(judged.places)
+        judged, judgments = self._judged, self._judgments
+        if judgments is None or 2 * len(queries) < len(judged):
+            # Zeros would be computed for all others.
+            judged = {query: judged[query] for query in queries}
+            judgments = Judgments.from_dict(judged, "error")
+        values = list_values(self._compute(judgments, scores), len(self._kernels))
+        by_kernel = dict(zip(self._kernels, values, strict=True))
         names = [column.name for column in self._columns]
-        return {
-            query: dict(zip(names, rows[judged.places[query]], strict=True)) for query in queries
-        }
+        table = [column.compute(by_kernel)[0].tolist() for column in self._columns]
+        rows = dict(zip(judged, zip(*table, strict=True), strict=bool(table)))
+        return {query: dict(zip(names, rows.get(query, ()), strict=True)) for query in queries}
 
-    def _find(self, queries: Sequence[str]) -> Judged:
-        """Return the judgments of these queries, and not of many others."""
-        for held in self._held:
-            if held.suits(queries):
-                return held
-        made = load({query: self._judged[query] for query in queries})
-        self._held = [self._held[0], made]
-        return made
-
-    def _compute(self, judged: Judged, scores: Scores) -> list[Sequence[float]]:
-        """Return the values of each key by query."""
+    def _compute(self, judgments: Judgments, scores: Scores) -> Evaluation:
         try:
-            values = evaluate_scores(judged.judgments, scores, self._plan, len(self._kernels))
+            return evaluate_dict(judgments, self._plan, scores)
         except FormatError as error:
             if error.code not in READ_AGAIN:
                 raise
-            finite = {
-                query: {document: _to_finite(score) for document, score in documents.items()}
-                for query, documents in scores.items()
-            }
-            values = evaluate_scores(judged.judgments, finite, self._plan, len(self._kernels))
-        by_kernel = dict(zip(self._kernels, values, strict=True))
-        found = QueryValues(judged.judgments, values, [], [])
-        known = Known(self._options, self._grades, found, by_kernel)
-        return [self._finish(column, known, len(judged.places)) for column in self._columns]
-
-    def _finish(self, column: _Column, known: Known, count: int) -> Sequence[float]:
-        entry = column.requested.entry
-        if not column.kernels:
-            return [CONSTANTS[entry.name]] * count
-        columns = [known.columns[kernel] for kernel in column.kernels]
-        if entry.name in CORRECTED:
-            columns = correct(column.requested, column.name, columns, column.place, known)
-        values = columns[0]
-        if entry.mean == "geometric":
-            return [math.log(max(value, LEAST)) for value in values]
-        return values.tolist()
+        finite = {
+            query: {document: _to_finite(score) for document, score in documents.items()}
+            for query, documents in scores.items()
+        }
+        return evaluate_dict(judgments, self._plan, finite)
 
 
-def _name(requested: Requested, printed: str) -> str:
-    """Return the key of a measure, which has no other parameters than cutoffs and levels."""
-    entry = requested.entry
-    return printed if entry.takes in {"cutoffs", "levels"} else entry.name
+def _plan(request: Requested, grades: Sequence[float], options: Options) -> Iterator[Column]:
+    """Yield the keys of a measure, with no other parameters than cutoffs and levels."""
+    entry = request.entry
+    if entry.name in CONSTANTS:
+        yield Column(request, entry.name, (RETRIEVED,), partial(_fill, CONSTANTS[entry.name]))
+        return
+    for column in plan_columns(request, grades, options):
+        name = column.name if entry.takes in {"cutoffs", "levels"} else entry.name
+        finish = _take_logarithms if entry.is_geometric else column.finish
+        yield replace(column, name=name, finish=finish)
+
+
+def _fill(value: float, counts: Doubles) -> Sequence[Doubles]:
+    return [array("d", [value] * len(counts))]
+
+
+def _take_logarithms(values: Doubles) -> Sequence[Doubles]:
+    return [array("d", [math.log(max(value, LEAST)) for value in values])]
 
 
 def _to_finite(score: float) -> float:

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
     Number = TypeVar("Number", int, float)
 
-QREL = "query, 0, document, grade"
-RUN = "query, Q0, document, rank, score, name"
-
 
 class RepeatedDocumentError(DuplicateError, AssertionError):
     """The same document twice in a query, which pytrec_eval reports as an `AssertionError`."""
@@ -36,7 +33,7 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
         >>> dict(parse_qrel(["q1 0 d1 1", "q1 0 d2 0"]))
         {'q1': {'d1': 1, 'd2': 0}}
     """
-    return _parse(f_qrel, QREL, int)
+    return _parse(f_qrel, "qrels", "query, 0, document, grade", int)
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
@@ -53,26 +50,28 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
         >>> dict(parse_run(["q1 Q0 d1 1 0.5 mine"]))
         {'q1': {'d1': 0.5}}
     """
-    return _parse(f_run, RUN, float)
+    return _parse(f_run, "run", "query, Q0, document, rank, score, name", float)
 
 
 def _parse(
-    lines: Iterable[str], fields: str, read: Callable[[str], Number]
+    lines: Iterable[str], name: str, fields: str, read: Callable[[str], Number]
 ) -> dict[str, dict[str, Number]]:
     count = len(fields.split())
-    name, at = ("qrels", 3) if fields == QREL else ("run", 4)
+    at, expected, code = 4, "a score", "score_not_number"
+    if read is int:
+        at, expected, code = 3, "a whole number", "rel_not_number"
     parsed: dict[str, dict[str, Number]] = defaultdict(dict)
     for number, line in enumerate(lines, start=1):
-        found = line.split()
-        if len(found) != count:
+        values = line.split()
+        if len(values) != count:
             raise FormatError(
-                f"expected {count} fields ({fields}), found {len(found)}",
+                f"expected {count} fields ({fields}), found {len(values)}",
                 hint="fields are separated by blanks or tabs",
                 code="field_count",
                 file=name,
                 line=number,
             )
-        query, _, document, *_ = found
+        query, _, document, *_ = values
         if document in parsed[query]:
             raise RepeatedDocumentError(
                 f"expected each document once per query, found {quote(document)} again",
@@ -82,13 +81,12 @@ def _parse(
                 line=number,
             )
         try:
-            parsed[query][document] = read(found[at])
+            parsed[query][document] = read(values[at])
         except ValueError:
-            is_grade = name == "qrels"
             raise FormatError(
-                f"expected {'a whole number' if is_grade else 'a score'}, found {quote(found[at])}",
+                f"expected {expected}, found {quote(values[at])}",
                 hint=f"the fields of a line are {fields}",
-                code="rel_not_number" if is_grade else "score_not_number",
+                code=code,
                 file=name,
                 line=number,
             ) from None

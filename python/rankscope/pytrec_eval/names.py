@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterable
 
 from rankscope.deferred import np
-from rankscope.errors import InputTypeError, MeasureError
-from rankscope.measures import parse
-from rankscope.measures.compat import name_in
-from rankscope.names import find_closest, quote
+from rankscope.errors import MeasureError
+from rankscope.names import quote
+from rankscope.pytrec_eval.checks import wrong_type
 from rankscope.trec_eval.catalog import NICKNAMES, entries_of
-from rankscope.trec_eval.requests import read_parameters
+from rankscope.trec_eval.requests import find_hint, read_parameters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     from rankscope.trec_eval.requests import Requested
 
+HINT = 'write {"map", "ndcg_cut_10"}'
 _ENTRIES = entries_of("9")
 
 supported_nicknames = {
@@ -40,12 +40,12 @@ def read_names(measures: Iterable[str]) -> list[Requested]:
     """Return measures by their names, in the order in which trec_eval prints them."""
     given = [measures] if isinstance(measures, str) else measures
     if not isinstance(given, Iterable):
-        raise _no_name(measures)
+        raise wrong_type("measures", "the names of measures", measures, HINT)
     # Parameters of all spellings count together, and replace the default ones.
     parameters: dict[str, set[str]] = {}
     for measure in given:
         if not isinstance(measure, str):
-            raise _no_name(measure)
+            raise wrong_type("measures", "the names of measures", measure, HINT)
         for name in sorted(supported_nicknames.get(measure, {measure})):
             base, written = _split(name)
             parameters.setdefault(base, set()).update(written)
@@ -62,9 +62,13 @@ def _split(name: str) -> tuple[str, list[str]]:
         return name, []
     found = _WRITTEN.fullmatch(name)
     if found is None:
-        raise MeasureError(
-            f"unsupported measure {quote(name)}", hint=_find_hint(name), code="unknown_measure"
+        hint = find_hint(
+            name,
+            [*supported_measures, *supported_nicknames],
+            listed="supported_measures and supported_nicknames list the names",
+            lacking="pytrec_eval doesn't have it, but rankscope.evaluate does",
         )
+        raise MeasureError(f"unsupported measure {quote(name)}", hint=hint, code="unknown_measure")
     # pytrec_eval sorts the four numbers of utility.
     if _ENTRIES[found[1]].takes == "pairs" or found[1] == "utility":
         raise MeasureError(
@@ -73,27 +77,6 @@ def _split(name: str) -> tuple[str, list[str]]:
             code="bad_parameter",
         )
     return found[1], found[2].split(",")
-
-
-def _find_hint(name: str) -> str:
-    try:
-        theirs = name_in(parse(name), "trec_eval") or ""
-    except MeasureError:
-        closest = find_closest(name, [*supported_measures, *supported_nicknames])
-        listed = "supported_measures and supported_nicknames list the names"
-        return f"did you mean {closest}?" if closest else listed
-    if theirs in supported_measures or _WRITTEN.fullmatch(theirs):
-        return f"write {theirs}"
-    return "pytrec_eval doesn't have it, but rankscope.evaluate does"
-
-
-def _no_name(found: object) -> InputTypeError:
-    return InputTypeError(
-        f"expected the names of measures, found {type(found).__name__}",
-        hint='write {"map", "ndcg_cut_10"}',
-        code="input_type",
-        file="measures",
-    )
 
 
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:

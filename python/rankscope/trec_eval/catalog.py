@@ -8,11 +8,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
-    from rankscope.trec_eval.values import Form
-
     Dialect: TypeAlias = Literal["9", "10"]
+    Form: TypeAlias = Literal["value", "count", "text"]
     Takes: TypeAlias = Literal["nothing", "cutoffs", "levels", "numbers", "pairs"]
-    Mean: TypeAlias = Literal["mean", "sum", "geometric"]
 
 
 @record(frozen=True, slots=True)
@@ -24,10 +22,8 @@ class Entry:
         takes: Its parameters: cutoffs or levels, of which each is a measure of its own; numbers, or
             pairs of a name and a number.
         defaults: Its parameters if none are given.
-        form: How its values are printed.
-        mean: How they become one.
-        has_queries: Whether it has lines of single queries.
-        has_summary: Whether it has a line of all queries.
+        form: How its values are printed. Counts are added up; texts have no line of all queries.
+        is_geometric: Whether it only has a line of all queries, which is a geometric mean.
         format: The format of judgments that it needs.
         since: The first version that has it.
     """
@@ -36,9 +32,7 @@ class Entry:
     takes: Takes = "nothing"
     defaults: tuple[float, ...] = ()
     form: Form = "value"
-    mean: Mean = "mean"
-    has_queries: bool = True
-    has_summary: bool = True
+    is_geometric: bool = False
     format: Literal["qrels", "prefs", "qrels_jg"] = "qrels"
     since: Dialect = "9"
 
@@ -46,33 +40,23 @@ class Entry:
 CUTOFFS = (5.0, 10.0, 15.0, 20.0, 30.0, 100.0, 200.0, 500.0, 1000.0)
 LEVELS = tuple(tenths / 10 for tenths in range(11))
 MULTIPLES = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
-
-
-def _count(name: str) -> Entry:
-    return Entry(name, form="count", mean="sum")
-
-
-def _preferences(name: str, form: Form = "value", mean: Mean = "mean") -> Entry:
-    return Entry(name, form=form, mean=mean, format="prefs")
-
+PREFS = ("prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret")
+RULES = ("simp", "pair", "avgjg", "avgjg_Rnonrel")
 
 ENTRIES = (
-    Entry("runid", has_queries=False, form="text"),
-    Entry("num_q", has_queries=False, form="count", mean="sum"),
-    _count("num_ret"),
-    _count("num_rel"),
-    _count("num_rel_ret"),
+    Entry("runid", form="text"),
+    *(Entry(name, form="count") for name in ("num_q", "num_ret", "num_rel", "num_rel_ret")),
     Entry("map"),
-    Entry("gm_map", mean="geometric", has_queries=False),
+    Entry("gm_map", is_geometric=True),
     Entry("Rprec"),
     Entry("bpref"),
     Entry("recip_rank"),
     Entry("iprec_at_recall", "levels", LEVELS),
     Entry("P", "cutoffs", CUTOFFS),
-    Entry("relstring", "numbers", (10.0,), form="text", has_summary=False),
+    Entry("relstring", "numbers", (10.0,), form="text"),
     Entry("recall", "cutoffs", CUTOFFS),
     Entry("infAP"),
-    Entry("gm_bpref", mean="geometric", has_queries=False),
+    Entry("gm_bpref", is_geometric=True),
     Entry("Rprec_mult", "levels", MULTIPLES),
     Entry("utility", "numbers", (1.0, -1.0, 0.0, 0.0)),
     Entry("11pt_avg", "numbers", LEVELS),
@@ -92,21 +76,10 @@ ENTRIES = (
     Entry("set_recall"),
     Entry("set_map"),
     Entry("set_F", "numbers", (1.0,)),
-    _count("num_nonrel_judged_ret"),
-    _preferences("prefs_num_prefs_poss", "count", "sum"),
-    _preferences("prefs_num_prefs_ful", "count", "sum"),
-    _preferences("prefs_num_prefs_ful_ret", "count", "sum"),
-    _preferences("prefs_simp"),
-    _preferences("prefs_pair"),
-    _preferences("prefs_avgjg"),
-    _preferences("prefs_avgjg_Rnonrel"),
-    _preferences("prefs_simp_ret"),
-    _preferences("prefs_pair_ret"),
-    _preferences("prefs_avgjg_ret"),
-    _preferences("prefs_avgjg_Rnonrel_ret"),
-    _preferences("prefs_simp_imp"),
-    _preferences("prefs_pair_imp"),
-    _preferences("prefs_avgjg_imp"),
+    Entry("num_nonrel_judged_ret", form="count"),
+    *(Entry(name, form="count", format="prefs") for name in PREFS),
+    *(Entry(f"prefs_{rule}{scope}", format="prefs") for scope in ("", "_ret") for rule in RULES),
+    *(Entry(f"prefs_{rule}_imp", format="prefs") for rule in RULES[:3]),
     Entry("map_avgjg", format="qrels_jg"),
     Entry("P_avgjg", "cutoffs", CUTOFFS, format="qrels_jg"),
     Entry("Rprec_mult_avgjg", "levels", MULTIPLES, format="qrels_jg"),
@@ -120,24 +93,20 @@ ENTRIES = (
 UNQUERIED = {"runid", "num_q"}
 """The measures that have no values of queries."""
 
-SETS = {"set_P", "set_relative_P", "set_recall", "set_map", "set_F"}
-SIZES = {"runid", "num_q", "num_ret", "num_rel", "num_rel_ret"}
-OFFICIAL = {*SIZES, "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P"}
-PREFS = {"prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret"}
+_SIZES = UNQUERIED | {"num_ret", "num_rel", "num_rel_ret"}
+_BY_JUDGE = {entry.name for entry in ENTRIES if entry.format == "qrels_jg"}
+_PREFS = {entry.name for entry in ENTRIES if entry.format == "prefs"}
+_RARE = {"dcg", "ideal_dcg", "yaap", *_BY_JUDGE, *_PREFS}
+_SETS = {entry.name for entry in ENTRIES if entry.name.startswith("set_")}
+_OFFICIAL = {"map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P"}
 
 NICKNAMES = {
-    "official": frozenset(OFFICIAL),
-    "set": frozenset({*SIZES, "utility", *SETS}),
-    "all_trec": frozenset(
-        entry.name
-        for entry in ENTRIES
-        if entry.format == "qrels" and entry.name not in {"dcg", "ideal_dcg", "yaap"}
-    ),
-    "all_prefs": frozenset(
-        {"runid", "num_q", *(entry.name for entry in ENTRIES if entry.format == "prefs")}
-    ),
-    "prefs": frozenset({"runid", "num_q", *PREFS, "prefs_simp", "prefs_pair", "prefs_avgjg"}),
-    "qrels_jg": frozenset({"runid", "num_q", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg"}),
+    "official": _SIZES | _OFFICIAL,
+    "set": _SIZES | _SETS | {"utility"},
+    "all_trec": {entry.name for entry in ENTRIES} - _RARE,
+    "all_prefs": UNQUERIED | _PREFS,
+    "prefs": UNQUERIED | set(PREFS) | {"prefs_simp", "prefs_pair", "prefs_avgjg"},
+    "qrels_jg": UNQUERIED | _BY_JUDGE,
 }
 """The measures that each nickname stands for, with those that only version 10 has."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 from rankscope import __version__
 from rankscope.cli.output import print_error, print_notes
@@ -12,7 +13,6 @@ from rankscope.errors import (
     FileError,
     FormatError,
     InputError,
-    MeasureError,
     RankscopeError,
     UsageError,
 )
@@ -21,9 +21,15 @@ from rankscope.trec_eval.catalog import NICKNAMES, UNQUERIED, entries_of
 from rankscope.trec_eval.evaluating import evaluate_requests, is_long
 from rankscope.trec_eval.judges import evaluate_judges, read_judges
 from rankscope.trec_eval.preferences import evaluate_preferences, read_preferences
-from rankscope.trec_eval.printing import Layout, print_values, read_moments
+from rankscope.trec_eval.printing import (
+    Layout,
+    print_queries,
+    print_summary,
+    read_moments,
+    standardize,
+)
 from rankscope.trec_eval.reading import Source, read_judgments
-from rankscope.trec_eval.requests import read_requests
+from rankscope.trec_eval.requests import Options, read_requests, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,120 +51,64 @@ HINTS = {
 }
 """Hints for mistakes that other commands have an option for."""
 VERSIONS = {"9": "9.0.8", "10": "10.0"}
+FORMATS = {"-R": ("qrels", "qrels_jg", "prefs", "qrels_prefs"), "-T": ("trec_results",)}
 
 
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.usage_status = WRONG_USAGE
     parser.allow_abbrev = True  # as getopt_long does
-    parser.add_argument("qrels", nargs="?", metavar="QRELS", help="judgments, as TREC text")
-    parser.add_argument(
-        "results", nargs="?", metavar="RUN", help="run, as TREC text; '-' for standard input"
+    add = parser.add_argument
+    flag = partial(add, action="store_true")
+    add("qrels", nargs="?", metavar="QRELS", help="judgments, as TREC text")
+    add("results", nargs="?", metavar="RUN", help="run, as TREC text; '-' for standard input")
+    flag("-q", "--query_eval_wanted", help="print the values of each query")
+    flag("-n", "--nosummary", help="don't print the values of all queries")
+    text = "average over all judged queries; those that aren't in the run count as 0"
+    flag("-c", "--complete_rel_info_wanted", help=text)
+    text = (
+        "measure, such as map, P.5,10 or ndcg.1=3,2=9, or a nickname, such as all_trec "
+        "(default: official)"
     )
-    parser.add_argument(
-        "-q", "--query_eval_wanted", action="store_true", help="print the values of each query"
+    add("-m", "--measure", action="append", default=[], metavar="MEASURE", help=text)
+    text = "lowest grade that counts as relevant"
+    add("-l", "--level_for_rel", metavar="LEVEL", default="1", help=text)
+    text = "number of documents per query that count (default: all)"
+    add("-M", "--Max_retrieved_per_topic", metavar="NUMBER", help=text)
+    text = "number of documents in the collection, for utility"
+    add("-N", "--Number_docs_in_coll", metavar="NUMBER", default="0", help=text)
+    flag("-J", "--Judged_docs_only", help="remove unjudged documents from the list first")
+    text = (
+        "format of the judgments: qrels; qrels_jg, where the second field names the judge; or "
+        "prefs or qrels_prefs, which are preferences"
     )
-    parser.add_argument(
-        "-n", "--nosummary", action="store_true", help="don't print the values of all queries"
-    )
-    parser.add_argument(
-        "-c",
-        "--complete_rel_info_wanted",
-        action="store_true",
-        help="average over all judged queries; those that aren't in the run count as 0",
-    )
-    parser.add_argument(
-        "-m",
-        "--measure",
-        action="append",
-        default=[],
-        metavar="MEASURE",
-        help="measure, such as map, P.5,10 or ndcg.1=3,2=9, or a nickname, such as all_trec "
-        "(default: official)",
-    )
-    parser.add_argument(
-        "-l",
-        "--level_for_rel",
-        metavar="LEVEL",
-        default="1",
-        help="lowest grade that counts as relevant",
-    )
-    parser.add_argument(
-        "-M",
-        "--Max_retrieved_per_topic",
-        metavar="NUMBER",
-        help="number of documents per query that count (default: all)",
-    )
-    parser.add_argument(
-        "-N",
-        "--Number_docs_in_coll",
-        metavar="NUMBER",
-        default="0",
-        help="number of documents in the collection, for utility",
-    )
-    parser.add_argument(
-        "-J",
-        "--Judged_docs_only",
-        action="store_true",
-        help="remove unjudged documents from the list first",
-    )
-    parser.add_argument(
-        "-R",
-        "--Rel_info_format",
-        metavar="FORMAT",
-        default="qrels",
-        help="format of the judgments: qrels; qrels_jg, where the second field names the judge; or "
-        "prefs or qrels_prefs, which are preferences",
-    )
-    parser.add_argument(
-        "-T", "--Results_format", metavar="FORMAT", default="trec_results", help="format of the run"
-    )
-    parser.add_argument(
-        "-Z",
-        "--Zscore",
-        metavar="FILE",
-        help="print deviations from the means in this file, in standard deviations",
-    )
-    parser.add_argument(
-        "-D",
-        "--Debug_level",
-        metavar="LEVEL[.QUERY]",
-        help="evaluate this query only; nothing else is printed for debugging",
-    )
-    parser.add_argument(
-        "-o", "--Output_old_results_format", action="store_true", help="has no effect"
-    )
-    parser.add_argument(
-        "-v", "--version", action="store_true", help="print the version to standard error, and exit"
-    )
-    parser.add_argument(
-        "--dialect",
-        choices=("9", "10"),
-        default="9",
-        help="version of trec_eval whose rules and measures count",
-    )
+    add("-R", "--Rel_info_format", metavar="FORMAT", default="qrels", help=text)
+    text = "format of the run"
+    add("-T", "--Results_format", metavar="FORMAT", default="trec_results", help=text)
+    text = "print deviations from the means in this file, in standard deviations"
+    add("-Z", "--Zscore", metavar="FILE", help=text)
+    text = "evaluate this query only; nothing else is printed for debugging"
+    add("-D", "--Debug_level", metavar="LEVEL[.QUERY]", help=text)
+    flag("-o", "--Output_old_results_format", help="has no effect")
+    flag("-v", "--version", help="print the version to standard error, and exit")
+    text = "version of trec_eval whose rules and measures count"
+    add("--dialect", choices=tuple(VERSIONS), default="9", help=text)
     parser.add_examples(
         "rankscope trec_eval qrels.txt bm25.run",
         "rankscope trec_eval -q -m all_trec qrels.txt bm25.run",
         "rankscope trec_eval -c -l2 -m P.5,10 -m ndcg_cut.10 qrels.txt bm25.run",
     )
-    _list_measures(parser)
+    known, all_known = entries_of("9"), entries_of("10")
+    for title, names in (
+        ("measures", [name for name in known if known[name].format == "qrels"]),
+        ("measures of version 10 (--dialect 10)", all_known.keys() - known),
+        ("measures of judges (-R qrels_jg)", NICKNAMES["qrels_jg"] - UNQUERIED),
+        ("measures of preferences (-R prefs)", NICKNAMES["all_prefs"] - UNQUERIED),
+        ("nicknames", NICKNAMES),
+    ):
+        shown = [name for name in all_known if name in names] or names
+        parser.add_argument_group(title, ", ".join(shown))
     parser.set_defaults(run=run)
-
-
-def _list_measures(parser: Parser) -> None:
-    """Show the names that `-m` takes in the help."""
-    known = entries_of("9")
-    of_format = {
-        format_: [name for name, entry in known.items() if entry.format == format_]
-        for format_ in ("qrels", "qrels_jg", "prefs")
-    }
-    newer = [name for name in entries_of("10") if name not in known]
-    parser.add_argument_group("measures", ", ".join(of_format["qrels"]))
-    parser.add_argument_group("measures of version 10 (--dialect 10)", ", ".join(newer))
-    parser.add_argument_group("measures of judges (-R qrels_jg)", ", ".join(of_format["qrels_jg"]))
-    parser.add_argument_group("measures of preferences (-R prefs)", ", ".join(of_format["prefs"]))
-    parser.add_argument_group("nicknames", ", ".join(NICKNAMES))
 
 
 def run(options: Namespace) -> int:
@@ -168,8 +118,7 @@ def run(options: Namespace) -> int:
         print(f"rankscope {__version__}, as trec_eval version {version}", file=sys.stderr)
         return 0
     try:
-        _check(options)
-        _evaluate(options)
+        _evaluate(options, _read_options(options))
     except RankscopeError as error:
         error.hint = HINTS.get(error.code, error.hint)
         print_error(error, as_json=False)
@@ -177,8 +126,8 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _check(options: Namespace) -> None:
-    """Turn numbers in the arguments into numbers."""
+def _read_options(options: Namespace) -> Options:
+    """Check the arguments, and return the choices that values depend on."""
     if options.results is None:
         raise UsageError(
             "expected judgments and a run",
@@ -191,59 +140,54 @@ def _check(options: Namespace) -> None:
             hint="name a file for the judgments",
             code="stdin_twice",
         )
-    formats = {
-        "-R": (("qrels", "qrels_jg", "prefs", "qrels_prefs"), options.Rel_info_format),
-        "-T": (("trec_results",), options.Results_format),
-    }
-    for option, (known, given) in formats.items():
-        if given not in known:
+    for option, name in (("-R", options.Rel_info_format), ("-T", options.Results_format)):
+        if name not in FORMATS[option]:
             raise FormatError(
-                f"unknown format {quote(given)} for {option}",
-                hint=f"use {' or '.join(known)}",
+                f"unknown format {quote(name)} for {option}",
+                hint=f"use {' or '.join(FORMATS[option])}",
                 code="unsupported_format",
             )
-    options.level = _read_count(options.level_for_rel, "-l")
-    options.documents = _read_count(options.Number_docs_in_coll, "-N")
     most = options.Max_retrieved_per_topic
-    options.depth = None if most is None else _read_count(most, "-M")
+    return Options(
+        level=_read_count(options.level_for_rel, "-l"),
+        documents=_read_count(options.Number_docs_in_coll, "-N"),
+        depth=None if most is None else _read_count(most, "-M"),
+        judged_only=options.Judged_docs_only,
+        is_complete=options.complete_rel_info_wanted,
+        dialect=options.dialect,
+    )
 
 
-def _evaluate(options: Namespace) -> None:
+def _evaluate(arguments: Namespace, options: Options) -> None:
     notes: list[str] = []
-    requests = read_requests(options.measure, options.dialect)
-    for one in requests:
-        _check_format(one.entry, options.Rel_info_format)
-        if one.entry.takes == "cutoffs" and "." in one.text:
-            notes.append(f"{one.entry.name}.{one.text}: trec_eval leaves out decimals of cutoffs")
-    needs_id = any(request.entry.name == "runid" for request in requests) and not options.nosummary
+    form, has_summary = arguments.Rel_info_format, not arguments.nosummary
+    requests = read_requests(arguments.measure, options.dialect)
+    for request in requests:
+        _check_format(request.entry, form)
+        if request.entry.takes == "cutoffs" and "." in request.text:
+            name = f"{request.entry.name}.{request.text}"
+            notes.append(f"{name}: trec_eval leaves out decimals of cutoffs")
+    needs_id = "runid" in {request.entry.name for request in requests} and has_summary
     # These may read the run more than once.
-    keeps_text = needs_id or options.Rel_info_format != "qrels" or any(map(is_long, requests))
+    keeps_text = needs_id or form != "qrels" or any(map(is_long, requests))
     # Version 10 skips comments in all files.
     has_comments = options.dialect == "10"
-    source = Source(options.results, keeps_text=keeps_text, has_comments=has_comments)
-    moments = read_moments(options.Zscore) if options.Zscore else None
-    if options.Rel_info_format == "qrels_jg":
-        judges = read_judges(options.qrels, has_comments=has_comments)
-        qrels = judges.every
-        evaluated, values = source.read(
-            lambda: evaluate_judges(requests, judges, source, options), notes.append
-        )
-    elif options.Rel_info_format in {"prefs", "qrels_prefs"}:
-        preferences = read_preferences(
-            options.qrels, options.Rel_info_format, has_comments=has_comments
-        )
-        qrels = preferences.qrels
-        evaluated, values = source.read(
-            lambda: evaluate_preferences(requests, preferences, source, options), notes.append
-        )
+    source = Source(arguments.results, notes, keeps_text=keeps_text, has_comments=has_comments)
+    moments = read_moments(arguments.Zscore) if arguments.Zscore else None
+    if form == "qrels_jg":
+        qrels, judges = read_judges(arguments.qrels, has_comments=has_comments)
+        evaluated, present = evaluate_judges(requests, qrels, judges, source, options)
+    elif form == "qrels":
+        qrels = read_judgments(arguments.qrels, notes, has_comments=has_comments)
+        evaluated, present = evaluate_requests(requests, qrels, source, options, notes)
     else:
-        qrels = read_judgments(options.qrels, notes.append, has_comments=has_comments)
-        evaluated, values = evaluate_requests(requests, qrels, source, options, notes.append)
+        preferences = read_preferences(arguments.qrels, form, has_comments=has_comments)
+        qrels = preferences.qrels
+        evaluated, present = evaluate_preferences(requests, preferences, source, options)
     ids = qrels.query_texts
-    is_complete = options.complete_rel_info_wanted
-    order = values.judged if is_complete and options.dialect == "10" else values.retrieved
-    _, _, only = (options.Debug_level or "").partition(".")
-    if only:
+    judged = sorted(range(len(ids)), key=lambda query: ids[query].encode("utf-8", "surrogatepass"))
+    order = [query for query in judged if present[query] or options.fills_missing]
+    if only := (arguments.Debug_level or "").partition(".")[2]:
         order = [query for query in order if ids[query] == only]
     if not order:
         raise EmptyError(
@@ -252,29 +196,29 @@ def _evaluate(options: Namespace) -> None:
             code="no_common_queries",
         )
     layout = Layout(
-        has_queries=options.query_eval_wanted,
-        has_summary=not options.nosummary,
         order=order,
-        counted=values.judged if is_complete else order,
+        counted=judged if options.is_complete else order,
         run_id=source.find_run_id() if needs_id else "",
-        moments=moments,
+        is_standardized=moments is not None,
     )
     print_notes(notes)
-    print_values(requests, evaluated, values, ids, layout)
+    if moments is not None:
+        evaluated = [standardize(one, ids, moments) for one in evaluated]
+    if arguments.query_eval_wanted:
+        print_queries(evaluated, qrels, layout)
+    if has_summary:
+        print_summary(requests, evaluated, layout)
 
 
-def _check_format(entry: Entry, given: str) -> None:
+def _check_format(entry: Entry, form: str) -> None:
     """Refuse a measure that needs another format of judgments."""
-    needed = "prefs" if given == "qrels_prefs" else given
-    if entry.format == needed or entry.name in UNQUERIED:
-        return
-    mistake = MeasureError(
-        f"{entry.name} needs judgments of the format {entry.format}, found {given}",
-        hint=f"add -R {entry.format}",
-        code="unsupported_format",
-    )
-    mistake.exit_status = UNUSABLE
-    raise mistake
+    if entry.format != form.replace("qrels_prefs", "prefs") and entry.name not in UNQUERIED:
+        raise refuse(
+            f"{entry.name} needs judgments of the format {entry.format}, found {form}",
+            f"add -R {entry.format}",
+            status=UNUSABLE,
+            code="unsupported_format",
+        )
 
 
 def _read_count(text: str, option: str) -> int:
@@ -295,7 +239,7 @@ def _find_status(error: RankscopeError) -> int:
         return error.exit_status
     if error.code in {"no_common_queries", "no_queries"}:
         return NOTHING_COMMON
-    if isinstance(error, DuplicateError):
+    if isinstance(error, DuplicateError) or error.code == "conflicting_preferences":
         return UNUSABLE
     if isinstance(error, InputError | FileError):
         return UNREADABLE

@@ -1,37 +1,39 @@
-"""Evaluates the measures that were asked for, in one pass over the run."""
+"""Evaluates measures in one pass over the run, which is ranked and cut as in trec_eval."""
 
 from __future__ import annotations
 
 from array import array
 
-from rankscope.measures import parse
+from rankscope._core import Plan
+from rankscope._evaluate.runs import evaluate_text
+from rankscope._inputs.recognition import recognise
+from rankscope.errors import FormatError
+from rankscope.file import File
+from rankscope.measures.parse import parse
 from rankscope.records import record, replace
-from rankscope.trec_eval.catalog import UNQUERIED
+from rankscope.settings.policy import Policy
+from rankscope.settings.reading import Reading
+from rankscope.trec_eval.columns import RETRIEVED, plan_columns
 from rankscope.trec_eval.differences import describe_differences
-from rankscope.trec_eval.requests import gain_table, make_measures, rbp_kernel
-from rankscope.trec_eval.undefined import RETRIEVED, Known, correct, kernels_needed
-from rankscope.trec_eval.values import evaluate_kernels
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import TypeAlias
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from rankscope._core import Evaluation
     from rankscope._inputs.qrels import Qrels
     from rankscope.trec_eval.catalog import Entry
+    from rankscope.trec_eval.columns import Column, Doubles, Kernel
     from rankscope.trec_eval.reading import Source
     from rankscope.trec_eval.requests import Options, Requested
-    from rankscope.trec_eval.values import Doubles, Kernel, QueryValues
-
-    Wanted: TypeAlias = tuple[Requested, str, int, tuple[Kernel, ...]]
-    """A measure, a name that it prints, the place of the name, and the computations for it."""
 
 POSITIVE: Kernel = parse("NumRel").kernel_spec()
-CHARACTERS = 6
-"""How many characters of relstring a value of the core holds."""
+CLEARED = {"num_ret", "utility", "rbp_resid", "relstring"}
+"""The names of version 10 that it sets to 0 for a query that isn't in the run, in this spelling."""
 FEW_RANKS = 1000
 """The length of relstring up to which the documents of the run aren't counted first."""
+STAND_IN = b"ceci_nest_pas_un_docno"
+"""The document of a query that isn't in the run, by its name in version 10."""
 
 
 @record(frozen=True, slots=True)
@@ -52,109 +54,114 @@ class Evaluated:
     complete: Doubles | None = None
 
 
-def plan_requests(
-    requests: Sequence[Requested], grades: Sequence[float], options: Options
-) -> tuple[list[Wanted], dict[str, Kernel]]:
-    """Return the names that measures print, and the computations for them by their text."""
-    wanted = [
-        (request, name, place, kernels)
-        for request in requests
-        for place, (name, kernels) in enumerate(_plan(request, grades, options))
-    ]
-    needed = [kernel for *_, several in wanted for kernel in several]
-    needed += kernels_needed(requests, grades, options)
-    return wanted, {repr(kernel): kernel for kernel in needed}
-
-
 def evaluate_requests(
-    requests: Sequence[Requested],
+    requests: list[Requested],
     qrels: Qrels,
     source: Source,
-    options: Namespace,
-    note: Callable[[str], None],
-) -> tuple[list[Evaluated], QueryValues]:
-    """Evaluate measures on a run."""
+    options: Options,
+    notes: list[str],
+) -> tuple[list[Evaluated], Sequence[int]]:
+    """Return the values of measures on a run, and which judged queries it has."""
     if any(map(is_long, requests)):
-        counted = source.read(lambda: run_kernels(qrels, source, [RETRIEVED], options), note)
-        longest = max(counted.columns[0])
-        requests = [
-            replace(one, values=(min(one.values[0], longest),)) if is_long(one) else one
-            for one in requests
-        ]
+        [lengths], _ = evaluate_kernels(qrels, source, [RETRIEVED], options)
+        longest = max(lengths)
+        for place, request in enumerate(requests):
+            if is_long(request):
+                requests[place] = replace(request, values=(min(request.values[0], longest),))
     grades = qrels.judgments.grades()
-    wanted, kernels = plan_requests(requests, grades, options)
-    counts_all = options.complete_rel_info_wanted
-    if counts_all:
+    columns = [column for request in requests for column in plan_columns(request, grades, options)]
+    kernels = list_kernels(columns)
+    if options.is_complete:
         kernels[repr(POSITIVE)] = POSITIVE
-    found = source.read(lambda: run_kernels(qrels, source, list(kernels.values()), options), note)
-    columns = dict(zip(kernels, found.columns, strict=True))
-    known = Known(options, grades, found, columns)
-    evaluated = []
-    for one, name, place, several in wanted:
-        texts = _cut_text(one, [columns[repr(kernel)] for kernel in several])
-        complete = columns[repr(POSITIVE)] if counts_all and one.entry.name == "num_rel" else None
-        evaluated.append(
-            Evaluated(one.entry, name, correct(one, name, texts, place, known), complete)
-        )
-    for difference in describe_differences(requests, evaluated, known):
-        note(difference)
-    return evaluated, found
+    values, present = evaluate_kernels(qrels, source, list(kernels.values()), options)
+    by_kernel = dict(zip(kernels, values, strict=True))
+    evaluated = [_finish(column, by_kernel, present, options) for column in columns]
+    notes.extend(
+        describe_differences(requests, evaluated, grades, by_kernel, present, options=options)
+    )
+    return evaluated, present
 
 
-def is_long(requested: Requested) -> bool:
+def list_kernels(columns: Iterable[Column]) -> dict[str, Kernel]:
+    """Return the computations for columns, by their text."""
+    return {repr(kernel): kernel for column in columns for kernel in column.kernels}
+
+
+def is_long(request: Requested) -> bool:
     """Check whether a text may be longer than all lists, for which the run is read twice."""
-    return requested.entry.name == "relstring" and requested.values[0] > FEW_RANKS
+    return request.entry.name == "relstring" and request.values[0] > FEW_RANKS
 
 
-def _plan(
-    requested: Requested, grades: Sequence[float], options: Options
-) -> list[tuple[str, tuple[Kernel, ...]]]:
-    """Return the names that a measure prints, and the computations of the core for each."""
-    entry = requested.entry
-    if entry.name in UNQUERIED:
-        return []
-    if entry.name == "relstring":
-        starts = range(1, int(max(requested.values[0], 1)) + 1, CHARACTERS)
-        kernels: tuple[Kernel, ...] = tuple(("relstring", {"k": start}) for start in starts)
-        return [(requested.name, kernels)]
-    if entry.name == "set_F" and requested.text:
-        # The square of a square root may have another last bit than the weight.
-        parts = (parse(part)(rel=options.level).kernel_spec() for part in ("set_P", "set_recall"))
-        return [(requested.name, tuple(parts))]
-    if entry.name == "rbp" and requested.has_gains:
-        return [(requested.name, (rbp_kernel(requested, grades),))]
-    planned: list[tuple[str, tuple[Kernel, ...]]] = []
-    measures = make_measures(
-        requested, level=options.level, documents=options.documents, dialect=options.dialect
+def _finish(
+    column: Column, by_kernel: Mapping[str, Doubles], present: Sequence[int], options: Options
+) -> Evaluated:
+    entry, columns = column.request.entry, column.compute(by_kernel)
+    if options.dialect == "10" and (column.name in CLEARED or entry.name == "unj"):
+        columns = [
+            array("d", (v if is_present else 0.0 for v, is_present in zip(c, present, strict=True)))
+            for c in columns
+        ]
+    is_counted = options.is_complete and entry.name == "num_rel"
+    complete = by_kernel[repr(POSITIVE)] if is_counted else None
+    return Evaluated(entry, column.name, columns, complete)
+
+
+def plan_kernels(kernels: Iterable[Kernel], options: Options) -> Plan:
+    """Plan the evaluation of kernels on lists that are ranked and cut as in trec_eval."""
+    policy = Policy(
+        ties="doc_id",
+        empty="zero",
+        missing="zero",
+        unjudged="remove" if options.judged_only else "nonrelevant",
     )
-    for name, measure in zip(requested.names, measures, strict=True):
-        kernel, params = measure.kernel_spec(grades=grades)
-        changed: Mapping[str, object] = params
-        if requested.pairs and "gain" in params:
-            changed = {**params, **gain_table(requested, grades).parameters()}
-        planned.append((name, ((kernel, changed),)))
-    return planned
+    rows: list[tuple[str, str, Mapping[str, object], bool, tuple[str, float | None]]] = [
+        (name, name, params, False, ("mean", None)) for name, params in kernels
+    ]
+    settings = policy.to_dict()
+    return Plan(rows, settings, "error", options.score_type, [None], None, options.depth)
 
 
-def _cut_text(requested: Requested, columns: list[Doubles]) -> list[Doubles]:
-    """Cut what the last column of a text has beyond its length."""
-    if requested.entry.name != "relstring" or not columns:
-        return columns
-    left = int(max(requested.values[0], 0)) - CHARACTERS * (len(columns) - 1)
-    mask = (1 << 8 * left) - 1
-    return [*columns[:-1], array("d", (float(int(value) & mask) for value in columns[-1]))]
+def evaluate_kernels(
+    qrels: Qrels,
+    source: Source,
+    kernels: Sequence[Kernel],
+    options: Options,
+    *,
+    is_part: bool = False,
+) -> tuple[list[Doubles], Sequence[int]]:
+    """Return the values of kernels by judged query, and whether each query is in the run.
+
+    For a part of the judgments, there may be none.
+    """
+    plan = plan_kernels(kernels, options)
+
+    def evaluate(run: File) -> tuple[list[Doubles], Sequence[int]]:
+        answer = evaluate_text(qrels.judgments, plan, recognise(run, "run"), Reading.read(), None)
+        return list_values(answer, len(kernels)), answer.is_present()
+
+    ids = qrels.query_texts
+    try:
+        columns, present = source.read(evaluate)
+    except FormatError as error:
+        if error.code != "no_common_queries" or not (is_part or options.fills_missing):
+            raise
+        return evaluate(stand_in(ids))[0], bytes(len(ids))
+    missing = [query for query, is_present in enumerate(present) if not is_present]
+    if options.fills_missing and missing:
+        others, _ = evaluate(stand_in(ids[query] for query in missing))
+        columns = [array("d", column) for column in columns]
+        for column, other in zip(columns, others, strict=True):
+            for query in missing:
+                column[query] = other[query]
+    return columns, present
 
 
-def run_kernels(
-    qrels: Qrels, source: Source, kernels: list[Kernel], options: Namespace
-) -> QueryValues:
-    """Evaluate kernels as the options say."""
-    return evaluate_kernels(
-        qrels,
-        source.file(),
-        kernels,
-        score_type="float32" if options.dialect == "9" else "float64",
-        depth=options.depth,
-        judged_only=options.Judged_docs_only,
-        fills_missing=options.dialect == "10" and options.complete_rel_info_wanted,
-    )
+def stand_in(queries: Iterable[str]) -> File:
+    """Return a run that has one unjudged document for each of these queries."""
+    ids = (query.encode("utf-8", "surrogatepass") for query in queries)
+    return File(b"\n".join(b"%b Q0 %b 1 1 -" % (query, STAND_IN) for query in ids), "trec")
+
+
+def list_values(answer: Evaluation, count: int) -> list[Doubles]:
+    """Return the values of each kernel by judged query; one that isn't in the run has 0."""
+    return [memoryview(answer.values(number)).cast("d") for number in range(count)]

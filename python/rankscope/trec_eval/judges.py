@@ -3,45 +3,34 @@
 from __future__ import annotations
 
 from array import array
+from operator import truediv
 
 import rankscope as rs
-from rankscope.errors import FormatError
 from rankscope.file import File
-from rankscope.measures import parse
-from rankscope.records import record
+from rankscope.measures.parse import parse
+from rankscope.records import replace
 from rankscope.trec_eval.catalog import entries_of
-from rankscope.trec_eval.evaluating import Evaluated, run_kernels
+from rankscope.trec_eval.columns import make_measures
+from rankscope.trec_eval.evaluating import Evaluated, evaluate_kernels
 from rankscope.trec_eval.reading import read_lines
-from rankscope.trec_eval.requests import Requested, make_measures
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
     from collections.abc import Sequence
 
     from rankscope._inputs.qrels import Qrels
     from rankscope.trec_eval.reading import Source
-    from rankscope.trec_eval.values import QueryValues
+    from rankscope.trec_eval.requests import Options, Requested
 
 FIELDS = ("query", "judge", "document", "grade")
 SUFFIX = "_avgjg"
 
 
-@record(frozen=True, slots=True)
-class Judges:
-    """The judgments of several judges.
+def read_judges(path: str, *, has_comments: bool) -> tuple[Qrels, list[Qrels]]:
+    """Read judgments whose second field names the judge: of all judges, and of each.
 
-    Args:
-        every: The judgments of all judges, which name the queries.
-        each: The judgments of each judge, in the order of the bytes of their names.
+    Judges are in the order of the bytes of their names.
     """
-
-    every: Qrels
-    each: list[Qrels]
-
-
-def read_judges(path: str, *, has_comments: bool) -> Judges:
-    """Read judgments whose second field names the judge."""
     lines: dict[bytes, list[bytes]] = {}
     first: dict[tuple[bytes, bytes], bytes] = {}
     for _, fields in read_lines(path, FIELDS, has_comments=has_comments):
@@ -49,46 +38,39 @@ def read_judges(path: str, *, has_comments: bool) -> Judges:
         line = b" ".join(fields)
         lines.setdefault(judge, []).append(line)
         first.setdefault((query, document), line)
-    each = [rs.read_qrels(File(b"\n".join(lines[judge]), "trec")) for judge in sorted(lines)]
-    return Judges(rs.read_qrels(File(b"\n".join(first.values()), "trec")), each)
+    judges = [rs.read_qrels(File(b"\n".join(lines[judge]), "trec")) for judge in sorted(lines)]
+    return rs.read_qrels(File(b"\n".join(first.values()), "trec")), judges
 
 
 def evaluate_judges(
-    requests: Sequence[Requested], judges: Judges, source: Source, options: Namespace
-) -> tuple[list[Evaluated], QueryValues]:
+    requests: Sequence[Requested],
+    qrels: Qrels,
+    judges: Sequence[Qrels],
+    source: Source,
+    options: Options,
+) -> tuple[list[Evaluated], Sequence[int]]:
     """Evaluate measures for each judge, and average them over the judges of each query."""
-    planned = [
-        (request, name, measure.kernel_spec())
-        for request in requests
-        if request.entry.format == "qrels_jg"
-        for name, measure in zip(request.names, _make_measures(request, options), strict=True)
-    ]
+    names, kernels = [], []
+    for request in requests:
+        if request.entry.format == "qrels_jg":
+            entry = entries_of("9")[request.entry.name.removesuffix(SUFFIX)]
+            measures = make_measures(replace(request, entry=entry), options)
+            names += [(request.entry, name) for name in request.names]
+            kernels += [measure.kernel_spec() for measure in measures]
     # Version 10 also evaluates if no query is in the run.
-    found = run_kernels(judges.every, source, [parse("NumQ").kernel_spec()], options)
-    numbers = {query: number for number, query in enumerate(judges.every.query_texts)}
-    sums = [array("d", bytes(8 * len(numbers))) for _ in planned]
-    counts = array("d", bytes(8 * len(numbers)))
-    for qrels in judges.each:
-        places = [numbers[query] for query in qrels.query_texts]
+    _, present = evaluate_kernels(qrels, source, [parse("NumQ").kernel_spec()], options)
+    numbers = {query: number for number, query in enumerate(qrels.query_texts)}
+    sums = [array("d", bytes(8 * len(numbers))) for _ in kernels]
+    counts = [0] * len(numbers)
+    for judge in judges:
+        places = [numbers[query] for query in judge.query_texts]
         for place in places:
             counts[place] += 1
-        try:
-            values = run_kernels(qrels, source, [kernel for _, _, kernel in planned], options)
-        except FormatError as error:
-            if error.code != "no_common_queries":
-                raise
-            continue  # this judge's values are 0
-        for column, total in zip(values.columns, sums, strict=True):
+        columns, _ = evaluate_kernels(judge, source, kernels, options, is_part=True)
+        for column, total in zip(columns, sums, strict=True):
             for place, value in zip(places, column, strict=True):
                 total[place] += value
-    evaluated = []
-    for (one, name, _), total in zip(planned, sums, strict=True):
-        means = array("d", (value / count for value, count in zip(total, counts, strict=True)))
-        evaluated.append(Evaluated(one.entry, name, [means]))
-    return evaluated, found
-
-
-def _make_measures(requested: Requested, options: Namespace) -> tuple[rs.Measure, ...]:
-    entry = entries_of("9")[requested.entry.name.removesuffix(SUFFIX)]
-    of_one = Requested(entry, requested.text, requested.values)
-    return make_measures(of_one, level=options.level, documents=0, dialect=options.dialect)
+    return [
+        Evaluated(entry, name, [array("d", map(truediv, total, counts))])
+        for (entry, name), total in zip(names, sums, strict=True)
+    ], present

@@ -47,14 +47,14 @@ class Group:
         documents: The numbers of its documents, ascending.
         times: How often each was judged; 1 where documents are compared in subgroups.
         is_relevant: Whether each is relevant.
-        bits: A row of bits for each: which of them it is preferred to.
+        is_preferred: Whether each, in rows, is preferred to each one, in columns.
         compares_all: Whether it compares any two documents of different levels.
     """
 
     documents: Counts
     times: Counts
     is_relevant: Flags
-    bits: NDArray[np.uint8]
+    is_preferred: Flags
     compares_all: bool
 
     def find(self, numbers: range) -> slice:
@@ -62,17 +62,10 @@ class Group:
         start, stop = np.searchsorted(self.documents, (numbers.start, numbers.stop))
         return slice(int(start), int(stop))
 
-    def is_preferred(self, rows: slice, columns: slice) -> Flags:
-        """Return whether each document in rows is preferred to each in columns."""
-        start = columns.start // 8
-        some = self.bits[rows, start : -(-columns.stop // 8)]
-        flags = np.unpackbits(some, axis=1, bitorder="little").view(np.bool_)
-        return flags[:, columns.start - 8 * start : columns.stop - 8 * start]
-
     def table(self, rows: slice, columns: slice) -> Counts:
         """Return how many preferences there are for each document over each other one."""
         times = np.outer(self.times[rows], self.times[columns])
-        return times * self.is_preferred(rows, columns)
+        return times * self.is_preferred[rows, columns]
 
 
 def find_values(
@@ -91,12 +84,12 @@ def find_values(
     values: dict[str, float] = {}
     for scope, counted in zip(SCOPES, zip(*counts, strict=True), strict=True):
         fulfilled, possible = map(sum, zip(*counted, strict=True))
+        # There are more of these than trec_eval prints.
+        values[f"prefs_num_prefs_poss{scope}"] = possible
+        values[f"prefs_num_prefs_ful{scope}"] = fulfilled
         if scope != "_imp":
-            values[f"prefs_num_prefs_ful{scope}"] = fulfilled
             balanced = [*map(partial(_balance, scope), groups, shown, counted)]
             values[f"prefs_avgjg_Rnonrel{scope}"] = _average(balanced, np.nan)
-        if scope == "":
-            values["prefs_num_prefs_poss"] = possible
         values[f"prefs_simp{scope}"] = fulfilled / possible if possible else 0.0
         values[f"prefs_avgjg{scope}"] = _average(counted, 0.0)
     return values | _share_pairs(groups, documents, retrieved)
@@ -120,16 +113,16 @@ def _join(judgments: Sequence[Judgment]) -> Group:
         for _, some in groupby(judged, key=itemgetter(0))
     ]
     try:
-        bits = _close(compared, len(documents))
+        is_preferred = _close(compared, len(documents))
     except CycleError as error:
         first = min(node for node in error.args[1] if node >= 0)
         what = "is preferred to a document that is preferred to it"
         raise ConflictError(int(documents[first]), what) from None
     times = np.bincount(places) if compares_all else np.ones_like(documents)
-    return Group(documents, times, chosen > 0, bits, compares_all)
+    return Group(documents, times, chosen > 0, is_preferred, compares_all)
 
 
-def _close(compared: Iterable[Iterable[set[int]]], documents: int) -> NDArray[np.uint8]:
+def _close(compared: Iterable[Iterable[set[int]]], documents: int) -> Flags:
     """Return which documents each is preferred to, also by what follows; low levels are first."""
     needed: dict[int, list[int]] = {}
     numbers = count(-1, -1)
@@ -151,7 +144,8 @@ def _close(compared: Iterable[Iterable[set[int]]], documents: int) -> NDArray[np
     rows = (reached.get(document, 1 << document) ^ 1 << document for document in range(documents))
     width = -(-documents // 8)
     text = b"".join(row.to_bytes(width, "little") for row in rows)
-    return np.frombuffer(text, np.uint8).reshape(documents, width)
+    bits = np.frombuffer(text, np.uint8).reshape(documents, width)
+    return np.unpackbits(bits, axis=1, count=documents, bitorder="little").view(np.bool_)
 
 
 def _count(
@@ -167,7 +161,7 @@ def _count(
     size = len(group.documents)
     for some in _cut(range(size), size):
         part = slice(some.start, some.stop)
-        table = rows[part, None] * (group.is_preferred(part, slice(0, size)) * columns + added)
+        table = rows[part, None] * (group.is_preferred[part] * columns + added)
         rest = max(shown - some.start, 0)
         fulfilled = np.triu(table[:rest], some.start + 1)
         of_all = fulfilled.sum(), table.sum()

@@ -11,19 +11,17 @@ from rankscope.errors import FormatError
 from rankscope.file import File
 from rankscope.names import quote
 from rankscope.records import record
-from rankscope.trec_eval.evaluating import Evaluated
+from rankscope.trec_eval.evaluating import Evaluated, stand_in
 from rankscope.trec_eval.reading import read_lines
-from rankscope.trec_eval.values import QueryValues, stand_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
     from rankscope._inputs.qrels import Qrels
     from rankscope.trec_eval.reading import Source
-    from rankscope.trec_eval.requests import Requested
+    from rankscope.trec_eval.requests import Options, Requested
 
     Line: TypeAlias = tuple[bytes, bytes, float, bytes]
     """The group of the judge, the subgroup, and the level of a document."""
@@ -33,9 +31,6 @@ FIELDS = {
     "qrels_prefs": ("query", "group", "document", "level"),
 }
 """The fields of a line, by format. In the second, a group has one subgroup."""
-
-CONFLICTING = 4
-"""The exit status of trec_eval for preferences that contradict each other."""
 
 
 @record(frozen=True, slots=True)
@@ -59,19 +54,6 @@ class Preferences:
 def read_preferences(path: str, form: str, *, has_comments: bool) -> Preferences:
     """Read preferences."""
     lines: dict[bytes, list[Line]] = {}
-    for query, line in _read_preferences(path, form, has_comments=has_comments):
-        lines.setdefault(query, []).append(line)
-    documents = [sorted({line[-1] for line in some}) for some in lines.values()]
-    texts = [
-        b"%b 0 %b %d" % (query, document, number)
-        for query, of_query in zip(lines, documents, strict=True)
-        for number, document in enumerate(of_query)
-    ]
-    qrels = rs.read_qrels(File(b"\n".join(texts), "trec"))
-    return Preferences(path, qrels, list(lines.values()), documents)
-
-
-def _read_preferences(path: str, form: str, *, has_comments: bool) -> Iterator[tuple[bytes, Line]]:
     for number, fields in read_lines(path, FIELDS[form], has_comments=has_comments):
         query, group, *subgroup, document, level = fields
         try:
@@ -86,12 +68,20 @@ def _read_preferences(path: str, form: str, *, has_comments: bool) -> Iterator[t
                 file=path,
                 line=number,
             )
-        yield query, (group, b"".join(subgroup), value, document)
+        lines.setdefault(query, []).append((group, b"".join(subgroup), value, document))
+    documents = [sorted({line[-1] for line in some}) for some in lines.values()]
+    texts = [
+        b"%b 0 %b %d" % (query, document, number)
+        for query, of_query in zip(lines, documents, strict=True)
+        for number, document in enumerate(of_query)
+    ]
+    qrels = rs.read_qrels(File(b"\n".join(texts), "trec"))
+    return Preferences(path, qrels, list(lines.values()), documents)
 
 
 def evaluate_preferences(
-    requests: Sequence[Requested], preferences: Preferences, source: Source, options: Namespace
-) -> tuple[list[Evaluated], QueryValues]:
+    requests: Sequence[Requested], preferences: Preferences, source: Source, options: Options
+) -> tuple[list[Evaluated], Sequence[int]]:
     """Evaluate measures against preferences."""
     # Reading judgments needs no NumPy.
     from rankscope.trec_eval.preference_counts import ConflictError, find_values  # noqa: PLC0415 - loads late
@@ -102,28 +92,24 @@ def evaluate_preferences(
             run,
             # trec_eval sorts other judgments by descending IDs.
             ties="doc_id_asc",
-            score_type="float32" if options.dialect == "9" else "float64",
+            score_type=options.score_type,
         )
 
-    needs_all = options.dialect == "10" and options.complete_rel_info_wanted
-    ids = [query.encode("utf-8", "surrogatepass") for query in preferences.qrels.query_texts]
     try:
-        rankings = rank(source.file())
+        rankings = source.read(rank)
     except FormatError as error:
-        if not needs_all or error.code != "no_common_queries":
+        if not options.fills_missing or error.code != "no_common_queries":
             raise
-        rankings = rank(stand_in(ids))
-    offsets = rankings.offsets.tolist()
-    is_present = [start < end for start, end in pairwise(offsets)]
-    judged = sorted(range(len(ids)), key=ids.__getitem__)
-    retrieved = [query for query in judged if is_present[query]]
-    wanted = [request.entry for request in requests if request.entry.format == "prefs"]
-    columns = {entry.name: array("d", bytes(8 * len(ids))) for entry in wanted}
-    for query in judged if needs_all else retrieved:
+        rankings = rank(stand_in(preferences.qrels.query_texts))
+    entries = [request.entry for request in requests if request.entry.format == "prefs"]
+    present = bytearray()
+    rows: list[Mapping[str, float]] = []
+    for query, (start, end) in enumerate(pairwise(rankings.offsets.tolist())):
+        present.append(start < end)
         names = preferences.documents[query]
-        shown = rankings.relevance[offsets[query] : offsets[query + 1]][: options.depth]
+        shown = rankings.relevance[start:end][: options.depth].tolist()
         # The grades of the judged documents are their numbers.
-        found = [int(number) for number in shown.tolist() if not math.isnan(number)]
+        found = [int(number) for number in shown if not math.isnan(number)]
         ranked = [names[number] for number in dict.fromkeys([*found, *range(len(names))])]
         places = {name: place for place, name in enumerate(ranked)}
         judgments = [
@@ -131,26 +117,19 @@ def evaluate_preferences(
             for group, subgroup, level, name in preferences.lines[query]
         ]
         try:
-            values = find_values(judgments, len(names), len(found))
+            is_counted = options.fills_missing or start < end
+            rows.append(find_values(judgments, len(names), len(found)) if is_counted else {})
         except ConflictError as conflict:
             number, what = conflict.args
-            raise _refuse(preferences, query, ranked[number], what) from None
-        for name, column in columns.items():
-            column[query] = values[name]
-    evaluated = [Evaluated(entry, entry.name, [columns[entry.name]]) for entry in wanted]
-    return evaluated, QueryValues(
-        judgments=preferences.qrels.judgments, columns=[], retrieved=retrieved, judged=judged
-    )
-
-
-def _refuse(preferences: Preferences, query: int, document: bytes, what: str) -> FormatError:
-    shown = quote(document.decode("utf-8", "replace"))
-    mistake = FormatError(
-        f"expected preferences that agree within a group, but in query "
-        f"{quote(preferences.qrels.query_texts[query])} the document {shown} {what}",
-        hint="give judges who disagree different groups",
-        code="conflicting_preferences",
-        file=preferences.path,
-    )
-    mistake.exit_status = CONFLICTING
-    return mistake
+            shown = quote(ranked[number].decode("utf-8", "replace"))
+            raise FormatError(
+                f"expected preferences that agree within a group, but in query "
+                f"{quote(preferences.qrels.query_texts[query])} the document {shown} {what}",
+                hint="give judges who disagree different groups",
+                code="conflicting_preferences",
+                file=preferences.path,
+            ) from None
+    return [
+        Evaluated(entry, entry.name, [array("d", [row.get(entry.name, 0.0) for row in rows])])
+        for entry in entries
+    ], present

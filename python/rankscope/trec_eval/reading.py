@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 import rankscope as rs
 from rankscope._inputs.files import open_binary, read_whole
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from rankscope._inputs.qrels import Qrels
-    from rankscope.errors import RankscopeError
 
     Read = TypeVar("Read")
 
@@ -30,8 +29,9 @@ TAIL = 1 << 16
 """How much of the end of a run is read for the name of the run."""
 
 COMMENT = re.compile(rb"^[ \t]*#.*", re.MULTILINE)
-WHOLE = re.compile(rb"[+-]?\d+")
-GRADED = re.compile(rb"[ \t]*[^ \t]+[ \t]+[^ \t]+[ \t]+[^ \t]+[ \t]+([^ \t\r]+)[ \t\r]*")
+FIELD = rb"[^ \t\n]+[ \t]+"
+GRADED = re.compile(rb"^([ \t]*%b)([+-]?\d+)?[^ \t\r\n]*(?=[ \t\r]*$)" % (3 * FIELD), re.MULTILINE)
+"""A line of judgments, with what trec_eval reads of its grade."""
 
 
 class Source:
@@ -39,47 +39,49 @@ class Source:
 
     Args:
         path: The path, or `-` for standard input.
+        notes: What is left out of the text is added.
         keeps_text: Whether all of standard input is held in memory, to be read twice.
         has_comments: Whether lines that start with # are comments, as in version 10.
     """
 
-    def __init__(self, path: str, *, keeps_text: bool, has_comments: bool) -> None:
-        self.path = path
-        self.has_comments = has_comments
-        self.text = sys.stdin.buffer.read() if path == "-" and keeps_text else None
+    def __init__(
+        self, path: str, notes: list[str], *, keeps_text: bool, has_comments: bool
+    ) -> None:
+        self._path, self._notes, self._has_comments = path, notes, has_comments
+        self._text = sys.stdin.buffer.read() if path == "-" and keeps_text else None
 
-    def file(self) -> File:
-        """Return what to evaluate."""
-        return File(self.path if self.text is None else self.text, "trec")
-
-    def read(self, evaluate: Callable[[], Read], note: Callable[[str], None]) -> Read:
+    def read(self, evaluate: Callable[[File], Read]) -> Read:
         """Return what a function makes of the run, without what trec_eval ignores."""
-        with _naming("<stdin>" if self.path == "-" else self.path):
+        with _naming("<stdin>" if self._path == "-" else self._path):
             try:
-                return evaluate()
+                return evaluate(self._file())
             except InputError as error:
-                if not self._clean(error, note):
+                if not self._clean(error):
                     raise
-            return evaluate()
+            return evaluate(self._file())
 
-    def _clean(self, error: RankscopeError, note: Callable[[str], None]) -> bool:
+    def _file(self) -> File:
+        return File(self._path if self._text is None else self._text, "trec")
+
+    def _clean(self, error: InputError) -> bool:
         """Remove comments and fields after the sixth, and return whether there were any."""
-        is_unread = self.path == "-" and self.text is None
-        if is_unread or (error.code != "field_count" and not self.has_comments):
+        is_unread = self._path == "-" and self._text is None
+        if is_unread or (error.code != "field_count" and not self._has_comments):
             return False
-        text = read_whole(self.path, self.path) if self.text is None else self.text
-        cleaned_text = _blank_comments(text) if self.has_comments else text
-        lines = cleaned_text.split(b"\n")
-        cleaned = [_cut(line) for line in lines]
-        if cleaned != lines:
-            note(f"{self.path}: fields after the sixth are ignored, as in trec_eval")
-            cleaned_text = b"\n".join(cleaned)
-        self.text = cleaned_text
-        return cleaned_text != text
+        text = read_whole(self._path, self._path) if self._text is None else self._text
+        lines = _blank_comments(text, self._has_comments).split(b"\n")
+        cut = [
+            b" ".join(fields[:FIELDS]) if len(fields := line.split()) > FIELDS else line
+            for line in lines
+        ]
+        if cut != lines:
+            self._notes.append(f"{self._path}: fields after the sixth are ignored, as in trec_eval")
+        self._text = b"\n".join(cut)
+        return self._text != text
 
     def find_run_id(self) -> str:
         """Return the name of the run in its last line."""
-        tail = self.text if self.text is not None else _read_tail(self.path)
+        tail = self._text if self._text is not None else _read_tail(self._path)
         for line in reversed(tail.splitlines()):
             fields = line.split()
             if len(fields) >= FIELDS and not line.startswith(b"#"):
@@ -88,16 +90,18 @@ class Source:
             "expected the name of the run in the last line, found none",
             hint="lines have the fields query, Q0, document, rank, score and name",
             code="field_count",
-            file=self.path,
+            file=self._path,
         )
 
 
-def read_judgments(path: str, note: Callable[[str], None], *, has_comments: bool) -> Qrels:
+def read_judgments(path: str, notes: list[str], *, has_comments: bool) -> Qrels:
     """Read judgments; grades that aren't whole numbers are cut, as trec_eval reads them."""
-    qrels = _read_qrels(path, has_comments=has_comments)
-    notes = [note for note in qrels.queries.notes if isinstance(note, tuple)]
-    twice = [line for code, _, line in notes if code == "duplicate_identical"]
-    if twice:
+    is_read = path == "-" or has_comments
+    given = _blank_comments(read_whole(path, path), has_comments) if is_read else path
+    with _naming(path):
+        qrels = rs.read_qrels(File(given, "trec"))
+    found = [note for note in qrels.queries.notes if isinstance(note, tuple)]
+    if twice := [line for code, _, line in found if code == "duplicate_identical"]:
         raise DuplicateError(
             "expected each document once per query, found one twice with the same grade",
             hint="remove the second line, or use rankscope eval, which counts it once",
@@ -108,34 +112,22 @@ def read_judgments(path: str, note: Callable[[str], None], *, has_comments: bool
     fractions = [grade for grade in qrels.judgments.grades() if grade != int(grade)]
     if not fractions:
         return qrels
-    note(
+    notes.append(
         f"{path}: grades are cut to whole numbers, as trec_eval reads them: {fractions[0]:g} is "
         f"{int(fractions[0])}"
     )
-    text = read_whole(path, path)
-    lines = (_blank_comments(text) if has_comments else text).split(b"\n")
+    text = given if isinstance(given, bytes) else read_whole(path, path)
     with _naming(path):
-        return rs.read_qrels(File(b"\n".join(map(_cut_grade, lines)), "trec"))
-
-
-def _read_qrels(path: str, *, has_comments: bool) -> Qrels:
-    if not has_comments:
-        return rs.read_qrels(File(path, "trec"))
-    with suppress(InputError):
-        qrels = rs.read_qrels(File(path, "trec"))
-        if not any(query.startswith("#") for query in qrels.query_texts):
-            return qrels
-    with _naming(path):
-        return rs.read_qrels(File(_blank_comments(read_whole(path, path)), "trec"))
+        whole = GRADED.sub(lambda line: line[1] + (line[2] or b"0"), text)
+        return rs.read_qrels(File(whole, "trec"))
 
 
 def read_lines(
     path: str, names: Sequence[str], *, has_comments: bool
 ) -> Iterator[tuple[int, list[bytes]]]:
     """Yield the number and the fields of each line, without blank lines."""
-    text = read_whole(path, path)
-    lines = (_blank_comments(text) if has_comments else text).split(b"\n")
-    for number, line in enumerate(lines, start=1):
+    text = _blank_comments(read_whole(path, path), has_comments)
+    for number, line in enumerate(text.split(b"\n"), start=1):
         fields = line.split()
         if fields and len(fields) != len(names):
             raise FormatError(
@@ -170,19 +162,6 @@ def _naming(path: str) -> Iterator[None]:
         raise
 
 
-def _blank_comments(text: bytes) -> bytes:
+def _blank_comments(text: bytes, has_comments: bool) -> bytes:
     """Empty the lines that are comments, so that others keep their numbers."""
-    return COMMENT.sub(b"", text)
-
-
-def _cut(line: bytes) -> bytes:
-    fields = line.split()
-    return line if len(fields) <= FIELDS else b" ".join(fields[:FIELDS])
-
-
-def _cut_grade(line: bytes) -> bytes:
-    found = GRADED.fullmatch(line)
-    if found is None:
-        return line
-    grade = WHOLE.match(found[1])
-    return line[: found.start(1)] + (grade[0] if grade else b"0")
+    return COMMENT.sub(b"", text) if has_comments else text
