@@ -346,6 +346,14 @@ def test_a_picture_is_written_beside_the_table(folder, tmp_path):
     assert "<svg" in (tmp_path / "board.svg").read_text()
 
 
+def test_a_picture_does_not_replace_a_run_of_a_folder(folder):
+    run_file = folder / "runs" / "best.run"
+    content = run_file.read_bytes()
+    status, text, _ = board(folder, str(folder / "runs"), "--plot", str(run_file))
+    assert (status, text) == (2, "")
+    assert run_file.read_bytes() == content
+
+
 def test_csv_defuses_names_that_a_spreadsheet_would_run(folder):
     names = "=HYPERLINK(1),+1,@x"
     text = board(folder, str(folder / "runs"), "--names", names, "--csv")[1]

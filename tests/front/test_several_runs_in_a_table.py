@@ -91,6 +91,15 @@ def test_a_column_of_runs_is_in_a_file_as_in_memory(tmp_path):
     assert values[0] == values[1] == values[2]
 
 
+def test_a_column_of_runs_can_have_any_name_and_runs_other_names(tmp_path):
+    LONG.rename(columns={"algorithm": "the run-id"}).to_csv(tmp_path / "long.csv", index=False)
+    words = ["--runs", "the run-id", "--names", "before,after", "-m", MEASURE, "--json"]
+    document = json.loads(run("compare", str(tmp_path / "long.csv"), *words).stdout)
+    expected = rs.compare(LONG, "algorithm", MEASURE)[MEASURE, "new"].difference
+    assert [*document["runs"]] == ["before", "after"]
+    assert document["comparisons"][0]["difference"] == expected
+
+
 @pytest.mark.parametrize("command", ["compare", "leaderboard", "gate"])
 def test_commands_take_both_forms(command, tmp_path):
     write(tmp_path)

@@ -153,7 +153,9 @@ def read_runs(options: Namespace) -> tuple[Any, Any, dict[str, Any]]:
                 code="usage",
             )
         scores = options.scores.split(",") if options.scores else None
-        names = _read_names(options.names, len(scores)) if scores else None
+        names = options.names.split(",") if options.names else None
+        if scores:
+            names = _read_names(options.names, len(scores))
         shared |= {"scores": scores, "names": names, "baseline": options.baseline}
         return name_file(path, "table", options), options.runs, shared
     named = {name: getattr(options, name, None) for name in ("by", "cluster", "weights")}

@@ -245,7 +245,7 @@ def is_column(table: object, name: object) -> bool:
     path = table.path if isinstance(table, File) else table
     if isinstance(path, str | os.PathLike):
         is_text = tell_format(os.fsdecode(path)) == "trec"
-        may_be_file = not name.isidentifier() or os.path.exists(name)  # noqa: PTH110 - pathlib loads slowly
+        may_be_file = name == "-" or not {*"./*?", os.sep}.isdisjoint(name) or os.path.exists(name)  # noqa: PTH110 - pathlib loads slowly
         return not (is_text or may_be_file or _is_measure(name))
     if not is_table(table):
         return False

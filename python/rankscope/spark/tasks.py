@@ -160,7 +160,7 @@ def _catching(run: Run, write: Callable[[bytes], Any], batches: Iterable[Any]) -
 
 
 def describe_memory(error: Exception) -> Exception:
-    """Return the error for a task whose memory isn't enough, whoever noticed it; others as is."""
+    """Return the error for a task that ran out of memory, and any other error unchanged."""
     if isinstance(error, RankscopeError) or not isinstance(error, MemoryError):
         return error
     return OutOfMemoryError(

@@ -7,6 +7,7 @@ from rankscope._compare.leaderboard.compute import DEFAULT_MEASURES
 from rankscope._compare.leaderboard.layout import lay_out
 from rankscope._compare.options import add_query_options, add_runs, add_test_options, read_runs
 from rankscope._evaluate.evaluating import refuse_diagnostics
+from rankscope._inputs.files import expand_paths
 from rankscope.cli.parser import OnceFlag, read_integer
 from rankscope.errors import UsageError
 from rankscope.measures.parse import split_measures
@@ -78,7 +79,9 @@ def run(options: Namespace) -> int:
             code="usage",
         )
     if options.plot is not None:
-        refuse_overwriting(options.plot, options.inputs, "choose another file with --plot")
+        runs = expand_paths(options.inputs[1:], are_several=len(options.inputs) == 2)
+        read = [*options.inputs, *runs, *([options.attributes] if options.attributes else [])]
+        refuse_overwriting(options.plot, read, "choose another file with --plot")
     judged, runs, shared = read_runs(options)
     board = rs.leaderboard(
         judged,
