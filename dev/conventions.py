@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from rankscope.conventions import TABLE
-from rankscope.conventions.find import describe
+from rankscope._conventions import TABLE
+from rankscope._conventions.table import describe
 from rankscope.measures.table import measure
 
 if TYPE_CHECKING:
-    from rankscope.conventions import Convention
+    from rankscope._conventions import Convention
 
 
 def write_table() -> str:

@@ -19,11 +19,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import yaml
+from rankscope._cli.commands import COMMANDS
+from rankscope._cli.parser import Parser, describe_argument
 from rankscope._core import POLICY, SHARES
+from rankscope._file import FORMATS
 from rankscope._inputs.column_names import SYNONYMS
-from rankscope.cli.commands import COMMANDS
-from rankscope.cli.parser import Parser, describe_argument
-from rankscope.file import FORMATS
+from rankscope._show.diagnostics import SENTENCES
+from rankscope._trec_eval.columns import find_gains, make_measures
+from rankscope._trec_eval.requests import Options, read_requests
 from rankscope.measures import OBJECTS, parse
 from rankscope.measures.compat import translations
 from rankscope.measures.other_names import OTHER_NAMES
@@ -33,14 +36,11 @@ from rankscope.monitor.rules.kinds import FIELDS as RULE_FIELDS
 from rankscope.monitor.rules.kinds import KINDS as RULE_KINDS
 from rankscope.monitor.server.app import Service
 from rankscope.monitor.signals.kinds import SIGNALS
-from rankscope.output.diagnostics import SENTENCES
-from rankscope.trec_eval.columns import find_gains, make_measures
-from rankscope.trec_eval.requests import Options, read_requests
 
 from dev import conventions
 
 if TYPE_CHECKING:
-    from rankscope.cli.commands import Command
+    from rankscope._cli.commands import Command
     from rankscope.measures.compat import Tool
     from rankscope.monitor.store.store import Store
 
@@ -56,7 +56,6 @@ TESTS = ROOT / "tests"
 SIMULATIONS = TESTS.parent / "dev" / "simulate" / "records"
 DIVERGENCES = TESTS / "parity" / "divergences.py"
 COUNTERPARTS = TESTS / "parity" / "counterparts.py"
-DEFECTS = TESTS / "defects" / "defects.py"
 KINDS = TESTS / "inputs" / "kinds.py"
 EXTRAS = {
     "monitor": "the [monitor](monitoring.md), its service and `rankscope demo`",
@@ -234,20 +233,6 @@ def write_counterparts() -> str:
         row = f"| `{each.theirs}` | `{each.ours}` | {each.differs or 'none'} |"
         tables.setdefault(each.tool, head).append(row)
     return "\n\n".join("\n".join(lines) for lines in tables.values())
-
-
-def write_defects() -> str:
-    """Return the defects in other tools, with the tests that rankscope does not have them."""
-    parts = []
-    for about, defects in runpy.run_path(str(DEFECTS))["DEFECTS"].items():
-        parts.append(f"## {about}")
-        for defect in defects:
-            tests = ", ".join(f"`{test}`" for test in defect.tests)
-            parts.append(
-                f"- **{defect.tool}**: {defect.there}\n\n"
-                f"    *rankscope:* {defect.here}\n\n    *Tests:* {tests}"
-            )
-    return "\n\n".join(parts)
 
 
 def show(value: float | str) -> str:
@@ -451,7 +436,6 @@ def write_table(what: str, which: str) -> str:
         "routes": write_routes,
         "rules": write_rules,
         "signals": write_signals,
-        "defects": write_defects,
         "columns": write_columns,
         "diagnostics": write_diagnostics,
         "measures": write_measures,

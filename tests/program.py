@@ -101,7 +101,7 @@ def ask(address, words, streams, environment, folder):
 
 def serve(address):
     """Fork a child for each connection."""
-    import rankscope.cli  # noqa: PLC0415, F401 - only this process needs it, and its children
+    import rankscope._cli  # noqa: F401 - only this process needs it, and its children
 
     reader, writer = os.pipe()
     os.set_blocking(reader, False)
@@ -158,7 +158,7 @@ def answer(connection, writer):
 
 def run(request, writer):
     """Run the program in this process, and tell what it had to load."""
-    from rankscope.cli import main  # noqa: PLC0415 - only this process needs it
+    from rankscope._cli import main
 
     # The old objects remember what the old files were, such as whether they have a position.
     sys.stdin, sys.stdout, sys.stderr = (open(0), open(1, "w"), open(2, "w", buffering=1))  # noqa: SIM115

@@ -37,7 +37,7 @@ from dev.benchmarks.spark_tables import HUGE, LAYOUTS, write_huge, write_tables
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rankscope.spark.parquet import Frame
+    from rankscope.spark.files import Frame
 
 MEASURE = "nDCG@10"
 ATTRIBUTES = ("country", "device")

@@ -11,15 +11,15 @@ import sys
 def main() -> None:
     """Fuzz until time is over, or something is found."""
     if len(sys.argv) == 1:
-        from dev.fuzz.targets import TARGETS  # noqa: PLC0415 - not instrumented
+        from dev.fuzz.targets import TARGETS
 
         print(" ".join(TARGETS))
         return
-    import atheris  # noqa: PLC0415 - the list of the targets needs none
+    import atheris
 
     # Modules are loaded when they are first needed, also within a target.
     with atheris.instrument_imports(include=["rankscope", "tomllib"]):
-        from dev.fuzz.targets import SEEDS, TARGETS  # noqa: PLC0415 - as above
+        from dev.fuzz.targets import SEEDS, TARGETS
 
         name = sys.argv.pop(1)
         for seed in (SEEDS / name).iterdir():

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rankscope as rs
-from rankscope._compare.gate.file import read_gate_file
-from rankscope.cli import main
+from rankscope._cli import main
+from rankscope._compare.gate.command import read_gate_file
 from rankscope.errors import RankscopeError
-from rankscope.measures.reading import read_measure
+from rankscope.measures.parse import read_measure
 from rankscope.monitor.events.decoding import EventDecoder
 from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.limits import DAY
@@ -28,7 +28,7 @@ from rankscope.monitor.notify.channels import read_channels
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankscope.file import Format
+    from rankscope._file import Format
 
 SEEDS = Path(__file__).resolve().parents[2] / "fuzz" / "seeds"
 NOW = 20_000 * DAY

@@ -14,6 +14,7 @@ import pstats
 import resource
 import sys
 import time
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,6 @@ from rankscope.monitor.store.log.reading import CHUNK
 from rankscope.monitor.store.records import Chunk, Context, ItemColumns, LabelColumns
 from rankscope.monitor.why.compute import trace
 from rankscope.monitor.why.sampling import Sampled
-from rankscope.records import replace
 
 from dev.load.configuration import CONFIGURATION, PROJECT
 from dev.load.searches import (

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import resource
     from collections.abc import Callable, Iterator
 
-SERVE = "import sys; from rankscope.cli import main; sys.exit(main())"
+SERVE = "import sys; from rankscope._cli import main; sys.exit(main())"
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/")
 SERVICE_CORE = 0
 SENDER_CORE = 1

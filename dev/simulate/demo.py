@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rankscope.demo import make_story
-from rankscope.demo.expected import judge
+from rankscope._demo.generator import make_story
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.sequential.baseline import split_level
 from rankscope.monitor.sequential.lanes import fit_lane, judge_lane
 from rankscope.monitor.sequential.observations import DAY, Observations
-from rankscope.records import replace
 
 from dev.simulate.labels import Labelled
 from dev.simulate.watch import Watch
+from tests.monitor.story import judge
 
 if TYPE_CHECKING:
-    from rankscope.demo import Story
+    from rankscope._demo.story import Story
 
 AGES = {"1 hour": HOUR, "4 hours": 4 * HOUR}
 END = 20_000 * DAY

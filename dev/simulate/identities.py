@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,6 @@ from rankscope.monitor.sequential.identities import (
     sign_users,
 )
 from rankscope.monitor.sequential.observations import DAY
-from rankscope.records import replace
 
 from dev.simulate.traffic import BASELINE_DAYS, DAYS, MONDAY, Traffic, World, lower
 from dev.simulate.trials import CHANGE_DAY, NEVER, TOLERANCE, chance, join

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rankscope._settings import Interval
 from rankscope.monitor.why.compute import TraceChoices, trace
 from rankscope.monitor.why.query_columns import QueryColumns, TextColumn
-from rankscope.settings.interval import Interval
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from rankscope.monitor.sequential.observations import DAY, HOUR, Observations
-from rankscope.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

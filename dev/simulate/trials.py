@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +10,6 @@ from rankscope.monitor.sequential.baseline import fit_baseline
 from rankscope.monitor.sequential.label_rate import fit_label_rate, judge_label_rate
 from rankscope.monitor.sequential.lanes import fit_lane, judge_lane
 from rankscope.monitor.sequential.observations import DAY
-from rankscope.records import replace
 
 from dev.simulate.labels import arrived, draw_lists, find_broken
 from dev.simulate.peers import find_gaps

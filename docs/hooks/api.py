@@ -19,29 +19,34 @@ if TYPE_CHECKING:
 PLACE = re.compile(r"^::: (?P<module>[\w.]+)\.(?P<name>\w+)$", re.MULTILINE)
 SECTION = re.compile(r"^(Args|Attributes|Returns|Raises|Examples):$", re.MULTILINE)
 LINE = 60
-ITEM = re.compile(r"^(?P<name>\w+): (?P<text>.*(?:\n {4}.*)*)", re.MULTILINE)
+ITEM = re.compile(r"^(?P<name>\**\w+): (?P<text>.*(?:\n(?: {4}.*)?)*)", re.MULTILINE)
+POINT = re.compile(r"\n+ *- ")
 
 
 def write_object(module: str, name: str) -> str:
     """Return the reference of a class with its members, or of a function."""
     thing = getattr(import_module(module), name)
+    # Objects of the monitor are returned, and not imported.
+    is_imported = module != "rankscope" and not module.startswith("rankscope.monitor")
+    title = f"{module}.{name}" if is_imported else name
     if not inspect.isclass(thing):
-        return write_function(thing, name, level=3)
-    parts = [f"### {name}", *write_docstring(inspect.getdoc(thing) or "")]
+        return write_function(thing, name, level=3, title=title)
+    parts = [f"### {title}", *write_docstring(inspect.getdoc(thing) or "")]
     members = list_members(thing)
-    properties = {key: each for key, each in members.items() if isinstance(each, property)}
+    properties = {key: value for key, value in members.items() if isinstance(value, property)}
     if properties:
-        parts += ["**Properties**", *(write_property(*each) for each in properties.items())]
+        parts += ["**Properties**", *(write_property(*item) for item in properties.items())]
     for member, value in members.items():
         if isinstance(value, classmethod) or inspect.isfunction(value):
-            parts.append(write_function(getattr(thing, member), member, level=4, owner=name))
+            function = getattr(thing, member)
+            parts.append(write_function(function, member, level=4, title=f"{name}.{member}"))
     return "\n\n".join(parts)
 
 
 def list_members(thing: type) -> dict[str, object]:
     """Return the public members of a class, including those inherited from private classes."""
-    public = {each for each in vars(rankscope).values() if inspect.isclass(each)} - {thing}
-    parts = [each for each in reversed(thing.__mro__) if each not in {*public, object}]
+    public = {value for value in vars(rankscope).values() if inspect.isclass(value)} - {thing}
+    parts = [part for part in reversed(thing.__mro__) if part not in {*public, object}]
     inherited = [part for part in parts if part.__module__.startswith("rankscope")]
     members = (item for part in inherited for item in vars(part).items())
     return {key: value for key, value in members if not key.startswith("_")}
@@ -54,11 +59,10 @@ def write_property(name: str, value: property) -> str:
     return f"`{name}`\n:   {about} `{kind}`"
 
 
-def write_function(function: object, name: str, *, level: int, owner: str = "") -> str:
+def write_function(function: object, name: str, *, level: int, title: str) -> str:
     """Return the reference of a function: its signature and its docstring."""
-    title = f"{owner}.{name}" if owner else name
     about = write_docstring(inspect.getdoc(function) or "")
-    signed = sign(function, name).replace("-> Self", f"-> {owner}")
+    signed = sign(function, name).replace("-> Self", f"-> {title.partition('.')[0]}")
     return "\n\n".join([f"{'#' * level} {title}", f"```py\n{signed}\n```", *about])
 
 
@@ -67,9 +71,9 @@ def sign(function: object, name: str) -> str:
     if not callable(function):
         raise TypeError(function)
     signature = inspect.signature(function)
-    given = [each for each in signature.parameters.values() if each.name != "self"]
-    parameters = [write_parameter(each) for each in given]
-    kinds = [each.kind for each in given]
+    written = [of for of in signature.parameters.values() if of.name != "self"]
+    parameters = [write_parameter(parameter) for parameter in written]
+    kinds = [parameter.kind for parameter in written]
     if inspect.Parameter.KEYWORD_ONLY in kinds:
         parameters.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
     result = signature.return_annotation
@@ -104,7 +108,9 @@ def write_docstring(text: str) -> Iterator[str]:
         else:
             yield "**Arguments**" if title == "Args" else f"**{title}**"
             for item in ITEM.finditer(body):
-                yield f"`{item['name']}`\n:   {' '.join(item['text'].split())}"
+                text, *points = (" ".join(part.split()) for part in POINT.split(item["text"]))
+                listed = "".join(f"\n    - {point}" for point in points)
+                yield f"`{item['name']}`\n:   {text}{listed and chr(10) + listed}"
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - MkDocs passes them by name

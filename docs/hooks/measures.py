@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 import rankscope as rs
-from rankscope.measures import TABLE, spelling
+from rankscope.measures import TABLE, domains
 from rankscope.measures.compat import TOOLS, translations
 from rankscope.measures.spec import PROPERTIES
 from rankscope.measures.table import FAMILIES
@@ -21,7 +21,6 @@ from tests.reference import KERNELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from types import ModuleType
 
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
@@ -116,19 +115,17 @@ def pages() -> dict[str, str]:
     }
 
 
-def title_of(family: ModuleType) -> str:
+def title_of(name: str) -> str:
     """Return the title of a family of measures."""
-    name = family.__name__.rpartition(".")[2]
     return TITLES.get(name, name.capitalize())
 
 
 def write_index() -> str:
     """Return the page that lists the measures by family."""
     parts = ["# Measures", ABOUT]
-    for family in FAMILIES:
-        about = (inspect.getdoc(family) or "").partition("\n")[0]
-        rows = [(f"[{row.name}]({row.name.lower()}.md)", row.summary) for row in family.ROWS]
-        parts += [f"## {title_of(family)}", about, table(("measure", "definition"), rows)]
+    for name, (about, listed) in FAMILIES.items():
+        rows = [(f"[{row.name}]({row.name.lower()}.md)", row.summary) for row in listed]
+        parts += [f"## {title_of(name)}", about, table(("measure", "definition"), rows)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -196,7 +193,7 @@ def default(parameter: Parameter) -> str:
     if parameter.default is None:
         return "none"
     value = parameter.default
-    shown = f'"{value}"' if isinstance(value, str) else spelling.literal(value)
+    shown = f'"{value}"' if isinstance(value, str) else domains.literal(value)
     beside = ""
     if parameter.only_with:
         name, values = parameter.only_with
@@ -373,15 +370,15 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     for entry in config.nav or []:
         if isinstance(entry, dict) and "Measures" in entry:
             entry["Measures"] += [
-                {title_of(family): [{row.name: address(row)} for row in family.ROWS]}
-                for family in FAMILIES
+                {title_of(name): [{row.name: address(row)} for row in rows]}
+                for name, (_, rows) in FAMILIES.items()
             ]
     return config
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the pages to the site."""
-    from mkdocs.structure.files import File  # noqa: PLC0415 - the tests read pages without MkDocs
+    from mkdocs.structure.files import File
 
     for path, text in pages().items():
         files.append(File.generated(config, path, content=text))

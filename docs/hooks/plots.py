@@ -65,7 +65,7 @@ def run_blocks(text: str, names: dict[str, object]) -> None:
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the plots to the site."""
-    from mkdocs.structure.files import File  # noqa: PLC0415 - the tests draw plots without MkDocs
+    from mkdocs.structure.files import File
 
     for page in list(files.documentation_pages()):
         for path, svg in draw_plots(page.src_uri, page.content_string).items():

@@ -12,30 +12,20 @@ Examples:
 from __future__ import annotations
 
 from rankscope._core import __version__ as __version__
-from rankscope.deferred import defer
-from rankscope.measures import OBJECTS as _MEASURES
-from rankscope.measures.objects import *  # noqa: F403 - the measures
+from rankscope._lazy import attach_stub
 
-__getattr__, _list_names, _names = defer(
-    __name__,
-    __file__,
-    functions=("agreement", "bounds", "losses"),
-    hints={
-        "read_run": "pass the path of the run, such as evaluate(qrels, 'bm25.run', 'nDCG@10'), or "
-        "hold it with Rankings.from_run(qrels, 'bm25.run')"
-    },
-)
-__all__ = [*_names, *_MEASURES]  # noqa: PLE0604 - they are strings
+_HOMES = ("errors", "measures", "correlation", "judges", "clicks", "sql")
+"""The modules in which a name is looked for that isn't at the top."""
+
+_get, __dir__, __all__ = attach_stub(__name__, __file__, _HOMES)
 
 
-_MADE = {"Budget", "File", "Interval", "Measure", "Policy", "Rankings"}
-"""The classes that a caller makes; the others are those of results."""
+def __getattr__(name: str) -> object:
+    """Return what a name stands for: a measure, or one of the stub."""
+    if name[:1] != "_" and name not in __all__:
+        from rankscope.measures import OBJECTS
 
-
-def __dir__() -> list[str]:
-    """List what completion shows: functions, what they take, and modules.
-
-    Measures and errors have modules of their own, and classes of results are for annotations.
-    """
-    names = [name for name in _list_names() if name not in _MEASURES]
-    return [name for name in names if not name[:1].isupper() or name in _MADE]
+        if name in OBJECTS:
+            globals()[name] = OBJECTS[name]
+            return OBJECTS[name]
+    return _get(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from rankscope.cli import main
+from rankscope._cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -18,9 +18,7 @@ RankscopeError
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 
 class RankscopeError(Exception):

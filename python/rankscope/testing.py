@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Literal
+from collections.abc import Sequence
+from typing import Literal
 
-    from rankscope._compare.gate.result import GateResult
-    from rankscope._evaluate.query_values import Clusters
-    from rankscope._inputs.qrels import Qrels
-    from rankscope.conventions import Convention
-    from rankscope.measures import Measure
-    from rankscope.settings.policy import Policy
-    from rankscope.typing import InputLike
+from rankscope._compare.gate.result import GateResult
+from rankscope._conventions import Convention
+from rankscope._evaluate.query_values import Clusters
+from rankscope._inputs.reading import Qrels
+from rankscope._settings import Policy
+from rankscope.measures import Measure
+from rankscope.typing import InputLike
 
 
 def assert_not_worse(
@@ -65,9 +63,9 @@ def assert_not_worse(
         'holds'
     """
     __tracebackhide__ = True  # pytest then shows the line of the test
-    import rankscope as rs  # noqa: PLC0415 - a test suite may import this without using it
-    from rankscope._compare.gate.summary import lay_out  # noqa: PLC0415 - as above
-    from rankscope.output.layout.text import write  # noqa: PLC0415 - as above
+    import rankscope as rs
+    from rankscope._compare.gate.summary import lay_out
+    from rankscope._show.text import write
 
     result = rs.gate(
         judgments,

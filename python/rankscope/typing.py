@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Literal, Protocol, TypeAlias
 
-from rankscope.file import File
+from rankscope._file import File
 
 Path: TypeAlias = str | os.PathLike[str]
 """A path, or `-` for standard input."""

@@ -11,6 +11,7 @@ from functools import partial
 
 import pytest
 import rankscope as rs
+from rankscope import correlation
 
 from tests.cli.command import check_error, run
 from tests.parity.real import find
@@ -99,21 +100,23 @@ def read(text):
 def test_rank_biased_overlap_has_its_published_values(row):
     one, other, p, *expected = row
     for ties, values in zip("wab", expected, strict=True):
-        found = [rs.rbo(read(one), read(other), p=p, ties=ties, form=form) for form in FORMS]
+        found = [
+            correlation.rbo(read(one), read(other), p=p, ties=ties, form=form) for form in FORMS
+        ]
         # Fifteen digits are published.
         assert found == pytest.approx(values, abs=1e-12)
-        back = rs.rbo(read(other), read(one), p=p, ties=ties)
+        back = correlation.rbo(read(other), read(one), p=p, ties=ties)
         assert back == pytest.approx(values[0], abs=1e-12)
 
 
 def test_short_lists_have_values_by_hand():
     # Depth 1: 0; depth 2: all. Above the lists: (1 - p) / p (p^2 / 1 + p^2 / (1 - p) p) = p.
-    assert rs.rbo(["a", "b"], ["b", "a"], p=0.5) == pytest.approx(0.5)
-    assert rs.rbo(["a"], ["a"], p=0.5) == pytest.approx(1)
+    assert correlation.rbo(["a", "b"], ["b", "a"], p=0.5) == pytest.approx(0.5)
+    assert correlation.rbo(["a"], ["a"], p=0.5) == pytest.approx(1)
     # Sum over d of (1 - p) p^(d - 1) / d.
-    low = rs.rbo(["a"], ["a"], p=0.5, form="min")
+    low = correlation.rbo(["a"], ["a"], p=0.5, form="min")
     assert low == pytest.approx(math.log(2))
-    assert rs.rbo(["a"], ["a"], p=0.5, form="residual") == pytest.approx(1 - math.log(2))
+    assert correlation.rbo(["a"], ["a"], p=0.5, form="residual") == pytest.approx(1 - math.log(2))
 
 
 def orders(groups):
@@ -139,22 +142,25 @@ def test_form_a_is_the_mean_over_all_orders(seed):
         mean = math.fsum((plain or measure)(*pair) for pair in pairs) / len(pairs)
         assert measure(*lists) == pytest.approx(mean, abs=1e-12, nan_ok=True)
 
-    check(partial(rs.rbo, p=0.8, form="min"))
+    check(partial(correlation.rbo, p=0.8, form="min"))
     # Lists of one length are extrapolated alike.
-    check(rs.rbo, lists=(draw(rng, 7, 5), draw(rng, 7, 5)))
+    check(correlation.rbo, lists=(draw(rng, 7, 5), draw(rng, 7, 5)))
     for k in (1, 3, 6, 9):
-        check(partial(rs.overlap, k=k), lambda x, y, k=k: len({*x[:k]} & {*y[:k]}) / min(k, 6))
-    check(partial(rs.kendall_tau, ties="a"), rs.kendall_tau)
-    check(partial(rs.tau_ap, ties="a"), rs.tau_ap)
+        check(
+            partial(correlation.overlap, k=k),
+            lambda x, y, k=k: len({*x[:k]} & {*y[:k]}) / min(k, 6),
+        )
+    check(partial(correlation.kendall_tau, ties="a"), correlation.kendall_tau)
+    check(partial(correlation.tau_ap, ties="a"), correlation.tau_ap)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_list_agrees_with_itself_in_forms_b_and_w_and_form_b_is_not_below_form_a(seed):
     rng = random.Random(seed)
     one, other = draw(rng, 15, 9), draw(rng, 15, 12)
-    assert [rs.rbo(one, one, ties=ties) for ties in "bw"] == pytest.approx([1, 1])
+    assert [correlation.rbo(one, one, ties=ties) for ties in "bw"] == pytest.approx([1, 1])
     for form in ("extrapolated", "min", "max"):
-        plain, corrected = (rs.rbo(one, other, ties=ties, form=form) for ties in "ab")
+        plain, corrected = (correlation.rbo(one, other, ties=ties, form=form) for ties in "ab")
         assert plain <= corrected + 1e-12
 
 
@@ -164,7 +170,7 @@ def test_tau_is_that_of_scipy(seed):
     rng = random.Random(seed)
     one, other = ([float(rng.randint(0, most)) for _ in range(30)] for most in (10, 6))
     expected = stats.kendalltau(one, other).statistic
-    found = rs.kendall_tau(dict(enumerate(one)), dict(enumerate(other)))
+    found = correlation.kendall_tau(dict(enumerate(one)), dict(enumerate(other)))
     assert found == pytest.approx(expected, abs=1e-12)
 
 
@@ -199,47 +205,47 @@ CORRELATED = [
 @pytest.mark.parametrize("row", CORRELATED, ids=["close", "loose", "reverse"])
 def test_tau_ap_has_its_published_values(row):
     x, y, x_tied, y_tied = (dict(enumerate(scores)) for scores in row[:4])
-    found = [rs.tau_ap(x, y), rs.tau_ap(x, y_tied)]
-    found += [rs.tau_ap(x, y, ties="b"), rs.tau_ap(x_tied, y_tied, ties="b")]
+    found = [correlation.tau_ap(x, y), correlation.tau_ap(x, y_tied)]
+    found += [correlation.tau_ap(x, y, ties="b"), correlation.tau_ap(x_tied, y_tied, ties="b")]
     # Four digits are published.
     assert found == pytest.approx(row[4], abs=5.1e-5)
-    assert rs.tau_ap(x, y, ties="a") == pytest.approx(rs.tau_ap(x, y), abs=1e-12)
-    back = rs.tau_ap(y_tied, x_tied, ties="b")
+    assert correlation.tau_ap(x, y, ties="a") == pytest.approx(correlation.tau_ap(x, y), abs=1e-12)
+    back = correlation.tau_ap(y_tied, x_tied, ties="b")
     assert back == pytest.approx(found[3], abs=1e-12)
 
 
 def test_what_is_undefined_is_nan():
-    assert math.isnan(rs.kendall_tau(["a"], ["a"]))
-    assert math.isnan(rs.tau_ap(["a", "b"], ["b", "c"]))
-    assert math.isnan(rs.kendall_tau([{"a", "b"}], ["a", "b"]))
-    assert rs.kendall_tau([{"a", "b"}], ["a", "b"], ties="a") == 0
-    assert rs.rbo(["a"], ["b"]) == 0
+    assert math.isnan(correlation.kendall_tau(["a"], ["a"]))
+    assert math.isnan(correlation.tau_ap(["a", "b"], ["b", "c"]))
+    assert math.isnan(correlation.kendall_tau([{"a", "b"}], ["a", "b"]))
+    assert correlation.kendall_tau([{"a", "b"}], ["a", "b"], ties="a") == 0
+    assert correlation.rbo(["a"], ["b"]) == 0
 
 
 def test_jaccard_counts_documents_of_either_list():
     one, other = ["a", "b", "c", "d"], ["b", "x", "a"]
-    assert rs.jaccard(one, other, 3) == pytest.approx(2 / 4)
-    assert rs.jaccard(one, other, 10) == pytest.approx(2 / 5)
-    assert rs.jaccard([{"a", "b"}, "c"], ["a", "x"], 1, ties="w") == pytest.approx(1 / 2)
+    assert correlation.jaccard(one, other, 3) == pytest.approx(2 / 4)
+    assert correlation.jaccard(one, other, 10) == pytest.approx(2 / 5)
+    assert correlation.jaccard([{"a", "b"}, "c"], ["a", "x"], 1, ties="w") == pytest.approx(1 / 2)
 
 
 @pytest.mark.parametrize(
     ("call", "error"),
     [
-        (lambda: rs.rbo([], ["a"]), rs.UsageError),
-        (lambda: rs.rbo(["a", "a"], ["a"]), rs.UsageError),
-        (lambda: rs.rbo("ab", ["a"]), rs.UsageError),
-        (lambda: rs.rbo(["a"], ["a"], p=1), rs.UsageError),
-        (lambda: rs.rbo(["a"], ["a"], p=True), rs.UsageError),
-        (lambda: rs.overlap(["a"], ["a"], 0), rs.UsageError),
-        (lambda: rs.rbo(["a"], ["a"], ties="c"), rs.PolicyError),
-        (lambda: rs.kendall_tau(["a"], ["a"], ties="w"), rs.PolicyError),
+        (lambda: correlation.rbo([], ["a"]), rs.UsageError),
+        (lambda: correlation.rbo(["a", "a"], ["a"]), rs.UsageError),
+        (lambda: correlation.rbo("ab", ["a"]), rs.UsageError),
+        (lambda: correlation.rbo(["a"], ["a"], p=1), rs.UsageError),
+        (lambda: correlation.rbo(["a"], ["a"], p=True), rs.UsageError),
+        (lambda: correlation.overlap(["a"], ["a"], 0), rs.UsageError),
+        (lambda: correlation.rbo(["a"], ["a"], ties="c"), rs.errors.PolicyError),
+        (lambda: correlation.kendall_tau(["a"], ["a"], ties="w"), rs.errors.PolicyError),
     ],
 )
 def test_what_is_no_list_or_setting_is_refused(call, error):
     with pytest.raises(error) as caught:
         call()
-    assert error is rs.PolicyError or caught.value.code == "bad_parameter"
+    assert error is rs.errors.PolicyError or caught.value.code == "bad_parameter"
 
 
 MEASURES = ("RBO", "RBO_min", "RBO_max", "RBO_residual", "tau", "tau_ap", "overlap@5", "jaccard@5")
@@ -267,11 +273,11 @@ def test_a_query_has_the_value_of_its_two_lists():
             assert common == len(one.keys() & other.keys())
             correlated = "a" if ties == "a" else "b"
             expected = [
-                *(rs.rbo(one, other, p=0.8, ties=ties, form=form) for form in FORMS),
-                rs.kendall_tau(one, other, ties=correlated),
-                rs.tau_ap(one, other, ties=correlated),
-                rs.overlap(one, other, 5, ties=ties),
-                rs.jaccard(one, other, 5, ties=ties),
+                *(correlation.rbo(one, other, p=0.8, ties=ties, form=form) for form in FORMS),
+                correlation.kendall_tau(one, other, ties=correlated),
+                correlation.tau_ap(one, other, ties=correlated),
+                correlation.overlap(one, other, 5, ties=ties),
+                correlation.jaccard(one, other, 5, ties=ties),
             ]
             assert values == expected
 
@@ -333,9 +339,9 @@ def test_a_measure_that_does_not_exist_is_refused(measures, hint):
 
 
 def test_lists_that_cannot_be_compared_are_refused():
-    with pytest.raises(rs.EmptyError):
+    with pytest.raises(rs.errors.EmptyError):
         rs.agreement({"q1": {"a": 1.0}}, {"q2": {"a": 1.0}})
-    with pytest.raises(rs.DuplicateError):
+    with pytest.raises(rs.errors.DuplicateError):
         rs.agreement([("q1", "a", 1.0), ("q1", "a", 2.0)], {"q1": {"a": 1.0}})
     with refuses(rs.UsageError, "ids_needed"):
         rs.agreement(rs.Rankings.from_lists([[1, 0]]), A)

@@ -14,7 +14,6 @@ from rankscope.errors import UsageError
 from statsmodels.stats.power import TTestPower
 
 from tests.cli.command import check_error, run, write_files, write_runs
-from tests.interpreter import run_python
 from tests.tabular import write_table
 
 GRADES = ["--grades", "4", "2", "5", "3", "5", "--k", "3"]
@@ -178,14 +177,6 @@ def test_what_cannot_be_meant_is_refused(words, status, code, program, files):
     check_error(done, status, code)
 
 
-def test_grades_need_no_numpy():
-    words = ["explain", *GRADES]
-    program = (
-        f"import sys; from rankscope.cli import main; main({words}); print('numpy' in sys.modules)"
-    )
-    assert run_python(program).split()[-1] == "False"
-
-
 RATINGS = "query,doc,llm,human\nq1,a,3,3\nq1,b,1,0\nq1,c,2,1\nq2,d,2,2\nq2,e,,1\n"
 
 
@@ -215,7 +206,7 @@ def judged(tmp_path):
 
 
 def test_agreement_is_printed_as_the_function_says(ratings):
-    expected = rs.judge_agreement(ratings, judges=["llm", "human"])
+    expected = rs.judges.agreement(ratings, judges=["llm", "human"])
     done = run("judges", ratings, "--judges", "llm", "human")
     assert done.stdout.decode() == f"{expected}\n"
     done = run("judges", ratings, "--judges", "llm,human", "--json")
@@ -238,9 +229,7 @@ def test_a_run_is_evaluated_with_both_kinds_of_judgments(judged):
     human, model, one, other = judged
     words = ["judges", human, model, "--run", one, "--baseline", other, "-m", "nDCG@3,RR"]
     done = run(*words, "--interval", "0.9", "--json")
-    expected = rs.evaluate_with_model_judge(
-        human, model, one, ["nDCG@3", "RR"], baseline=other, interval=0.9
-    )
+    expected = rs.judges.evaluate(human, model, one, ["nDCG@3", "RR"], baseline=other, interval=0.9)
     assert json.loads(done.stdout) == json.loads(json.dumps(expected.to_dict()))
     assert run(*words, "--interval", "0.9").stdout.decode() == f"{expected}\n"
 
@@ -266,7 +255,7 @@ def test_options_that_do_not_fit_a_table_are_refused(ratings, words):
 
 def test_two_files_are_two_judges(judged):
     human, model, one, _ = judged
-    expected = rs.judge_agreement({"human": human, "model": model})
+    expected = rs.judges.agreement({"human": human, "model": model})
     assert run("judges", human, model).stdout.decode() == f"{expected}\n"
     check_error(run("judges", human, model, "-m", "RR"), 2, "usage")
     check_error(run("judges", human, model, "--baseline", one), 2, "usage")

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 
@@ -16,7 +17,6 @@ from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.records import replace
 
 from tests.cli.command import check_error
 from tests.cli.monitored import CONFIGURED, START, Project, make_events, write_lines

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import rankscope as rs
-from rankscope._compare.report.render import make_pages
+from rankscope._compare.report.report import make_pages
 from rankscope.errors import hint_extra
 
 from tests.cli.command import check_error, run

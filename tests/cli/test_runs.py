@@ -361,12 +361,12 @@ def on_terminal(program, *words):
 
 AT_ONCE = """
 import sys
-from rankscope.cli import main
-from rankscope.output import progress
+from rankscope._cli import main
+from rankscope._show import progress
 progress.AFTER_SECONDS = 0
 sys.exit(main())
 """
-PLAIN = "import sys; from rankscope.cli import main; sys.exit(main())"
+PLAIN = "import sys; from rankscope._cli import main; sys.exit(main())"
 
 
 def test_a_bar_is_drawn_on_a_terminal_and_wiped_away(qrels, run):

@@ -8,6 +8,7 @@ import math
 import pandas as pd
 import pytest
 import rankscope as rs
+from rankscope.sql import write_sql
 
 from tests.cli.command import check_error, run
 from tests.inputs.entry import QRELS, QRELS_ROWS, RUN, RUN_ROWS, lines
@@ -232,7 +233,7 @@ def test_the_means_of_two_tables_are_printed():
     words = ["--dialect", "bigquery", "--qrels", "a.b", "--run", "c", "--by", "country"]
     done = run("sql", "-m", "nDCG@10,RR", *words, "--col", "query=q", "--policy", "empty=skip")
     settings = {"dialect": "bigquery", "by": "country", "query": "q", "policy": "empty=skip"}
-    expected = rs.sql("a.b", "c", ["nDCG@10", "RR"], **settings)
+    expected = write_sql("a.b", "c", ["nDCG@10", "RR"], **settings)
     assert (done.stdout.decode(), done.stderr) == (f"{expected.means}\n", b"")
 
 
@@ -240,7 +241,7 @@ def test_the_means_of_two_tables_are_printed():
 def test_each_statement_of_one_table_can_be_printed(statement):
     words = ["--table", "shown", "--col", "doc=", "--col", "rank=place", "-m", "RR"]
     done = run("sql", *words, "--statement", statement)
-    expected = rs.sql("shown", "RR", doc=False, rank="place")
+    expected = write_sql("shown", "RR", doc=False, rank="place")
     assert done.stdout.decode() == f"{getattr(expected, statement.replace('-', '_'))}\n"
 
 

@@ -97,12 +97,6 @@ def test_one_value_of_all_lists_is_refused_with_the_reason(action, call):
         call()
 
 
-def test_results_that_have_their_values_take_no_history():
-    evaluations = rankscope.evaluate(RELEVANT, RUNS, "Novelty", history=HISTORY)
-    with pytest.raises(rankscope.UsageError, match="history has no effect on results"):
-        rankscope.compare(evaluations, "Novelty", history=HISTORY)
-
-
 def test_commands_take_what_is_known_of_items(tmp_path):
     files = {"relevant": RELEVANT, "history": HISTORY, **RUNS}
     for name, lists in files.items():
@@ -138,6 +132,8 @@ def test_commands_take_what_is_known_of_items(tmp_path):
     ],
 )
 def test_what_knows_grades_alone_says_where_items_are_measured(call):
-    with pytest.raises(rankscope.MeasureError, match=r"Novelty|ids of their items") as caught:
+    with pytest.raises(
+        rankscope.errors.MeasureError, match=r"Novelty|ids of their items"
+    ) as caught:
         call()
     assert "evaluate" in str(caught.value.hint) or "from_table" in str(caught.value.hint)

@@ -12,12 +12,12 @@ from math import log2
 import pytest
 import rankscope as rs
 from rankscope import AP, DCG, ERR, RR, P, R, Rankings, nDCG
-from rankscope.cli import main
-from rankscope.conventions import TABLE, find
+from rankscope._cli import main
+from rankscope._conventions import TABLE, find
+from rankscope._settings import FIELDS, Policy
 from rankscope.measures import TABLE as MEASURES
 from rankscope.measures import Measure
 from rankscope.measures.table import measure as named
-from rankscope.settings.policy import FIELDS, Policy
 
 from tests.conventions.test_reconcile import command
 from tests.parity.cases import make
@@ -166,7 +166,7 @@ def test_measures_of_one_library_may_follow_different_policies():
 )
 def test_grades_that_the_library_refuses_are_refused(convention, grade, says):
     qrels = {"q": {"a": grade, "b": 1}}
-    with refuses(rs.FormatError, "convention_grades", match=says):
+    with refuses(rs.errors.FormatError, "convention_grades", match=says):
         rs.evaluate(qrels, {"q": {"a": 1.0}}, nDCG, convention=convention)
 
 
@@ -205,7 +205,7 @@ def test_equal_scores_of_two_queries_are_no_tie():
 
 def test_rankings_whose_scores_only_double_precision_tells_apart_are_refused():
     rankings = Rankings.from_run({"q": {"a": 1}}, {"q": {"a": 1.00000001, "b": 1.0}})
-    with refuses(rs.PolicyError, "score_type_fixed"):
+    with refuses(rs.errors.PolicyError, "score_type_fixed"):
         rankings.evaluate(nDCG, convention="trec_eval")
     assert rankings.evaluate(nDCG, convention="trec_eval@10.0")["nDCG"] == 1.0
 

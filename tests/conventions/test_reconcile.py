@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 import rankscope as rs
 from rankscope import AP, P, RankscopeError, nDCG
-from rankscope.cli import main
-from rankscope.conventions import TABLE, adapt
-from rankscope.conventions.rules import Rules
-from rankscope.reconciliation.causes import list_cutoffs, list_levels
-from rankscope.reconciliation.target import Target
+from rankscope._cli import main
+from rankscope._conventions import TABLE, adapt
+from rankscope._conventions.spec import Rules
+from rankscope._reconcile.causes import list_cutoffs, list_levels
+from rankscope._reconcile.compute import Target
 
 from tests.refusals import refuses
 from tests.trec import write_qrels, write_run
@@ -249,7 +249,7 @@ def test_a_convention_that_is_not_there_cannot_be_compared(one, found):
 
 
 def test_a_convention_without_a_value_says_why(found):
-    with refuses(rs.PolicyError, "missing_query"):
+    with refuses(rs.errors.PolicyError, "missing_query"):
         found.differ("trec_eval@10.0", "sklearn")
     text = " ".join(str(rs.reconcile(QRELS, RUN, "ERR@3")).split())
     assert text.count("no ERR@3 there, as far as we know") == 1
@@ -259,9 +259,9 @@ def test_conventions_may_be_chosen_and_several_measures_and_bad_input_are_refuse
     found = rs.reconcile(QRELS, RUN, nDCG @ 3, conventions=["sklearn", "trec_eval@10.0"])
     names = ["rankscope", "sklearn", "trec_eval@10.0 missing=zero", "trec_eval@10.0"]
     assert [each.name for each in found.reckonings] == names
-    with pytest.raises(rs.MeasureError, match="expected one measure, found 2"):
+    with pytest.raises(rs.errors.MeasureError, match="expected one measure, found 2"):
         rs.reconcile(QRELS, RUN, [nDCG @ 3, AP])
-    with pytest.raises(rs.FormatError):
+    with pytest.raises(rs.errors.FormatError):
         rs.reconcile(QRELS, {"q1": {"a": math.nan}}, nDCG @ 3)
 
 

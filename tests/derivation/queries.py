@@ -8,7 +8,7 @@ from array import array
 from hypothesis import assume, reject
 from hypothesis import strategies as st
 from rankscope import Policy, Rankings, RankscopeError
-from rankscope.derivation.explanation import Derivation
+from rankscope._explain.explanation import Derivation
 
 from tests.invariance.lists import judged_queries
 from tests.invariance.variants import VARIANTS

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 import rankscope as rs
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from rankscope import CG, DCG, IDCG, P, R, Rankings, RankscopeError, nDCG
-from rankscope.records import replace
 
 from tests.derivation.queries import (
     BOTH,

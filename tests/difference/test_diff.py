@@ -171,7 +171,7 @@ def test_what_was_not_shown_is_not_observable():
 
 def test_runs_without_a_query_in_common_are_refused():
     old, new = ({query: {"a": 1.0}} for query in ("q1", "q2"))
-    with pytest.raises(rs.EmptyError, match="both runs"):
+    with pytest.raises(rs.errors.EmptyError, match="both runs"):
         rs.diff(QRELS, old, new, nDCG @ 3, policy="missing=skip")
     assert rs.diff(QRELS, old, new, nDCG @ 3).losses == 1
 

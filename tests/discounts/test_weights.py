@@ -26,7 +26,7 @@ HALVES = [2 * 0.5**at for at in range(RANKS)]
 
 
 def tabulate(ranks=RANKS):
-    return rs.tabulate_discounts(
+    return rs.measures.tabulate_discounts(
         ranks, bases=[math.e, 10], powers=[0.5, 2], tables={"halves": HALVES}
     )
 
@@ -88,7 +88,7 @@ def test_the_error_is_over_the_ranks_of_the_table_of_attention(name, ranks):
 
 
 def test_log2_is_not_the_closest_to_attention():
-    found = rs.tabulate_discounts()
+    found = rs.measures.tabulate_discounts()
     assert found.closest.name == "reciprocal"
     assert found.errors.column("discount")[:3] == ("reciprocal", "linear", "log2")
     log2 = found.curves[0].error
@@ -96,13 +96,13 @@ def test_log2_is_not_the_closest_to_attention():
     assert "closest to attention: reciprocal, not log2" in str(found)
     exact = {"attention": [1, 0.6, 0.4, 0.3, 0.2, 0.2, 0.2, 0.2, 0.2, 0.1]}
     with pytest.raises(rs.UsageError, match="attention"):
-        rs.tabulate_discounts(tables=exact)
-    found = rs.tabulate_discounts(tables={"textbook": exact["attention"]})
+        rs.measures.tabulate_discounts(tables=exact)
+    found = rs.measures.tabulate_discounts(tables={"textbook": exact["attention"]})
     assert (found.closest.name, found.closest.error.rmse) == ("textbook", 0)
 
 
 def test_a_table_that_ends_is_compared_as_far_as_it_goes():
-    found = rs.tabulate_discounts(5, tables={"mine": [2, 1]})
+    found = rs.measures.tabulate_discounts(5, tables={"mine": [2, 1]})
     mine = found.curves[-1]
     assert mine.weights == (1, 0.5)
     assert (mine.error.ranks, mine.error.rank) == (2, 2)
@@ -113,9 +113,9 @@ def test_a_table_that_ends_is_compared_as_far_as_it_goes():
 
 
 def test_a_constant_factor_makes_no_other_curve():
-    assert rs.tabulate_discounts().alike == (("log2", "log(base=e)"),)
+    assert rs.measures.tabulate_discounts().alike == (("log2", "log(base=e)"),)
     doubled = {"doubled": [2 / rank for rank in range(1, 11)]}
-    assert ("reciprocal", "doubled") in rs.tabulate_discounts(tables=doubled).alike
+    assert ("reciprocal", "doubled") in rs.measures.tabulate_discounts(tables=doubled).alike
 
 
 GRADES = [[random.Random(seed).randrange(5) for _ in range(1 + seed % 40)] for seed in range(300)]
@@ -164,5 +164,5 @@ def test_the_base_of_jk_does_not_cancel():
 )
 def test_what_cannot_be_meant_is_refused(settings, code):
     with pytest.raises(rs.UsageError) as refused:
-        rs.tabulate_discounts(**settings)
+        rs.measures.tabulate_discounts(**settings)
     assert refused.value.code == code

@@ -62,7 +62,7 @@ def test_numbers_of_several_widths_fit_together(tmp_path):
 def test_files_of_several_formats_are_no_table(tmp_path):
     pq.write_table(TABLE, tmp_path / "a.parquet")
     (tmp_path / "b.csv").write_text("query_id,score,relevance\nq,1,1\n")
-    with pytest.raises(rs.FormatError, match=r"a\.parquet.*b\.csv"):
+    with pytest.raises(rs.errors.FormatError, match=r"a\.parquet.*b\.csv"):
         rs.evaluate(tmp_path, "RR")
     assert rs.evaluate(tmp_path / "*.csv", "RR")["RR"] == 1
 

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
-import rankscope.file as files
+import rankscope._file as files
 from rankscope import AP, Rankings, nDCG, read_letor
-from rankscope.cli import main
-from rankscope.file import EVENT_FORMATS, FORMATS, TABLE_FORMATS
+from rankscope._cli import main
+from rankscope._file import EVENT_FORMATS, FORMATS, TABLE_FORMATS
 
 from tests.inputs.entry import lines
 from tests.parity.real import find
@@ -76,12 +76,12 @@ def test_editors_offer_the_formats_of_the_table():
 def test_every_reader_opens_files_and_every_ending_means_one_format():
     endings = [ending for row in FORMATS.values() for ending in row.endings]
     assert len(endings) == len(set(endings))
-    for row in FORMATS.values():
+    for form, row in FORMATS.items():
         if row.reader:
             module, _, name = row.reader.partition(":")
             assert callable(getattr(import_module(f"rankscope._inputs.{module}"), name))
         else:
-            assert row.name in {"trec", "json"}
+            assert form in {"trec", "json"}
 
 
 LOG = lines("qid,doc,label,score", "q1,a,0,2", "q1,é,1,1")
@@ -307,5 +307,5 @@ def test_a_name_that_is_not_there_says_which_are():
 def test_one_run_stays_one_result():
     assert isinstance(rs.evaluate(JUDGED, RUNS["old"], "RR"), rs.Evaluation)
     assert isinstance(rs.evaluate(JUDGED, [("q1", "a", 1.0)], "RR"), rs.Evaluation)
-    with pytest.raises(rs.EmptyError):
+    with pytest.raises(rs.errors.EmptyError):
         rs.evaluate(JUDGED, {}, "RR")

@@ -17,7 +17,7 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope._evaluate import memory
+from rankscope._evaluate import runs
 from rankscope._inputs.table_files import TableFile
 
 from tests.cli.command import run as run_program
@@ -66,9 +66,9 @@ def make_tables(draw):
 def evaluate(path, settings, *, spills):
     """Evaluate a file in memory or in parts, and return the result, or the mistake."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rankscope._evaluate.streaming._push_all", lambda *_: False)
+        patch.setattr("rankscope._evaluate.columns._push_all", lambda *_: False)
         patch.setattr(TableFile, "exceeds", lambda *_: spills)
-        patch.setattr(memory, "LEAST", 1)
+        patch.setattr(runs, "LEAST", 1)
         try:
             return describe(rs.evaluate(path, **settings, memory=SMALL))
         except rs.errors.RankscopeError as error:
@@ -243,9 +243,9 @@ def outcome(*inputs, **settings):
 def evaluate_run(judged, run, settings, way):
     """Evaluate a run in one of the ways, and return the result, or the mistake."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory, "LEAST", 1)
+        patch.setattr(runs, "LEAST", 1)
         if way in ("held", "written"):
-            patch.setattr("rankscope._evaluate.streaming._push_all", lambda *_: False)
+            patch.setattr("rankscope._evaluate.columns._push_all", lambda *_: False)
         if way == "written":
             patch.setattr(TableFile, "estimate_memory", lambda _: 10 * SMALL)
         limit = {"held": "1GiB", "read": "1GiB", "written": SMALL, "any": SMALL}[way]
@@ -323,8 +323,8 @@ def test_results_and_mistakes_of_scattered_runs_are_those_of_memory(
 def test_without_a_limit_half_of_the_free_memory_is_the_limit(judgments, monkeypatch, caplog):
     run = "\n".join(make_lines(3)).encode()
     expected = evaluate_scattered(judgments, run)
-    monkeypatch.setattr(memory, "HARMLESS", 1000)
-    monkeypatch.setattr(memory, "find_free", lambda: 2 << 20)
+    monkeypatch.setattr(runs, "HARMLESS", 1000)
+    monkeypatch.setattr(runs, "find_free", lambda: 2 << 20)
     assert evaluate_scattered(judgments, run) == expected
     assert "exceeds the memory limit of 1.0 MiB" in caplog.messages[0]
 

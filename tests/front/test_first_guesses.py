@@ -307,7 +307,7 @@ def test_a_user_beside_a_query_id_is_not_taken_for_the_query(tmp_path):
     for table in (log, tmp_path / "log.csv", tmp_path / "log.parquet"):
         assert rs.evaluate(table, "RR").query_texts == ["7", "3", "9", "5"]
     assert len(rs.compare(log, "RR", scores=["score", "other"]).comparisons) == 1
-    with pytest.raises(rs.FormatError, match="topic and user_id"):
+    with pytest.raises(rs.errors.FormatError, match="topic and user_id"):
         rs.evaluate(log.rename(columns={"query_id": "topic"}), "RR")
 
 
@@ -320,7 +320,7 @@ def test_an_attribute_with_the_name_of_a_role_does_not_take_its_place(tmp_path):
 
 
 def test_a_missing_score_is_named_as_such_in_the_hint():
-    with pytest.raises(rs.FormatError) as caught:
+    with pytest.raises(rs.errors.FormatError) as caught:
         rs.evaluate(make_log().drop(columns="score"), "RR")
     assert caught.value.hint is not None
     assert caught.value.hint.startswith("name it: score=")
@@ -340,9 +340,9 @@ def test_weights_are_a_list_a_mapping_a_series_or_a_column():
         "w",
     ):
         assert rs.evaluate(log, "RR", weights=given)["RR"] == expected
-    with pytest.raises(rs.FormatError, match="expected the column 'w'"):
+    with pytest.raises(rs.errors.FormatError, match="expected the column 'w'"):
         rs.evaluate(make_log(), "RR", weights="w")
-    with pytest.raises(rs.FormatError, match="a weight that is not a number"):
+    with pytest.raises(rs.errors.FormatError, match="expected weights of 0 or more"):
         rs.evaluate(log.assign(w="heavy"), "RR", weights="w")
 
 

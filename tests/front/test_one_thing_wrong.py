@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 import rankscope as rs
 from rankscope import AP, RR, P, nDCG
+from rankscope.sql import write_sql
 
 from tests.cli.command import run
 from tests.refusals import refused
@@ -150,7 +151,7 @@ WRONG = [
     (lambda: rs.split(SESSIONS, last=14), "bad_parameter", "'14d'"),
     (lambda: rs.split(SESSIONS.drop(columns="timestamp"), last=0.2), "columns", "time="),
     (lambda: rs.fuse(RUNS, "rff"), "unknown_fusion", "rrf"),
-    (lambda: rs.sql("a", "b", M, dialect="mysql"), "bad_parameter", "duckdb"),
+    (lambda: write_sql("a", "b", M, dialect="mysql"), "bad_parameter", "duckdb"),
 ]
 
 

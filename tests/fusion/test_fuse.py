@@ -16,8 +16,8 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.fusion.compute import _search
-from rankscope.fusion.settings import METHODS, SCALES, TIES
+from rankscope._fuse.compute import _search
+from rankscope._fuse.settings import METHODS, SCALES, TIES
 
 from tests.cli.command import run as run_command
 from tests.generated import examples
@@ -439,9 +439,9 @@ def test_ids_have_the_type_of_the_first_run_with_documents(empty):
 
 def test_a_run_without_queries_is_named():
     for runs in ({"words": {}, "vectors": VECTORS}, {"vectors": VECTORS, "words": {}}):
-        with pytest.raises(rs.EmptyError, match="'words' is empty"):
+        with pytest.raises(rs.errors.EmptyError, match="'words' is empty"):
             rs.fuse(runs)
-    with pytest.raises(rs.EmptyError, match="'a' is empty"):
+    with pytest.raises(rs.errors.EmptyError, match="'a' is empty"):
         rs.fuse([{}, VECTORS])
     with pytest.raises(rs.UsageError, match="at least two runs"):
         rs.fuse(WORDS | {"q9": {}})

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pandas as pd
 import pytest
 import rankscope as rs
-from rankscope._compare.gate.file import read_gate_file
+from rankscope._compare.gate.command import read_gate_file
 from rankscope._compare.gate.result import Check, GateResult
 from rankscope._compare.gate.summary import MOST_ROWS
 
@@ -115,6 +115,7 @@ def test_every_key_is_read(tmp_path):
         ("scores = 'a,b'\n" + BUDGET, "two columns of scores, found 'a,b'", '["old", "new"]'),
         ("scores = ['a', 1]\n" + BUDGET, "two columns of scores", '["old", "new"]'),
         ("interval-method = 'dens'\n" + BUDGET, "found 'dens'", "did you mean dense?"),
+        ("interval-method = 'percentile'\n" + BUDGET, "found 'percentile'", "auto is the default"),
         ("qrels = 1\n" + BUDGET, "expected text for qrels, found 1", "quotes"),
         ("qrels = ''\n" + BUDGET, "expected text for qrels, found ''", "quotes"),
         ("policy = 'ties=coin'\n" + BUDGET, "coin", "doc_id"),
@@ -124,7 +125,7 @@ def test_every_key_is_read(tmp_path):
 )
 def test_errors_name_the_file_and_the_key(tmp_path, text, message, hint):
     path = write(tmp_path, text)
-    with pytest.raises(rs.FormatError) as caught:
+    with pytest.raises(rs.errors.FormatError) as caught:
         read_gate_file(path)
     assert caught.value.file == str(path)
     assert caught.value.exit_status == 3
@@ -134,12 +135,12 @@ def test_errors_name_the_file_and_the_key(tmp_path, text, message, hint):
 
 def test_what_is_no_toml_is_refused(tmp_path):
     path = write(tmp_path, BUDGET + "by = x\n")
-    with pytest.raises(rs.FormatError) as caught:
+    with pytest.raises(rs.errors.FormatError) as caught:
         read_gate_file(path)
     assert (caught.value.line, caught.value.column) == (4, 6)
     assert "at line" not in caught.value.message
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(rs.FormatError, match="expected UTF-8"):
+    with pytest.raises(rs.errors.FormatError, match="expected UTF-8"):
         read_gate_file(path)
 
 

@@ -8,14 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
-from rankscope._compare.cases import MeasureValues
+from rankscope._compare.gate.budget import decide
 from rankscope._compare.gate.checks import Settings, check_budget
 from rankscope._compare.gate.command import parse_budget
-from rankscope._compare.gate.result import decide
-from rankscope.settings.interval import Interval, of_measure
-from rankscope.stats.estimate.interval import estimate_mean
-from rankscope.stats.estimate.power import queries_needed
-from rankscope.stats.quantiles import estimate_quantile
+from rankscope._compare.promise import MeasureValues
+from rankscope._settings import Interval, of_measure
+from rankscope._stats.power import estimate_mean, queries_needed
+from rankscope._stats.sums import estimate_quantile
 from rankscope.testing import assert_not_worse
 from scipy.stats import beta
 
@@ -412,6 +411,7 @@ OTHER = make_lists(9, "x")[0], {f"q{number}": {"x": 2.0, "y": 1.0} for number in
         ((QRELS, OLD, SAME, {"NumRet": 0}), "which of two rankings is better"),
         ((QRELS, OLD, SAME, {"AP": 0}, {"by": "country"}), "country"),
         ((QRELS, OLD, SAME, {"AP": 0}, {"confidence": 1}), "confidence"),
+        ((QRELS, OLD, SAME, {"AP": 0}, {"method": "percentile"}), "auto, dense, bounded, t; found"),
         ((QRELS, OLD, SAME, {"AP": 0}, {"names": ("a", "a")}), "2 different names"),
         ((QRELS, OLD, SAME, {"AP": 0}, {"policy": "aggregate=median"}), "aggregate=mean"),
         ((QRELS, OLD, SAME, {"AP": 0}, {"scores": ["old", "new"]}), "scores has no effect"),
@@ -471,7 +471,7 @@ def test_rankings_of_other_queries_are_refused(function):
 
 def test_measures_without_values_in_common_are_refused():
     runs = ({"q": {"a": 1.0}}, {"q": {"a": 2.0}})
-    with pytest.raises(rs.EmptyError, match="no query has a value"):
+    with pytest.raises(rs.errors.EmptyError, match="no query has a value"):
         rs.gate({"q": {"a": 0}}, *runs, {"AP": 0}, policy="empty=nan")
 
 

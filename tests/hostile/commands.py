@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import NamedTuple
 
-from rankscope.cli.commands import COMMANDS, Group
-from rankscope.cli.parser import Parser
+from rankscope._cli.commands import COMMANDS, Group
+from rankscope._cli.parser import Parser
 
 
 class Command(NamedTuple):
-    """A command as its parser has it, without `--help`, and its module in `rankscope.cli`."""
+    """A command as its parser has it, without `--help`, and its module in `rankscope._cli`."""
 
     words: tuple[str, ...]
     positionals: tuple[argparse.Action, ...]

@@ -31,7 +31,7 @@ EXAMPLES = {
     ),
     "fuse": Example({"runs": ["RUN", "OTHER"]}, {}),
     # The exit status is that of trec_eval.
-    "trec_eval": Example({"qrels": ["QRELS"], "results": ["RUN"]}, {}, frozenset({1, 7})),
+    "trec_eval": Example({"qrels": ["QRELS"], "runs": ["RUN"]}, {}, frozenset({1, 7})),
     "agreement": Example({"a": ["RUN"], "b": ["OTHER"]}, {}),
     "judges": Example({"inputs": ["GRADES"]}, {"--judges": ["ann", "bob"]}),
     "power": Example({"qrels": ["QRELS"], "a": ["RUN"], "b": ["OTHER"]}, {}),

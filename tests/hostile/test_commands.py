@@ -14,7 +14,7 @@ import threading
 from typing import NamedTuple
 
 import pytest
-from rankscope.cli import read_options
+from rankscope._cli import read_options
 from rankscope.errors import UsageError
 
 from tests.cli.monitored import CONFIGURED, make_events, write_lines
@@ -329,4 +329,4 @@ def test_an_empty_argument_of_trec_eval_is_what_it_is_to_trec_eval(place):
 
     assert start("-l", "", "QRELS", "RUN") == start("-l", "0", "QRELS", "RUN")
     assert start("QRELS", "")[0] == start("QRELS", "missing")[0] == 2
-    assert start("QRELS", "RUN", "")[0] == start("QRELS", "RUN", "RUN")[0] == 1
+    assert start("QRELS", "RUN", "")[0] == start("QRELS", "RUN", "missing")[0] == 2

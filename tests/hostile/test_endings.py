@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 import rankscope as rs
+from rankscope._writing import replacing, write_text
 from rankscope.errors import FileError
-from rankscope.writing import replacing, write_text
 
 from tests.cli.command import PROGRAM
 from tests.cli.monitored import CONFIGURED, make_events, write_lines
@@ -126,9 +126,9 @@ def test_an_error_as_json_that_cannot_be_written_keeps_the_status(files):
 
 def test_a_defect_has_a_status_that_no_check_has(files):
     program = (
-        "import importlib, sys, rankscope.cli\n"
+        "import importlib, sys, rankscope._cli\n"
         "importlib.import_module('rankscope._compare.gate.command').run = lambda _: [][0]\n"
-        "sys.exit(rankscope.cli.main(['gate', 'qrels', 'run', 'run', '--max-drop', 'RR=0.1']))"
+        "sys.exit(rankscope._cli.main(['gate', 'qrels', 'run', 'run', '--max-drop', 'RR=0.1']))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=files, capture_output=True, check=False

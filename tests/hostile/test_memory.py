@@ -6,21 +6,21 @@ import numpy as np
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.cli import main
+from rankscope._cli import main
 
 
 def test_the_error_is_a_memory_error_of_python():
-    assert issubclass(rs.OutOfMemoryError, MemoryError)
-    assert issubclass(rs.OutOfMemoryError, rs.RankscopeError)
-    assert rs.OutOfMemoryError.exit_status == 4
+    assert issubclass(rs.errors.OutOfMemoryError, MemoryError)
+    assert issubclass(rs.errors.OutOfMemoryError, rs.RankscopeError)
+    assert rs.errors.OutOfMemoryError.exit_status == 4
 
 
 def test_a_memory_error_of_another_library_ends_a_command_with_status_4(monkeypatch, capfd):
     def run_out(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("rankscope.cli.read_options", run_out)
-    monkeypatch.setattr("rankscope.cli.drop_output", lambda: None)
+    monkeypatch.setattr("rankscope._cli.read_options", run_out)
+    monkeypatch.setattr("rankscope._cli.parser.drop_output", lambda: None)
     assert main(["measures"]) == 4
     assert "[memory]" in capfd.readouterr().err
 

@@ -14,12 +14,12 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
+from rankscope._names import LONGEST_NAME, MOST_NAMES, find_closest, quote
 from rankscope.errors import MeasureError, PolicyError, UsageError
 from rankscope.measures.parse import LONGEST_TEXT, split_measures
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.times import read_duration
-from rankscope.names import LONGEST_NAME, MOST_NAMES, find_closest, quote
 
 from tests.monitor.server.music import MUSIC, log_music
 
@@ -225,7 +225,7 @@ def test_names_are_compared_in_one_place_only():
         for path in PACKAGE.rglob("*.py")
         if any(word in path.read_text(encoding="utf-8") for word in words)
     }
-    assert using == {"names.py"}
+    assert using == {"_names.py"}
 
 
 def test_comparing_names_is_bounded(monkeypatch):

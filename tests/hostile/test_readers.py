@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
-from rankscope.cli import main
+from rankscope._cli import main
 
 from dev.fuzz.targets import SEEDS, TARGETS
 from tests.inputs.carriers import pack_zstd

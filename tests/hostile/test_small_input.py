@@ -16,19 +16,18 @@ import pytest
 import rankscope as rs
 from hypothesis import example, given
 from hypothesis import strategies as st
-from rankscope._compare.gate.file import read_gate_file
-from rankscope._evaluate.memory import read_size
-from rankscope._inputs.buckets import hide_secrets
+from rankscope._compare.gate.command import read_gate_file
+from rankscope._evaluate.runs import read_size
+from rankscope._inputs.remote import hide_secrets
+from rankscope._trec_eval.evaluating import FEW_RANKS
+from rankscope._trec_eval.requests import entries_of, read_parameters
 from rankscope.errors import FormatError, InputError, MeasureError, UsageError
 from rankscope.measures.parse import LONGEST_LIST, split_measures
 from rankscope.monitor.client.http import Mismatches
 from rankscope.monitor.events.bins import read_number
 from rankscope.monitor.notify.channels import MOST_URL, read_channels
 from rankscope.monitor.setup.file import KEY
-from rankscope.toml_file import read_toml
-from rankscope.trec_eval.catalog import entries_of
-from rankscope.trec_eval.evaluating import FEW_RANKS
-from rankscope.trec_eval.requests import read_parameters
+from rankscope.monitor.toml_file import read_toml
 
 from tests.cli.command import check_error, run
 

@@ -44,10 +44,10 @@ URL = "https://example.com/hook"
 NO_UMASK = """
 import os, sys, types
 os.umask(0)
-from rankscope.cli import main
-from rankscope.demo.commands import story
-story.make_story = lambda *_, **__: types.SimpleNamespace(start=0)
-story._print_story = lambda *_: 0
+from rankscope._cli import main
+from rankscope._demo import monitor
+monitor.make_story = lambda *_, **__: types.SimpleNamespace(start=0)
+monitor._print_story = lambda *_: None
 sys.exit(main(sys.argv[1:]))
 """
 """The program, without a umask, and with a demo that makes its store and plays nothing."""

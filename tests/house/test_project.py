@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from rankscope import _core
+from rankscope._settings import CHOICES, FIELDS
 from rankscope.measures import OBJECTS, TABLE
 from rankscope.measures.table import FAMILIES
 from rankscope.monitor.rules.kinds import KINDS
-from rankscope.settings.policy import CHOICES, FIELDS
 
 from dev.benchmarks.verdicts import judge
 from dev.benchmarks.workloads import Target
@@ -311,7 +311,6 @@ def test_the_extension_has_no_path_of_the_machine_that_built_it() -> None:
     assert re.findall(rb"[/\\]\.cargo[/\\][ -~]*", content) == []
 
 
-NAMES = [family.__name__.rpartition(".")[2] for family in FAMILIES]
 PATH = re.compile(r"`([\w./<>-]+\.(?:py|rs|md|toml|html|j2))`")
 
 
@@ -341,21 +340,20 @@ RECIPES = [
 def test_every_file_that_a_recipe_names_exists(title: str) -> None:
     for path in PATH.findall(read_recipe(title)):
         if "<family>" in path:
-            assert all((ROOT / path.replace("<family>", name)).is_file() for name in NAMES), path
+            assert all((ROOT / path.replace("<family>", name)).is_file() for name in FAMILIES), path
         elif "<" not in path and "/" in path:
             assert (ROOT / path).exists(), path
 
 
 def test_every_measure_is_where_the_recipe_says() -> None:
-    row, kernel, definition, names, _ = list_steps(read_recipe("Add a measure"))
+    _, kernel, definition, names, _ = list_steps(read_recipe("Add a measure"))
     listed = (ROOT / names).read_text(encoding="utf-8")
-    for family, name in zip(FAMILIES, NAMES, strict=True):
-        rows, kernels, definitions = (
+    for name, (_, rows) in FAMILIES.items():
+        kernels, definitions = (
             (ROOT / path.replace("<family>", name)).read_text(encoding="utf-8")
-            for path in (row, kernel, definition)
+            for path in (kernel, definition)
         )
-        for each in family.ROWS:
-            assert f'name="{each.name}"' in rows
+        for each in rows:
             assert f'("{each.kernel}", |' in kernels
             assert f"def {each.kernel}(" in definitions
             assert f'{each.name} = _measure("{each.name}")' in listed

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2] / "python"
 Graph = dict[str, set[str]]
+DRAWN_LATER = {"plots"}
+"""A result imports its plot when it is asked to draw itself."""
 
 
 class Import(NamedTuple):
@@ -120,7 +122,7 @@ def link_folders(imports: list[Import], package: str) -> Graph:
             one, other = (
                 name.removeprefix(prefix).partition(".")[0] for name in (importer, imported)
             )
-            if one != other:
+            if one != other and other not in DRAWN_LATER:
                 graph[one].add(other)
     return graph
 

@@ -344,7 +344,7 @@ def test_columns_of_a_table_are_read_as_arrays_are_and_mistakes_have_their_rows(
     masked = np.ma.array(PLAIN, "g", mask=[False, True, False])
     is_refused(lambda: Rankings.from_table({**table, "score": masked}), "missing_score")
     for label, row in (([None, 1, "x"], 3), ([None, 1, [1]], 3), ([None, None, 2**53 + 1], 3)):
-        with pytest.raises(rs.FormatError) as caught:
+        with pytest.raises(rs.errors.FormatError) as caught:
             Rankings.from_table({**table, "label": label})
         assert caught.value.line == row
 

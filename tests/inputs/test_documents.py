@@ -243,7 +243,7 @@ def of_ranx(name):
     """Return a class of ranx, or one with the same methods in a module of the same name."""
     ranx = ModuleType("ranx.data_structures")
     try:
-        import ranx  # noqa: PLC0415 - it is in `make test-integrations`
+        import ranx
     except ModuleNotFoundError:
 
         class OfRanx:

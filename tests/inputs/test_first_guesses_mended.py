@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import rankscope as rs
+from rankscope.sql import write_sql
 
 from tests.cli.command import run as run_program
 from tests.refusals import refused
@@ -273,7 +274,7 @@ def ask(kind, *numbers, role="score"):
         f"FROM (VALUES {rows}) AS t(query_id, doc_id, {role}, {beside})"
     )
     for names in (["rows"], ["rows", "rows"]):
-        made = rs.sql(*names, "RR")
+        made = write_sql(*names, "RR")
         problems = {row[0]: row[1] for row in warehouse.sql(made.checks).fetchall()}
         yield warehouse.sql(made.means).fetchall()[0][1], problems
 

@@ -43,8 +43,8 @@ READERS = {
     "diff": lambda path: rs.diff(QRELS, RUN, path, "RR"),
     "agreement": lambda path: rs.agreement(path, RUN),
     "reconcile": lambda path: rs.reconcile(QRELS, path, "RR"),
-    "judge_agreement": lambda path: rs.judge_agreement(path, judge="doc_id"),
-    "clicks": lambda path: rs.evaluate_off_policy(path, reward="score", target="relevance"),
+    "judge_agreement": lambda path: rs.judges.agreement(path, judge="doc_id"),
+    "clicks": lambda path: rs.clicks.evaluate_off_policy(path, reward="score", target="relevance"),
 }
 
 

@@ -66,7 +66,7 @@ def test_a_history_has_many_shapes(tmp_path):
 
 @pytest.mark.parametrize("history", [[(1, 2), (1, 2, 3)], [(1, 2), 7], [{"a": 1}, 7]])
 def test_pairs_that_are_none_are_refused(history):
-    with pytest.raises(rankscope.FormatError) as caught:
+    with pytest.raises(rankscope.errors.FormatError) as caught:
         evaluate("Novelty", history=history)
     assert caught.value.line == 2
 
@@ -106,7 +106,7 @@ def test_a_catalogue_has_many_shapes(tmp_path):
 @pytest.mark.parametrize(("text", "line"), [(b"a\nb c\n", 2), (b"a\n\xff\n", None)])
 def test_a_line_of_a_catalogue_is_one_id(tmp_path, text, line):
     (tmp_path / "items.txt").write_bytes(text)
-    with pytest.raises(rankscope.FormatError) as caught:
+    with pytest.raises(rankscope.errors.FormatError) as caught:
         evaluate("Coverage", catalogue=tmp_path / "items.txt")
     assert (caught.value.file, caught.value.line) == (str(tmp_path / "items.txt"), line)
 
@@ -165,7 +165,7 @@ def test_what_was_made_of_texts_is_noted():
 def test_a_printed_list_is_no_category():
     genres = MOVIES[["movieId", "genres"]]
     printed = genres.assign(genres=genres.genres.str.split("|").map(str))
-    with pytest.raises(rankscope.FormatError, match="the text of a list") as caught:
+    with pytest.raises(rankscope.errors.FormatError, match="the text of a list") as caught:
         evaluate("ILD", items=printed)
     assert "table['genres'].map(ast.literal_eval)" in str(caught.value.hint)
 
@@ -180,7 +180,7 @@ def test_only_a_bar_separates_categories(sign):
 
 @pytest.mark.parametrize("history", [{}, HISTORY.head(0), [], b""])
 def test_an_empty_history_is_an_error(history):
-    with pytest.raises(rankscope.EmptyError, match="expected interactions"):
+    with pytest.raises(rankscope.errors.EmptyError, match="expected interactions"):
         evaluate("Novelty", history=history)
 
 
@@ -197,7 +197,7 @@ def test_files_without_names_of_columns_say_how_to_read_them(tmp_path, name, lin
     path = tmp_path / name
     path.write_text(f"{line}\n", encoding="utf-8")
     measure = "Novelty" if role == "history" else "ILD"
-    with pytest.raises(rankscope.FormatError, match="names the columns") as caught:
+    with pytest.raises(rankscope.errors.FormatError, match="names the columns") as caught:
         evaluate(measure, **{role: path})
     assert f"pass {role}=pandas.read_csv(path, sep=" in str(caught.value.hint)
     assert hint in str(caught.value.hint)
@@ -206,7 +206,7 @@ def test_files_without_names_of_columns_say_how_to_read_them(tmp_path, name, lin
 def test_unknown_names_of_columns_are_named(tmp_path):
     path = tmp_path / "plays.csv"
     HISTORY.set_axis(["listener", "song"], axis=1).to_csv(path, index=False)
-    with pytest.raises(rankscope.FormatError, match="found listener, song") as caught:
+    with pytest.raises(rankscope.errors.FormatError, match="found listener, song") as caught:
         evaluate("Novelty", history=path)
     assert "columns={'query': 'listener', 'doc': 'song'}" in str(caught.value.hint)
     assert "--col query=listener --col doc=song" in str(caught.value.hint)
@@ -219,7 +219,7 @@ def test_ratings_without_names_of_columns_are_no_judgments(tmp_path):
     # Read as TREC text, they would judge the document `3`, with the time as its grade.
     path, run = tmp_path / "u1.test", {"196": ["3", "242"]}
     path.write_text("196\t242\t3\t881250949\n", encoding="utf-8")
-    with pytest.raises(rankscope.FormatError, match="names the columns") as caught:
+    with pytest.raises(rankscope.errors.FormatError, match="names the columns") as caught:
         rankscope.evaluate(path, run, "nDCG")
     assert "qrels=pandas.read_csv(path, sep='\\t', header=None" in str(caught.value.hint)
     names = ["user_id", "item_id", "rating", "timestamp"]
@@ -237,7 +237,7 @@ def test_a_single_number_for_each_item_is_no_group(measure, tmp_path):
     codes = pd.DataFrame({"item_id": ["1", "2"], "group": [0, 1]})
     codes.to_csv(tmp_path / "items.csv", index=False)
     for items in (codes, tmp_path / "items.csv", {"1": [0], "2": [1]}):
-        with pytest.raises(rankscope.MeasureError, match="a single number") as caught:
+        with pytest.raises(rankscope.errors.MeasureError, match="a single number") as caught:
             rankscope.evaluate(lists, lists, measure, items=items)
         assert "as text" in str(caught.value.hint)
     words = codes.assign(group=["c0", "c1"])
@@ -247,7 +247,7 @@ def test_a_single_number_for_each_item_is_no_group(measure, tmp_path):
 
 
 def test_a_history_is_no_table_of_items():
-    with pytest.raises(rankscope.FormatError, match="a column of users, 'userId'") as caught:
+    with pytest.raises(rankscope.errors.FormatError, match="a column of users, 'userId'") as caught:
         rankscope.read_items(HISTORY)
     assert "history=" in str(caught.value.hint)
     by_index = rankscope.read_items(MOVIES.set_index("movieId")[["genres"]])

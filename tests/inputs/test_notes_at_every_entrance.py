@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 import rankscope as rs
 from rankscope import Rankings
+from rankscope._show.diagnostics import shorten
 from rankscope.errors import FormatError
-from rankscope.output.layout.description import shorten
 
 from tests.inputs.entry import flatten
 from tests.inputs.test_forms import flat, trec_run

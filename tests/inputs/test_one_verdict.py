@@ -260,7 +260,9 @@ def test_times_are_no_numbers(tmp_path, column, code, kind, form):
         pytest.skip("pandas has no column of such dates")
     table = TIMED[form](tmp_path, replace(column, TIMES[kind]))
     said = NAMED.get(kind, "timestamp|datetime64")
-    with pytest.raises(rs.FormatError, match=f"{column} as numbers, found ({said})") as raised:
+    with pytest.raises(
+        rs.errors.FormatError, match=f"{column} as numbers, found ({said})"
+    ) as raised:
         rs.evaluate(table, ["nDCG@10"])
     assert raised.value.code == code
     assert raised.value.file == (str(table) if form in {"Parquet", "Arrow"} else "table")
@@ -304,7 +306,9 @@ BAD = spoil([b"x", b"x\xff", b"y"])
 )
 def test_text_that_is_no_utf_8_is_refused_with_its_column(tmp_path, column, values, form):
     table = TIMED[form](tmp_path, replace(column, values))
-    with pytest.raises(rs.FormatError, match=rf"column (in )?{column}\b.*UTF8.*index 1") as raised:
+    with pytest.raises(
+        rs.errors.FormatError, match=rf"column (in )?{column}\b.*UTF8.*index 1"
+    ) as raised:
         rs.evaluate(table, ["nDCG@10"])
     if form in {"Parquet", "Arrow"}:
         assert raised.value.file == str(table)
@@ -325,6 +329,6 @@ def test_a_gain_that_overflows_is_an_error_of_the_file_in_whatever_order_its_row
         lambda: rs.evaluate(path, overflows),
         lambda: rs.Rankings.from_table(path).evaluate(overflows),
     ):
-        with pytest.raises(rs.MeasureError) as raised:
+        with pytest.raises(rs.errors.MeasureError) as raised:
             evaluate()
         assert (raised.value.code, raised.value.file) == ("gain_overflow", str(path))

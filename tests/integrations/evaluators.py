@@ -32,7 +32,7 @@ def make_case():
 
 def evaluate_with_beir():
     """Return the values of BEIR, and of its own measures."""
-    from beir.retrieval.evaluation import EvaluateRetrieval  # noqa: PLC0415 - after the installation
+    from beir.retrieval.evaluation import EvaluateRetrieval
 
     qrels, run = make_case()
     run["q3"]["q3"] = 9.0  # BEIR removes documents whose ID is that of the query
@@ -45,11 +45,11 @@ def evaluate_with_beir():
 
 def evaluate_with_mteb():
     """Return the values of a task of MTEB, for a model that finds what the run has."""
-    import mteb  # noqa: PLC0415 - after the installation
-    from datasets import Dataset  # noqa: PLC0415 - with MTEB
-    from mteb.abstasks import AbsTaskRetrieval  # noqa: PLC0415 - with MTEB
-    from mteb.abstasks.task_metadata import TaskMetadata  # noqa: PLC0415 - with MTEB
-    from mteb.models import ModelMeta  # noqa: PLC0415 - with MTEB
+    import mteb
+    from datasets import Dataset
+    from mteb.abstasks import AbsTaskRetrieval
+    from mteb.abstasks.task_metadata import TaskMetadata
+    from mteb.models import ModelMeta
 
     qrels, run = make_case()
 

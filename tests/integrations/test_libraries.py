@@ -7,7 +7,7 @@ import sys
 import pytest
 import rankscope as rs
 from rankscope.errors import UsageError
-from rankscope.integrations.libraries import require
+from rankscope.integrations._frames import require
 
 from tests.interpreter import run_python
 from tests.refusals import refused, refuses
@@ -47,9 +47,9 @@ def test_importing_an_integration_loads_no_library_but_where_a_class_has_to_be_o
 import pkgutil, sys
 import rankscope.integrations as package
 for each in pkgutil.walk_packages(package.__path__, "rankscope.integrations."):
-    if each.name != "rankscope.integrations.torch":  # its metric is a class of torchmetrics
+    if each.name != "rankscope.torch":  # its metric is a class of torchmetrics
         __import__(each.name)
-libraries = {"numpy", "pandas", "sklearn", "lightgbm", "xgboost", "catboost", "optuna", "torch",
+libraries = {"pandas", "sklearn", "lightgbm", "xgboost", "catboost", "optuna", "torch",
              "torchmetrics", "mlflow", "pyterrier", "ir_measures", "sentence_transformers"}
 print(sorted(libraries & set(sys.modules)))
 """

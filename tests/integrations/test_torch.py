@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import rankscope as rs
-from rankscope.array import RunningMeans, evaluate_batch, ndcg
+from rankscope.array import RunningMeans, evaluate_batch, ndcg, values
 from rankscope.errors import EmptyError, FormatError, UsageError
 
 from tests.array.oracle import MEASURES, check, large
@@ -17,8 +17,7 @@ from tests.array.oracle import MEASURES, check, large
 torch = pytest.importorskip("torch", reason="PyTorch is in `make test-integrations`")
 pytest.importorskip("torchmetrics", reason="torchmetrics is in `make test-integrations`")
 
-from rankscope.array import host  # noqa: E402
-from rankscope.integrations.torch import RankingMetric, synchronize  # noqa: E402
+from rankscope.torch import RankingMetric, synchronize  # noqa: E402
 from torchmetrics import MetricCollection, retrieval  # noqa: E402 - after looking whether it is there
 from torchmetrics.retrieval import RetrievalNormalizedDCG  # noqa: E402
 
@@ -29,7 +28,7 @@ TIES = ("average", "input", "best", "worst")
 @pytest.mark.parametrize("ties", TIES)
 def test_tensors_have_the_values_of_the_core(ties, is_on_host, monkeypatch):
     if not is_on_host:  # as if the tensors were on another device
-        monkeypatch.setattr(host, "is_in_memory", lambda _: False)
+        monkeypatch.setattr(values, "is_in_memory", lambda _: False)
     for seed in range(5):
         check(large(8, 11, levels=4, seed=seed), torch.from_numpy, ties=ties)
     check(large(8, 300, levels=50, seed=5), torch.from_numpy, ties=ties)
@@ -48,9 +47,9 @@ def test_nothing_is_read_from_another_device():
             evaluate_batch(MEASURES, **arrays, lengths=lengths, ties=ties),
             evaluate_batch(MEASURES, **flat, lengths=lengths, max_length=9, ties=ties),
         ):
-            for values in found.values():
-                assert values.device.type == "meta"
-                assert values.shape == (4,)
+            for tensor in found.values():
+                assert tensor.device.type == "meta"
+                assert tensor.shape == (4,)
     means = RunningMeans(MEASURES)
     means.update(**arrays)
     assert means.state()["sums"].device.type == "meta"

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import rankscope
+import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope.measures import TABLE
@@ -76,7 +76,7 @@ def twins(measure, relevant, lists, *, history, items, catalogue):
 
 def evaluate(measures, relevant, lists, **known):
     run = {user: recommended for user, recommended in lists.items() if recommended}
-    return rankscope.evaluate(relevant, run, measures, policy="empty=nan", **known)
+    return rs.evaluate(relevant, run, measures, policy="empty=nan", **known)
 
 
 def values_of(found, measure):
@@ -114,9 +114,9 @@ GENRES = {"a": ["pop"], "b": ["pop", "rock"], "c": ["jazz"], "d": ["rock"]}
 
 def test_a_run_of_any_form_and_what_was_read_before_give_the_same_bits(tmp_path):
     expected = evaluate(MEASURES, RELEVANT, LISTS, history=HISTORY, items=GENRES)
-    known = rankscope.read_items(history=HISTORY, items=GENRES)
+    known = rs.read_items(history=HISTORY, items=GENRES)
     assert repr(dict(evaluate(MEASURES, RELEVANT, LISTS, items=known))) == repr(dict(expected))
-    rankings = rankscope.Rankings.from_run(RELEVANT, LISTS)
+    rankings = rs.Rankings.from_run(RELEVANT, LISTS)
     for again in (rankings, pickle.loads(pickle.dumps(rankings))):  # noqa: S301 - our own bytes
         found = again.evaluate(MEASURES, items=known, policy="empty=nan", threads=1)
         assert repr(dict(found)) == repr(dict(expected))
@@ -133,21 +133,21 @@ def test_a_run_of_any_form_and_what_was_read_before_give_the_same_bits(tmp_path)
     frame.to_csv(tmp_path / "run.csv", index=False)
     runs = (frame, pl.from_pandas(frame).lazy(), tmp_path / "run.csv", tmp_path / "run.txt")
     for run in runs:
-        found = rankscope.evaluate(RELEVANT, run, MEASURES, items=known, policy="empty=nan")
+        found = rs.evaluate(RELEVANT, run, MEASURES, items=known, policy="empty=nan")
         assert repr(dict(found)) == repr(dict(expected))
 
 
 def test_vectors_come_from_columns_and_from_lists():
     vectors = {"a": [1.0, 0.0], "b": [0.5, 2.0], "c": [0.0, 3.0], "d": [2.0, 2.0]}
     names = ["ILD", "ILD(distance='euclidean')@2", "ILD(distance='hamming')"]
-    expected = dict(rankscope.evaluate(RELEVANT, LISTS, names, items=vectors))
+    expected = dict(rs.evaluate(RELEVANT, LISTS, names, items=vectors))
     columns = pd.DataFrame.from_dict(vectors, orient="index", columns=["x", "y"])
     columns = columns.rename_axis("item_id").reset_index()
     lists = pd.DataFrame({"item_id": [*vectors], "vector": [*vectors.values()]})
     fixed = pl.DataFrame({"item_id": [*vectors], "vector": np.array([*vectors.values()])})
     held = (columns, lists, fixed, {item: np.array(of) for item, of in vectors.items()})
     for items in held:
-        assert dict(rankscope.evaluate(RELEVANT, LISTS, names, items=items)) == expected
+        assert dict(rs.evaluate(RELEVANT, LISTS, names, items=items)) == expected
 
 
 def test_integer_ids_are_the_same_items_everywhere():
@@ -155,10 +155,10 @@ def test_integer_ids_are_the_same_items_everywhere():
     run = pd.DataFrame({"user_id": [1, 2], "item_id": [20, 30], "rank": [1, 1]})
     genres = pd.DataFrame({"item_id": [10, 20, 30], "genre": ["pop", "pop", "rock"]})
     measures = ["Novelty@5", "Coverage@5", "Miscalibration@5"]
-    found = rankscope.evaluate(frame, run, measures, history=frame, items=genres)
+    found = rs.evaluate(frame, run, measures, history=frame, items=genres)
     history, items = {"1": ["10", "20"], "2": ["10"]}, {"10": "pop", "20": "pop", "30": "rock"}
     lists = {"1": ["20"], "2": ["30"]}
-    texts = rankscope.evaluate(history, lists, measures, history=history, items=items)
+    texts = rs.evaluate(history, lists, measures, history=history, items=items)
     assert dict(found) == dict(texts)
     assert found["Novelty@5"] == math.log2(2 / 1)
     assert found["Coverage@5"] == 2 / 3
@@ -166,7 +166,7 @@ def test_integer_ids_are_the_same_items_everywhere():
 
 def test_unknown_items_are_counted_in_notes():
     measures = ["Novelty@3", "Coverage@3", "ILD@3"]
-    found = rankscope.evaluate(
+    found = rs.evaluate(
         RELEVANT, LISTS, measures, history=HISTORY, items=GENRES, catalogue=["a", "b", "e"]
     )
     counted = {code: n for code, n in found.diagnostics.items() if code.startswith("items_")}
@@ -176,7 +176,7 @@ def test_unknown_items_are_counted_in_notes():
         "items_without_attributes": len({"unheard"}),
     }
     assert found["Coverage@3"] == 2 / 3
-    only = rankscope.evaluate(RELEVANT, LISTS, "Personalization", history=HISTORY)
+    only = rs.evaluate(RELEVANT, LISTS, "Personalization", history=HISTORY)
     assert not any(code.startswith("items_") for code in only.diagnostics)
     assert only.to_dict() == {query: {} for query in RELEVANT}
 
@@ -187,7 +187,7 @@ def test_personalization_is_the_mean_over_all_pairs_of_users():
         len({*one} & {*other}) / math.sqrt(len(one) * len(other))
         for one, other in combinations(lists.values(), 2)
     ]
-    found = rankscope.evaluate({user: ["a"] for user in lists}, lists, "Personalization")
+    found = rs.evaluate({user: ["a"] for user in lists}, lists, "Personalization")
     assert found["Personalization"] == pytest.approx(1 - sum(pairs) / len(pairs), abs=1e-15)
 
 
@@ -212,11 +212,11 @@ def test_a_measure_without_what_it_needs_names_the_argument():
         ("Miscalibration@5", "history"),
     ):
         said = f"{name} needs {needs}"
-        call = partial(rankscope.evaluate, RELEVANT, LISTS, name)
+        call = partial(rs.evaluate, RELEVANT, LISTS, name)
         assert f"{needs}=" in refused(call, "items_unavailable", said).hint
     vectors = {"history": HISTORY, "items": {"a": [1.0, 2.0]}}
-    with pytest.raises(rankscope.MeasureError, match="needs the categories of items"):
-        rankscope.evaluate(RELEVANT, LISTS, "Miscalibration", **vectors)
+    with pytest.raises(rs.errors.MeasureError, match="needs the categories of items"):
+        rs.evaluate(RELEVANT, LISTS, "Miscalibration", **vectors)
 
 
 @pytest.mark.parametrize(
@@ -230,30 +230,30 @@ def test_a_measure_without_what_it_needs_names_the_argument():
     ],
 )
 def test_choices_without_an_effect_are_refused(measure, choices, said):
-    known = rankscope.read_items(history=HISTORY, items=GENRES)
-    with pytest.raises(rankscope.UsageError, match=said):
-        rankscope.evaluate(RELEVANT, LISTS, measure, items=known, **choices)
+    known = rs.read_items(history=HISTORY, items=GENRES)
+    with pytest.raises(rs.UsageError, match=said):
+        rs.evaluate(RELEVANT, LISTS, measure, items=known, **choices)
 
 
 def test_what_has_no_answer_is_refused():
-    known = rankscope.read_items(history=HISTORY, items=GENRES)
-    rankings = rankscope.Rankings.from_run(RELEVANT, LISTS)
-    with pytest.raises(rankscope.UsageError, match="by has no effect on Coverage"):
+    known = rs.read_items(history=HISTORY, items=GENRES)
+    rankings = rs.Rankings.from_run(RELEVANT, LISTS)
+    with pytest.raises(rs.UsageError, match="by has no effect on Coverage"):
         rankings.evaluate("Coverage", items=known, by=dict.fromkeys(USERS, "de"))
-    with pytest.raises(rankscope.MeasureError, match="Novelty has no bounds"):
+    with pytest.raises(rs.errors.MeasureError, match="Novelty has no bounds"):
         rankings.bounds("Novelty")
     alone = rankings.evaluate("Personalization")
     assert dict(alone) == dict(rankings.evaluate("Personalization", items=known))
-    without_ids = rankscope.Rankings.from_lists([[1, 0]])
-    with pytest.raises(rankscope.MeasureError, match="the ids of their items"):
+    without_ids = rs.Rankings.from_lists([[1, 0]])
+    with pytest.raises(rs.errors.MeasureError, match="the ids of their items"):
         without_ids.evaluate("Personalization", items=known)
     table = {"user_id": ["u"], "item_id": ["a"], "score": [1.0], "relevance": [1]}
-    with pytest.raises(rankscope.RankscopeError, match="Novelty"):
-        rankscope.evaluate(table, "Novelty", policy="ties=doc_id")
-    with pytest.raises(rankscope.UsageError, match="expected a history, items or a catalogue"):
-        rankscope.read_items()
-    with pytest.raises(rankscope.FormatError, match="at least one item"):
-        rankscope.read_items(catalogue=[])
+    with pytest.raises(rs.RankscopeError, match="Novelty"):
+        rs.evaluate(table, "Novelty", policy="ties=doc_id")
+    with pytest.raises(rs.UsageError, match="expected a history, items or a catalogue"):
+        rs.read_items()
+    with pytest.raises(rs.errors.FormatError, match="at least one item"):
+        rs.read_items(catalogue=[])
 
 
 @pytest.mark.parametrize(
@@ -272,39 +272,37 @@ def test_what_has_no_answer_is_refused():
     ],
 )
 def test_attributes_that_are_none_are_refused(items, found):
-    with pytest.raises(rankscope.InputError, match=found):
-        rankscope.evaluate(RELEVANT, LISTS, "ILD", items=items)
+    with pytest.raises(rs.InputError, match=found):
+        rs.evaluate(RELEVANT, LISTS, "ILD", items=items)
 
 
 def test_one_value_of_all_lists_is_no_value_of_a_query():
-    found = rankscope.evaluate(
-        RELEVANT, LISTS, ["Coverage@2", "nDCG@2"], history=HISTORY, interval=0.95
-    )
+    found = rs.evaluate(RELEVANT, LISTS, ["Coverage@2", "nDCG@2"], history=HISTORY, interval=0.95)
     assert "resampled users" in found.estimates["Coverage@2"].reason
     assert found.estimates["Coverage@2"].value == found["Coverage@2"]
     assert set(found.to_dict()["u"]) == {"nDCG@2"}
-    with pytest.raises(rankscope.MeasureError, match="no value for a query"):
+    with pytest.raises(rs.errors.MeasureError, match="no value for a query"):
         found.per_query("Coverage@2")
     again = pickle.loads(pickle.dumps(found))  # noqa: S301 - our own bytes
     assert dict(again) == dict(found)
-    with pytest.raises(rankscope.UsageError, match="can't be compared: it is one value"):
-        rankscope.compare({"one": found, "other": found}, "Coverage@2")
+    with pytest.raises(rs.UsageError, match="can't be compared: it is one value"):
+        rs.compare({"one": found, "other": found}, "Coverage@2")
 
 
 def test_recommenders_are_compared_by_values_of_users():
     relevant = {f"u{n}": ["a"] for n in range(12)}
     popular = {user: ["a", "b"] for user in relevant}
     niche = {user: ["b", f"n{user}"] for user in relevant}
-    found = rankscope.evaluate(
+    found = rs.evaluate(
         relevant, {"popular": popular, "niche": niche}, "Novelty@2", history=HISTORY
     )
-    compared = rankscope.compare(found, "Novelty@2")
+    compared = rs.compare(found, "Novelty@2")
     assert compared["Novelty@2", "niche"].difference > 0
     assert compared["Novelty@2", "niche"].p < 0.05
 
 
 def test_a_user_without_a_list_has_no_value():
-    found = rankscope.evaluate(
+    found = rs.evaluate(
         RELEVANT, {"u": ["a"]}, ["Novelty", "Coverage"], history=HISTORY, policy="missing=skip"
     )
     assert found.denominators == {"Novelty": 1, "Coverage": 1}
@@ -318,7 +316,7 @@ def test_what_is_undefined_is_left_out_of_the_mean():
     genres = {"a": "pop", "b": "rock", "c": "jazz"}
     relevant = {user: ["a"] for user in (*lists, "x")}
     asked = ["Miscalibration", "ILD", "Novelty"]
-    found = rankscope.evaluate(relevant, lists, asked, history=history, items=genres)
+    found = rs.evaluate(relevant, lists, asked, history=history, items=genres)
     # The list of u has half of the category that is all of the history.
     assert found["Miscalibration"] == pytest.approx(-math.log(0.99 / 2 + 0.01), abs=1e-15)
     # u and v have two items; who has no list has the value 0 where that is the worst.
@@ -326,7 +324,7 @@ def test_what_is_undefined_is_left_out_of_the_mean():
     assert found["ILD"] == 0.5
     noted = [note for note in found.notes if note.code == "items_undefined"]
     assert [(note.count, "Miscalibration" in note.sentence) for note in noted] == [(3, True)]
-    alone = rankscope.evaluate({"u": ["a"]}, {"u": ["a"]}, "ILD", items=genres)
+    alone = rs.evaluate({"u": ["a"]}, {"u": ["a"]}, "ILD", items=genres)
     assert math.isnan(alone["ILD"])
     assert alone.denominators == {"ILD": 0}
 
@@ -341,8 +339,8 @@ def test_what_is_undefined_is_left_out_of_the_mean():
     ],
 )
 def test_inputs_without_a_common_id_are_refused(measure, known, code):
-    with refuses(rankscope.FormatError, code, match="found none: in the run are"):
-        rankscope.evaluate({"u": ["a"]}, {"u": ["a"]}, measure, **known)
+    with refuses(rs.errors.FormatError, code, match="found none: in the run are"):
+        rs.evaluate({"u": ["a"]}, {"u": ["a"]}, measure, **known)
 
 
 def test_new_items_alone_are_new_if_their_ids_are_known_to_be_written_alike():
@@ -353,21 +351,21 @@ def test_new_items_alone_are_new_if_their_ids_are_known_to_be_written_alike():
         {"catalogue": ["a", "new", "newer"]},
         {"items": {"a": "pop", "new": "pop"}, "catalogue": ["new", "newer"]},
     ):
-        found = rankscope.evaluate({"u": ["new"]}, new, asked, history=history, **known)
+        found = rs.evaluate({"u": ["new"]}, new, asked, history=history, **known)
         catalogue = len(known["catalogue"])
         expected = [math.log2(2 / 1), 0.0, 1 / 2 * (catalogue + 1 - 1) / catalogue]
         assert list(found.values()) == expected
         assert found.diagnostics["items_without_history"] == 2
     for known in ({}, {"catalogue": ["new", "newer"]}, {"catalogue": ["a", "b"]}):
-        with pytest.raises(rankscope.FormatError, match="found none") as caught:
-            rankscope.evaluate({"u": ["new"]}, new, "Novelty", history=history, **known)
+        with pytest.raises(rs.errors.FormatError, match="found none") as caught:
+            rs.evaluate({"u": ["new"]}, new, "Novelty", history=history, **known)
         assert "If all of these items are new" in str(caught.value.hint)
 
 
 def test_only_items_above_the_deepest_cutoff_are_noted():
     lists = {"u": ["a", "b", "unheard"]}
     for k, count in ((2, 0), (3, 1)):
-        found = rankscope.evaluate({"u": ["a"]}, lists, f"Novelty@{k}", history=HISTORY)
+        found = rs.evaluate({"u": ["a"]}, lists, f"Novelty@{k}", history=HISTORY)
         assert found.diagnostics.get("items_without_history", 0) == count
 
 
@@ -379,18 +377,18 @@ def test_numbers_of_a_text_file_are_numbers(tmp_path):
     ):
         path.write_text(f"item_id,{text}", encoding="utf-8")
         one, other = (
-            rankscope.evaluate(RELEVANT, LISTS, "ILD", items=items)["ILD"]
+            rs.evaluate(RELEVANT, LISTS, "ILD", items=items)["ILD"]
             for items in (path, pd.read_csv(path))
         )
         assert one == other
     path.write_text("item_id,genre,year\na,pop,1999\n", encoding="utf-8")
-    with pytest.raises(rankscope.FormatError, match=r"'genre' \(text\), 'year' \(number\)"):
-        rankscope.evaluate(RELEVANT, LISTS, "ILD", items=path)
+    with pytest.raises(rs.errors.FormatError, match=r"'genre' \(text\), 'year' \(number\)"):
+        rs.evaluate(RELEVANT, LISTS, "ILD", items=path)
     lines = tmp_path / "items.jsonl"
     lines.write_text('{"item_id":"a","v":[1,0]}\n{"item_id":"b","v":[0.5,1]}\n', encoding="utf-8")
     vectors = {"a": [1.0, 0.0], "b": [0.5, 1.0]}
-    expected = rankscope.evaluate(RELEVANT, LISTS, "ILD", items=vectors)["ILD"]
-    assert rankscope.evaluate(RELEVANT, LISTS, "ILD", items=lines)["ILD"] == expected
+    expected = rs.evaluate(RELEVANT, LISTS, "ILD", items=vectors)["ILD"]
+    assert rs.evaluate(RELEVANT, LISTS, "ILD", items=lines)["ILD"] == expected
 
 
 @pytest.mark.parametrize(
@@ -404,16 +402,16 @@ def test_numbers_of_a_text_file_are_numbers(tmp_path):
     ],
 )
 def test_attributes_that_are_neither_categories_nor_vectors_are_an_error(items):
-    with pytest.raises(rankscope.FormatError) as caught:
-        rankscope.read_items(items)
+    with pytest.raises(rs.errors.FormatError) as caught:
+        rs.read_items(items)
     assert caught.value.code in {"item_attributes", "column_type"}
     assert caught.value.file == "items"
 
 
 def test_an_item_can_have_no_attributes():
     known = {"a": "pop", "b": "rock"}
-    expected = rankscope.evaluate(RELEVANT, LISTS, "ILD", items=known)
-    found = rankscope.evaluate(RELEVANT, LISTS, "ILD", items={**known, "c": None})
+    expected = rs.evaluate(RELEVANT, LISTS, "ILD", items=known)
+    found = rs.evaluate(RELEVANT, LISTS, "ILD", items={**known, "c": None})
     assert repr(dict(found)) == repr(dict(expected))
 
 
@@ -423,10 +421,10 @@ def test_a_history_is_of_users_even_beside_queries(tmp_path):
     log.insert(0, "query_id", range(len(log)))
     log["query"] = "some words"
     log.to_csv(tmp_path / "log.csv", index=False)
-    expected = rankscope.evaluate(RELEVANT, LISTS, "Novelty", history=HISTORY)["Novelty"]
+    expected = rs.evaluate(RELEVANT, LISTS, "Novelty", history=HISTORY)["Novelty"]
     ratings = log[["user_id", "item_id"]].set_axis(["userId", "movieId"], axis=1)
     for history in (ratings, log, pl.from_pandas(log), tmp_path / "log.csv"):
-        found = rankscope.evaluate(RELEVANT, LISTS, "Novelty", history=history)
+        found = rs.evaluate(RELEVANT, LISTS, "Novelty", history=history)
         assert found["Novelty"] == expected
 
 
@@ -443,7 +441,7 @@ def test_values_do_not_depend_on_the_number_of_threads():
     items = pd.DataFrame({"item_id": range(450), "genre": [f"g{n % 7}" for n in range(450)]})
     measures = choose_pairs(measure for measure in MEASURES if measure.k == 4)
     one, three = (
-        rankscope.evaluate(history, run, measures, history=history, items=items, threads=threads)
+        rs.evaluate(history, run, measures, history=history, items=items, threads=threads)
         for threads in (1, 3)
     )
     assert repr(dict(one)) == repr(dict(three))
@@ -456,8 +454,8 @@ GROUPS = {"a": ["f"], "b": ["f", "m"], "c": ["m"], "d": ["m"]}
 def test_shares_of_groups_are_those_of_categories():
     shares = {"a": [1.0, 0.0], "b": [0.5, 0.5], "c": [0.0, 1.0], "d": [0.0, 3.0]}
     names = ["AWRF", "AWRF(target='uniform')@2", "AWRF(attention='geometric', target='relevant')"]
-    texts = rankscope.evaluate(RELEVANT, LISTS, names, items=GROUPS)
-    numbers = rankscope.evaluate(RELEVANT, LISTS, names, items=shares)
+    texts = rs.evaluate(RELEVANT, LISTS, names, items=GROUPS)
+    numbers = rs.evaluate(RELEVANT, LISTS, names, items=shares)
     assert repr(dict(texts)) == repr(dict(numbers))
 
 
@@ -465,13 +463,13 @@ def test_a_list_of_the_groups_of_its_target_has_the_value_1():
     run = {"u": ["a", "c"]}
     relevant = {"u": ["a", "c"]}
     names = ["AWRF", "AWRF(target='relevant')", "AWRF(target='uniform')"]
-    found = rankscope.evaluate(relevant, run, names, items={"a": "f", "c": "m"})
+    found = rs.evaluate(relevant, run, names, items={"a": "f", "c": "m"})
     assert list(found.values()) == [1.0, 1.0, 1.0]
-    one = rankscope.evaluate(relevant, {"u": ["a"]}, names, items={"a": "f", "c": "m"})
+    one = rs.evaluate(relevant, {"u": ["a"]}, names, items={"a": "f", "c": "m"})
     # Half of the target is left out: (ln(4/3) + ln(2/3)/2 + ln(2)/2) / 2.
     expected = 1 - (math.log(1 / 0.75) + 0.5 * math.log(0.5 / 0.75) + 0.5 * math.log(2)) / 2
     assert list(one.values()) == pytest.approx([expected] * 3)
-    none = rankscope.evaluate(
+    none = rs.evaluate(
         {"u": ["a"]}, {"u": ["c"]}, "AWRF(target='relevant')", items={"a": "f", "c": "m"}
     )
     assert none["AWRF(target='relevant')"] == pytest.approx(1 - math.log(2))
@@ -491,25 +489,25 @@ def test_the_attention_of_ranks_is_its_formula():
         "AWRF(attention='geometric', p=0.8, target='uniform')": [1, 0.8, 0.64],
         "AWRF(target='uniform')@2": [1, 1],
     }.items():
-        found = rankscope.evaluate({"u": ["a"]}, run, name, items=items)[name]
+        found = rs.evaluate({"u": ["a"]}, run, name, items=items)[name]
         assert found == pytest.approx(1 - divergence(weights[0] / sum(weights)) / 2), name
 
 
 def test_what_is_no_share_of_a_group_is_refused():
-    with refuses(rankscope.FormatError, "item_attributes", match="share of each group"):
-        rankscope.evaluate(RELEVANT, LISTS, "AWRF", items={"a": [1.0, -0.5], "b": [0.0, 1.0]})
+    with refuses(rs.errors.FormatError, "item_attributes", match="share of each group"):
+        rs.evaluate(RELEVANT, LISTS, "AWRF", items={"a": [1.0, -0.5], "b": [0.0, 1.0]})
 
 
 def test_groups_of_relevant_items_need_the_judgments():
-    rankings = rankscope.Rankings.from_run(RELEVANT, LISTS)
-    known = rankscope.read_items(items=GROUPS)
+    rankings = rs.Rankings.from_run(RELEVANT, LISTS)
+    known = rs.read_items(items=GROUPS)
     name = "AWRF(target='relevant')"
-    expected = rankscope.evaluate(RELEVANT, LISTS, name, items=GROUPS)
+    expected = rs.evaluate(RELEVANT, LISTS, name, items=GROUPS)
     assert dict(rankings.evaluate(name, items=known)) == dict(expected)
     table = pd.DataFrame(
         [("u", "a", 1.0, 1), ("u", "b", 0.5, 0)],
         columns=["query_id", "doc_id", "score", "relevance"],
     )
-    alone = rankscope.Rankings.from_table(table, ties="doc_id")
-    with pytest.raises(rankscope.MeasureError, match="expected judgments beside the rankings"):
+    alone = rs.Rankings.from_table(table, ties="doc_id")
+    with pytest.raises(rs.errors.MeasureError, match="expected judgments beside the rankings"):
         alone.evaluate(name, items=known)

@@ -10,13 +10,12 @@ from math import log2
 
 import numpy as np
 import pytest
-import rankscope
 import rankscope as rs
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from rankscope import AP, CG, DCG, ERR, RBP, RR, F, Judged, P, Policy, R, Rprec, Success, nDCG
+from rankscope._settings import CHOICES, FIELDS
 from rankscope.errors import MeasureError, PolicyError, RankscopeError
-from rankscope.settings.policy import CHOICES, FIELDS
 
 from tests.generated import examples
 from tests.invariance.lists import Judged as JudgedQuery
@@ -119,9 +118,9 @@ def test_values_means_and_denominators_are_those_of_the_definition(entries, poli
     refused, expected = define(batch, policy)
     if refused:
         with refuses(RankscopeError, refused):
-            rankscope.evaluate(batch.qrels, batch.run, MEASURES, policy=policy)
+            rs.evaluate(batch.qrels, batch.run, MEASURES, policy=policy)
         return
-    evaluation = rankscope.evaluate(batch.qrels, batch.run, MEASURES, policy=policy)
+    evaluation = rs.evaluate(batch.qrels, batch.run, MEASURES, policy=policy)
     assert evaluation.query_ids == list(batch.judged)
     for measure, values in expected.items():
         found = evaluation.per_query_list(measure)
@@ -138,7 +137,7 @@ def test_counts_are_those_of_the_definition(entries, policy):
     batch = Batch(entries)
     refused, _ = define(batch, policy)
     assume(not refused)
-    counts = rankscope.evaluate(batch.qrels, batch.run, MEASURES, policy=policy).counts
+    counts = rs.evaluate(batch.qrels, batch.run, MEASURES, policy=policy).counts
     judged = batch.judged.values()
     assert counts.queries == len(judged)
     assert counts.missing == len(batch.missing)
@@ -168,8 +167,8 @@ def is_tied(one):
 def test_rankings_count_as_an_evaluation_does(queries, policy):
     batch = Batch([(one, "both") for one in queries])
     allowed = Policy(ties=policy.ties, missing=policy.missing, unjudged=policy.unjudged)
-    direct = rankscope.evaluate(batch.qrels, batch.run, MEASURES, policy=allowed)
-    rankings = rankscope.Rankings.from_run(batch.qrels, batch.run, ties=policy.ties)
+    direct = rs.evaluate(batch.qrels, batch.run, MEASURES, policy=allowed)
+    rankings = rs.Rankings.from_run(batch.qrels, batch.run, ties=policy.ties)
     held = rankings.evaluate(MEASURES, policy=allowed)
     assert held.counts == direct.counts
     assert dict(held) == dict(direct)

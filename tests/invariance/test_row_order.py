@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
-from rankscope._compare.report import render
-from rankscope._evaluate import memory
+from rankscope import correlation
+from rankscope._compare.report import report
+from rankscope._evaluate import runs
 
 from tests.invariance.shuffled import (
     COUNTRIES,
@@ -196,8 +197,8 @@ def with_model_judge(order):
     estimates = [
         estimate(people, model, run, measures, baseline=other)
         for estimate, measures in (
-            (rs.evaluate_with_model_judge, MEASURES),
-            (rs.estimate_dcg, "DCG@10"),
+            (rs.judges.evaluate, MEASURES),
+            (rs.judges.estimate_dcg, "DCG@10"),
         )
         for other in (None, baseline)
     ]
@@ -210,7 +211,7 @@ def agreement_of_judges(order):
     table = {"query": [row[0][0] for row in rows], "doc": [row[0][1] for row in rows]}
     for at, name in enumerate(judges):
         table[name] = [row[at][2] if row[at][2] != 1 else None for row in rows]
-    agreement = rs.judge_agreement(table, judges=[*judges])
+    agreement = rs.judges.agreement(table, judges=[*judges])
     return [
         [agreement.alpha_nominal, agreement.alpha_ordinal, agreement.alpha_interval],
         agreement.pairs,
@@ -221,7 +222,7 @@ def combined_judges(order):
     rows = [(query, doc, grade, grade + 1, grade % 2) for query, doc, grade in QRELS]
     names = ("query_id", "doc_id", "ann", "bob", "cat")
     table = dict(zip(names, zip(*shuffle(rows, order), strict=True), strict=True))
-    judgments = rs.combine_judges(table, judges=["ann", "bob", "cat"])
+    judgments = rs.judges.combine(table, judges=["ann", "bob", "cat"])
     return [*sorted(judgments.rows()), judgments.majority_ties, judgments.left_out]
 
 
@@ -234,7 +235,11 @@ def agreement_of_lists(order):
     names = shuffle([f"system {number}" for number in range(8)], order)
     one = {name: int(name[-1]) // 2 / 10 for name in names}
     other = {name: Random(name).random() for name in names[::-1]}
-    return [rs.rbo(one, other), rs.kendall_tau(one, other), rs.tau_ap(one, other)]
+    return [
+        correlation.rbo(one, other),
+        correlation.kendall_tau(one, other),
+        correlation.tau_ap(one, other),
+    ]
 
 
 def make_clicks():
@@ -265,7 +270,7 @@ def estimates_from_clicks(order):
     clicks = transpose(shuffle(CLICKS, order))
     estimates = []
     for cluster in (None, "user"):
-        estimate = partial(rs.evaluate_off_policy, clicks, cluster=cluster)
+        estimate = partial(rs.clicks.evaluate_off_policy, clicks, cluster=cluster)
         estimates += [
             estimate(target="target", reward="revenue"),
             estimate(target="target", predicted="predicted", predicted_target="predicted"),
@@ -387,7 +392,7 @@ def reported(order):
     ],
 )
 def test_a_result_is_the_same_for_any_order_of_rows(result, monkeypatch):
-    monkeypatch.setattr(render, "MOST_VALUES", 40)  # a report does not show all queries
+    monkeypatch.setattr(report, "MOST_VALUES", 40)  # a report does not show all queries
     assert same(result)
 
 
@@ -425,7 +430,7 @@ DENSE = rs.Interval(0.9, method="dense", resamples=999)
 
 @pytest.fixture(autouse=True)
 def _allow_little_memory(monkeypatch):
-    monkeypatch.setattr(memory, "LEAST", 1)
+    monkeypatch.setattr(runs, "LEAST", 1)
 
 
 def shuffle_queries(rows, seed):

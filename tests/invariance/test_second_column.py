@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import rankscope
+import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import Policy
@@ -71,7 +71,7 @@ def twin(measure, judged, run, policy):
 def check(kind, judged, run, policy):
     """Compare the measures of a kind with their twins."""
     rows, choices = rows_of(judged), {"subtopics": True} if kind == "subtopic" else {}
-    found = rankscope.evaluate(rows, {"q": run}, MEASURES[kind], policy=policy, **choices)
+    found = rs.evaluate(rows, {"q": run}, MEASURES[kind], policy=policy, **choices)
     for measure in MEASURES[kind]:
         expected = twin(measure, judged, run, policy)
         assert repr(found.per_query_list(measure)) == repr([expected]), measure
@@ -134,14 +134,14 @@ def test_every_way_in_gives_the_same_bits(kind, tmp_path):
     if kind == "subtopic":
         ways.append(frame.rename(columns={"subtopic": "iteration"}))
     measures = [*MEASURES[kind], "nDCG@10"]
-    expected = rankscope.evaluate(rows, RUN, measures).to_dict()
+    expected = rs.evaluate(rows, RUN, measures).to_dict()
     for qrels_way in ways:
         for given_run in (RUN, run_rows, run_frame, run):
-            found = rankscope.evaluate(qrels_way, given_run, measures)
+            found = rs.evaluate(qrels_way, given_run, measures)
             assert sorted(found.to_dict().items()) == sorted(expected.items())
     is_stratum = kind == "stratum"
-    held = rankscope.read_qrels(rows, subtopics=not is_stratum, strata=is_stratum)
-    rankings = rankscope.Rankings.from_run(held, RUN)
+    held = rs.read_qrels(rows, subtopics=not is_stratum, strata=is_stratum)
+    rankings = rs.Rankings.from_run(held, RUN)
     for again in (rankings, pickle.loads(pickle.dumps(rankings))):  # noqa: S301 - our own bytes
         assert again.evaluate(measures).to_dict() == expected
 
@@ -151,35 +151,35 @@ def test_a_pool_that_is_all_judged_has_the_usual_ndcg():
     run = {"q": {"b": 4.0, "a": 3.0, "u": 2.0, "c": 1.0}}
     plain = {"q": {document: grades["1"] for document, grades in judged.items()}}
     for k in (1, 2, 3, 9):
-        found = rankscope.evaluate(rows_of(judged), run, f"infNDCG@{k}")[f"infNDCG@{k}"]
-        expected = rankscope.evaluate(plain, run, f"nDCG@{k}")[f"nDCG@{k}"]
+        found = rs.evaluate(rows_of(judged), run, f"infNDCG@{k}")[f"infNDCG@{k}"]
+        expected = rs.evaluate(plain, run, f"nDCG@{k}")[f"nDCG@{k}"]
         assert found == pytest.approx(expected, rel=1e-15)
-    whole = rankscope.evaluate(rows_of(judged), run, ["xinfAP", "infAP"])
+    whole = rs.evaluate(rows_of(judged), run, ["xinfAP", "infAP"])
     assert whole["xinfAP"] == pytest.approx(whole["infAP"], abs=1e-4)
 
 
 def test_that_a_document_was_not_judged_is_worth_a_note_only_beside_other_measures():
     rows = [("q", "1", "a", 1), ("q", "1", "b", -1)]
     run = {"q": {"a": 1.0}}
-    assert rankscope.evaluate(rows, run, "infNDCG").notes == ()
-    notes = rankscope.evaluate(rows, run, ["infNDCG", "nDCG"]).notes
+    assert rs.evaluate(rows, run, "infNDCG").notes == ()
+    notes = rs.evaluate(rows, run, ["infNDCG", "nDCG"]).notes
     assert [note.code for note in notes] == ["negative_rel"]
 
 
 def test_a_document_of_two_strata_is_an_error():
     rows = [("q", "1", "a", 1), ("q", "2", "a", 1)]
-    with refuses(rankscope.DuplicateError, "duplicate_conflict", match="found `1` and `2`"):
-        rankscope.evaluate(rows, {"q": {"a": 1.0}}, "infNDCG")
+    with refuses(rs.errors.DuplicateError, "duplicate_conflict", match="found `1` and `2`"):
+        rs.evaluate(rows, {"q": {"a": 1.0}}, "infNDCG")
     again = [("q", "1", "a", 1), ("q", "1", "a", 1)]
-    assert rankscope.evaluate(again, {"q": {"a": 1.0}}, "infNDCG")["infNDCG"] == 1
+    assert rs.evaluate(again, {"q": {"a": 1.0}}, "infNDCG")["infNDCG"] == 1
 
 
 JUDGED = {"q": {"a": 1}}
 ROW = [("q", "1", "a", 1)]
-PLAIN = rankscope.read_qrels(JUDGED)
-BY_SUBTOPIC = rankscope.read_qrels(ROW, subtopics=True)
-BY_STRATUM = rankscope.read_qrels(ROW, strata=True)
-RANKINGS = rankscope.Rankings.from_run(BY_SUBTOPIC, JUDGED)
+PLAIN = rs.read_qrels(JUDGED)
+BY_SUBTOPIC = rs.read_qrels(ROW, subtopics=True)
+BY_STRATUM = rs.read_qrels(ROW, strata=True)
+RANKINGS = rs.Rankings.from_run(BY_SUBTOPIC, JUDGED)
 
 
 @pytest.mark.parametrize(
@@ -199,13 +199,13 @@ RANKINGS = rankscope.Rankings.from_run(BY_SUBTOPIC, JUDGED)
     ],
 )
 def test_judgments_that_do_not_fit_their_measure_are_refused(qrels, measure, policy, code, said):
-    refused(lambda: rankscope.evaluate(qrels, JUDGED, measure, policy=policy), code, said)
+    refused(lambda: rs.evaluate(qrels, JUDGED, measure, policy=policy), code, said)
 
 
 def test_judgments_have_one_second_column_and_bounds_need_none():
-    with pytest.raises(rankscope.UsageError, match="found both"):
-        rankscope.read_qrels(ROW, subtopics=True, strata=True)
-    with pytest.raises(rankscope.MeasureError, match="needs subtopics"):
+    with pytest.raises(rs.UsageError, match="found both"):
+        rs.read_qrels(ROW, subtopics=True, strata=True)
+    with pytest.raises(rs.errors.MeasureError, match="needs subtopics"):
         RANKINGS.bounds("AP_IA")
 
 
@@ -222,7 +222,7 @@ def test_runs_are_compared_by_such_a_measure(measure, judged, difference):
         name: {f"q{n}": docs for n in range(8)}
         for name, docs in (("bad", ["x"]), ("good", ["a", "b"]))
     }
-    found = rankscope.compare(rows, runs, measure)[measure, "good"]
+    found = rs.compare(rows, runs, measure)[measure, "good"]
     assert (found.better, found.difference) == ("good", pytest.approx(difference))
 
 
@@ -244,22 +244,22 @@ def test_a_row_without_a_grade_is_to_be_kept(missing, tmp_path):
     if missing == "":
         frame.to_csv(tmp_path / "qrels.csv", index=False)
     qrels = tmp_path / "qrels.csv" if missing == "" else frame
-    with pytest.raises(rankscope.FormatError) as caught:
-        rankscope.evaluate(qrels, {"q": {"a": 1.0}}, "infNDCG")
+    with pytest.raises(rs.errors.FormatError) as caught:
+        rs.evaluate(qrels, {"q": {"a": 1.0}}, "infNDCG")
     assert "write -1 as the grade" in str(caught.value.hint)
 
 
 def test_lists_without_their_unjudged_documents_are_refused():
     rows = [("q", "1", "a", 1), ("q", "1", "b", -1)]
-    with refuses(rankscope.PolicyError, "strata_unavailable", match="expected whole lists"):
-        rankscope.evaluate(rows, {"q": ["b", "a"]}, "xinfAP", policy="unjudged=remove")
+    with refuses(rs.errors.PolicyError, "strata_unavailable", match="expected whole lists"):
+        rs.evaluate(rows, {"q": ["b", "a"]}, "xinfAP", policy="unjudged=remove")
 
 
 def test_a_table_without_strata_is_refused():
     frame = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "relevance": [1]})
     for measure, role in (("infNDCG", "stratum"), ("AP_IA", "subtopic")):
-        with pytest.raises(rankscope.FormatError, match=f"expected a column of {role}") as caught:
-            rankscope.evaluate(frame, {"q": {"a": 1.0}}, measure)
+        with pytest.raises(rs.errors.FormatError, match=f"expected a column of {role}") as caught:
+            rs.evaluate(frame, {"q": {"a": 1.0}}, measure)
         assert f"--col {role}=" in str(caught.value.hint)
 
 
@@ -275,12 +275,12 @@ def test_reports_and_differences_read_strata_and_subtopics(tmp_path):
     for name, rows in (("infNDCG", by_stratum), ("alpha_nDCG", by_subtopic)):
         path = tmp_path / name
         path.write_text(texts[name], encoding="utf-8")
-        expected = [rankscope.evaluate(rows, run, name)[name] for run in (one, other)]
+        expected = [rs.evaluate(rows, run, name)[name] for run in (one, other)]
         assert expected[0] != expected[1]
         for qrels in (rows, path):
-            made = rankscope.report(qrels, {"one": one, "other": other}, name)
+            made = rs.report(qrels, {"one": one, "other": other}, name)
             assert [run.evaluation[name] for run in made.runs.values()] == expected
-            found = rankscope.diff(qrels, one, other, name)
+            found = rs.diff(qrels, one, other, name)
             assert found.difference == pytest.approx(expected[1] - expected[0])
 
 
@@ -296,8 +296,8 @@ def test_estimates_are_too_high_where_the_top_is_judged_in_full_and_the_rest_is_
     for judged in itertools.combinations(rest, sampled):  # each is as likely as the others
         rows = [("q", "top", "a", grades["a"])]
         rows += [("q", "rest", one, grades[one] if one in judged else -1) for one in rest]
-        estimates.append(rankscope.evaluate(rows, run, ["infNDCG", "xinfAP"]))
-    whole = rankscope.evaluate({"q": grades}, run, ["nDCG", "AP"])
+        estimates.append(rs.evaluate(rows, run, ["infNDCG", "xinfAP"]))
+    whole = rs.evaluate({"q": grades}, run, ["nDCG", "AP"])
     for estimate, exact in (("infNDCG", "nDCG"), ("xinfAP", "AP")):
         mean = sum(one[estimate] for one in estimates) / len(estimates)
         if sampled == len(rest):
@@ -311,8 +311,8 @@ def test_estimates_are_too_high_where_the_top_is_judged_in_full_and_the_rest_is_
 def test_other_measures_take_the_highest_grade_and_a_note_says_so():
     rows = [("q", "1", "a", 1), ("q", "2", "a", 3), ("q", "1", "b", 2)]
     run = {"q": {"b": 2.0, "a": 1.0}}
-    found = rankscope.evaluate(rows, run, "nDCG", subtopics=True)
-    assert found["nDCG"] == rankscope.evaluate({"q": {"a": 3, "b": 2}}, run, "nDCG")["nDCG"]
+    found = rs.evaluate(rows, run, "nDCG", subtopics=True)
+    assert found["nDCG"] == rs.evaluate({"q": {"a": 3, "b": 2}}, run, "nDCG")["nDCG"]
     assert [note.code for note in found.notes] == ["subtopics_joined"]
 
 
@@ -340,10 +340,10 @@ def test_judgments_without_subtopics_are_noted(tmp_path, qrels, is_noted):
     path.write_text("".join("{} {} {} {}\n".format(*row) for row in rows), encoding="utf-8")
     run = {"q": {"x": 3.0, "a": 2.0, "b": 1.0}, "r": {"c": 1.0}}
     for judged in (qrels, rows, path):
-        found = rankscope.evaluate(judged, run, "alpha_nDCG@10")
+        found = rs.evaluate(judged, run, "alpha_nDCG@10")
         assert found.diagnostics.get("one_subtopic", 0) == is_noted * len(qrels)
-    read = rankscope.read_qrels(path, subtopics=True)
-    noted = rankscope.evaluate(read, run, "alpha_nDCG@10").diagnostics
+    read = rs.read_qrels(path, subtopics=True)
+    noted = rs.evaluate(read, run, "alpha_nDCG@10").diagnostics
     assert ("one_subtopic" in noted) == is_noted
 
 
@@ -352,8 +352,8 @@ def test_judgments_of_subtopics_are_not_taken_for_others(tmp_path):
     run = {"q": {"a": 1.0}}
     for last in ("1", "0"):
         path.write_text(f"q 1 a 1\nq 2 a {last}\n", encoding="utf-8")
-        with pytest.raises(rankscope.DuplicateError, match="judgments of subtopics") as caught:
-            rankscope.evaluate(path, run, "AP")
+        with pytest.raises(rs.errors.DuplicateError, match="judgments of subtopics") as caught:
+            rs.evaluate(path, run, "AP")
         assert caught.value.code == "subtopics_found"
         assert "add a measure of diversity such as alpha_nDCG" in str(caught.value.hint)
         assert caught.value.line == 2
@@ -361,29 +361,29 @@ def test_judgments_of_subtopics_are_not_taken_for_others(tmp_path):
             [("q", "1", "a", 1), ("q", "2", "a", int(last))],
             columns=["query_id", "subtopic", "doc_id", "relevance"],
         )
-        with pytest.raises(rankscope.DuplicateError, match="judgments of subtopics"):
-            rankscope.evaluate(frame, run, "AP")
-        assert rankscope.evaluate(path, run, "AP", subtopics=True)["AP"] == 1
-        assert rankscope.evaluate(frame, run, "AP", subtopics=True)["AP"] == 1
+        with pytest.raises(rs.errors.DuplicateError, match="judgments of subtopics"):
+            rs.evaluate(frame, run, "AP")
+        assert rs.evaluate(path, run, "AP", subtopics=True)["AP"] == 1
+        assert rs.evaluate(frame, run, "AP", subtopics=True)["AP"] == 1
 
 
 def test_a_mapping_of_documents_to_subtopics_is_noted():
     swapped = {"q": {"a": {"1": 1}, "b": {"2": 1}}}
-    found = rankscope.evaluate(swapped, {"q": ["a", "b"]}, "StRecall@5", subtopics=True)
+    found = rs.evaluate(swapped, {"q": ["a", "b"]}, "StRecall@5", subtopics=True)
     assert "judgments by subtopic map a query to subtopics" in str(found)
     assert found.diagnostics == {"subtopics_unjudged": 2}
 
 
 def test_a_document_judged_twice_for_a_subtopic_is_an_error():
     rows = [("q", "1", "a", 1), ("q", "1", "a", 0)]
-    with pytest.raises(rankscope.DuplicateError, match="subtopic `1`, found 1 in line 1 and 0"):
-        rankscope.evaluate(rows, {"q": {"a": 1.0}}, "StRecall")
-    kept = rankscope.evaluate(rows, {"q": {"a": 1.0}}, "StRecall", duplicates="max")
+    with pytest.raises(rs.errors.DuplicateError, match="subtopic `1`, found 1 in line 1 and 0"):
+        rs.evaluate(rows, {"q": {"a": 1.0}}, "StRecall")
+    kept = rs.evaluate(rows, {"q": {"a": 1.0}}, "StRecall", duplicates="max")
     assert kept["StRecall"] == 1
 
 
 def test_a_document_that_covers_everything_is_perfect():
     rows = [("q", topic, "a", 1) for topic in ("1", "2", "3")]
     names = ["alpha_nDCG@5", "nERR_IA@5", "nNRBP", "AP_IA", "P_IA@1", "StRecall@1", "ERR_IA@1"]
-    found = rankscope.evaluate(rows, {"q": {"a": 1.0}}, [*names, "alpha_DCG@1"])
+    found = rs.evaluate(rows, {"q": {"a": 1.0}}, [*names, "alpha_DCG@1"])
     assert set(found.values()) == {1.0}

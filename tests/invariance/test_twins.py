@@ -11,8 +11,8 @@ import rankscope
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import Policy, _core
+from rankscope._settings import CHOICES
 from rankscope.measures import TABLE
-from rankscope.settings.policy import CHOICES
 
 from tests.generated import examples
 from tests.invariance.lists import judged_queries

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import polars as pl
 import pytest
-import rankscope
+import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import EED, EEL, EER, Policy
@@ -54,7 +54,7 @@ def material(tmp_path_factory):
     qrels, run = folder / "qrels", folder / "run"
     qrels.write_bytes(made.qrels_text())
     run.write_bytes(made.run_text())
-    return Material(made, qrels, run, rankscope.evaluate(qrels, run, MEASURES, threads=1))
+    return Material(made, qrels, run, rs.evaluate(qrels, run, MEASURES, threads=1))
 
 
 def test_the_run_is_large_enough_to_be_shared_out(material):
@@ -73,14 +73,14 @@ def same(material, other):
 @pytest.mark.slow
 @pytest.mark.parametrize("threads", [2, 7])
 def test_a_file_is_the_same_on_any_number_of_threads(material, threads):
-    again = rankscope.evaluate(material.qrels, material.run, MEASURES, threads=threads)
+    again = rs.evaluate(material.qrels, material.run, MEASURES, threads=threads)
     assert same(material, again)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_rows_in_memory_are_the_same_on_any_number_of_threads(material, threads):
     made = material.corpus
-    assert same(material, rankscope.evaluate(made.judgments, made.rows, SOME, threads=threads))
+    assert same(material, rs.evaluate(made.judgments, made.rows, SOME, threads=threads))
 
 
 @pytest.mark.parametrize("threads", [1, 7])
@@ -88,7 +88,7 @@ def test_a_file_whose_queries_come_back_is_the_same(material, tmp_path, threads)
     lines = material.run.read_bytes().splitlines(keepends=True)
     run = tmp_path / "interleaved"
     run.write_bytes(b"".join(lines[0::2] + lines[1::2]))
-    again = rankscope.evaluate(material.qrels, run, SOME, threads=threads)
+    again = rs.evaluate(material.qrels, run, SOME, threads=threads)
     assert same(material, again)
 
 
@@ -96,16 +96,16 @@ def test_gzip_is_the_same(material, tmp_path):
     qrels, run = tmp_path / "qrels.gz", tmp_path / "run.gz"
     qrels.write_bytes(gzip.compress(material.qrels.read_bytes(), 1))
     run.write_bytes(gzip.compress(material.run.read_bytes(), 1))
-    assert same(material, rankscope.evaluate(qrels, run, SOME))
+    assert same(material, rs.evaluate(qrels, run, SOME))
 
 
 @pytest.mark.slow
 def test_standard_input_is_the_same(material):
     program = (
-        "import sys, rankscope\n"
+        "import sys, rankscope as rs\n"
         "from tests.invariance import corpus\n"
         "from tests.invariance.test_ways_in import SOME\n"
-        "print(corpus.bits(rankscope.evaluate(sys.argv[1], '-', SOME)))"
+        "print(corpus.bits(rs.evaluate(sys.argv[1], '-', SOME)))"
     )
     with material.run.open("rb") as run:
         printed = subprocess.run(
@@ -116,7 +116,7 @@ def test_standard_input_is_the_same(material):
             text=True,
             check=True,
         ).stdout
-    assert printed.strip() == corpus.bits(rankscope.evaluate(material.qrels, material.run, SOME))
+    assert printed.strip() == corpus.bits(rs.evaluate(material.qrels, material.run, SOME))
 
 
 FORMS = ("files", "rows", "frames", "rows of a frame", "dicts", "bytes")
@@ -142,8 +142,8 @@ def forms(material):
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_is_the_same_streamed_and_held(material, form):
     qrels, run = forms(material)[form]
-    assert same(material, rankscope.evaluate(qrels, run, SOME))
-    rankings = rankscope.Rankings.from_run(qrels, run)
+    assert same(material, rs.evaluate(qrels, run, SOME))
+    rankings = rs.Rankings.from_run(qrels, run)
     assert same(material, rankings.evaluate(SOME))
 
 
@@ -151,11 +151,11 @@ def test_every_form_is_the_same_streamed_and_held(material, form):
 @pytest.mark.parametrize("form", FORMS)
 def test_every_tie_policy_is_the_same_by_every_way(material, ties, form):
     measures = ["nDCG", "nDCG@10", "AP", "RR", "Bpref", "infAP", "ERR@20", "RBP", "P@5"]
-    policy = rankscope.Policy(ties=ties)
-    expected = rankscope.evaluate(material.qrels, material.run, measures, policy=policy)
+    policy = rs.Policy(ties=ties)
+    expected = rs.evaluate(material.qrels, material.run, measures, policy=policy)
     qrels, run = forms(material)[form]
-    streamed = rankscope.evaluate(qrels, run, measures, policy=policy)
-    held = rankscope.Rankings.from_run(qrels, run, ties=policy.ties)
+    streamed = rs.evaluate(qrels, run, measures, policy=policy)
+    held = rs.Rankings.from_run(qrels, run, ties=policy.ties)
     assert corpus.first_difference(expected, streamed) is None
     assert corpus.first_difference(expected, held.evaluate(measures)) is None
 
@@ -167,20 +167,20 @@ def test_the_order_of_rows_does_not_matter(material):
     order = {query: number for number, query in enumerate(material.found.query_ids)}
     judgments = random.sample(made.judgments, len(made.judgments))
     judgments.sort(key=lambda row: order[row[0]])  # values are listed by first-seen query
-    assert same(material, rankscope.evaluate(judgments, rows, SOME))
+    assert same(material, rs.evaluate(judgments, rows, SOME))
 
 
 def test_the_order_of_judged_queries_changes_only_the_order_of_values(material):
     made = material.corpus
     judgments = Random(1).sample(made.judgments, len(made.judgments))
-    again = rankscope.evaluate(judgments, made.rows, SOME)
+    again = rs.evaluate(judgments, made.rows, SOME)
     assert again.query_ids != material.found.query_ids
     assert again.counts == material.found.counts
     for measure in SOME:
         assert again[measure].hex() == material.found[measure].hex(), measure
     some = SOME[::20]
-    expected = rankscope.evaluate(material.qrels, material.run, some).to_dict()
-    assert rankscope.evaluate(judgments, made.rows, some).to_dict() == expected
+    expected = rs.evaluate(material.qrels, material.run, some).to_dict()
+    assert rs.evaluate(judgments, made.rows, some).to_dict() == expected
 
 
 def test_a_batch_is_its_queries_one_by_one(material):
@@ -190,7 +190,7 @@ def test_a_batch_is_its_queries_one_by_one(material):
     index = {query: number for number, query in enumerate(material.found.query_ids)}
     batch = {measure: material.found.per_query_list(measure) for measure in SOME}
     for query in both:
-        alone = rankscope.evaluate({query: qrels[query]}, {query: run[query]}, SOME)
+        alone = rs.evaluate({query: qrels[query]}, {query: run[query]}, SOME)
         for measure in SOME:
             (one,) = alone.per_query_list(measure)
             assert repr(one) == repr(batch[measure][index[query]]), (query, measure)
@@ -202,7 +202,7 @@ def test_other_ids_in_the_same_order_change_nothing(material):
     def renamed(rows):
         return [(f"{query} é", f"\U0001f50d{document}", number) for query, document, number in rows]
 
-    again = rankscope.evaluate(renamed(made.judgments), renamed(made.rows), SOME)
+    again = rs.evaluate(renamed(made.judgments), renamed(made.rows), SOME)
     assert same(material, again)
 
 
@@ -230,9 +230,7 @@ def as_runs(samples):
 @given(grades=judgments, samples=lists)
 @examples(40)
 def test_exposure_is_that_of_the_definition(grades, samples):
-    found = rankscope.evaluate_samples(
-        {"q": grades}, as_runs(samples), EXPOSURES, policy="empty=nan"
-    )
+    found = rs.evaluate_samples({"q": grades}, as_runs(samples), EXPOSURES, policy="empty=nan")
     queries = [
         Query([grades.get(document) for document in one], [*grades.values()], documents=one)
         for one in samples
@@ -247,7 +245,7 @@ def test_exposure_is_that_of_the_definition(grades, samples):
 @examples(20)
 def test_the_order_of_the_rankings_does_not_matter(grades, samples):
     one, other = (
-        rankscope.evaluate_samples({"q": grades}, as_runs(each), EXPOSURES, policy="empty=nan")
+        rs.evaluate_samples({"q": grades}, as_runs(each), EXPOSURES, policy="empty=nan")
         for each in (samples, samples[::-1])
     )
     assert repr(dict(one)) == repr(dict(other))
@@ -258,9 +256,9 @@ def test_the_order_of_the_rankings_does_not_matter(grades, samples):
 def test_one_ranking_is_evaluated_as_a_run(grades, documents):
     run = {"q": documents[0]}
     measures = [*EXPOSURES, "nDCG@3", "AP", "Judged@2"]
-    expected = rankscope.evaluate({"q": grades}, run, measures, policy="empty=nan")
+    expected = rs.evaluate({"q": grades}, run, measures, policy="empty=nan")
     for runs in ([run], [run, run]):
-        found = rankscope.evaluate_samples({"q": grades}, runs, measures, policy="empty=nan")
+        found = rs.evaluate_samples({"q": grades}, runs, measures, policy="empty=nan")
         if len(runs) == 1:
             assert repr(dict(found)) == repr(dict(expected))
             assert found.counts == expected.counts
@@ -271,9 +269,9 @@ def test_one_ranking_is_evaluated_as_a_run(grades, documents):
 def test_all_orders_of_relevant_documents_reproduce_the_target(model):
     qrels = {"q": {"a": 2, "b": 1, "c": 1, "d": 0}}
     runs = as_runs([["a", "b", "c"], ["a", "c", "b"]])
-    found = rankscope.evaluate_samples(qrels, runs, [EEL(model=model), EEL(model=model) @ 2])
+    found = rs.evaluate_samples(qrels, runs, [EEL(model=model), EEL(model=model) @ 2])
     assert list(found.values()) == [0.0, 0.0]
-    alone = rankscope.evaluate_samples(qrels, runs[:1], EEL(model=model))
+    alone = rs.evaluate_samples(qrels, runs[:1], EEL(model=model))
     assert alone[EEL(model=model)] > 0
 
 
@@ -282,8 +280,8 @@ def test_loss_is_disparity_less_twice_relevance_and_what_the_target_has(model):
     qrels = {"q": {"a": 1, "b": 1, "c": 0}}
     runs = as_runs([["c", "a", "x"], ["a", "b"]])
     loss, disparity, relevance = (one(model=model) for one in (EEL, EED, EER))
-    found = rankscope.evaluate_samples(qrels, runs, [loss, disparity, relevance])
-    target = rankscope.evaluate_samples(qrels, as_runs([["a", "b"], ["b", "a"]]), disparity)
+    found = rs.evaluate_samples(qrels, runs, [loss, disparity, relevance])
+    target = rs.evaluate_samples(qrels, as_runs([["a", "b"], ["b", "a"]]), disparity)
     assert found[loss] == pytest.approx(
         found[disparity] - 2 * found[relevance] + target[disparity], rel=1e-12
     )
@@ -292,7 +290,7 @@ def test_loss_is_disparity_less_twice_relevance_and_what_the_target_has(model):
 def test_a_reranked_list_shares_what_is_left_among_the_others():
     qrels = {"q": {"a": 1, "b": 0, "c": 0}}
     runs = as_runs([["a", "b", "c"], ["a", "c", "b"]])
-    found = rankscope.evaluate_samples(qrels, runs, [EEL, EEL(complete=True)])
+    found = rs.evaluate_samples(qrels, runs, [EEL, EEL(complete=True)])
     assert found[EEL(complete=True)] == 0
     # Each of the others has (1/2 + 1/4) / 2.
     assert found[EEL] == 2 * 0.375**2
@@ -301,7 +299,7 @@ def test_a_reranked_list_shares_what_is_left_among_the_others():
 def test_other_measures_are_averaged_over_the_rankings():
     qrels = {"q": {"a": 1}, "p": {"a": 1}}
     runs = [{"q": ["a", "b"], "p": ["a"]}, {"q": ["b", "a"]}]
-    found = rankscope.evaluate_samples(qrels, runs, "RR")
+    found = rs.evaluate_samples(qrels, runs, "RR")
     assert found.per_query_list("RR") == [0.75, 1.0]
     assert [note.code for note in found.notes] == ["uneven_samples"]
     assert found.notes[0].count == 1
@@ -319,7 +317,7 @@ def test_values_do_not_depend_on_the_number_of_threads():
         runs.append(run)
     names = ["EEL", "EED@3", "EER(model='gerr')", "nDCG@3"]
     one, three = (
-        rankscope.evaluate_samples(qrels, runs, names, interval=0.95, threads=threads)
+        rs.evaluate_samples(qrels, runs, names, interval=0.95, threads=threads)
         for threads in (1, 3)
     )
     assert dict(one) == dict(three)
@@ -331,33 +329,31 @@ def test_rankers_are_compared_by_their_exposure():
     qrels = {f"q{n}": {"a": 1, "b": 1} for n in range(10)}
     first = {query: ["a", "b"] for query in qrels}
     second = {query: ["b", "a"] for query in qrels}
-    fixed = rankscope.evaluate_samples(qrels, [first, first], "EEL")
-    mixed = rankscope.evaluate_samples(qrels, [first, second], "EEL")
-    assert rankscope.compare({"fixed": fixed, "mixed": mixed}, "EEL")["EEL", "mixed"].better == (
-        "mixed"
-    )
+    fixed = rs.evaluate_samples(qrels, [first, first], "EEL")
+    mixed = rs.evaluate_samples(qrels, [first, second], "EEL")
+    assert rs.compare({"fixed": fixed, "mixed": mixed}, "EEL")["EEL", "mixed"].better == ("mixed")
 
 
 def test_what_is_no_sample_of_rankings_is_refused(tmp_path):
     qrels, run = {"q": {"a": 1}}, {"q": ["a"]}
-    with pytest.raises(rankscope.UsageError, match="several runs in a list, found dict"):
-        rankscope.evaluate_samples(qrels, run)
+    with pytest.raises(rs.UsageError, match="several runs in a list, found dict"):
+        rs.evaluate_samples(qrels, run)
     table = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "score": [1.0]})
-    with pytest.raises(rankscope.UsageError, match="several runs in a list, found DataFrame"):
-        rankscope.evaluate_samples(qrels, table)
-    with pytest.raises(rankscope.UsageError, match="found none"):
-        rankscope.evaluate_samples(qrels, [])
-    with pytest.raises(rankscope.MeasureError, match="found Coverage"):
-        rankscope.evaluate_samples(qrels, [run], "Coverage")
-    with pytest.raises(rankscope.PolicyError, match="all their documents, as EEL needs"):
-        rankscope.evaluate_samples(qrels, [run], "EEL", policy=Policy(unjudged="remove"))
-    with pytest.raises(rankscope.FormatError, match="queries that are both judged"):
-        rankscope.evaluate_samples(qrels, [{"other": ["a"]}])
-    with pytest.raises(rankscope.FileError):
-        rankscope.evaluate_samples(qrels, [tmp_path / "none.txt"])
+    with pytest.raises(rs.UsageError, match="several runs in a list, found DataFrame"):
+        rs.evaluate_samples(qrels, table)
+    with pytest.raises(rs.UsageError, match="found none"):
+        rs.evaluate_samples(qrels, [])
+    with pytest.raises(rs.errors.MeasureError, match="found Coverage"):
+        rs.evaluate_samples(qrels, [run], "Coverage")
+    with pytest.raises(rs.errors.PolicyError, match="all their documents, as EEL needs"):
+        rs.evaluate_samples(qrels, [run], "EEL", policy=Policy(unjudged="remove"))
+    with pytest.raises(rs.errors.FormatError, match="queries that are both judged"):
+        rs.evaluate_samples(qrels, [{"other": ["a"]}])
+    with pytest.raises(rs.FileError):
+        rs.evaluate_samples(qrels, [tmp_path / "none.txt"])
 
 
 def test_without_relevant_documents_exposure_is_undefined():
-    found = rankscope.evaluate_samples({"q": {"a": 0}}, [{"q": ["a"]}], policy="empty=nan")
+    found = rs.evaluate_samples({"q": {"a": 0}}, [{"q": ["a"]}], policy="empty=nan")
     assert all(math.isnan(value) for value in found.values())
     assert len(found) == 3

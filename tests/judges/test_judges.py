@@ -27,7 +27,7 @@ KRIPPENDORFF = {
 
 
 def agree(**columns):
-    return rs.judge_agreement(columns, judges=[*columns])
+    return rs.judges.agreement(columns, judges=[*columns])
 
 
 def test_alpha_is_that_of_krippendorff():
@@ -64,17 +64,17 @@ def test_costs_of_disagreements_are_differences_of_grades():
 def test_one_row_per_judgment_gives_the_same_as_one_column_per_judge(tmp_path):
     wide = pd.DataFrame(KRIPPENDORFF).assign(query="q", doc=[f"d{at}" for at in range(12)])
     long = wide.melt(["query", "doc"], var_name="rater", value_name="grade")
-    expected = rs.judge_agreement(wide, judges=list("ABCD")).to_dict()
-    assert rs.judge_agreement(long, judge="rater", relevance="grade").to_dict() == expected
+    expected = rs.judges.agreement(wide, judges=list("ABCD")).to_dict()
+    assert rs.judges.agreement(long, judge="rater", relevance="grade").to_dict() == expected
     shuffled = long.dropna().sample(frac=1, random_state=1)
     shuffled.to_csv(tmp_path / "long.csv", index=False)
-    assert rs.judge_agreement(tmp_path / "long.csv", judge="rater").to_dict() == expected
+    assert rs.judges.agreement(tmp_path / "long.csv", judge="rater").to_dict() == expected
     wide.to_csv(tmp_path / "wide.csv", index=False)
-    assert rs.judge_agreement(tmp_path / "wide.csv", judges=list("ABCD")).to_dict() == expected
+    assert rs.judges.agreement(tmp_path / "wide.csv", judges=list("ABCD")).to_dict() == expected
 
 
 def test_a_table_has_one_row_per_pair_and_confusion_can_be_turned_around():
-    frame = rs.judge_agreement(KRIPPENDORFF, judges=list("ABC")).to_pandas()
+    frame = rs.judges.agreement(KRIPPENDORFF, judges=list("ABC")).to_pandas()
     assert list(zip(frame["judge"], frame["other"], strict=True)) == [*combinations("ABC", 2)]
     found = agree(a=[0, 0, 1], b=[0, 1, 1])
     assert found.confusion("a", "b").rows() == [("0", 1, 1), ("1", 0, 1)]
@@ -140,9 +140,9 @@ JUDGED = {
 
 
 def test_judgments_of_two_judges_are_what_a_table_of_them_is(tmp_path):
-    expected = rs.judge_agreement(JUDGED, judges=["ann", "bob"]).to_dict()
-    assert rs.judge_agreement(QRELS).to_dict() == expected
-    both = rs.judge_agreement(QRELS["ann"], QRELS["bob"])
+    expected = rs.judges.agreement(JUDGED, judges=["ann", "bob"]).to_dict()
+    assert rs.judges.agreement(QRELS).to_dict() == expected
+    both = rs.judges.agreement(QRELS["ann"], QRELS["bob"])
     assert both.to_dict()["alpha"] == expected["alpha"]
     assert both.judges == ("first", "second")
     files = {name: tmp_path / f"{name}.qrels" for name in QRELS}
@@ -153,9 +153,9 @@ def test_judgments_of_two_judges_are_what_a_table_of_them_is(tmp_path):
         "bob": rs.read_qrels(QRELS["bob"]),
     }
     for given in (files, frames):
-        assert rs.judge_agreement(given).to_dict() == expected
-    combined = rs.combine_judges(JUDGED, judges=["ann", "bob"]).qrels
-    assert rs.combine_judges(files).qrels == combined
+        assert rs.judges.agreement(given).to_dict() == expected
+    combined = rs.judges.combine(JUDGED, judges=["ann", "bob"]).qrels
+    assert rs.judges.combine(files).qrels == combined
 
 
 ROWS = {"rater": ["x", "x"], "query": ["q", "q"], "doc": ["d", "d"], "grade": [1, 2]}
@@ -181,22 +181,24 @@ ROWS = {"rater": ["x", "x"], "query": ["q", "q"], "doc": ["d", "d"], "grade": [1
 )
 def test_what_says_nothing_of_judges_is_refused(table, arguments, code):
     with refuses(rs.RankscopeError, code) as caught:
-        rs.judge_agreement(table, **arguments)
+        rs.judges.agreement(table, **arguments)
     assert code != "duplicate_doc" or caught.value.line == 2
 
 
 def test_an_infinite_grade_is_refused_in_its_row(tmp_path):
     pd.DataFrame({"a": ["1", "0", "1e400"], "b": [1, 0, 1]}).to_csv(tmp_path / "a.csv", index=False)
     for table, line in (({"a": [1.0, 0.0, np.inf], "b": [1, 0, 1]}, 3), (tmp_path / "a.csv", 4)):
-        with pytest.raises(rs.FormatError, match="expected grades in a, found inf") as caught:
-            rs.judge_agreement(table, judges=["a", "b"])
+        with pytest.raises(
+            rs.errors.FormatError, match="expected grades in a, found inf"
+        ) as caught:
+            rs.judges.agreement(table, judges=["a", "b"])
         assert (caught.value.code, caught.value.line) == ("rel_not_number", line)
 
 
 def test_three_raters_of_products_agree_as_scikit_learn_says():
     path = find("chorus/Broad_Query_Set_individual_ratings.csv")
     names = [f"agent_{number}_rating" for number in (1, 2, 3)]
-    found = rs.judge_agreement(path, judges=names)
+    found = rs.judges.agreement(path, judges=names)
     frame = pd.read_csv(path)
     expected = [
         cohen_kappa_score(frame[one], frame[other], weights="quadratic")
@@ -225,14 +227,14 @@ TABLE = {
     ],
 )
 def test_grades_are_combined(how, grades, ties):
-    combined = rs.combine_judges(TABLE, judges=["x", "y", "z"], how=how)
+    combined = rs.judges.combine(TABLE, judges=["x", "y", "z"], how=how)
     assert combined.column("relevance") == tuple(grades)
     assert combined.column("doc_id") == ("a", "b", "c", "a")
     assert (combined.majority_ties, combined.left_out) == (ties, 1)
 
 
 def test_disagreement_is_that_of_the_grades():
-    combined = rs.combine_judges(TABLE, judges=["x", "y", "z"])
+    combined = rs.judges.combine(TABLE, judges=["x", "y", "z"])
     assert combined.column("judges") == (3, 3, 3, 2)
     assert combined.column("range") == (3, 1, 2, 1)
     assert combined.column("disagreeing") == pytest.approx((1 / 3, 1 / 3, 2 / 3, 1 / 2))
@@ -241,11 +243,11 @@ def test_disagreement_is_that_of_the_grades():
         [np.std(grades, ddof=1) for grades in ([3, 3, 0], [0, 1, 1], [1, 2, 3], [2, 1])]
     )
     # A single grade has none.
-    assert np.isnan(rs.combine_judges(TABLE, judges=["x", "y"]).column("deviation")[-1])
+    assert np.isnan(rs.judges.combine(TABLE, judges=["x", "y"]).column("deviation")[-1])
 
 
 def test_combined_grades_are_judgments():
-    combined = rs.combine_judges(TABLE, judges=["x", "y", "z"], how="median")
+    combined = rs.judges.combine(TABLE, judges=["x", "y", "z"], how="median")
     run = {"q1": {"b": 3.0, "a": 2.0}, "q2": {"a": 1.0}}
     expected = rs.evaluate(combined.qrels, run, ["nDCG@10", "AP"]).to_dict()
     assert rs.evaluate(combined, run, ["nDCG@10", "AP"]).to_dict() == expected
@@ -254,10 +256,10 @@ def test_combined_grades_are_judgments():
 
 def test_ids_that_are_numbers_are_text_and_no_document_is_in_two_rows():
     table = {"query": [7], "doc": [1], "x": [1], "y": [2]}
-    assert rs.combine_judges(table, judges=["x", "y"]).qrels == {"7": {"1": 1.5}}
+    assert rs.judges.combine(table, judges=["x", "y"]).qrels == {"7": {"1": 1.5}}
     twice = {name: 2 * column for name, column in table.items()}
-    with pytest.raises(rs.DuplicateError):
-        rs.combine_judges(twice, judges=["x", "y"])
+    with pytest.raises(rs.errors.DuplicateError):
+        rs.judges.combine(twice, judges=["x", "y"])
 
 
 @pytest.mark.parametrize(("count", "is_refused"), [(999, False), (1000, False), (1001, True)])

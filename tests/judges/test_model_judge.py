@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import rankscope as rs
+from rankscope._stats.power import estimate_mean
 from rankscope.judges.powered import Items, estimate_powered, rescale, split_strata
-from rankscope.stats.estimate.interval import estimate_mean
 from scipy import stats
 
 from tests.refusals import refuses, refuses_if
@@ -18,7 +18,7 @@ from tests.trec import write_qrels, write_run
 DISCOUNTS = 1 / np.log2(np.arange(2, 7))
 
 
-QUERIES, DOCUMENTS = rs.evaluate_with_model_judge, rs.estimate_dcg
+QUERIES, DOCUMENTS = rs.judges.evaluate, rs.judges.estimate_dcg
 DENSE, BOUNDED = rs.Interval(method="dense"), rs.Interval(method="bounded")
 
 
@@ -435,7 +435,7 @@ def test_swapped_judgments_and_different_scales_are_a_warning():
 def test_a_mean_is_found_by_any_name_of_its_measure():
     found = QUERIES(*judge_lists(12, 30, 1), ["RR", "nDCG@10"])
     assert found["ndcg_cut_10"] is found["nDCG@10"] is found[rs.nDCG @ 10]
-    with pytest.raises(rs.MeasureError, match="map was not evaluated"):
+    with pytest.raises(rs.errors.MeasureError, match="map was not evaluated"):
         found["map"]
 
 

@@ -115,8 +115,10 @@ def test_values_are_those_of_evaluate_and_the_order_is_that_of_the_values():
     assert values == sorted(values, reverse=True)
     assert [entry.run for entry in rs.leaderboard(found)] == [entry.run for entry in BOARD]
     assert len(rs.leaderboard(found, threads=1)) == len(RUNS)
-    with pytest.raises(rs.UsageError, match="policy has no effect on results of evaluate"):
-        rs.leaderboard(found, policy="empty=skip")
+    for name, value in (("policy", "empty=skip"), ("history", QRELS)):
+        for function in (rs.leaderboard, rs.compare):
+            with pytest.raises(rs.UsageError, match=f"{name} has no effect on results of evaluate"):
+                function(found, **{name: value})
     assert rs.leaderboard(found, "RR(rel=3)").measures == (rs.parse("RR(rel=3)"),)
 
 

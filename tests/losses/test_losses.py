@@ -275,7 +275,7 @@ def test_stages_are_read_as_the_lists_were():
     twice = [("q1", "a", 2.0), ("q1", "a", 1.0), ("q1", "b", 0.5)]
     made = Rankings.from_run(QRELS, RUN, duplicates="first")
     assert made.losses(nDCG @ 3, stages={"first": twice}).stages == ("first", "final")
-    with pytest.raises(rs.DuplicateError):
+    with pytest.raises(rs.errors.DuplicateError):
         Rankings.from_run(QRELS, RUN).losses(nDCG @ 3, stages={"first": twice})
 
 

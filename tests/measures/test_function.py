@@ -273,8 +273,16 @@ def test_a_value_outside_the_range_is_an_error(*, vectorized):
         measure = rankscope.measure("Ranged", function, **choices)
         with refuses_if(not is_inside, MeasureError, r"expected a value from .*, found 2"):
             assert rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, measure)[measure] == 2
-    rounded = rankscope.measure("Rounded", lambda: 1 + 1e-15, value_range=(0, 1))
-    assert rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, rounded)[rounded] == 1 + 1e-15
+
+
+@pytest.mark.parametrize("limit", [1.0, 4.0])
+def test_a_value_is_outside_its_range_by_more_than_a_billionth(limit):
+    for part, is_inside in ((0.995e-9, True), (1.005e-9, False)):
+        for value in (limit * (1 + part), -part * limit):
+            measure = rankscope.measure("Rounded", lambda: value, value_range=(0, limit))  # noqa: B023
+            with refuses_if(not is_inside, MeasureError, f"expected a value from 0 to {limit:g}"):
+                found = rankscope.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, measure)
+                assert found[measure] == value
 
 
 @pytest.mark.parametrize("given", [None, (1, 0), (0,), (0, math.nan), "ab", 1])

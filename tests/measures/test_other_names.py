@@ -8,7 +8,7 @@ from string import Formatter
 
 import pytest
 import rankscope
-from rankscope.conventions import adapt, find
+from rankscope._conventions import adapt, find
 from rankscope.errors import MeasureError
 from rankscope.measures import (
     AP,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import rankscope as rs
 from rankscope import evaluate
-from rankscope.cli import main
+from rankscope._cli import main
 from rankscope.errors import MeasureError
 from rankscope.measures import nDCG, parse
 from rankscope.measures.parse import split_measures

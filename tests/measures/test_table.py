@@ -12,18 +12,9 @@ import rankscope
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from rankscope.errors import MeasureError
-from rankscope.measures import (
-    AP,
-    P_IA,
-    TABLE,
-    IPrec,
-    P,
-    nDCG,
-    parse,
-)
-from rankscope.measures.domains import DISCOUNTS, GAINS
+from rankscope.measures import AP, P_IA, TABLE, IPrec, P, nDCG, parse
+from rankscope.measures.domains import DISCOUNTS, GAINS, LONGEST_PLAIN_NAME
 from rankscope.measures.spec import PROPERTIES
-from rankscope.measures.spelling import LONGEST_PLAIN_NAME
 from rankscope.measures.table import measure
 
 from tests.interpreter import run_python

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -16,7 +17,6 @@ from rankscope.monitor.evaluate.values import PARTS, place_items
 from rankscope.monitor.events.event import LABEL_KINDS
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.store.chunks import offsets_of
-from rankscope.records import replace
 
 from tests.monitor.chunks import integers
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import define
@@ -11,7 +12,6 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.incidents.incident import write_incident
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
-from rankscope.records import replace
 
 from tests.monitor.notify.notices import make_incident
 from tests.monitor.server.service import NOW

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
-from rankscope.records import record
 
 START = int(datetime(2026, 9, 1, tzinfo=UTC).timestamp()) * 1_000_000
 """A Tuesday; day 0 of the story is three weeks later."""
@@ -25,7 +25,7 @@ HOURS = tuple(1 if hour < 7 else 3 if hour < 17 else 5 for hour in range(24))
 """How busy each hour of a day is."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """Something that goes wrong from a day on, counted from day 0, until it is repaired."""
 

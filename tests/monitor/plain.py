@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import TypeAlias
 
@@ -12,7 +13,6 @@ from rankscope.monitor.definition.definition import Definition
 from rankscope.monitor.evaluate.windows import Key
 from rankscope.monitor.events.event import Label, Ranking
 from rankscope.monitor.events.limits import SECOND
-from rankscope.records import replace
 
 from tests import reference
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import UsageError
+from rankscope._settings import Interval
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
 from rankscope.monitor.definition.definition import MOST_LEFT_OUT, Definition, define
@@ -21,7 +22,6 @@ from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.settings.interval import Interval
 from scipy.stats import t
 
 from tests.monitor.rules.world import CLICKS, show

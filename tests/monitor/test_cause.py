@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from rankscope.monitor.ask.cause import CauseFinder, find_baseline_span
 from rankscope.monitor.ask.trace import Span
@@ -9,7 +11,6 @@ from rankscope.monitor.events.limits import HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.round import make_finder
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.records import replace
 
 from tests.monitor.notify.notices import make_incident
 from tests.monitor.stories import BAD, COUNT, RULE, WEEK, search

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -22,7 +23,6 @@ from rankscope.monitor.evaluate.windows import Grouping
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.events.limits import HOUR, SECOND
 from rankscope.monitor.store.ahead import map_ahead
-from rankscope.records import replace
 
 from tests.generated import examples
 from tests.monitor import chunk_twin

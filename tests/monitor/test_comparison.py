@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import rankscope
@@ -15,7 +16,6 @@ from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.plain import make_plain
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.records import replace
 
 from tests.monitor.served import DAYS, FALL, RELEASE, START, make_served, open_served
 from tests.refusals import refuses
@@ -190,12 +190,12 @@ def test_lists_are_compared_query_by_query(worse):
     old, new = list_by_query("3", since), list_by_query("4", since)
     apart = [(new[query][-1], lists[-1]) for query, lists in old.items() if query in new]
     assert found.lists.queries == len(apart) == 50
-    overlaps = [rankscope.rbo([*one], [*other], p=0.9) for one, other in apart]
+    overlaps = [rankscope.correlation.rbo([*one], [*other], p=0.9) for one, other in apart]
     assert found.lists.overlap == pytest.approx(sum(overlaps) / 50)
     assert found.lists.reordered == pytest.approx(sum(one != other for one, other in apart) / 50)
     assert found.lists.missing == 0.0
     alone = [lists[-2:] for lists in old.values() if len(lists) > 1]
-    mine = [rankscope.rbo([*one], [*other], p=0.9) for one, other in alone]
+    mine = [rankscope.correlation.rbo([*one], [*other], p=0.9) for one, other in alone]
     assert found.old_lists.overlap == pytest.approx(sum(mine) / len(mine))
     assert found.lists_sentence == (
         f"For the same 50 queries, lists of version 4 overlap {found.lists.overlap:.0%} with those "

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -12,7 +13,6 @@ from rankscope.monitor.events.names import COLUMN_NAMES, ITEM_NAMES, LABEL_NAMES
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.server.http.body import parse_events
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.records import replace
 
 from tests.monitor.collecting import ingest
 

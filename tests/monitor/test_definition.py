@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope import AP, ERR, GMAP, MeasureError, NumRet, Policy, UsageError, nDCG
-from rankscope.errors import FormatError
+from rankscope import AP, ERR, GMAP, NumRet, Policy, UsageError, nDCG
+from rankscope.errors import FormatError, MeasureError
 from rankscope.monitor import Configuration, Monitor
 from rankscope.monitor.definition.calendar import (
     LONGEST,

@@ -8,7 +8,8 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope import FormatError, Interval, UsageError
+from rankscope import Interval, UsageError
+from rankscope.errors import FormatError
 from rankscope.measures import nDCG
 from rankscope.monitor.ask.document_costs import BUILT_IN, CostCollector, read_catalogue
 from rankscope.monitor.ask.explanation import explain_logged, explain_ranking

@@ -8,7 +8,8 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope import DCG, EmptyError, Policy, Rankings, UsageError, nDCG
+from rankscope import DCG, Policy, Rankings, UsageError, nDCG
+from rankscope.errors import EmptyError
 from rankscope.monitor.ask.document_costs import CostCollector
 from rankscope.monitor.ask.growing import GrowingColumn
 from rankscope.monitor.ask.queries import QueryCollector

@@ -15,7 +15,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
-from rankscope import FileError, InputError, LimitError, UsageError
+from rankscope import FileError, InputError, UsageError
+from rankscope.errors import LimitError
 from rankscope.monitor.events import tables as event_rows
 from rankscope.monitor.events.event import Label
 from rankscope.monitor.events.outcome import Outcome, tell_statuses

@@ -9,7 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
 import pytest
-from rankscope import InputError, LimitError, UsageError
+from rankscope import InputError, UsageError
+from rankscope.errors import LimitError
 from rankscope.monitor import doctor
 from rankscope.monitor.ask import cause, comparison
 from rankscope.monitor.ask.cause import CauseFinder, _halve, find_baseline_span, shorten

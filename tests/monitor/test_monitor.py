@@ -2,18 +2,19 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
 from hashlib import sha256
 
 import pytest
-from rankscope import FileError, FormatError, RankscopeError, UsageError
+from rankscope import FileError, RankscopeError, UsageError
+from rankscope.errors import FormatError
 from rankscope.monitor import BaselineChoice, Configuration, Monitor, Rule, Span, define
 from rankscope.monitor.backups import find_backup, restore_backup
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.store.keys import Secret, authenticate, make_key
-from rankscope.records import replace
 
 from tests.refusals import refuses
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from rankscope import FormatError
+from rankscope.errors import FormatError
 from rankscope.monitor.events.event import Item, Label, Ranking
 from rankscope.monitor.events.limits import DAY, MINUTE, Limits
 from rankscope.monitor.events.reader import EventReader

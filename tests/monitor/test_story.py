@@ -2,20 +2,27 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 import rankscope as rs
-from rankscope.demo import make_story
-from rankscope.demo.expected import judge, mean, split
-from rankscope.demo.feedback import DEEDS
-from rankscope.demo.playback import Clock, prepare
-from rankscope.demo.story import DEVICE, EXAMPLE, EXAMPLE_GRADES, POSITIVE, WINDOW
-from rankscope.demo.verification import check_monitor, list_final, list_spans
+from rankscope._demo.generator import DEEDS, make_story
+from rankscope._demo.story import (
+    DEVICE,
+    EXAMPLE,
+    EXAMPLE_GRADES,
+    POSITIVE,
+    WINDOW,
+    Clock,
+    list_spans,
+    prepare,
+)
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Rejection
 from rankscope.monitor.monitor import Monitor
-from rankscope.records import replace
+
+from tests.monitor.story import check_monitor, judge, list_final, mean, split
 
 END = 20_778 * DAY
 

@@ -3,13 +3,15 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 from hashlib import blake2b
 from itertools import count
 
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from rankscope import EmptyError, Interval, MeasureError, UsageError
+from rankscope import Interval, UsageError
+from rankscope.errors import EmptyError, MeasureError
 from rankscope.monitor.ask.trace import Span, find_traced, suggest_spans, trace_spans
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.definition import define
@@ -19,7 +21,6 @@ from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.why.compute import TraceChoices
-from rankscope.records import replace
 
 from tests.generated import examples
 from tests.monitor.stories import BAD, COUNT, GOOD, RULE, WEEK, search

@@ -57,12 +57,12 @@ SHOWN = {
     "bounds": lambda of: rank(of).bounds(nDCG @ 5),
     "ties": lambda of: rank(of).ties(nDCG @ 5),
     "agreement": lambda of: rs.agreement(of.runs["dense"], of.runs["old"]),
-    "judges": lambda of: rs.judge_agreement(of.judges, judges=["ann", "bob"]),
-    "combined": lambda of: rs.combine_judges(of.judges, judges=["ann", "bob"]),
+    "judges": lambda of: rs.judges.agreement(of.judges, judges=["ann", "bob"]),
+    "combined": lambda of: rs.judges.combine(of.judges, judges=["ann", "bob"]),
     "reconciliation": lambda of: rs.reconcile(of.qrels, of.runs["dense"], nDCG @ 5),
     "conventions": lambda of: rs.reconcile(of.qrels, of.runs["dense"], nDCG @ 5).differ(
         "trec_eval", "ranx_burges missing=zero"
     ),
-    "discounts": lambda _: rs.tabulate_discounts(5),
+    "discounts": lambda _: rs.measures.tabulate_discounts(5),
     "table": lambda of: rank(of).losses(nDCG @ 5),
 }

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 
 import pytest
 import rankscope as rs
-from rankscope.output import progress
-from rankscope.output.html import FIRST_ROWS, MOST_ROWS
-from rankscope.output.progress import ProgressBar
-from rankscope.output.table import Table
+from rankscope._show import progress
+from rankscope._show.html import FIRST_ROWS, MOST_ROWS
+from rankscope._show.progress import ProgressBar
+from rankscope._show.table import Table
 
 from tests.notebooks.results import SHOWN, Runs
 from tests.refusals import refuses

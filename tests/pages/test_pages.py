@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import runpy
 import tomllib
+from types import ModuleType
 
 import pytest
 import rankscope
+from rankscope._show.diagnostics import SENTENCES
 from rankscope.measures import OBJECTS
-from rankscope.output.diagnostics import SENTENCES
 
 from dev import tables
 from dev.tables import PLACE, ROOT, write_measures
@@ -46,7 +47,8 @@ def test_every_public_name_is_on_a_page():
     named = re.findall(r"^::: [\w.]+\.(\w+)$|`(\w+)`", text, flags=re.MULTILINE)
     assert "<!-- table: measures -->" in text
     assert all(f"`{name}`" in write_measures() for name in OBJECTS)
-    public = {name for name in rankscope.__all__ if name in vars(rankscope)} - {*OBJECTS}
+    values = {name: getattr(rankscope, name) for name in rankscope.__all__}
+    public = {name for name, value in values.items() if not isinstance(value, ModuleType)}
     in_the_tree = {name for name in public if name.endswith("Error")}
     assert public - in_the_tree - {name for pair in named for name in pair} == {"__version__"}
 

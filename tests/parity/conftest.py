@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rankscope.cli import main
+from rankscope._cli import main
 
 
 class Command:

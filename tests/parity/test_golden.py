@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 import rankscope as rs
-from rankscope.conventions import find
+from rankscope._conventions import find
 from rankscope.errors import FormatError
 
 from dev.parity import cases as generator

@@ -56,6 +56,29 @@ def test_the_output_is_that_of_trec_eval(case, command):
     assert command.print(*options.split(), *files) == expected
 
 
+@pytest.mark.parametrize("options", ["", "-q -m all_trec", "--dialect 10 -c -q"])
+def test_runs_of_one_call_have_the_lines_of_their_own_calls(options, command):
+    qrels, one = (GOLDEN / f"{name}.txt" for name in ("qrels", "run"))
+    other = command.folder / "other.txt"
+    # Fields after the sixth are noted on standard error.
+    lines = one.read_text(encoding="utf-8").splitlines()[::2]
+    other.write_text("".join(f"{line} extra\n" for line in lines))
+    words = options.split()
+    alone = [command.print(*words, qrels, run) for run in (one, other)]
+    assert command.print(*words, qrels, one, other, one) == "".join([*alone, alone[0]])
+    assert f"note: {other}: fields after the sixth" in command.said
+
+
+def test_an_error_ends_a_call_after_the_runs_before_it(command):
+    command.write("q1 0 a 1\n", "q1 Q0 a 1 1 t\n")
+    qrels, run = command.files
+    first = command.print(qrels, run)
+    missing = command.folder / "missing"
+    assert command.print(qrels, run, missing, run, status=2) == first
+    assert "missing" in command.said
+    assert command.print(qrels, "-", "-", status=1) == ""
+
+
 def test_every_golden_file_is_compared():
     inputs = {"qrels", "run", "judges", "prefs", "qrels-prefs", "prefs-run"}
     found = {path.stem for path in GOLDEN.glob("*.txt")} - inputs

@@ -9,8 +9,8 @@ from itertools import combinations, groupby, permutations, product
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from rankscope.trec_eval import preference_counts
-from rankscope.trec_eval.preference_counts import ConflictError, find_values
+from rankscope._trec_eval import preferences
+from rankscope._trec_eval.preferences import ConflictError, find_values
 
 QRELS = "q1 0 a 3\nq1 0 b 0\nq1 0 c 1\nq2 0 x 1\nq2 0 y 2\n"
 ONE = QRELS[: QRELS.index("q2")]
@@ -269,7 +269,7 @@ def define_values(given, retrieved):
 @given(given=judgments, retrieved=st.integers(0, DOCUMENTS))
 def test_values_are_those_of_the_definition(at_once, given, retrieved):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(preference_counts, "PAIRS_AT_ONCE", at_once)
+        patch.setattr(preferences, "PAIRS_AT_ONCE", at_once)
         try:
             values = find_values(given, DOCUMENTS, retrieved)
         except ConflictError:

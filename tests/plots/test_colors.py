@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 import rankscope
 from matplotlib.colors import to_rgb
-from rankscope.drawing.palette import (
+from rankscope._drawing import (
     DARK,
     DASHES,
     HATCHES,
     LIGHT,
     MARKERS,
     PALETTES,
-    find_theme,
+    open_axes,
     write_properties,
 )
 from rankscope.errors import UsageError
-from rankscope.plots.losses import PARTS, UNDEFINED
+from rankscope.plots.curves import PARTS, UNDEFINED
 
 # Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of color vision
 # deficiency", IEEE Transactions on Visualization and Computer Graphics 15 (6), 2009, severity 1.
@@ -175,9 +175,9 @@ def test_text_can_be_read(palette):
 
 
 def test_there_is_no_other_theme():
-    assert find_theme("dark") is DARK
+    assert open_axes(None, "dark", (1, 1))[1] is DARK
     with pytest.raises(UsageError) as refused:
-        find_theme("sepia")
+        open_axes(None, "sepia", (1, 1))
     assert refused.value.code == "bad_parameter"
 
 
@@ -189,7 +189,7 @@ def test_no_other_file_has_a_color():
         for path in checked
         if written.search(path.read_text(encoding="utf-8"))
     }
-    assert found == {"drawing/palette.py"}
+    assert found == {"_drawing.py"}
 
 
 def test_every_color_that_a_style_names_exists():

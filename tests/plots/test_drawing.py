@@ -16,10 +16,10 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from rankscope import AP, RR, IPrec, Policy, R, nDCG, plots
 from rankscope._compare.result import Comparison, Settings
-from rankscope.bounds.result import BoundedMean, Bounds, Openness
-from rankscope.drawing.palette import LIGHT, PALETTES, write_properties
+from rankscope._drawing import LIGHT, PALETTES, write_properties
+from rankscope._explain.bounds import BoundedMean, Bounds, Openness
+from rankscope._explain.ledger import Losses
 from rankscope.errors import hint_extra
-from rankscope.losses.result import Losses
 from scipy.stats import rankdata
 
 from tests.comparison import pairs
@@ -165,7 +165,7 @@ BOARD = rs.leaderboard(
 )
 
 DRAWN = {
-    "discounts": (plots.draw_discounts, rs.tabulate_discounts(3), {}),
+    "discounts": (plots.draw_discounts, rs.measures.tabulate_discounts(3), {}),
     "cutoffs": (plots.draw_cutoffs, CUTOFFS, {}),
     "recall": (plots.draw_precision_recall, evaluate(IPrec @ 0, IPrec @ 0.5), {}),
     "differences": (plots.draw_differences, rs.diff(QRELS, OLD, NEW, RR), {}),
@@ -301,7 +301,7 @@ def test_axes_that_were_removed_are_refused(tmp_path):
         plots.save(ax, tmp_path / "plot.svg")
 
 
-DISCOUNTS = "from rankscope import plots, tabulate_discounts\nshown = tabulate_discounts(3)\n"
+DISCOUNTS = "from rankscope import measures, plots\nshown = measures.tabulate_discounts(3)\n"
 
 
 def test_drawing_leaves_the_state_of_matplotlib_alone():
@@ -327,7 +327,7 @@ def test_without_matplotlib_the_error_names_the_extra():
 
 
 def test_discounts_of_one_curve_are_one_line():
-    ax = plots.draw_discounts(rs.tabulate_discounts(4, tables={"short": [1, 0.5]}))
+    ax = plots.draw_discounts(rs.measures.tabulate_discounts(4, tables={"short": [1, 0.5]}))
     (stars,) = ax.collections
     assert stars.get_offsets().tolist() == [[1, 1], [2, 0.6], [3, 0.4], [4, 0.3]]
     assert points(ax.lines[2]) == [(1, 1), (2, 1 / 2), (3, 1 / 3), (4, 1 / 4)]
@@ -386,7 +386,7 @@ def test_precision_is_drawn_by_recall():
 @pytest.mark.parametrize("draw_one", [plots.draw_cutoffs, plots.draw_precision_recall])
 @pytest.mark.parametrize("measures", [[AP], [nDCG @ 3, AP], [IPrec @ 1, AP]])
 def test_one_point_is_no_curve(draw_one, measures):
-    with refuses(rs.MeasureError, "not_evaluated"):
+    with refuses(rs.errors.MeasureError, "not_evaluated"):
         draw_one(evaluate(*measures))
 
 
@@ -527,7 +527,7 @@ def test_each_run_is_a_mark_at_its_value_and_a_line_is_at_each_baseline(theme):
 def test_runs_without_a_value_are_left_out_and_none_at_all_is_an_error():
     none = {query: {"a": 0} for query in QRELS}
     board = rs.leaderboard(none, RUNS, "RR", policy="empty=skip")
-    with pytest.raises(rs.EmptyError, match="no run has a value of RR"):
+    with pytest.raises(rs.errors.EmptyError, match="no run has a value of RR"):
         board.plot()
     with pytest.raises(rs.UsageError, match="the leaderboard has no measure AP"):
         board.plot("AP")
@@ -783,5 +783,5 @@ def test_results_without_what_is_drawn_are_refused():
         plots.draw_losses(LOSSES["one"])
     with refuses(rs.UsageError, "bad_parameter"):
         plots.draw_scatter({"a": ONE})
-    with refuses(rs.MeasureError, "not_evaluated"):
+    with refuses(rs.errors.MeasureError, "not_evaluated"):
         plots.draw_scatter(evaluate(AP), "P@5")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import itertools
 import math
 import random
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -18,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import Rankings, _core, nDCG, parse
 from rankscope._core import EMPTY_VALUES
-from rankscope.settings import policy
-from rankscope.settings.policy import CHOICES, FIELDS
+from rankscope._settings import CHOICES, FIELDS
 
 from dev.tables import write_words
 from tests.generated import examples
@@ -93,7 +90,7 @@ def test_other_ties_than_those_of_the_rankings_are_an_error(make, ties):
         if other == ties:
             assert rankings.evaluate("nDCG", policy=policy).policy.ties == ties
             continue
-        with pytest.raises(rs.PolicyError) as raised:
+        with pytest.raises(rs.errors.PolicyError) as raised:
             rankings.evaluate("nDCG", policy=policy)
         assert raised.value.code == "ties_fixed"
 
@@ -137,25 +134,6 @@ NUMBERS = {"missing_gain"}
 """Fields without words."""
 
 
-def literals():
-    """Return the words of each literal type of the module, by its name in lower case."""
-    tree = ast.parse(inspect.getsource(policy))
-    block = next(node for node in tree.body if isinstance(node, ast.If))
-    names = {}
-    exec(compile(ast.Module(block.body, []), "policy.py", "exec"), names)  # noqa: S102 - our own
-    return {
-        node.target.id: get_args(names[node.target.id])
-        for node in block.body
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
-    }
-
-
-def test_literal_types_have_the_words_of_the_core():
-    named = {"".join(part.title() for part in field.split("_")): field for field in CHOICES}
-    found = {named[name]: words for name, words in literals().items()}
-    assert found == {field: words for field, words in CHOICES.items() if field != "aggregate"}
-
-
 def test_every_field_has_words_or_is_a_number():
     assert set(FIELDS) | {"duplicates", "score_type"} == _core.POLICY.keys() | NUMBERS
     assert all(
@@ -178,7 +156,7 @@ def test_the_record_explains_every_word_and_takes_it(field):
 
 @pytest.mark.parametrize("field", [field for field in CHOICES if field in FIELDS])
 def test_the_message_for_another_word_lists_all(field):
-    with pytest.raises(rankscope.PolicyError) as raised:
+    with pytest.raises(rankscope.errors.PolicyError) as raised:
         rankscope.Policy(**{field: "other"})
     assert all(word in str(raised.value) for word in _core.POLICY[field])
 
@@ -188,7 +166,7 @@ def test_undefined_values_are_those_that_the_core_lists(empty):
     qrels = {"q1": {"a": 0}, "q2": {"a": 1}}
     run = {"q1": {"a": 1.0}, "q2": {"a": 1.0}}
     if empty == "error":
-        with pytest.raises(rankscope.PolicyError, match="undefined for query `q1`"):
+        with pytest.raises(rankscope.errors.PolicyError, match="undefined for query `q1`"):
             rankscope.evaluate(qrels, run, "RR", policy=f"empty={empty}")
         return
     values = rankscope.evaluate(qrels, run, "RR", policy=f"empty={empty}").per_query("RR")

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeAlias, TypedDict, Unpack
-
-from rankscope.records import record
 
 from tests.reference.logarithm import log2
 from tests.reference.query import Query
@@ -32,7 +31,7 @@ FEW = 16
 """Inverse squares of smaller numbers are added up one by one."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Sums:
     """What a user gets from a list: sums over its ranks, and the weight of the rank after it."""
 

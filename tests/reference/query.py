@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import compress
 from types import MappingProxyType
-
-from rankscope.records import record
 
 NO_SUBTOPICS: Mapping[str, Mapping[str, float]] = MappingProxyType({})
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Known:
     """What is known of items besides judgments, for measures of items."""
 
-    history: Mapping[str, Sequence[str]] = MappingProxyType({})
-    attributes: Mapping[str, Sequence[float] | Sequence[str]] = MappingProxyType({})
+    history: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    attributes: Mapping[str, Sequence[float] | Sequence[str]] = field(default_factory=dict)
     catalogue: Sequence[str] = ()
     lists: Sequence[Sequence[str]] = ()
-    judged: Mapping[str, Mapping[str, float]] = MappingProxyType({})
+    judged: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 NOTHING_KNOWN = Known()
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Query:
     """A ranked list and its judgments.
 
@@ -44,7 +43,7 @@ class Query:
     judged: Sequence[float]
     negative_gain: bool = False
     documents: Sequence[str] = ()
-    subtopics: Mapping[str, Mapping[str, float]] = NO_SUBTOPICS
+    subtopics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     user: str = ""
     known: Known = NOTHING_KNOWN
 

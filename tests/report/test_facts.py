@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 import rankscope as rs
 from rankscope import _core
-from rankscope._compare.report import render
-from rankscope.web.charts import choose_axis
+from rankscope._compare.report import report
+from rankscope._web.charts import choose_axis
 
 from tests.cli.command import run as start
 from tests.inputs.entry import QRELS, RUN, lines
@@ -289,7 +289,7 @@ def test_a_convention_reaches_every_part():
 
 @pytest.mark.parametrize("queries", [19, 20, 21])
 def test_of_very_many_queries_the_lowest_are_listed(queries, monkeypatch):
-    monkeypatch.setattr(render, "MOST_VALUES", 40)
+    monkeypatch.setattr(report, "MOST_VALUES", 40)
     judged = {f"q{at:02}": {"d": 1} for at in range(queries)}
     lists = {query: {"d": 1.0} for query in judged} | {"q07": {"x": 1.0}, "q18": {"x": 1.0}}
     for runs, measures in (({"run": lists}, ["RR", "P@1"]), ({"one": lists, "two": lists}, "RR")):

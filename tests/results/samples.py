@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import rankscope as rs
+from rankscope.sql import write_sql
 
 QUERIES = [f"q{n}" for n in range(24)]
 QRELS = {query: {"a": 3, "b": 0, "c": 1 + n % 2} for n, query in enumerate(QUERIES)}
@@ -36,6 +37,7 @@ def rank_table():
 SAMPLES = {
     "Items": lambda: rs.read_items(history=QRELS, items={"d1": "a", "d2": ["b", "c"]}),
     "Qrels": lambda: rs.read_qrels(QRELS),
+    "Run": lambda: rs.read_run(OLD),
     "Rankings": rank,
     "Rankings of a table": rank_table,
     "Rankings of arrays": lambda: rs.Rankings.from_arrays([[1, 0, 0.5]], [[1, 2, 2]]),
@@ -55,7 +57,7 @@ SAMPLES = {
     "Losses of stages": lambda: rank().losses("nDCG@2", stages={"retriever": NEW}),
     "Bounds": lambda: rank().bounds("nDCG@2"),
     "Bounds of a difference": lambda: rank().bounds("nDCG@2", against=rank(NEW)),
-    "SqlStatements": lambda: rs.sql("qrels", "run", ["nDCG@2", "RR"], by="country"),
+    "SqlStatements": lambda: write_sql("qrels", "run", ["nDCG@2", "RR"], by="country"),
     "TieAudit": lambda: rank_table().ties("nDCG@2"),
     "Explanation": lambda: rank().explain("q1", "nDCG@2"),
     "RelevanceExplanation": lambda: rank().explain("q1", "AP"),
@@ -78,15 +80,15 @@ SAMPLES = {
     "Difference": lambda: rs.reconcile(QRELS, OLD, "nDCG@2").differ("trec_eval", "lightgbm"),
     "FusedRun": lambda: rs.fuse([OLD, NEW], "combmnz"),
     "FusionFit": lambda: rs.fit_fusion(QRELS, [OLD, NEW], "AP"),
-    "RankedLists": lambda: rs.RankedLists(
+    "RankedLists": lambda: rs.measures.RankedLists(
         *(np.array(part) for part in ([1.0, 0.0], [0, 2], [1.0], [0, 1]))
     ),
     "RunAgreement": lambda: rs.agreement(OLD, NEW),
-    "JudgeAgreement": lambda: rs.judge_agreement(JUDGED, judges=["ann", "ben"]),
-    "CombinedJudgments": lambda: rs.combine_judges(JUDGED, judges=["ann", "ben"]),
-    "Discounts": lambda: rs.tabulate_discounts(5),
+    "JudgeAgreement": lambda: rs.judges.agreement(JUDGED, judges=["ann", "ben"]),
+    "CombinedJudgments": lambda: rs.judges.combine(JUDGED, judges=["ann", "ben"]),
+    "Discounts": lambda: rs.measures.tabulate_discounts(5),
     "Power": lambda: rs.power(standard_deviation=0.2, n=250, effect=[0.01]),
-    "OffPolicyEvaluation": lambda: rs.evaluate_off_policy(
+    "OffPolicyEvaluation": lambda: rs.clicks.evaluate_off_policy(
         {
             "item": ["a", "b"] * 200,
             "click": [1, 0, 1, 0, 0, 0, 0, 1] * 50,
@@ -94,7 +96,7 @@ SAMPLES = {
         },
         target={"a": 0.9, "b": 0.1},
     ),
-    "ModelJudgedEvaluation": lambda: rs.evaluate_with_model_judge(QRELS, QRELS, OLD, "nDCG@2"),
+    "ModelJudgedEvaluation": lambda: rs.judges.evaluate(QRELS, QRELS, OLD, "nDCG@2"),
     "Letor": lambda: rs.read_letor(b"2 qid:7 1:0.5\n0 qid:7 1:0.1\n1 qid:8 1:0.3\n"),
     "Diagnostic": lambda: rs.evaluate({1: {2: 0}}, {1: {2: 1.0}}, "AP").notes[0],
     "Table": lambda: rs.Table({"a": [1, None], "b": lambda: ["x", "y"]}),

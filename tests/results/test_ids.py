@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
-from rankscope.cli import main
+from rankscope._cli import main
 from rankscope.errors import FormatError, UsageError
 
 from tests.tabular import write_table

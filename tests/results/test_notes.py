@@ -129,7 +129,7 @@ def test_the_example_is_the_upper_half_of_the_scale(highest, rel):
 
 
 def test_grades_of_judges_are_noted():
-    (note,) = notes_of(rs.evaluate_with_model_judge(STARS, STARS, SHOWN, "P@2"))
+    (note,) = notes_of(rs.judges.evaluate(STARS, STARS, SHOWN, "P@2"))
     assert "P(rel=4)@2" in note
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import importlib
 import inspect
 import math
 import multiprocessing
@@ -21,52 +20,15 @@ import pytest
 import rankscope
 import rankscope as rs
 import rankscope.monitor
-from rankscope import Policy, _core, deferred, errors, records
+from rankscope import Policy, _core, errors
 from rankscope._core import Judgments
 from rankscope._evaluate.settings import Settings
-from rankscope._inputs.qrels import Queries
+from rankscope._inputs.reading import Queries
 from rankscope.errors import FormatError, RankscopeError, UsageError
 
 from tests.refusals import refused, refuses
 from tests.results.samples import NEW, OLD, QRELS, SAMPLES, rank
 
-RESULTS = [
-    f"rankscope.{name}"
-    for name in (
-        "agreement.runs",
-        "bounds.result",
-        "clicks.result",
-        "_compare.layout",
-        "_compare.notes",
-        "_compare.ranges",
-        "_compare.result",
-        "_compare.verdict",
-        "difference.result",
-        "discounts.result",
-        "_evaluate.evaluation",
-        "_evaluate.evaluations",
-        "_evaluate.slices",
-        "fusion.run",
-        "judges.agreement",
-        "judges.combination",
-        "judges.model_judged",
-        "losses.result",
-        "monitor.why.decomposition_result",
-        "monitor.why.result",
-        "monitor.why.text",
-        "output.estimate",
-        "output.exports",
-        "output.html",
-        "output.printed",
-        "output.table",
-        "output.text",
-        "_compare.power.compute",
-        "reconciliation.difference",
-        "reconciliation.result",
-        "ties.result",
-        "warehouse.result",
-    )
-]
 CORE = (_core.Judgments, _core.Rankings, _core.Evaluation)
 WAYS = {
     "pickle": lambda made: pickle.loads(pickle.dumps(made)),  # noqa: S301 - dumped here
@@ -78,21 +40,21 @@ WAYS = {
 
 def parts_of(made):
     """What an object of rankscope consists of; nothing for others."""
-    if type(made).__module__.split(".")[0] != "rankscope" or isinstance(made, (type, *CORE)):
+    if isinstance(made, Queries):
+        return {"name": made.name, "ids": made.read_ids(), "notes": made.notes}
+    if type(made).__module__.split(".")[0] != "rankscope" or isinstance(made, (type, tuple, *CORE)):
         return None
     if isinstance(made, _core.Run):
         return {"lines": made.lines(0, len(made), "run")}
-    if isinstance(made, Queries):
-        return {"name": made.name, "ids": made.read_ids(), "notes": made.notes}
     if isinstance(made, rs.Items):
-        return {"parts": made.parts, "given": made.given, "attributes": made.attributes}
+        return {"parts": made.parts, "arguments": made.arguments, "attributes": made.attributes}
     if isinstance(made, rs.Measure):
         return {"name": made.name, "parameters": made.parameters}
     if isinstance(made, rs.Table):
         return {**made.__getstate__()}
     if hasattr(made, "__dict__"):
         return made.__getstate__() if hasattr(type(made), "__getstate__") else made.__dict__
-    parts = {name: getattr(made, name) for name in type(made).__match_args__}
+    parts = {field.name: getattr(made, field.name) for field in dataclasses.fields(made)}
     # A function of the input stays behind.
     return {
         name: part
@@ -152,35 +114,13 @@ def test_a_result_is_the_same_after_it_has_traveled(name, way):
         assert again._repr_html_() == made._repr_html_()
 
 
-def test_every_public_class_and_every_class_of_results_is_among_the_samples():
+def test_every_public_class_is_among_the_samples():
     seen = set()
     for sample in SAMPLES.values():
         collect(sample(), seen)
-    public = {getattr(rs, name) for name in rs.__all__}
-    for module in RESULTS:
-        found = importlib.import_module(module)
-        public |= {each for each in vars(found).values() if _is_of(each, module)}
-    classes = {each for each in public if inspect.isclass(each)}
-    classes -= {each for each in classes if issubclass(each, Exception)}
-    missing = {each.__name__ for each in classes - seen if each.__module__ not in ONLY_FIELDS}
-    assert missing == set(ABSTRACT)
-    for each in classes - seen:
-        is_record = each.__reduce__ is records.METHODS["__reduce__"]
-        assert is_record or each.__name__ in {*ABSTRACT, "Plain"}, each
-
-
-ONLY_FIELDS = {
-    "rankscope._compare.layout",
-    "rankscope._compare.verdict",
-    "rankscope.monitor.why.decomposition_result",
-    "rankscope.monitor.why.result",
-}
-"""Modules of records that are made while printing, by the monitor, or in rare cases."""
-ABSTRACT = ("MeasuredTable", "Printed", "Tabular")
-
-
-def _is_of(found, module):
-    return inspect.isclass(found) and found.__module__ == module
+    classes = {found for name in rs.__all__ if inspect.isclass(found := getattr(rs, name))}
+    missing = {found.__name__ for found in classes - seen if not issubclass(found, Exception)}
+    assert not missing
 
 
 def test_a_result_that_has_traveled_answers_as_before():
@@ -350,7 +290,8 @@ def plan():
 
 
 @pytest.mark.parametrize(
-    ("args", "given"), [((None,) * 9, {}), (("best",), {"ties": "best"}), ((), {"tie": "best"})]
+    ("args", "given"),
+    [((None,) * 9, {}), (("best",), {"ties": "best"}), ((), {"tie": "best"})],
 )
 def test_what_is_too_much_twice_or_unknown_is_refused(args, given):
     with pytest.raises(TypeError, match="Policy"):
@@ -359,11 +300,11 @@ def test_what_is_too_much_twice_or_unknown_is_refused(args, given):
 
 def test_a_record_cannot_change():
     policy = Policy()
-    with pytest.raises(AttributeError, match="immutable"):
-        policy.ties = "best"
-    with pytest.raises(AttributeError, match="immutable"):
-        del policy.ties
     with pytest.raises(AttributeError):
+        policy.ties = "best"
+    with pytest.raises(AttributeError):
+        del policy.ties
+    with pytest.raises((AttributeError, TypeError)):
         policy.tie = "best"
 
 
@@ -377,7 +318,7 @@ PUBLIC = {
     f"{module.__name__}.{name}": found
     for module in (rankscope, rankscope.monitor)
     for name in module.__all__
-    if inspect.isclass(found := getattr(module, name)) and hasattr(found, "__match_args__")
+    if dataclasses.is_dataclass(found := getattr(module, name))
 }
 
 
@@ -385,10 +326,10 @@ PUBLIC = {
 def test_every_public_record_has_a_signature_with_names_types_and_defaults(name):
     found = PUBLIC[name]
     parameters = inspect.signature(found).parameters
-    named = found.__match_args__ or tuple(field.name for field in dataclasses.fields(found))
-    assert tuple(parameters) == named
+    types = {field.name: field.type for field in dataclasses.fields(found)}
+    assert tuple(parameters) == tuple(types)
     for field, parameter in parameters.items():
-        assert parameter.annotation == found.__annotations__[field]
+        assert parameter.annotation == types[field]
         assert parameter.kind in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}
 
 
@@ -411,8 +352,3 @@ def test_no_document_is_judged_twice_whatever_byte_is_changed():
                 docs = [doc for doc, _ in found.documents(query)]
                 assert len(set(docs)) == len(docs), (at, value)
     assert min(outcomes["refused"], outcomes["read"]) > 20
-
-
-def test_a_module_that_loads_late_travels_as_itself():
-    """Spark pickles what the functions of a task refer to."""
-    assert pickle.loads(pickle.dumps(deferred.np)) is np  # noqa: S301 - our own

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 import pyarrow.fs
 import pytest
-from rankscope._inputs.buckets import open_filesystem
+from rankscope._inputs.remote import open_filesystem
 
 
 @contextmanager

@@ -8,10 +8,11 @@ import socket
 import threading
 from collections import Counter
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import httpx
-from rankscope.demo.playback import Clock, play, prepare
+from rankscope._demo.story import Clock, play, prepare
 from rankscope.monitor.client.client import Client
 from rankscope.monitor.intake.ingestion import Ingested
 from rankscope.monitor.monitor import Monitor
@@ -19,10 +20,9 @@ from rankscope.monitor.server.app import make_app
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.run.service import make_server
 from rankscope.monitor.store.keys import make_key
-from rankscope.records import record
 
 if TYPE_CHECKING:
-    from rankscope.demo import Story
+    from rankscope._demo.story import Story
     from rankscope.monitor.incidents.incident import Event, Incident
 
 AT_ONCE = 2_000
@@ -74,7 +74,7 @@ def tell(counts):
     return Ingested(**found, reasons={}, notes={}, unknown={}, refused=())
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Production:
     """A service that runs, and what happened in it."""
 

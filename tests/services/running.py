@@ -9,10 +9,10 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import httpx
 import yaml
-from rankscope.records import record
 
 LONGEST = 240.0
 """Seconds after which something that was expected won't happen any more."""
@@ -75,7 +75,7 @@ def run_service(store, *options, port=0):
         yield line.split()[2].rstrip("/")
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Prometheus:
     """A Prometheus that runs."""
 

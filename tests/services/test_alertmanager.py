@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -16,7 +17,6 @@ from rankscope.monitor.notify.http import Poster
 from rankscope.monitor.notify.sending import send_test
 from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.records import record, replace
 
 from tests.monitor.notify.notices import HOSTILE, make, make_incident
 from tests.monitor.notify.test_channels import put, told_of
@@ -25,7 +25,7 @@ from tests.monitor.rules.world import PROJECT
 from tests.services.running import find_port, poll, start
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class World:
     """A store, what delivers its notifications, and an Alertmanager."""
 

@@ -8,7 +8,7 @@ import subprocess
 
 import psycopg
 import pytest
-from rankscope.cli import main
+from rankscope._cli import main
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor import Configuration, Monitor, define
 from rankscope.monitor.backups import (

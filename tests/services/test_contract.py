@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
@@ -21,7 +22,6 @@ from rankscope.monitor.server.access.accounts import add_person, set_role
 from rankscope.monitor.server.app import make_app
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.keys import make_key
-from rankscope.records import record
 
 from tests.monitor.server.music import make_click, make_search
 from tests.monitor.server.service import find_token
@@ -36,7 +36,7 @@ EXAMPLES = 8 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 3
 FORM = {"sec-fetch-site": "same-origin"}
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Running:
     """A service with a project."""
 

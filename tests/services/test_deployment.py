@@ -13,7 +13,7 @@ from pathlib import Path
 import yaml
 from compose_spec import PyCompose
 from packaging.requirements import Requirement
-from rankscope.cli.commands import make_parser
+from rankscope._cli.commands import make_parser
 from rankscope.monitor.notify.channels import PUBLIC_URL
 
 from tests.services.running import run_service

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import rankscope as rs
-from rankscope.cli import main
+from rankscope._cli import main
 
 from tests.refusals import refused
 from tests.services.buckets import serve_bucket

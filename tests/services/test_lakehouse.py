@@ -24,7 +24,9 @@ def check(folder, name, *tables):
         assert rs.Rankings.from_run(given, given).evaluate("RR").to_dict() == CURRENT
     inside = next(path for path in folder.rglob("*.parquet") if not path.name.startswith("."))
     for path in (inside, inside.parent / "*.parquet"):
-        with refuses(rs.FormatError, "lakehouse_table", match=f"a table of {name}") as caught:
+        with refuses(
+            rs.errors.FormatError, "lakehouse_table", match=f"a table of {name}"
+        ) as caught:
             rs.Rankings.from_table(str(path))
         assert str(folder) in caught.value.hint
 
@@ -48,7 +50,7 @@ def test_rows_that_iceberg_deleted_do_not_count(tmp_path):
     table.delete("query_id = 'q2'")
     (folder,) = {path.parent.parent for path in tmp_path.rglob("*.metadata.json")}
     check(folder, "Apache Iceberg", table, table.scan().to_arrow(), table.metadata_location)
-    with refuses(rs.FormatError, "lakehouse_table", match="a table of Apache Iceberg"):
+    with refuses(rs.errors.FormatError, "lakehouse_table", match="a table of Apache Iceberg"):
         rs.Rankings.from_table(folder / "data")
 
 

@@ -10,11 +10,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-from rankscope.demo import make_story
-from rankscope.demo.expected import TAKEN, judge, mean
-from rankscope.demo.playback import RULE
-from rankscope.demo.story import DEVICE, EXAMPLE, VERSIONS, WINDOW
-from rankscope.demo.verification import list_spans
+from rankscope._demo.generator import make_story
+from rankscope._demo.story import DEVICE, EXAMPLE, RULE, VERSIONS, WINDOW, list_spans
+from rankscope._show.table import format_value
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import (
@@ -24,8 +22,8 @@ from rankscope.monitor.events.times import (
     to_micros,
 )
 from rankscope.monitor.server.access.accounts import add_person, set_role
-from rankscope.output.text import format_value
 
+from tests.monitor.story import TAKEN, judge, mean
 from tests.services.conftest import DESKTOP, PHONE, take_picture, watch_pages
 from tests.services.contrast import SCHEMES, find_faint_texts
 from tests.services.production import run_production
@@ -37,8 +35,8 @@ MEASURE = RULE.measure
 CAUSE = f"device={DEVICE}, version={VERSIONS[1]}"
 SMALLER = """
 import functools, sys
-from rankscope.cli import main
-from rankscope.demo.commands import story
+from rankscope._cli import main
+from rankscope._demo import story
 story.make_story = functools.partial(story.make_story, daily=100)
 sys.exit(main(sys.argv[1:]))
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
@@ -13,7 +14,6 @@ from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents.incident import Notice
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
-from rankscope.records import record
 
 from tests.monitor.outages import (
     DAY_0,
@@ -45,7 +45,7 @@ STREAMS = {
 """What the incident of each fault is about: its kind, model and slice."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Month:
     """What has happened."""
 

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections import Counter
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -18,9 +19,9 @@ import psycopg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope.cli import main
-from rankscope.demo import make_story
-from rankscope.demo.story import ATTRIBUTES, define_story
+from rankscope._cli import main
+from rankscope._demo.generator import make_story
+from rankscope._demo.story import ATTRIBUTES, define_story
 from rankscope.errors import DeadlineError, FileError, UsageError
 from rankscope.monitor import Configuration, Monitor
 from rankscope.monitor.doctor import examine
@@ -36,7 +37,6 @@ from rankscope.monitor.store.postgres.store import PostgresStore
 from rankscope.monitor.store.records import Progress, Webhook
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables import schema
-from rankscope.records import replace
 from sqlalchemy import event, select, text, update
 
 from tests.generated import examples

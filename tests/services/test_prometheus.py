@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,6 @@ from rankscope.monitor.definition.configuration import BaselineChoice, Configura
 from rankscope.monitor.definition.definition import define
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.limit import LimitRule
-from rankscope.records import record
 
 from tests.monitor.server.music import log_music
 from tests.monitor.server.service import Service
@@ -102,7 +102,7 @@ def test_each_alert_says_what_is_wrong_and_what_to_do():
         assert set(rule["annotations"]) == {"summary", "description"}
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Watched:
     """A service, and the Prometheus that reads it."""
 

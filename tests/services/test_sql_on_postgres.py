@@ -7,6 +7,7 @@ import math
 import psycopg
 import pytest
 import rankscope as rs
+from rankscope.sql import write_sql
 
 from tests.warehouse.test_values import IN_SQL, error_of_a_mean
 
@@ -56,7 +57,8 @@ def read(value):
 )
 def test_values_are_equal_and_means_as_close_as_a_sum_can_be(server, policy):
     for measures in (IN_SQL[:60], IN_SQL[60::9]):
-        statements = rs.sql("qrels", "run", measures, dialect="postgres", policy=policy, depth=20)
+        settings = {"dialect": "postgres", "policy": policy, "depth": 20}
+        statements = write_sql("qrels", "run", measures, **settings)
         assert query(server, statements.checks) == []
         expected = rs.evaluate(QRELS, RUN, measures, policy=policy)
         rows = {str(row["query_id"]): row for row in query(server, statements.per_query)}
@@ -82,14 +84,14 @@ def check_problems(server, statements, code):
 def test_problems_are_found_and_hide_the_values(server):
     with server.transaction(force_rollback=True):
         server.execute("INSERT INTO run VALUES ('q1', 'nan', 'NaN')")
-        check_problems(server, rs.sql("qrels", "run", "RR", dialect="postgres"), "score_nan")
+        check_problems(server, write_sql("qrels", "run", "RR", dialect="postgres"), "score_nan")
     with server.transaction(force_rollback=True):
         server.execute("INSERT INTO qrels VALUES ('q1', 'a', 1)")
         check_problems(
-            server, rs.sql("qrels", "run", "RR", dialect="postgres"), "duplicate_conflict"
+            server, write_sql("qrels", "run", "RR", dialect="postgres"), "duplicate_conflict"
         )
     check_problems(
         server,
-        rs.sql("qrels", "run", "RR", dialect="postgres", policy="empty=error"),
+        write_sql("qrels", "run", "RR", dialect="postgres", policy="empty=error"),
         "empty_query",
     )

@@ -12,8 +12,8 @@ pytest.importorskip("sqlalchemy", reason="the store needs SQLAlchemy")
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rankscope import FormatError
 from rankscope._core import EventBatch
+from rankscope.errors import FormatError
 from rankscope.monitor.events.batch import pack_events
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.intake.ingestion import Ingestion

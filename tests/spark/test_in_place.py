@@ -12,10 +12,10 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyspark", reason="PySpark is not installed; it is in make test-integrations")
 
 from pyarrow import parquet  # noqa: E402 - where it is installed
-from rankscope.spark import frames, in_place, tasks  # noqa: E402 - as above
+from rankscope.spark import evaluation, in_place, tasks  # noqa: E402 - as above
+from rankscope.spark.files import find_pieces  # noqa: E402 - as above
+from rankscope.spark.frames import select_columns  # noqa: E402 - as above
 from rankscope.spark.packing import pack, unpack  # noqa: E402 - as above
-from rankscope.spark.parquet import find_pieces  # noqa: E402 - as above
-from rankscope.spark.rows import select_columns  # noqa: E402 - as above
 
 from tests.merged import bits  # noqa: E402 - as above
 
@@ -43,7 +43,7 @@ def make(queries=300, *, integers=False):
 def paths(monkeypatch):
     """Say of each evaluation whether the rows stayed."""
     found = []
-    run = frames.run_in_place
+    run = evaluation.run_in_place
 
     def watch(*arguments):
         found.append(False)
@@ -51,7 +51,7 @@ def paths(monkeypatch):
         found[-1] = True
         return answer
 
-    monkeypatch.setattr(frames, "run_in_place", watch)
+    monkeypatch.setattr(evaluation, "run_in_place", watch)
     return found
 
 
@@ -142,20 +142,18 @@ def test_settings_of_the_session_are_as_they_were(spark):
 
 
 @pytest.mark.parametrize("at_once", [1, 5, 64, 10_000])
-@pytest.mark.parametrize("rows", [1, 13, 400])
-def test_a_partition_is_cut_between_queries(monkeypatch, at_once, rows):
+@pytest.mark.parametrize("count", [1, 13, 400])
+def test_a_partition_is_cut_between_queries(monkeypatch, at_once, count):
     monkeypatch.setattr(in_place, "AT_ONCE", max(at_once, 14))
-    table = make(80).slice(0, rows)
-    held = select_columns("joined", table.column_names, lambda few: table.select(few).schema, {})
-    table = table.select(held.columns)
-    pieces = list(in_place.cut(iter(table.to_batches(max_chunksize=at_once)), held))
+    table = make(80).slice(0, count)
+    rows = select_columns("joined", table.column_names, lambda few: table.select(few).schema, {})
+    table = table.select(rows.schema.names)
+    pieces = list(in_place.cut(iter(table.to_batches(max_chunksize=at_once)), rows))
     assert pa.concat_tables([piece for piece, _ in pieces]).equals(table)
     queries = [set(piece["query_id"].to_pylist()) for piece, _ in pieces]
-    assert all(not one & other for at, one in enumerate(queries) for other in queries[:at])
-    assert [len(each) for each, (_, whole) in zip(queries, pieces, strict=True) if not whole] in (
-        [1],
-        [1, 1],
-    )
+    assert sum(map(len, queries)) == len(set().union(*queries))
+    edges = [len(of) for of, (_, whole) in zip(queries, pieces, strict=True) if not whole]
+    assert edges in ([1], [1, 1])
 
 
 def split_run(table):
@@ -185,12 +183,12 @@ def test_a_run_stays_where_judgments_are_few(spark, tmp_path, paths, files, by):
 
 
 @pytest.mark.parametrize(
-    ("most", "in_files"), [(frames.MOST_JUDGED, True), (10, True), (10, False)]
+    ("most", "in_files"), [(evaluation.MOST_JUDGED, True), (10, True), (10, False)]
 )
 def test_the_driver_reads_judgments_if_they_are_few(
     spark, tmp_path, paths, monkeypatch, *, most, in_files
 ):
-    monkeypatch.setattr(frames, "MOST_JUDGED", most)
+    monkeypatch.setattr(evaluation, "MOST_JUDGED", most)
     qrels, run = split_run(make())
     judged = qrels.drop_columns(["country"])
     frame = spark.read.parquet(write(judged, tmp_path / "q", 2))
@@ -213,11 +211,11 @@ def test_integers_and_texts_meet(spark, partitions):
 def test_what_is_packed_is_unpacked():
     table = make(integers=True)
     rows = select_columns("joined", table.column_names, lambda few: table.select(few).schema, {})
-    packed = list(pack(table.select(rows.columns).to_batches(), rows, 7))
+    packed = list(pack(table.select(rows.schema.names).to_batches(), rows, 7))
     assert {bucket for batch in packed for bucket in batch["bucket"].to_pylist()} == set(range(7))
     order = [("query_id", "ascending"), ("doc_id", "ascending")]
     unpacked = unpack(pa.Table.from_batches(packed), rows)
-    assert unpacked.sort_by(order).equals(table.select(rows.columns).sort_by(order))
+    assert unpacked.sort_by(order).equals(table.select(rows.schema.names).sort_by(order))
 
 
 def test_too_little_memory_is_an_error_that_says_what_to_set(monkeypatch):
@@ -226,6 +224,6 @@ def test_too_little_memory_is_an_error_that_says_what_to_set(monkeypatch):
 
     monkeypatch.setattr(tasks, "Task", fail)
     (row,) = tasks.evaluating(None)(())
-    with pytest.raises(rs.OutOfMemoryError) as caught:
+    with pytest.raises(rs.errors.OutOfMemoryError) as caught:
         tasks.raise_first([pickle.loads(row["payload"][0].as_py())])  # noqa: S301 - our own
     assert "spark.executor.pyspark.memory" in caught.value.hint

@@ -77,7 +77,7 @@ def test_a_mistake_in_a_table_has_the_code_that_it_has_locally(spark, columns, a
     "arguments", [{"policy": "ties=input"}, {"duplicates": "first"}, {"policy": rs.Policy("input")}]
 )
 def test_what_depends_on_the_order_of_rows_is_refused(spark, arguments):
-    with refuses(rs.PolicyError, "row_order"):
+    with refuses(rs.errors.PolicyError, "row_order"):
         rss.evaluate(spark.createDataFrame(QRELS), spark.createDataFrame(RUN), "AP", **arguments)
 
 
@@ -122,7 +122,7 @@ def test_lists_without_a_judged_document_are_refused_as_they_are_locally(spark, 
         lambda: rs.evaluate(qrels, run, "RR"),
         lambda: rss.evaluate(*frames, "RR", partitions=partitions),
     ):
-        with refuses_if(is_refused, rs.FormatError, "none in 10 lists") as error:
+        with refuses_if(is_refused, rs.errors.FormatError, "none in 10 lists") as error:
             call()
         hints.append(error and error.value.hint)
     assert hints[0] == hints[1]

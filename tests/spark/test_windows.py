@@ -97,7 +97,9 @@ def test_an_invalid_event_is_an_error(spark, log):
     column = pa.array(docs, pa.list_(pa.string()))
     bad = rankings.set_column(rankings.column_names.index("doc_id"), "doc_id", column)
     frames = (spark.createDataFrame(each) for each in (bad, labels))
-    with refuses(rs.FormatError, "duplicate_doc", match=r"'d1' again.*\(invalid events .*: 1\)"):
+    with refuses(
+        rs.errors.FormatError, "duplicate_doc", match=r"'d1' again.*\(invalid events .*: 1\)"
+    ):
         rss.windows(*frames, MUSIC, now=NOW)
 
 
@@ -109,7 +111,9 @@ def test_rows_of_single_documents_are_refused(spark, log):
         rankings.drop_columns(["doc_id"]),
     ):
         frames = (spark.createDataFrame(each) for each in (table, labels))
-        with refuses(rs.FormatError, "columns", match="a list of documents in each row, found "):
+        with refuses(
+            rs.errors.FormatError, "columns", match="a list of documents in each row, found "
+        ):
             rss.windows(*frames, MUSIC, now=NOW)
 
 
@@ -136,7 +140,7 @@ def test_a_batch_that_comes_again_is_stored_once(spark, log, tmp_path):
         assert [(each.accepted, each.duplicate) for each in outcomes] == [(300, 0), (0, 300)]
         rss.write_to_monitor(monitor, "labels")(spark.createDataFrame(labels), 0)
         bad = spark.createDataFrame(labels.set_column(0, "event_id", [["z"] * len(labels)]))
-        with pytest.raises(rs.FormatError, match="events were not stored; the first is row"):
+        with pytest.raises(rs.errors.FormatError, match="events were not stored; the first is row"):
             rss.write_to_monitor(monitor, "labels")(bad, 1)
 
 

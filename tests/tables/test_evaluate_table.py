@@ -15,7 +15,7 @@ import pyarrow.dataset as ds
 import pytest
 import rankscope as rs
 from rankscope import Rankings
-from rankscope._evaluate import streaming
+from rankscope._evaluate import columns
 from rankscope.errors import FormatError, InputError
 
 from tests.files.limited import describe
@@ -46,7 +46,7 @@ FORMS = ["parquet", "csv", "jsonl", "arrow"]
 
 @pytest.fixture(params=[7, 1 << 18])
 def rows_at_once(request, monkeypatch):
-    monkeypatch.setattr(streaming, "AT_ONCE", request.param)
+    monkeypatch.setattr(columns, "AT_ONCE", request.param)
 
 
 @pytest.mark.usefixtures("rows_at_once")
@@ -75,7 +75,7 @@ def test_queries_that_come_back_are_read_into_memory(form, tmp_path):
     expected = rs.Rankings.from_table(log).evaluate(MEASURES)
     path = write_table(log, tmp_path / f"log.{form}")
     assert describe(rs.evaluate(path, MEASURES)) == describe(expected)
-    with pytest.raises(rs.FormatError) as caught:
+    with pytest.raises(rs.errors.FormatError) as caught:
         rs.evaluate(path, MEASURES, assume_grouped=True)
     assert (caught.value.code, caught.value.file) == ("query_returns", str(path))
 
@@ -126,7 +126,7 @@ def test_a_mistake_is_where_it_stands_in_the_file(column, value, code, tmp_path)
 
 
 def test_gain_tables_are_checked_in_every_batch(tmp_path, monkeypatch):
-    monkeypatch.setattr(streaming, "AT_ONCE", 5)
+    monkeypatch.setattr(columns, "AT_ONCE", 5)
     path = write_table(make_log(8), tmp_path / "log.csv")
     refused(lambda: rs.evaluate(path, rs.nDCG(gain=[0, 1]) @ 5), "gain_missing")
 
@@ -269,7 +269,7 @@ def order(columns):
 @pytest.mark.parametrize("grades", GRADES)
 @pytest.mark.parametrize("queries", QUERIES)
 def test_columns_are_those_of_the_sorted_rows(queries, grades, threads, monkeypatch):
-    monkeypatch.setattr("rankscope.settings.reading.count_threads", lambda _: threads)
+    monkeypatch.setattr("rankscope._settings.count_threads", lambda _: threads)
     columns = draw(queries, grades, sort=threads == 5)
     rankings = Rankings.from_table(pa.table(columns), ties="input")
     names, rows = order(columns)
@@ -284,10 +284,10 @@ def test_columns_are_those_of_the_sorted_rows(queries, grades, threads, monkeypa
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("column", ["score", "relevance"])
 def test_the_first_mistake_is_named_for_any_number_of_threads(column, threads, monkeypatch):
-    monkeypatch.setattr("rankscope.settings.reading.count_threads", lambda _: threads)
+    monkeypatch.setattr("rankscope._settings.count_threads", lambda _: threads)
     columns = draw("wide", "fractions")
     columns[column][[MANY // 2 + 3, MANY - 1]] = np.inf
-    with pytest.raises(rs.FormatError) as caught:
+    with pytest.raises(rs.errors.FormatError) as caught:
         Rankings.from_table(pa.table(columns))
     assert caught.value.line == MANY // 2 + 4
 

@@ -228,7 +228,7 @@ def test_scores_that_are_nearly_equal_are_not_tied(seed, columns, *, ignore_ties
 
 
 def test_ignoring_ties_beside_a_choice_of_ties_is_a_contradiction():
-    with pytest.raises(rs.PolicyError):
+    with pytest.raises(rs.errors.PolicyError):
         rs.ndcg_score([[1, 0]], [[1, 2]], ignore_ties=True, ties="best")
 
 
@@ -601,7 +601,7 @@ SIZES = [4, 4, 4]
     ],
 )
 def test_one_index_in_two_orders_is_an_error(mixed, name):
-    with refuses(rs.FormatError, "index_order", match="different orders") as error:
+    with refuses(rs.errors.FormatError, "index_order", match="different orders") as error:
         mixed()
     assert error.value.file == name
     assert "order" in error.value.hint

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import AP, DCG, RR, Rankings, Table, nDCG
 from rankscope._inputs.column_names import FOLDED, SYNONYMS
+from rankscope._names import fold
 from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
-from rankscope.names import fold
 
 from tests.generated import examples
 

@@ -60,7 +60,9 @@ def test_several_attributes_and_mappings_slice_as_well():
 
 def test_rows_that_differ_in_an_attribute_are_refused():
     log = pd.DataFrame({"qid": [1, 1], "rel": [1, 0], "score": [1, 2], "country": ["de", "at"]})
-    with pytest.raises(rs.FormatError, match=r"expected one country .* `de` and `at`") as caught:
+    with pytest.raises(
+        rs.errors.FormatError, match=r"expected one country .* `de` and `at`"
+    ) as caught:
         Rankings.from_table(log, attributes=["country"])
     assert (caught.value.code, caught.value.line) == ("attribute_conflict", 2)
     refused(lambda: Rankings.from_table(log).evaluate("RR", by="country"), "unknown_attribute")
@@ -143,7 +145,7 @@ def test_each_slice_has_an_interval_of_its_own():
     "settings", [{"level": 0}, {"level": 1}, {"resamples": 5}, {"seed": -1}, {"method": "bayes"}]
 )
 def test_an_interval_outside_its_ranges_is_refused(settings):
-    with pytest.raises(rs.PolicyError):
+    with pytest.raises(rs.errors.PolicyError):
         rs.Interval(**settings)
 
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from rankscope import Policy
 from rankscope.errors import RankscopeError
 from rankscope.measures.table import TABLE
-from rankscope.warehouse.kernels import KERNELS, write_value
-from rankscope.warehouse.plan import Plan
+from rankscope.sql import write_sql
+from rankscope.sql.kernels import KERNELS, write_value
+from rankscope.sql.plan import Plan
 
 from tests.generated import examples
 from tests.inputs.entry import flatten
@@ -51,7 +52,7 @@ def write(policy):
     """Other measures for each policy, in all kinds, and their statements."""
     at = POLICIES.index(policy)
     measures = IN_SQL[at :: len(IN_SQL) // MEASURES_AT_ONCE][:MEASURES_AT_ONCE]
-    return measures, rs.sql("qrels", "run", measures, policy=policy, depth=20)
+    return measures, write_sql("qrels", "run", measures, policy=policy, depth=20)
 
 
 def error_of_a_mean(values):
@@ -72,8 +73,8 @@ batches = st.lists(
 def test_values_and_means_are_those_of_evaluate(policy, entries):
     assume(any(side == "both" for _, side in entries))
     named = [(f"q{number}", *entry) for number, entry in enumerate(entries)]
-    qrels = {query: one.grades for query, one, side in named if side != "run only"}
-    run = {query: one.scores for query, one, side in named if side != "missing"}
+    qrels = {query: lists.grades for query, lists, side in named if side != "run only"}
+    run = {query: lists.scores for query, lists, side in named if side != "missing"}
     measures, statements = write(policy)
     tables = frame(flatten(qrels), QRELS), frame(flatten(run), RUN)
     rows, (means,), problems = evaluate(statements, *tables)
@@ -104,7 +105,7 @@ def test_every_kernel_that_sql_has_is_computed_in_a_database():
         row.kernel: row.example.measure for row in TABLE.values() if row.mean != "geometric"
     }
     measures = [examples_of[kernel] for kernel in KERNELS]
-    statements = rs.sql("qrels", "run", measures, policy="empty=nan", depth=20)
+    statements = write_sql("qrels", "run", measures, policy="empty=nan", depth=20)
     tables = frame(flatten(grades), QRELS), frame(flatten(scores), RUN)
     rows, _, problems = evaluate(statements, *tables)
     expected = rs.evaluate(grades, scores, measures, policy="empty=nan")
@@ -133,7 +134,7 @@ def test_fractional_grades_and_every_gain_and_discount_are_exact():
         "nDCG(discount=[1, 0.7, 0.1])@3",
         "RBP(p=0.9)",
     ]
-    statements = rs.sql("qrels", "run", measures, policy="ties=doc_id", depth=20)
+    statements = write_sql("qrels", "run", measures, policy="ties=doc_id", depth=20)
     tables = frame(flatten(grades), QRELS), frame(flatten(scores), RUN)
     (row,), _, problems = evaluate(statements, *tables)
     expected = rs.evaluate(grades, scores, measures)
@@ -145,7 +146,7 @@ def test_fractional_grades_and_every_gain_and_discount_are_exact():
 def test_values_of_a_real_run_are_those_of_evaluate():
     files = paths("robust04")
     measures = ["nDCG@10", "nDCG", "AP", "RR", "P@10", "Bpref", "Rprec"]
-    statements = rs.sql("qrels", "run", measures)
+    statements = write_sql("qrels", "run", measures)
     names = {0: "query_id", 2: "doc_id", 3: "relevance"}, {0: "query_id", 2: "doc_id", 4: "score"}
     qrels, run = (read_trec(str(path), columns) for path, columns in zip(files, names, strict=True))
     rows = run_duckdb(statements.per_query, qrels=qrels, run=run)
@@ -170,7 +171,7 @@ def test_ranks_in_place_of_scores_give_the_same_values():
         [("1", "b", 0), ("1", "a", 5), ("2", "d", 1), ("2", "c", 1)],
         columns=["query_id", "doc_id", "place"],
     )
-    statements = rs.sql("qrels", "run", "nDCG@10", rank="place")
+    statements = write_sql("qrels", "run", "nDCG@10", rank="place")
     rows, _, _ = evaluate(statements, qrels, run)
     renamed = run.rename(columns={"place": "rank"})
     expected = rs.evaluate(qrels, renamed, "nDCG@10").per_query_list("nDCG@10")
@@ -180,14 +181,14 @@ def test_ranks_in_place_of_scores_give_the_same_values():
 def test_integer_ids_are_compared_as_their_digits():
     qrels = frame([(1, 9, 1), (1, 10, 0), (1, 100, 0)], QRELS).astype({"doc_id": "int64"})
     run = frame([(1, 9, 0.5), (1, 10, 0.5), (1, 100, 0.5)], RUN).astype({"doc_id": "int64"})
-    (row,), _, _ = evaluate(rs.sql("qrels", "run", "RR"), qrels, run)
+    (row,), _, _ = evaluate(write_sql("qrels", "run", "RR"), qrels, run)
     assert row["rr"] == rs.evaluate(qrels, run, "RR")["RR"] == 1.0
 
 
 def test_the_larger_of_two_grades_and_scores_counts_if_asked_for():
     qrels = frame([("1", "a", 1), ("1", "a", 2), ("1", "b", 1)], QRELS)
     run = frame([("1", "a", 1), ("1", "b", 2), ("1", "a", 3)], RUN)
-    (row,), _, problems = evaluate(rs.sql("qrels", "run", "DCG", duplicates="max"), qrels, run)
+    (row,), _, problems = evaluate(write_sql("qrels", "run", "DCG", duplicates="max"), qrels, run)
     assert problems == []
     assert row["dcg"] == rs.evaluate(qrels, run, "DCG", duplicates="max")["DCG"]
 
@@ -202,7 +203,7 @@ def test_means_by_attributes_are_those_of_slices():
     ]
     names = ["query_id", "doc_id", "country", "device", "relevance", "score"]
     table = pd.DataFrame(rows, columns=names)
-    statements = rs.sql("shown", ["nDCG@10", "RR"], by=["country", "device"])
+    statements = write_sql("shown", ["nDCG@10", "RR"], by=["country", "device"])
     found = run_duckdb(statements.means, shown=table)
     slices = rs.evaluate(table, ["nDCG@10", "RR"], by=["country", "device"]).slices
     expected = slices.to_dict()
@@ -253,4 +254,4 @@ def test_a_joined_table_has_the_values_of_evaluate_table_or_a_problem(rows):
 @cache
 def joined():
     """The statements for a table without documents."""
-    return rs.sql("shown", ["nDCG@10", "AP", "RR", "Judged@10"], doc=False)
+    return write_sql("shown", ["nDCG@10", "AP", "RR", "Judged@10"], doc=False)

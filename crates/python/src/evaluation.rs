@@ -5,7 +5,7 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rankscope_core::evaluate::averaging::Averaging;
-use rankscope_core::evaluate::evaluation;
+use rankscope_core::evaluate::evaluation::{self, Counts};
 use rankscope_core::number::aggregate::Part;
 use rankscope_core::number::distributions;
 use rankscope_core::policy::Aggregate;
@@ -21,6 +21,42 @@ use super::plan::Plan;
 use super::saved::{Reduced, reduce, restore};
 use super::texts::{NoteRows, text};
 use super::watch::Watch;
+
+/// The numbers of queries in an evaluation, or in a part of it.
+#[pyclass(frozen, get_all, module = "rankscope._core")]
+pub struct QueryCounts {
+    queries: u64,
+    evaluated: u64,
+    empty: u64,
+    missing: u64,
+    run_only: u64,
+    tied: u64,
+    /// Queries whose documents all have the same score.
+    flat: u64,
+    /// The size of lists that look like samples of candidates, else 0.
+    candidates: u64,
+    /// Queries with a list.
+    listed: u64,
+    /// Those of them without a judged document.
+    unmatched: u64,
+}
+
+impl QueryCounts {
+    pub(super) const fn new(counts: &Counts, flat: u64, candidates: u64) -> Self {
+        Self {
+            queries: counts.queries,
+            evaluated: counts.evaluated,
+            empty: counts.empty,
+            missing: counts.missing,
+            run_only: counts.run_only,
+            tied: counts.tied,
+            flat,
+            candidates,
+            listed: counts.listed,
+            unmatched: counts.unmatched,
+        }
+    }
+}
 
 /// The values of all measures.
 #[pyclass(frozen, module = "rankscope._core")]
@@ -52,22 +88,9 @@ impl Evaluation {
         self.made.denominators.clone()
     }
 
-    /// queries, evaluated, empty, missing, `run_only`, tied, flat, the size of lists that look like
-    /// samples of candidates, queries with a list, and those of them without a judged document.
-    fn counts(&self) -> [u64; 10] {
-        let counts = &self.made.counts;
-        [
-            counts.queries,
-            counts.evaluated,
-            counts.empty,
-            counts.missing,
-            counts.run_only,
-            counts.tied,
-            self.made.flat,
-            self.made.candidates.size(),
-            counts.listed,
-            counts.unmatched,
-        ]
+    fn counts(&self) -> QueryCounts {
+        let made = &self.made;
+        QueryCounts::new(&made.counts, made.flat, made.candidates.size())
     }
 
     /// The first query none of whose documents is judged, and the first of them.

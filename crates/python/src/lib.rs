@@ -52,8 +52,8 @@ use self::batch::{BatchBuilder, BatchIds, EventBatch, Settled};
 use self::chunks::{ClusterSums, evaluate_items, grade_items, measure_costs, sum_cells};
 use self::column::Column;
 use self::evaluation::{
-    Evaluation, average_units, bound_below, bounded_tails, bounded_units_needed, estimate_mean,
-    restore_evaluation, t_quantile,
+    Evaluation, QueryCounts, average_units, bound_below, bounded_tails, bounded_units_needed,
+    estimate_mean, restore_evaluation, t_quantile,
 };
 use self::event_columns::{decode_columns, decode_label_columns};
 use self::events::{EventDecoder, split_json};
@@ -90,16 +90,16 @@ mod _core {
     #[pymodule_export]
     use super::{
         BatchBuilder, BatchIds, ClusterSums, Column, Evaluation, EventBatch, EventDecoder, IdSet,
-        Items, Judgments, LabelBlock, Lines, Plan, RankingBlock, Rankings, Reassignments, Run,
-        RunParts, RunText, Settled, SliceQueries, Summary, TableStream, TextCodes, add_sums,
-        audit_ties, average_units, bound, bound_below, bound_difference, bounded_tails,
-        bounded_units_needed, choose_sums, compare_rankings, count_flips, decode_columns,
-        decode_label_columns, estimate_mean, evaluate_dict, evaluate_items, evaluate_part,
-        evaluate_run, evaluate_samples, find_regrets, fsum, fuse_runs, grade_items, hash_column,
-        hash_ids, hash_other_ids, hash_texts, invert_flips, join_labels, log2, mean_of_rows,
-        measure_costs, noncentral_t_lower, normal_tails, order_texts, restore_evaluation,
-        restore_judgments, restore_rankings, restore_summary, round_sums, split_json,
-        student_tails, sum_cells, sum_groups, summarize, summarize_groups, t_quantile,
+        Items, Judgments, LabelBlock, Lines, Plan, QueryCounts, RankingBlock, Rankings,
+        Reassignments, Run, RunParts, RunText, Settled, SliceQueries, Summary, TableStream,
+        TextCodes, add_sums, audit_ties, average_units, bound, bound_below, bound_difference,
+        bounded_tails, bounded_units_needed, choose_sums, compare_rankings, count_flips,
+        decode_columns, decode_label_columns, estimate_mean, evaluate_dict, evaluate_items,
+        evaluate_part, evaluate_run, evaluate_samples, find_regrets, fsum, fuse_runs, grade_items,
+        hash_column, hash_ids, hash_other_ids, hash_texts, invert_flips, join_labels, log2,
+        mean_of_rows, measure_costs, noncentral_t_lower, normal_tails, order_texts,
+        restore_evaluation, restore_judgments, restore_rankings, restore_summary, round_sums,
+        split_json, student_tails, sum_cells, sum_groups, summarize, summarize_groups, t_quantile,
         values_of_rows,
     };
 

@@ -91,7 +91,7 @@ pub(super) fn documents<'py>(
         return Ok(Documents::Listed(list.iter().collect()));
     }
     let py = object.py();
-    let rule = py.import("rankscope._inputs.documents")?.getattr("open_documents")?;
+    let rule = py.import("rankscope._inputs.recognition")?.getattr("open_documents")?;
     let opened = rule.call1((object, kind == Number::Grade, place))?;
     let (form, opened): (String, Bound<'py, PyAny>) = opened.extract()?;
     Ok(match form.as_str() {
@@ -385,7 +385,7 @@ pub(super) fn read_id<'a>(
         fields::check_id(text.as_bytes()).map_err(refuse)?;
         return Ok(Cow::Owned(text.into_bytes()));
     }
-    let rule = py.import("rankscope._inputs.documents")?.getattr("spell")?;
+    let rule = py.import("rankscope._inputs.recognition")?.getattr("spell")?;
     let spelled = rule.call1((id,))?;
     if let Ok(text) = spelled.cast::<PyString>() {
         let text = text.to_str()?.as_bytes();
@@ -475,7 +475,7 @@ pub(super) fn read_number(
         return read_number(&plain, kind, place);
     } else if is_decimal(object)? {
         // Columns and lists have the same rule.
-        let rule = py.import("rankscope._inputs.doubles")?.getattr("read_decimal")?;
+        let rule = py.import("rankscope._inputs.numbers")?.getattr("read_decimal")?;
         rule.call1((object,))?.extract::<Option<f64>>()?.ok_or_else(refuse_inexact)?
     } else if is_missing(object)? {
         let code = if kind == Number::Grade { "missing_relevance" } else { "missing_score" };

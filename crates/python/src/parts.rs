@@ -13,7 +13,7 @@ use rankscope_core::rank::rankings::Rankings;
 use super::cells::Numbers;
 use super::choices;
 use super::errors::to_python;
-use super::evaluation::Evaluation;
+use super::evaluation::{Evaluation, QueryCounts};
 use super::id_cells::Ids;
 use super::plan::Plan;
 use super::run_columns::RunColumns;
@@ -55,20 +55,8 @@ impl Summary {
     }
 
     /// As of an evaluation.
-    fn counts(&self) -> [u64; 10] {
-        let counts = &self.0.counts;
-        [
-            counts.queries,
-            counts.evaluated,
-            counts.empty,
-            counts.missing,
-            counts.run_only,
-            counts.tied,
-            self.0.flat,
-            self.0.candidates.size(),
-            counts.listed,
-            counts.unmatched,
-        ]
+    fn counts(&self) -> QueryCounts {
+        QueryCounts::new(&self.0.counts, self.0.flat, self.0.candidates.size())
     }
 
     /// Retrieved and unjudged documents by cutoff.

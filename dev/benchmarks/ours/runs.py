@@ -27,7 +27,7 @@ def main(kind: str, qrels_path: str, run_path: str) -> None:
     if kind == "files":
         time_evaluation(qrels_path, run_path)
     else:
-        from dev.benchmarks.dicts import read_dicts  # noqa: PLC0415 - files need no NumPy
+        from dev.benchmarks.dicts import read_dicts
 
         time_evaluation(*read_dicts(kind, qrels_path, run_path))
 

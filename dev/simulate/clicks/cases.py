@@ -42,7 +42,7 @@ def _evaluate(shape: str, share: float, logs: int) -> list[Row]:
         values = []
         for log in range(logs):
             random = np.random.default_rng([7, n, log])
-            found = rs.evaluate_off_policy(bandit.draw(n, random), target=target)
+            found = rs.clicks.evaluate_off_policy(bandit.draw(n, random), target=target)
             for row in found.to_dict().items():
                 _add(covered, row, bandit.value)
             values.append(found.value)
@@ -80,7 +80,7 @@ def _limit(shape: str, share: float, logs: int) -> list[Row]:
         refused, lower, better = 0, [], []
         for log in range(logs):
             random = np.random.default_rng([12, n, log])
-            found = rs.evaluate_off_policy(bandit.draw(n, random), target=target).to_dict()
+            found = rs.clicks.evaluate_off_policy(bandit.draw(n, random), target=target).to_dict()
             if not all(found[method]["refused"] for method in METHODS):
                 continue
             refused += 1

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING
 
-from rankscope._compare.gate.result import Budget
+from rankscope._compare.gate.budget import Budget
 
 from dev.simulate.case import Case, Row
 from dev.simulate.compare import gates, judges

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rankscope.stats.test.family import Family, sum_by_cluster
-from rankscope.stats.test.paired import test_pairs
-from rankscope.stats.test.tested import correct
+from rankscope._stats.paired import Family, sum_by_cluster, test_pairs
+from rankscope._stats.tests import correct
 
 if TYPE_CHECKING:
     from numpy.random import Generator

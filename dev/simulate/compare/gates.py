@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from dataclasses import replace as replace_fields
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
-from rankscope._compare.cases import MeasureValues
 from rankscope._compare.gate.checks import Settings, check_budget
-from rankscope.records import replace as replace_fields
-from rankscope.settings.interval import Interval
+from rankscope._compare.promise import MeasureValues
+from rankscope._settings import Interval
 
 from dev.simulate.compare.worlds import ALIKE, draw_sample
 
 if TYPE_CHECKING:
-    from rankscope._compare.gate.result import Budget, Check
+    from rankscope._compare.gate.budget import Budget
+    from rankscope._compare.gate.result import Check
     from rankscope._evaluate.query_values import Groups
 
     from dev.simulate.compare.worlds import World

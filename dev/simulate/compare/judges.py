@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from rankscope import DCG, nDCG
+from rankscope._settings import Interval
 from rankscope.judges.powered import Items, estimate_powered, split_strata
-from rankscope.settings.interval import Interval
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
-from rankscope._compare.cases import MeasureValues
 from rankscope._compare.pairs import compare_values, list_pairs
-from rankscope._compare.promise import Choices
+from rankscope._compare.promise import Choices, MeasureValues
 
 from dev.simulate.compare.gates import tilt
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rankscope.stats.test import paired
-from rankscope.stats.test.family import Family, sum_by_cluster
+from rankscope._stats import paired
+from rankscope._stats.paired import Family, sum_by_cluster
 
 from dev.simulate.compare.worlds import draw_sample
 

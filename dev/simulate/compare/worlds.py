@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
-from rankscope.settings.interval import Interval
-from rankscope.stats.estimate.interval import estimate_mean
+from rankscope._settings import Interval
+from rankscope._stats.power import estimate_mean
 from scipy.stats import beta, gamma, norm  # type: ignore[import-untyped]  # it has no types
 from scipy.stats import t as student
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
-    from rankscope.output.estimate import Estimate
+    from rankscope._show.diagnostics import Estimate
 
 ROUNDING = 1e-12
 """The end of an interval and the mean can differ by so much where they are equal."""

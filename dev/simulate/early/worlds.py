@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import NamedTuple, cast
 
@@ -27,7 +27,6 @@ from rankscope.monitor.rules.early.usual import (
     learn,
 )
 from rankscope.monitor.signals.kinds import SIGNALS
-from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

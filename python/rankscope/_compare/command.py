@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+
 import rankscope as rs
-from rankscope._compare.options import add_query_options, add_runs, add_test_options, read_runs
+from rankscope._cli.parser import OnceFlag, Parser, print_json, print_notes, read_number
+from rankscope._compare.options import (
+    add_format_options,
+    add_query_options,
+    add_runs,
+    add_test_options,
+    read_runs,
+)
 from rankscope._evaluate.evaluating import refuse_diagnostics
-from rankscope.cli.output import print_json, print_notes
-from rankscope.cli.parser import OnceFlag, read_number
 from rankscope.errors import UsageError
 from rankscope.measures.parse import split_measures
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from rankscope.cli.parser import Parser
-
 DEFAULT_MEASURES = ("nDCG@10",)
-FORMATS = {
-    "json": "print the result as JSON",
-    "csv": "print the result as CSV",
-    "markdown": "print all tables as Markdown",
-    "html": "print all tables as HTML",
-    "latex": "print the means as a LaTeX table for a paper (booktabs)",
-}
 
 
 def add_arguments(parser: Parser) -> None:
@@ -64,9 +58,7 @@ def add_arguments(parser: Parser) -> None:
         action=OnceFlag,
         help="never compute what unjudged documents and ties could change",
     )
-    form = parser.add_mutually_exclusive_group()
-    for name, what in FORMATS.items():
-        form.add_argument(f"--{name}", action=OnceFlag, help=what)
+    add_format_options(parser, "all tables as HTML")
     add_test_options(parser)
     parser.add_examples(
         "rankscope compare qrels.txt bm25.run dense.run -m nDCG@10,AP",
@@ -80,7 +72,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Compare the runs, and print the result."""
-    judged, runs, shared = read_runs(options)
+    judgments, runs, shared = read_runs(options)
     if isinstance(runs, dict) and len(runs) < 2:
         raise UsageError(
             f"compare needs judgments and two or more runs, found {len(runs)} "
@@ -89,7 +81,7 @@ def run(options: Namespace) -> int:
             code="usage",
         )
     comparison = rs.compare(
-        judged,
+        judgments,
         runs,
         split_measures(options.measures or DEFAULT_MEASURES),
         by=options.by,

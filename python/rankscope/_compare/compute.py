@@ -3,69 +3,65 @@
 from __future__ import annotations
 
 import math
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from rankscope._compare.cases import MeasureValues
-from rankscope._compare.layout import check_baselines
-from rankscope._compare.pairs import compare_values, list_pairs, say_left_out
-from rankscope._compare.promise import Choices
-from rankscope._compare.query_axis import Axis
-from rankscope._compare.ranges import add_ranges
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._compare.pairs import compare_columns, rename
+from rankscope._compare.promise import MeasureValues
+from rankscope._compare.ranges import Axis, add_ranges
 from rankscope._compare.result import Comparison
+from rankscope._compare.values import Range, compare_computed
+from rankscope._conventions import Convention
 from rankscope._evaluate.evaluation import Evaluation
-from rankscope._evaluate.question import holds, refuse_reading, refuse_unused, split_question
+from rankscope._evaluate.query_values import By, Clusters, Weights, bad_parameter
 from rankscope._evaluate.ranked_runs import rank_all
+from rankscope._evaluate.rankings import Rankings
 from rankscope._evaluate.refusals import check_averaged, refuse_run_measure
-from rankscope._evaluate.settings import Settings
-from rankscope._inputs.needs import read_items_for
-from rankscope.deferred import np
+from rankscope._evaluate.settings import (
+    Settings,
+    holds,
+    refuse_reading,
+    refuse_unused,
+    split_question,
+)
+from rankscope._inputs.reading import read_items_for
+from rankscope._names import refuse_argument
+from rankscope._settings import OPTIONS, Interval, Policy, Reading
+from rankscope._show.diagnostics import gather
+from rankscope._show.progress import follow
 from rankscope.errors import UsageError
-from rankscope.hints import refuse_argument
-from rankscope.measures.reading import read_measures
-from rankscope.output.diagnostics import gather
-from rankscope.output.progress import follow, tick
-from rankscope.records import replace
-from rankscope.settings.interval import Interval, read_interval
-from rankscope.settings.reading import OPTIONS, Reading
+from rankscope.measures import Measure
+from rankscope.measures.parse import Measures, read_measures
+from rankscope.measures.spec import Direction
+from rankscope.typing import HistoryLike
 
-TYPE_CHECKING = False
+
+class Testing(TypedDict, total=False):
+    """The arguments about tests and intervals, which all comparisons take."""
+
+    baseline: str | None
+    test: Literal["permutation", "t", "wilcoxon"]
+    correction: Literal["holm", "max-t", "bonferroni", "bh", "none"]
+    interval: float | Interval
+    margin: float | None
+    permutations: int | None
+    seed: int
+
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack
-
-    from numpy.typing import NDArray
-
-    from rankscope._compare.pair import Compared
-    from rankscope._evaluate.query_values import By, Clusters, Weights
     from rankscope._evaluate.ranked_runs import Runs
-    from rankscope._evaluate.rankings import Rankings
-    from rankscope.conventions import Convention
-    from rankscope.measures import Measure
-    from rankscope.measures.direction import Direction
-    from rankscope.measures.reading import Measures
-    from rankscope.output.diagnostics import Diagnostic
-    from rankscope.settings.policy import Policy
-    from rankscope.settings.reading import ReadingOptions
-    from rankscope.typing import HistoryLike
-
-    Range: TypeAlias = tuple[float, float] | Literal["measure"] | None
-    Named = TypeVar("Named")
-
-    class Testing(TypedDict, total=False):
-        """The arguments about tests and intervals, which all comparisons take."""
-
-        baseline: str | None
-        test: Literal["permutation", "t", "wilcoxon"]
-        correction: Literal["holm", "max-t", "bonferroni", "bh", "none"]
-        interval: float | Interval
-        margin: float | None
-        permutations: int | None
-        seed: int
+    from rankscope._settings import ReadingOptions
 
     class Options(Testing, ReadingOptions, total=False):
         """How the inputs of a comparison are read, and differences are tested."""
 
 
+TESTING = tuple(Testing.__annotations__)
+EVALUATED = "results of evaluate, which have their values already"
 ROUNDING = 1e-9
 """A mean differs from that of its values by less, except for weights."""
 
@@ -167,10 +163,10 @@ def compare(
         >>> old = {query: {"b": 3.0, "a": 2.0, "c": 1.0} for query in qrels}
         >>> new = {query: {"a": 3.0, "b": 2.0, "c": 1.0} for query in list(qrels)[:24]}
         >>> new |= {query: {"c": 3.0, "a": 2.0, "b": 1.0} for query in list(qrels)[24:]}
-        >>> found = compare(qrels, {"old": old, "new": new}, ["nDCG@10", "RR"])
-        >>> [round(found[measure, "new"].difference, 4) for measure in found.measures]
+        >>> comparison = compare(qrels, {"old": old, "new": new}, ["nDCG@10", "RR"])
+        >>> [round(comparison[measure, "new"].difference, 4) for measure in comparison.measures]
         [0.0742, -0.1]
-        >>> found["nDCG@10", "new"].p_corrected < 0.05
+        >>> comparison["nDCG@10", "new"].p_corrected < 0.05
         True
         >>> log = {"query_id": [n // 2 for n in range(40)], "label": [1, 0] * 20}
         >>> log |= {"old": [0.2, 0.4] * 20, "new": [0.9, 0.1] * 20}
@@ -179,20 +175,24 @@ def compare(
         >>> values = {"query_id": [f"q{n}" for n in range(12)], "old": [0.2, 0.4, 0.6] * 4}
         >>> values["new"] = [value + 0.1 for value in values["old"]]
         >>> values["user"] = ["ann", "bob", "cat", "dan"] * 3
-        >>> found = compare(values, "nDCG@10", values=["old", "new"], cluster="user")
-        >>> round(found["nDCG@10", "new"].difference, 4), found["nDCG@10", "new"].clusters
+        >>> comparison = compare(values, "nDCG@10", values=["old", "new"], cluster="user")
+        >>> pair = comparison["nDCG@10", "new"]
+        >>> round(pair.difference, 4), pair.clusters
         (0.1, 4)
     """
     reading, testing = Reading.take(options)
-    unknown = set(testing) - set(ARGUMENTS)
+    unknown = set(testing) - set(TESTING)
     if unknown:
-        raise refuse_argument("compare", min(unknown), (*ARGUMENTS, *OPTIONS))
+        raise refuse_argument("compare", min(unknown), (*TESTING, *OPTIONS))
     of_items: dict[str, Any] = {"history": history, "items": items, "catalogue": catalogue}
-    of_values = {"range": None if range == "measure" else (range,), "better": better}
-    computed = {**of_items, "policy": policy, "convention": convention, "scores": scores}
-    computed |= {"bounds": bounds or None}
-    wanted: Any = runs if measures is None else measures
-    asked = Settings(
+    of_rankings = of_items | {
+        "policy": policy,
+        "convention": convention,
+        "scores": scores,
+        "bounds": bounds or None,
+    }
+    requested: Any = runs if measures is None else measures
+    settings = Settings(
         measures=(),
         policy=policy,
         convention=convention,
@@ -202,13 +202,11 @@ def compare(
         attributes=attributes,
     )
     if values is not None:
-        refuse_unused(computed, "values, which are computed already")
-        from rankscope._compare.values import compare_computed  # noqa: PLC0415 - only for them
-
+        refuse_unused(of_rankings, "values, which are computed already")
         return compare_computed(
             judgments,
-            wanted,
-            asked,
+            requested,
+            settings,
             reading,
             runs=None if values is True else values,
             names=names,
@@ -216,30 +214,32 @@ def compare(
             better=better,
             testing=testing,
         )
+    of_values = {"range": None if range == "measure" else (range,), "better": better}
     refuse_unused(of_values, "rankings: it is for values")
     of_reading = {name: value for name, value in options.items() if name in OPTIONS}
     if holds(judgments, Evaluation):
-        what = "results of evaluate, which have their values already"
-        refuse_unused(computed, what)
-        refuse_reading(of_reading, what, "query", "encoding")
-        evaluations = name_anew(dict(judgments), names)
-        axis = Axis.read(find_common(evaluations).query_texts, asked, reading)
-        chosen = None if wanted is None else read_measures(wanted)[0]
+        refuse_unused(of_rankings, EVALUATED)
+        refuse_reading(of_reading, EVALUATED, "query", "encoding")
+        evaluations = rename(dict(judgments), names)
+        axis = Axis.read(find_common(evaluations).query_texts, settings, reading)
+        chosen = None if requested is None else read_measures(requested)[0]
         if weights is None:
             refuse_weighted(evaluations)
         return _compare(evaluations, axis, testing, reading, chosen)
-    judged, given, wanted = split_question("compare", judgments, runs, measures)
-    of_measures = read_items_for(wanted, **of_items, reading=reading)
-    asked = replace(asked, measures=wanted, items=of_measures)
-    rankings = rank_all("compare", judged, given, asked, reading, scores=scores, options=of_reading)
+    judged, runs, requested = split_question("compare", judgments, runs, measures)
+    of_measures = read_items_for(requested, **of_items, reading=reading)
+    settings = replace(settings, measures=requested, items=of_measures)
+    rankings = rank_all(
+        "compare", judged, runs, settings, reading, scores=scores, options=of_reading
+    )
     return compare_rankings(
-        name_anew(rankings, names), asked, reading, bounds=bounds, testing=testing
+        rename(rankings, names), settings, reading, bounds=bounds, testing=testing
     )
 
 
 def compare_rankings(
     rankings: Mapping[str, Rankings],
-    asked: Settings,
+    settings: Settings,
     reading: Reading,
     *,
     bounds: bool | None = None,
@@ -248,76 +248,62 @@ def compare_rankings(
     """Compare rankings of the same queries; see `compare`."""
     is_shown = reading.progress is True
     evaluations = {
-        name: each.evaluate(
-            asked.measures,
-            policy=asked.policy,
-            convention=asked.convention,
-            items=asked.items,
+        name: run.evaluate(
+            settings.measures,
+            policy=settings.policy,
+            convention=settings.convention,
+            items=settings.items,
             threads=reading.threads,
         )
-        for name, each in follow(rankings.items(), "evaluating runs", is_shown=is_shown)
+        for name, run in follow(rankings.items(), "evaluating runs", is_shown=is_shown)
     }
-    first = next(iter(rankings.values()))
-    axis = Axis.read(first.query_texts, asked, reading, rankings=first)
+    first, evaluation = next(iter(rankings.values())), next(iter(evaluations.values()))
+    axis = Axis.read(first.query_texts, settings, reading, rankings=first)
     # A convention may rename measures.
-    pairs = zip(read_measures(asked.measures)[0], next(iter(evaluations.values())), strict=False)
-    renamed = {each.name: name for each, name in pairs}
-    answered = np.all([np.diff(each.offsets) > 0 for each in rankings.values()], axis=0)
-    made = _compare(evaluations, axis, testing, reading, renamed=renamed, answered=answered)
-    if axis.weights is not None:
-        if bounds:
-            raise UsageError(
-                "what unjudged documents and ties could change is not computed with weights",
-                hint="remove bounds or weights",
-                code="bad_parameter",
-            )
-        return made
-    evaluated = next(iter(evaluations.values()))
-    return add_ranges(made, rankings, evaluated, reading.threads, bounds=bounds, is_shown=is_shown)
+    pairs = zip(read_measures(settings.measures)[0], evaluation, strict=False)
+    renamed = {measure.name: name for measure, name in pairs}
+    answered = np.all([np.diff(run.offsets) > 0 for run in rankings.values()], axis=0)
+    comparison = _compare(evaluations, axis, testing, reading, renamed=renamed, answered=answered)
+    if axis.weights is None:
+        threads = reading.threads
+        return add_ranges(
+            comparison, rankings, evaluation, threads, bounds=bounds, is_shown=is_shown
+        )
+    if bounds:
+        raise bad_parameter(
+            "what unjudged documents and ties could change is not computed with weights",
+            "remove bounds or weights",
+        )
+    return comparison
 
 
 def find_common(evaluations: Mapping[str, Evaluation]) -> Evaluation:
     """Return the first result, whose queries and policy all others must have."""
     first = next(iter(evaluations.values()))
-    for name, each in evaluations.items():
-        if each.query_texts != first.query_texts or each.policy != first.policy:
-            raise UsageError(
+    for name, run in evaluations.items():
+        if run.query_texts != first.query_texts or run.policy != first.policy:
+            raise bad_parameter(
                 f"{name!r} has other queries or another policy than the first run",
-                hint="evaluate all runs with the same judgments and policy",
-                code="bad_parameter",
+                "evaluate all runs with the same judgments and policy",
             )
     return first
 
 
 def refuse_weighted(evaluations: Mapping[str, Evaluation]) -> None:
     """Refuse results whose means have weights, which the values of queries don't know."""
-    for name, each in evaluations.items():
-        if each.convention is not None or each.policy.aggregate != "mean":
-            continue
-        for measure in each.measures:
+    for name, run in evaluations.items():
+        is_plain = run.convention is None and run.policy.aggregate == "mean"
+        for measure in run.measures if is_plain else ():
             if measure.row.level == "run" or measure.row.mean != "mean":
                 continue
-            values = np.asarray(each.per_query(measure))
+            values = np.asarray(run.per_query(measure))
             mean = float(np.nanmean(values)) if not np.isnan(values).all() else math.nan
-            if abs(mean - each[measure]) > ROUNDING * max(abs(mean), 1.0):
+            if abs(mean - run[measure]) > ROUNDING * max(abs(mean), 1.0):
                 raise UsageError(
                     f"the means of {name!r} have weights, which its values of queries don't have",
                     hint="pass weights here, too",
                     code="bad_weights",
                 )
-
-
-def name_anew(held: dict[str, Named], names: Sequence[str] | None) -> dict[str, Named]:
-    """Return the same under other names, in order."""
-    if names is None:
-        return held
-    if isinstance(names, str) or len(set(names)) < len(held) or len(names) != len(held):
-        raise UsageError(
-            f"expected {len(held)} different names, found {names!r}",
-            hint="give one name for each run, in order",
-            code="bad_parameter",
-        )
-    return dict(zip(names, held.values(), strict=True))
 
 
 def _compare(
@@ -332,120 +318,22 @@ def _compare(
 ) -> Comparison:
     """Compare the values of the queries of evaluated runs."""
     first = find_common(evaluations)
-    measures = measures or first.measures
-    for measure in measures:
+    if len(evaluations) < 2:
+        raise bad_parameter(
+            f"expected two or more runs to compare, found {len(evaluations)}",
+            "write compare({'bm25': a, 'dense': b}, …)",
+        )
+    values = []
+    for measure in measures or first.measures:
         refuse_run_measure(measure, "be compared")
         check_averaged(measure, first.policy)
-    values = [
-        MeasureValues.stack(
-            measure, [each.per_query(measure) for each in evaluations.values()], axis.order
-        )
-        for measure in measures
-    ]
-    return compare_columns(
-        values,
-        runs=tuple(evaluations),
-        axis=axis,
-        testing=testing,
-        reading=reading,
+        columns = [run.per_query(measure) for run in evaluations.values()]
+        values.append(MeasureValues.stack(measure, columns, axis.order))
+    if first.policy.missing != "zero":
+        answered = None
+    return replace(
+        compare_columns(values, tuple(evaluations), axis, testing, reading, answered=answered),
         policy=first.policy,
-        notes=gather({name: each.notes for name, each in evaluations.items()}),
+        notes=gather({name: run.notes for name, run in evaluations.items()}),
         asked=renamed or {},
-        answered=answered if first.policy.missing == "zero" else None,
     )
-
-
-def compare_columns(
-    values: Sequence[MeasureValues],
-    *,
-    runs: tuple[str, ...],
-    axis: Axis,
-    testing: Mapping[str, Any],
-    reading: Reading,
-    policy: Policy | None,
-    notes: tuple[Diagnostic, ...] = (),
-    asked: Mapping[str, str] | None = None,
-    answered: NDArray[np.bool_] | None = None,
-) -> Comparison:
-    """Compare the values of queries, measure by measure.
-
-    Where some run has no list for a query, each pair also says what it is over those `answered`.
-    """
-    interval = read_interval(testing.get("interval", 0.95)) or Interval()
-    names: tuple[str, ...] = Choices.__match_args__
-    given: dict[str, Any] = {name: value for name, value in testing.items() if name in names}
-    interval = _seed(interval, testing.get("seed"))
-    choices = Choices(**given | {"interval": interval, "threads": reading.threads})
-    baseline = testing.get("baseline")
-    place = None if baseline is None else runs.index(check_baselines(baseline, runs)[0])
-    with tick("testing differences", is_shown=reading.progress is True) as check:
-        compare = partial(
-            compare_values,
-            runs=runs,
-            pairs=list_pairs(len(runs), place),
-            choices=choices,
-            clusters=axis.clusters,
-            weights=axis.weights,
-            check=check,
-        )
-        compared = compare(values, groups=axis.groups)
-        pairs = compared.comparisons
-        if answered is not None and answered.any() and not answered.all():
-            kept = np.where(answered[axis.order], 0.0, np.nan)
-            own = compare([replace(each, values=each.values + kept) for each in values])
-            by_pair = {(pair.measure, pair.baseline, pair.run): pair for pair in own.comparisons}
-            pairs = tuple(
-                pair
-                if pair.slice is not None
-                else replace(pair, answered=by_pair[pair.measure, pair.baseline, pair.run])
-                for pair in pairs
-            )
-    return Comparison(
-        runs=runs,
-        measures=tuple(each.name for each in values),
-        means=_read_means(runs, pairs),
-        comparisons=pairs,
-        baseline=baseline,
-        by="" if axis.groups is None else axis.groups[0],
-        settings=compared.settings,
-        policy=policy,
-        notes=notes,
-        warnings=(*compared.warnings, *say_left_out(values)),
-        asked=asked,
-        attributes=axis.attributes,
-    )
-
-
-def _read_means(runs: Sequence[str], pairs: Sequence[Compared]) -> dict[str, dict[str, float]]:
-    """Return the mean of each measure over all queries, by run."""
-    means: dict[str, dict[str, float]] = {run: {} for run in runs}
-    for pair in pairs:
-        if pair.slice is None:
-            means[pair.baseline][pair.measure] = pair.baseline_mean
-            means[pair.run][pair.measure] = pair.run_mean
-    return means
-
-
-ARGUMENTS = (
-    "baseline",
-    "test",
-    "correction",
-    "interval",
-    "margin",
-    "permutations",
-    "seed",
-)
-"""The arguments about tests and intervals."""
-
-
-def _seed(interval: Interval, seed: int | None) -> Interval:
-    """Return the interval with the seed of the comparison, which is that of its tests, too."""
-    if seed is None:
-        return interval
-    if interval.seed not in {0, seed}:
-        raise UsageError(
-            f"expected one seed, found seed={seed!r} and an interval with seed={interval.seed!r}",
-            hint="remove one of them: the test and the intervals use the same seed",
-            code="bad_parameter",
-        )
-    return replace(interval, seed=seed)

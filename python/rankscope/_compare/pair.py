@@ -1,34 +1,22 @@
-"""What is known of a run compared with a baseline, and how it is printed."""
+"""A run compared with a baseline: the record that all comparisons share."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from rankscope._compare.notes import format_ends, format_p, format_signed, name_p
-from rankscope.measures.direction import find_gain
-from rankscope.output.text import show
-from rankscope.records import record
+from rankscope._names import as_dict
+from rankscope.measures.spec import Direction, find_gain
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rankscope._compare.ranges import Reach
-    from rankscope._compare.result import Comparison
-    from rankscope.measures.direction import Direction
 
-RANGES = (
-    "if_unjudged_lowest",
-    "if_unjudged_highest",
-    "winner_certain_despite_unjudged",
-    "if_ties_lowest",
-    "if_ties_highest",
-    "winner_certain_despite_ties",
-)
-"""The columns about what unjudged documents and ties could change."""
+NOT_WRITTEN = {"interval_note", "answered", "unjudged", "tied"}
+"""The fields of a pair that are no columns of its table."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
     """A run compared with a baseline by one measure, over all queries or a slice of them.
 
@@ -152,109 +140,28 @@ class Compared:
         By a measure of which lower values are better, it is the run with the lower mean. It is
         `None` if neither higher nor lower values are better.
         """
-        gain = find_gain(self.difference, self.direction)
-        if not self.is_significant or gain == 0:
-            return None
-        return self.run if gain > 0 else self.baseline
+        return self._name_winner(find_gain(self.difference, self.direction))
 
     @property
     def higher(self) -> str | None:
         """The name of the run whose mean is significantly higher, or `None`."""
-        if not self.is_significant or self.difference == 0:
+        return self._name_winner(self.difference)
+
+    def _name_winner(self, lead: float) -> str | None:
+        if not self.is_significant or lead == 0:
             return None
-        return self.run if self.difference > 0 else self.baseline
+        return self.run if lead > 0 else self.baseline
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as a dict, with those of both ranges if they are known."""
-        fields: dict[str, object] = {name: getattr(self, name) for name in NAMES}
-        return fields | self.ranges()
-
-    def ranges(self) -> dict[str, float | bool | None]:
-        """Return what unjudged documents and ties could change, by the names of the columns."""
-        cells: list[float | bool | None] = []
-        for reach in (self.unjudged, self.tied):
-            ends = [None] * 3 if reach is None else [reach.lowest, reach.highest, reach.is_certain]
-            cells += ends
-        return dict(zip(RANGES, cells, strict=True))
+        columns = {name: value for name, value in as_dict(self).items() if name not in NOT_WRITTEN}
+        for cause, reach in (("unjudged", self.unjudged), ("ties", self.tied)):
+            columns[f"if_{cause}_lowest"] = reach and reach.lowest
+            columns[f"if_{cause}_highest"] = reach and reach.highest
+            columns[f"winner_certain_despite_{cause}"] = reach and reach.is_certain
+        return columns
 
 
-OTHERS = {"interval_note", "answered", "unjudged", "tied"}
-FIELDS: tuple[str, ...] = Compared.__match_args__
-NAMES = tuple(name for name in FIELDS if name not in OTHERS)
-"""The fields that are columns of the table."""
-
-
-@record(frozen=True, slots=True)
-class PrintedColumn:
-    """A column of the printed pairs.
-
-    Args:
-        head: Its head, or what makes it from the comparison.
-        cell: Its text for a pair, from the pair and the name of the pair.
-        is_shown: Whether pairs have it.
-        is_text: Whether it stands on the left.
-    """
-
-    head: str | Callable[[Comparison], str]
-    cell: Callable[[Compared, str], str]
-    is_shown: Callable[[Sequence[Compared]], bool] = bool
-    is_text: bool = False
-
-
-def _have_slices(pairs: Sequence[Compared]) -> bool:
-    return any(each.slice is not None for each in pairs)
-
-
-def _have_margin(pairs: Sequence[Compared]) -> bool:
-    return pairs[0].margin is not None
-
-
-def _have_bounds(pairs: Sequence[Compared]) -> bool:
-    return any(
-        pair.interval_method != "bounded" and not math.isnan(pair.bounded_lower) for pair in pairs
-    )
-
-
-def _format_bounded(pair: Compared) -> str:
-    return format_ends(pair.bounded_lower, pair.bounded_upper)
-
-
-def _say_shown(is_shown: bool) -> str:
-    return "yes" if is_shown else "not shown"
-
-
-def have_unjudged(pairs: Sequence[Compared]) -> bool:
-    """Return whether a document isn't judged: where all are, ranges repeat the differences."""
-    return any(each.unjudged is not None and each.unjudged.documents for each in pairs)
-
-
-def _format_unjudged(pair: Compared) -> str:
-    known = pair.unjudged
-    return "" if known is None else format_ends(known.lowest, known.highest)
-
-
-PRINTED = (
-    PrintedColumn(
-        lambda comparison: comparison.by or "slice",
-        lambda pair, _: show(pair.slice or "all"),
-        _have_slices,
-        is_text=True,
-    ),
-    PrintedColumn("n", lambda pair, _: f"{pair.n}", _have_slices),
-    PrintedColumn("pair", lambda _, name: name, is_text=True),
-    PrintedColumn("difference", lambda pair, _: format_signed(pair.difference)),
-    PrintedColumn(
-        lambda comparison: f"{100 * comparison.settings.level:g}% interval",
-        lambda pair, _: format_ends(pair.lower, pair.upper),
-    ),
-    PrintedColumn(
-        lambda comparison: name_p(comparison.comparisons),
-        lambda pair, _: format_p(pair.p_corrected),
-    ),
-    PrintedColumn("not worse", lambda pair, _: _say_shown(pair.is_not_worse), _have_margin),
-    PrintedColumn("equivalent", lambda pair, _: _say_shown(pair.is_equivalent), _have_margin),
-    PrintedColumn("W/T/L", lambda pair, _: f"{pair.wins}/{pair.ties}/{pair.losses}"),
-    PrintedColumn("bounded", lambda pair, _: _format_bounded(pair), _have_bounds),
-    PrintedColumn("if unjudged judged", lambda pair, _: _format_unjudged(pair), have_unjudged),
-)
-"""The columns of printed pairs, in order."""
+def find_other(pair: Compared, run: str) -> str:
+    """Return the other run of a pair."""
+    return pair.baseline if pair.run == run else pair.run

@@ -3,35 +3,43 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations, product
+from typing import Any, TypeVar
 
-from rankscope._compare.cases import choose_cases, find_deviation, make_family
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._compare.layout import check_baselines
 from rankscope._compare.pair import Compared
 from rankscope._compare.promise import (
+    Cases,
+    Choices,
+    MeasureValues,
+    Numbers,
     agree,
+    choose_cases,
     choose_promise,
     correct_pairs,
     estimate_as_named,
     estimate_dense,
+    find_deviation,
     find_tails,
+    make_family,
 )
-from rankscope._compare.result import ComparedPairs, Settings
-from rankscope.deferred import np
-from rankscope.measures.direction import SIGNS
-from rankscope.records import record, replace
-from rankscope.stats.estimate.power import minimum_detectable, queries_needed
-from rankscope.stats.test.flips import NO_FLIPS
-from rankscope.stats.test.paired import invert_pairs, test_pairs
+from rankscope._compare.ranges import Axis
+from rankscope._compare.result import ComparedPairs, Comparison, Settings
+from rankscope._evaluate.query_values import Groups, bad_parameter
+from rankscope._settings import Interval, Reading, read_interval
+from rankscope._show.progress import tick
+from rankscope._stats.paired import invert_pairs, test_pairs
+from rankscope._stats.power import minimum_detectable, queries_needed
+from rankscope._stats.tests import NO_FLIPS, Inverted
+from rankscope.measures.spec import SIGNS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from rankscope._compare.cases import Cases, MeasureValues, Numbers
-    from rankscope._compare.promise import Choices
-    from rankscope._evaluate.query_values import Groups
-    from rankscope.stats.test.flips import Inverted
+Named = TypeVar("Named")
 
 POWER = 0.8
 LARGE = 0.5
@@ -67,145 +75,132 @@ def compare_values(
     cases = [
         case for measure in measures for case in choose_cases(measure, groups, clusters, weights)
     ]
-    slices = 0 if groups is None else len(groups[1])
     families = [make_family(case, pairs) for case in cases]
     drawn: dict[str, Any] = {
         "permutations": choices.permutations,
         "seed": choices.interval.seed,
-        "slices": slices,
+        "slices": 0 if groups is None else len(groups[1]),
         "threads": choices.threads,
         "check": check,
     }
     tested = test_pairs(families, test=choices.test, **drawn)
-    every = [_Pair.read(case, pair, choices) for case, pair in product(cases, pairs)]
+    differences = [_Difference.read(case, pair, choices) for case, pair in product(cases, pairs)]
     p, smallest = tested.p.copy(), tested.smallest_p.copy()
-    for at, each in enumerate(every):
-        if each.promise == "bounded":
-            p[at] = min(2 * min(each.find_tails(NO_FLIPS, 0.0)), 1.0)
-            smallest[at] = 2.0 ** (1 - each.case.units)
+    for at, difference in enumerate(differences):
+        if difference.promise == "bounded":
+            p[at] = min(2 * min(difference.find_tails(NO_FLIPS, 0.0)), 1.0)
+            smallest[at] = 2.0 ** (1 - difference.case.units)
     corrected, level = correct_pairs(p, tested, choices)
     inverted = [NO_FLIPS] * len(p)
-    if has_intervals and any(each.promise == "dense" for each in every):
+    if has_intervals and any(difference.promise == "dense" for difference in differences):
         inverted = invert_pairs(families, level=level, margin=choices.margin or 0.0, **drawn)
     compared = []
-    for at, each in enumerate(every):
-        numbers = map(float, (tested.statistic[at], p[at], smallest[at], corrected[at]))
-        pair = each.compare(runs, *numbers)
-        compared.append(each.add_interval(pair, level, inverted[at]) if has_intervals else pair)
-    return ComparedPairs(
-        tuple(compared),
-        Settings(
-            test=choices.test,
-            correction=choices.correction,
-            level=choices.interval.level,
-            permutations=tested.permutations,
-            is_exact=tested.is_exact,
-            seed=choices.interval.seed,
-            power=POWER,
-            clusters="" if clusters is None else clusters[0],
-            is_weighted=weights is not None,
-            comparisons=len(p),
-        ),
-        tested.warnings,
+    for at, difference in enumerate(differences):
+        fields: dict[str, Any] = {
+            "statistic": float(tested.statistic[at]),
+            "p": float(p[at]),
+            "smallest_p": float(smallest[at]),
+            "p_corrected": float(corrected[at]),
+        }
+        if has_intervals:
+            is_significant = fields["p_corrected"] < choices.alpha
+            fields |= difference.estimate(level, inverted[at], is_significant=is_significant)
+        compared.append(difference.compare(runs, fields))
+    settings = Settings(
+        test=choices.test,
+        correction=choices.correction,
+        level=choices.interval.level,
+        permutations=tested.permutations,
+        is_exact=tested.is_exact,
+        seed=choices.interval.seed,
+        power=POWER,
+        clusters="" if clusters is None else clusters[0],
+        is_weighted=weights is not None,
+        comparisons=len(p),
     )
+    return ComparedPairs(tuple(compared), settings, tested.warnings)
 
 
-@record(frozen=True, slots=True)
-class _Pair:
-    """A run and its baseline by one measure on one slice.
-
-    Args:
-        case: The values of all runs.
-        pair: The places of the baseline and the run.
-        differences: The difference of each query.
-        promise: What is promised of the difference.
-        choices: What to compute.
-    """
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """A run and its baseline by one measure on one slice, and the differences of queries."""
 
     case: Cases
     pair: tuple[int, int]
-    differences: Numbers
+    values: Numbers
     promise: str
     choices: Choices
 
     @classmethod
-    def read(cls, case: Cases, pair: tuple[int, int], choices: Choices) -> _Pair:
-        differences = case.subtract(*pair)
-        return cls(case, pair, differences, choose_promise(differences, case, choices), choices)
+    def read(cls, case: Cases, pair: tuple[int, int], choices: Choices) -> _Difference:
+        values = case.subtract(*pair)
+        return cls(case, pair, values, choose_promise(values, case, choices), choices)
 
     def find_tails(self, inverted: Inverted, limit: float) -> tuple[float, float]:
         """Return the one-sided p-values of minus the limit and of the limit."""
-        return find_tails(self.promise, self.differences, self.case, inverted, limit)
+        return find_tails(self.promise, self.values, self.case, inverted, limit)
 
-    def compare(
-        self, runs: Sequence[str], statistic: float, p: float, smallest_p: float, corrected: float
-    ) -> Compared:
-        """Return the pair without an interval, and without power, which takes longest."""
-        case, choices, differences = self.case, self.choices, self.differences
-        theirs, ours = (case.values[number] for number in self.pair)
-        direction, highest = case.measure.direction, case.measure.range_of_difference[1]
-        counts = int((differences > 0).sum()), int((differences < 0).sum())
-        wins, losses = counts[::-1] if SIGNS[direction] < 0 else counts
-        difference, baseline_mean = case.average(differences), case.average(theirs)
+    def compare(self, runs: Sequence[str], fields: Mapping[str, Any]) -> Compared:
+        """Return the pair, with the fields about its test and its interval."""
+        case, choices, measure = self.case, self.choices, self.case.measure
+        baseline, run = self.pair
+        above, below = int((self.values > 0).sum()), int((self.values < 0).sum())
+        wins, losses = (below, above) if SIGNS[measure.direction] < 0 else (above, below)
+        difference, baseline_mean = case.average(self.values), case.average(case.values[baseline])
+        largest = measure.range_of_difference[1] or math.inf
         return Compared(
-            measure=case.measure.name,
-            direction=direction,
-            baseline=runs[self.pair[0]],
-            run=runs[self.pair[1]],
+            measure=measure.name,
+            direction=measure.direction,
+            baseline=runs[baseline],
+            run=runs[run],
             slice=case.slice,
-            n=len(differences),
+            n=len(self.values),
             clusters=case.cluster_count,
             baseline_mean=baseline_mean,
-            run_mean=case.average(ours),
+            run_mean=case.average(case.values[run]),
             difference=difference,
             relative=difference / baseline_mean if baseline_mean else math.nan,
             level=choices.interval.level,
             test=choices.test if self.promise != "bounded" else "bounded",
-            statistic=statistic,
-            p=p,
-            smallest_p=smallest_p,
             correction=choices.correction,
-            p_corrected=corrected,
             wins=wins,
-            ties=len(differences) - wins - losses,
+            ties=len(self.values) - wins - losses,
             losses=losses,
-            has_large=bool((abs(differences) >= LARGE * (highest or math.inf)).any()),
+            has_large=bool((abs(self.values) >= LARGE * largest).any()),
+            **fields,
         )
 
-    def add_interval(self, compared: Compared, level: float, inverted: Inverted) -> Compared:
-        """Return the pair with its interval, the bounded one, its power, and the margin's."""
-        case, choices, differences = self.case, self.choices, self.differences
-        limits, deviation = case.measure.range_of_difference, find_deviation(differences, case)
+    def estimate(
+        self, level: float, inverted: Inverted, *, is_significant: bool
+    ) -> dict[str, object]:
+        """Return the fields about the interval, the bounded one, its power, and the margin."""
+        case, choices, values = self.case, self.choices, self.values
+        limits, deviation = case.measure.range_of_difference, find_deviation(values, case)
         interval = replace(choices.interval, level=level, method="bounded")
-        bounds = estimate = estimate_as_named(differences, case, limits, interval)
+        bounds = estimate = estimate_as_named(values, case, limits, interval)
         if self.promise == "dense":
-            estimate = estimate_dense(differences, case, limits, inverted, interval)
+            estimate = estimate_dense(values, case, limits, inverted, interval)
         elif self.promise == "t":
-            interval = replace(interval, method="t")
-            estimate = estimate_as_named(differences, case, limits, interval)
+            estimate = estimate_as_named(values, case, limits, replace(interval, method="t"))
         if choices.test != "wilcoxon":
-            estimate = agree(estimate, is_significant=compared.is_significant)
-        of_margin: dict[str, Any] = {}
+            estimate = agree(estimate, is_significant=is_significant)
+        fields: dict[str, object] = {
+            "lower": estimate.lower,
+            "upper": estimate.upper,
+            "interval_method": estimate.method,
+            "interval_note": estimate.reason,
+            "bounded_lower": bounds.lower,
+            "bounded_upper": bounds.upper,
+            "minimum_detectable": _detectable(deviation, case.units, choices.alpha, limits[1]),
+            "queries_needed": _need(case.average(values), deviation, choices.alpha),
+        }
         if choices.margin is not None:
             below, above = self.find_tails(inverted, choices.margin)
             sides = {1: below, -1: above}
-            of_margin = {
-                "margin": choices.margin,
-                "p_not_worse": sides.get(SIGNS[compared.direction], math.nan),
-                "p_equivalent": max(below, above),
-            }
-        return replace(
-            compared,
-            lower=estimate.lower,
-            upper=estimate.upper,
-            interval_method=estimate.method,
-            interval_note=estimate.reason,
-            bounded_lower=bounds.lower,
-            bounded_upper=bounds.upper,
-            minimum_detectable=_detectable(deviation, case.units, choices.alpha, limits[1]),
-            queries_needed=_need(compared.difference, deviation, choices.alpha),
-            **of_margin,
-        )
+            fields["margin"] = choices.margin
+            fields["p_not_worse"] = sides.get(SIGNS[case.measure.direction], math.nan)
+            fields["p_equivalent"] = max(below, above)
+        return fields
 
 
 def _need(difference: float, deviation: float, alpha: float) -> int | None:
@@ -225,9 +220,89 @@ def _detectable(deviation: float, units: int, alpha: float, highest: float | Non
 
 def say_left_out(measures: Sequence[MeasureValues]) -> list[str]:
     """Return how many queries some run has no value of, by measure."""
-    counts = {each.name: int(np.isnan(each.values).any(axis=0).sum()) for each in measures}
     return [
-        f"Queries left out of {name}, because a run has no value for them: {count:,}."
-        for name, count in counts.items()
-        if count
+        f"Queries left out of {measure.name}, because a run has no value for them: {count:,}."
+        for measure in measures
+        if (count := int(np.isnan(measure.values).any(axis=0).sum()))
     ]
+
+
+def rename(runs: dict[str, Named], names: Sequence[str] | None) -> dict[str, Named]:
+    """Return runs under other names, in order."""
+    if names is None:
+        return runs
+    if isinstance(names, str) or len(set(names)) < len(runs) or len(names) != len(runs):
+        raise bad_parameter(
+            f"expected {len(runs)} different names, found {names!r}",
+            "give one name for each run, in order",
+        )
+    return dict(zip(names, runs.values(), strict=True))
+
+
+def compare_columns(
+    values: Sequence[MeasureValues],
+    runs: tuple[str, ...],
+    axis: Axis,
+    testing: Mapping[str, Any],
+    reading: Reading,
+    *,
+    answered: NDArray[np.bool_] | None = None,
+) -> Comparison:
+    """Compare the values of queries, measure by measure.
+
+    Where some run has no list for a query, each pair also says what it is over those `answered`.
+    """
+    testing = dict(testing)
+    baseline, seed = testing.pop("baseline", None), testing.pop("seed", None)
+    interval = _seed(read_interval(testing.pop("interval", 0.95)) or Interval(), seed)
+    choices = Choices(**testing, interval=interval, threads=reading.threads)
+    place = None if baseline is None else runs.index(check_baselines(baseline, runs)[0])
+    with tick("testing differences", is_shown=reading.progress is True) as check:
+        compare = partial(
+            compare_values,
+            runs=runs,
+            pairs=list_pairs(len(runs), place),
+            choices=choices,
+            clusters=axis.clusters,
+            weights=axis.weights,
+            check=check,
+        )
+        compared = compare(values, groups=axis.groups)
+        pairs = compared.comparisons
+        if answered is not None and answered.any() and not answered.all():
+            kept = np.where(answered[axis.order], 0.0, np.nan)
+            both = compare([replace(column, values=column.values + kept) for column in values])
+            rest = iter(both.comparisons)
+            pairs = tuple(
+                pair if pair.slice is not None else replace(pair, answered=next(rest))
+                for pair in pairs
+            )
+    means: dict[str, dict[str, float]] = {run: {} for run in runs}
+    for pair in pairs:
+        if pair.slice is None:
+            means[pair.baseline][pair.measure] = pair.baseline_mean
+            means[pair.run][pair.measure] = pair.run_mean
+    return Comparison(
+        runs=runs,
+        measures=tuple(measure.name for measure in values),
+        means=means,
+        comparisons=pairs,
+        baseline=baseline,
+        by="" if axis.groups is None else axis.groups[0],
+        settings=compared.settings,
+        policy=None,
+        warnings=(*compared.warnings, *say_left_out(values)),
+        attributes=axis.attributes,
+    )
+
+
+def _seed(interval: Interval, seed: int | None) -> Interval:
+    """Return the interval with the seed of the comparison, which is that of its tests, too."""
+    if seed is None:
+        return interval
+    if interval.seed not in {0, seed}:
+        raise bad_parameter(
+            f"expected one seed, found seed={seed!r} and an interval with seed={interval.seed!r}",
+            "remove one of them: the test and the intervals use the same seed",
+        )
+    return replace(interval, seed=seed)

@@ -1,38 +1,182 @@
-"""What is promised of a difference: one way to its p-value, its interval and its margin.
-
-A dense promise is what a test of sign flips says, or the t test if that was asked for. A bounded
-one holds for every distribution of differences with known limits.
-"""
+"""The values of queries that are compared: by measure, over all queries and in each slice."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
 
-from rankscope._compare.cases import are_same
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._compare.notes import CORRECTIONS
 from rankscope._core import bounded_tails, student_tails
-from rankscope.deferred import np
-from rankscope.errors import UsageError
-from rankscope.names import check_choice, is_real
-from rankscope.records import record, replace
-from rankscope.settings.interval import Interval, of_measure
-from rankscope.stats.estimate.interval import Estimate, estimate_mean
-from rankscope.stats.test.family import sum_by_cluster
-from rankscope.stats.test.paired import TESTS
-from rankscope.stats.test.student import average
-from rankscope.stats.test.tested import correct
+from rankscope._evaluate.query_values import Groups, bad_parameter
+from rankscope._names import check_choice, is_real
+from rankscope._settings import Interval, of_measure
+from rankscope._show.diagnostics import Estimate
+from rankscope._stats.paired import TESTS, Family, Test, sum_by_cluster
+from rankscope._stats.power import estimate_mean
+from rankscope._stats.tests import Inverted, Tested, average, correct
+from rankscope.errors import EmptyError
+from rankscope.measures import Measure
+from rankscope.measures.spec import Direction
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Literal, TypeAlias
+Numbers: TypeAlias = NDArray[np.float64]
+Limits: TypeAlias = tuple[float | None, float | None]
+Correction: TypeAlias = Literal["holm", "max-t", "bonferroni", "bh", "none"]
 
-    from rankscope._compare.cases import Cases, Limits, Numbers
-    from rankscope.stats.test.flips import Inverted
-    from rankscope.stats.test.paired import Test
-    from rankscope.stats.test.tested import Tested
 
-    Correction: TypeAlias = Literal["holm", "max-t", "bonferroni", "bh", "none"]
+CLOSE = 1e-12
+"""Values that differ by at most this, absolutely and relatively, are equal except for rounding."""
 
-CORRECTIONS = ("holm", "max-t", "bonferroni", "bh", "none")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureValues:
+    """The values of one measure for all queries under all runs."""
+
+    name: str
+    low: float | None
+    high: float | None
+    values: Numbers  # [runs, queries], in the order of `order_queries`; NaN without a value
+    direction: Direction = "higher"
+
+    @classmethod
+    def stack(
+        cls, measure: Measure, values: Sequence[Numbers], order: Sequence[int]
+    ) -> MeasureValues:
+        """Stack the values of each run, with the queries in this order."""
+        low, high = measure.row.value_range
+        return cls(
+            name=measure.name,
+            low=low,
+            high=high,
+            values=np.stack(values)[:, order],
+            direction=measure.better,
+        )
+
+    @property
+    def range_of_difference(self) -> tuple[float | None, float | None]:
+        """The lowest and the highest difference that two values can have."""
+        if self.low is None or self.high is None or math.isinf(self.high - self.low):
+            return None, None
+        return self.low - self.high, self.high - self.low
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cases:
+    """The queries of one measure and slice for which all runs have a value."""
+
+    measure: MeasureValues
+    slice: str | None
+    chosen: NDArray[np.int64]  # the places of its queries
+    values: Numbers
+    units: int  # independent ones: clusters, or else queries
+    clusters: NDArray[np.int64] | None = None
+    weights: Numbers | None = None
+
+    @property
+    def cluster_count(self) -> int | None:
+        """The number of clusters, or `None` without clusters."""
+        return None if self.clusters is None else self.units
+
+    def average(self, values: Numbers) -> float:
+        """Return the mean of a value of each query."""
+        if self.weights is None:
+            return math.fsum(values.tolist()) / len(values) if len(values) else math.nan
+        return math.fsum((values * self.weights).tolist()) / math.fsum(self.weights.tolist())
+
+    def subtract(self, baseline: int, run: int) -> Numbers:
+        """Return the differences of two runs, 0 where values are equal except for rounding."""
+        theirs, ours = self.values[baseline], self.values[run]
+        return np.where(are_same(ours, theirs), 0.0, ours - theirs)
+
+
+def are_same(values: Numbers, others: Numbers) -> NDArray[np.bool_]:
+    """Return which values are equal, except for rounding."""
+    same: NDArray[np.bool_] = np.isclose(values, others, rtol=CLOSE, atol=CLOSE)
+    return same
+
+
+def choose_cases(
+    measure: MeasureValues,
+    groups: Groups | None,
+    clusters: Groups | None,
+    weights: Numbers | None = None,
+    *,
+    runs: str = "all runs",
+    code: str = "no_common_queries",
+) -> list[Cases]:
+    """Return the queries that all runs have a value for, in all and by slice, the largest first."""
+    is_there = np.asarray(~np.isnan(measure.values).any(axis=0), dtype=np.bool_)
+    if not is_there.any():
+        raise EmptyError(
+            f"no query has a value of {measure.name} in {runs}",
+            hint="compare runs of the same queries, or keep them: policy='empty=zero'",
+            code=code,
+        )
+    if weights is not None:
+        is_there &= weights > 0
+    clusters_of_queries = None if clusters is None else np.asarray(clusters[2], dtype=np.int64)
+
+    def choose(name: str | None, is_chosen: NDArray[np.bool_]) -> Cases:
+        chosen = np.flatnonzero(is_chosen)
+        codes = None if clusters_of_queries is None else clusters_of_queries[chosen]
+        return Cases(
+            measure=measure,
+            slice=name,
+            chosen=chosen,
+            values=np.ascontiguousarray(measure.values[:, chosen]),
+            units=len(chosen) if codes is None else len(np.unique(codes)),
+            clusters=codes,
+            weights=None if weights is None else weights[chosen],
+        )
+
+    cases = [choose(None, is_there)]
+    if groups is not None:
+        _, names, codes = groups
+        slices = np.asarray(codes)
+        counts = np.bincount(slices[is_there], minlength=len(names))
+        order = sorted(range(len(names)), key=lambda at: (-counts[at], names[at]))
+        cases += [choose(names[at], is_there & (slices == at)) for at in order if counts[at]]
+    return cases
+
+
+def make_family(cases: Cases, pairs: Sequence[tuple[int, int]]) -> Family:
+    """Return the values of the units of a case: of its queries, or its clusters."""
+    # All families have the units of all data, so that one permutation is the same in each.
+    count = cases.measure.values.shape[1]
+    units = cases.chosen if cases.clusters is None else cases.clusters
+    values, sizes = sum_by_cluster(cases.values, units, count, cases.weights)
+    return Family(values=values, sizes=sizes, pairs=tuple(pairs), measure=cases.measure.name)
+
+
+def find_deviation(values: Numbers, cases: Cases) -> float:
+    """Return the standard deviation of the values of units.
+
+    It is scaled so that, divided by the root of their number, it is the standard error of the mean
+    over queries, also where units are clusters or have weights.
+    """
+    if cases.units < 2:
+        return math.nan
+    squares, sizes = find_squares(values, cases)
+    return math.sqrt(float(squares.sum()) / (cases.units - 1)) * cases.units / float(sizes.sum())
+
+
+def find_squares(values: Numbers, cases: Cases) -> tuple[Numbers, Numbers]:
+    """Return the squared residuals of units, and the number, or weight, of queries of each."""
+    residuals = values - (values.mean() if cases.weights is None else cases.average(values))
+    if float(abs(residuals).max()) <= CLOSE * float(abs(values).max()):
+        residuals = residuals * 0.0
+    weights = np.ones(len(values)) if cases.weights is None else cases.weights
+    if cases.clusters is None:
+        return (residuals * weights) ** 2, weights
+    codes = np.unique(cases.clusters, return_inverse=True)[1]
+    sums = np.bincount(codes, weights=residuals * weights).astype(np.float64)
+    return sums**2, np.bincount(codes, weights=weights).astype(np.float64)
+
+
 FEWEST_CLUSTERS = 20
 """With fewer, dense intervals cover too seldom where values go with the size of clusters."""
 INSTEAD = {
@@ -51,56 +195,41 @@ CORRECTED_INSTEAD = {
 }
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """What to compute for each difference.
-
-    Args:
-        test: The name of the test.
-        correction: The name of the correction.
-        interval: The settings of the intervals. Its seed is that of the test, too.
-        permutations: The number of permutations, or `None` to choose by the size of the data.
-        margin: The margin of equivalence, or `None`.
-        threads: The number of threads, or `None` for all cores.
-    """
+    """What to compute for each difference."""
 
     test: Test = "permutation"
     correction: Correction = "holm"
-    interval: Interval = Interval()
+    interval: Interval = field(default_factory=Interval)
     permutations: int | None = None
     margin: float | None = None
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        check_choice("test", self.test, TESTS, hint=_find_hint(self.test, INSTEAD))
-        hint = _find_hint(self.correction, CORRECTED_INSTEAD)
+        hint = INSTEAD.get(str(self.test).casefold(), "")
+        check_choice("test", self.test, TESTS, hint=hint)
+        hint = CORRECTED_INSTEAD.get(str(self.correction).casefold(), "")
         check_choice("correction", self.correction, CORRECTIONS, hint=hint)
         method = self.interval.method
         if self.correction == "max-t" and (self.test != "permutation" or method == "bounded"):
-            raise UsageError(
+            raise bad_parameter(
                 f"max-T needs the permutation test, found {self.promise}",
-                hint="use correction='holm', or test='permutation' with dense intervals",
-                code="bad_parameter",
+                "use correction='holm', or test='permutation' with dense intervals",
             )
-        fits = {
-            "permutation": ("auto", "dense", "bounded"),
-            "t": ("auto", "t"),
-            "wilcoxon": ("auto", "dense"),
-        }
-        if method not in fits[self.test]:
-            raise UsageError(
+        fits = {"permutation": ("dense", "bounded"), "t": ("t",), "wilcoxon": ("dense",)}[self.test]
+        if method not in {"auto", *fits}:
+            raise bad_parameter(
                 f"test={self.test!r} and {method} intervals promise different things",
-                hint="write test='t' for t intervals"
+                "write test='t' for t intervals"
                 if method == "t"
-                else f"leave out the method, or use one of: {', '.join(fits[self.test][1:])}",
-                code="bad_parameter",
+                else f"leave out the method, or use one of: {', '.join(fits)}",
             )
         margin = self.margin
         if margin is not None and not (is_real(margin) and 0 < margin < math.inf):
-            raise UsageError(
+            raise bad_parameter(
                 f"expected a margin above 0, found {margin!r}",
-                hint="give the largest difference that doesn't matter, such as 0.005",
-                code="bad_parameter",
+                "give the largest difference that doesn't matter, such as 0.005",
             )
 
     @property
@@ -110,12 +239,8 @@ class Choices:
 
     @property
     def promise(self) -> str:
-        """The promise that was asked for: `"dense"`, `"bounded"` or `"t"`."""
+        """The promise that is requested: `"dense"`, `"bounded"` or `"t"`."""
         return "t" if self.test == "t" else self.interval.method.replace("auto", "dense")
-
-
-def _find_hint(given: object, hints: dict[str, str]) -> str:
-    return hints.get(given.casefold(), "") if isinstance(given, str) else ""
 
 
 def choose_promise(differences: Numbers, cases: Cases, choices: Choices) -> str:
@@ -148,11 +273,7 @@ def estimate_as_named(
 
 
 def estimate_dense(
-    values: Numbers,
-    cases: Cases,
-    limits: Limits,
-    inverted: Inverted,
-    interval: Interval,
+    values: Numbers, cases: Cases, limits: Limits, inverted: Inverted, interval: Interval
 ) -> Estimate:
     """Return a mean with what a test of sign flips doesn't reject, or why there is no interval."""
     estimate = estimate_as_named(values, cases, limits, replace(interval, method="bounded"))
@@ -173,7 +294,7 @@ def find_tails(
 
     Examples:
         >>> import numpy as np
-        >>> from rankscope._compare.cases import Cases, MeasureValues
+        >>> from rankscope._compare.promise import Cases, MeasureValues
         >>> rows = np.zeros((2, 100))
         >>> measure = MeasureValues(name="RR", low=0.0, high=1.0, values=rows)
         >>> cases = Cases(
@@ -186,10 +307,10 @@ def find_tails(
     low, high = cases.measure.range_of_difference
     column = np.ascontiguousarray(differences, dtype=np.float64)
     if promise == "bounded" and low is not None and high is not None:
-        of_units, ends = (column, cases.weights, cases.clusters), (low, high)
-        tails = [bounded_tails(*of_units, ends, at) for at in (-limit, limit)]
-        if tails[0] is not None and tails[1] is not None:
-            return tails[0][0], tails[1][1]
+        units = column, cases.weights, cases.clusters, (low, high)
+        below, above = (bounded_tails(*units, end) for end in (-limit, limit))
+        if below is not None and above is not None:
+            return below[0], above[1]
     mean = cases.average(differences)
     if math.isnan(mean) or promise == "bounded":
         return math.nan, math.nan
@@ -199,22 +320,25 @@ def find_tails(
             codes = np.unique(cases.clusters, return_inverse=True)[1]
         count = int(codes.max()) + 1
         [sums], sizes = sum_by_cluster(column[None], codes, count, cases.weights)
-        of_mean = average(sums, sizes)
-        error, degrees = of_mean.standard_error, of_mean.degrees
+        estimate = average(sums, sizes)
+        error, degrees = estimate.standard_error, estimate.degrees
         both = [
-            student_tails((mean + each) / error, degrees) if error > 0 else math.nan
-            for each in (limit, -limit)
+            student_tails((mean - end) / error, degrees) if error > 0 else math.nan
+            for end in (-limit, limit)
         ]
     else:
         both = [inverted.p_below, inverted.p_above]
-    below, above = both[0] / 2, both[1] / 2
-    return below if mean > -limit else 1 - below, above if mean < limit else 1 - above
+    low_tail, high_tail = both[0] / 2, both[1] / 2
+    return (
+        low_tail if mean > -limit else 1 - low_tail,
+        high_tail if mean < limit else 1 - high_tail,
+    )
 
 
 def correct_pairs(p: Numbers, tested: Tested, choices: Choices) -> tuple[Numbers, float]:
     """Return the corrected p-values, and the level of the intervals that agree with them.
 
-    The intervals hold at once with the level that was asked for: they are Bonferroni's. Those of
+    The intervals hold at once with the level of the choices: they are Bonferroni's. Those of
     Benjamini and Hochberg miss for a small share of what is significant (Benjamini and Yekutieli,
     *False discovery rate-adjusted multiple confidence intervals*, 2005).
 

@@ -1,35 +1,100 @@
-"""How far unjudged documents and ties could change the difference of two runs."""
+"""The queries of a comparison: their order, their slices, and the clusters they depend within."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rankscope._compare.notes import format_ends
+from rankscope._compare.pair import Compared
+from rankscope._compare.result import Comparison, SliceAttribute
+from rankscope._evaluate.evaluation import Evaluation
+from rankscope._evaluate.query_values import (
+    Groups,
+    cluster_queries,
+    encode,
+    join_groups,
+    order_queries,
+    read_attributes,
+    read_by,
+    read_series,
+    slice_queries,
+    weigh_queries,
+)
+from rankscope._evaluate.rankings import Rankings
+from rankscope._evaluate.settings import Settings as EvaluateSettings
 from rankscope._evaluate.settings import read_policy
-from rankscope.bounds.compute import bound
-from rankscope.deferred import np
+from rankscope._explain.bounds import bound
+from rankscope._explain.ties import Spread, spread_ties
+from rankscope._settings import Policy, Reading
+from rankscope._show.progress import follow
+from rankscope._show.table import AttributeColumn, SourceIds
 from rankscope.errors import UsageError
-from rankscope.measures.reading import read_measure
-from rankscope.output.progress import follow
-from rankscope.records import record, replace
-from rankscope.settings.policy import Policy
-from rankscope.ties.compute import spread_ties
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from numpy.typing import NDArray
-
-    from rankscope._compare.pair import Compared
-    from rankscope._compare.result import Comparison
-    from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.rankings import Rankings
-    from rankscope.measures import Measure
-    from rankscope.ties.compute import Spread
+from rankscope.measures import Measure
+from rankscope.measures.parse import read_measure
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The queries of a comparison, their slices and their clusters."""
+
+    order: list[int]  # the places of the queries, in the order in which they are resampled
+    groups: Groups | None
+    clusters: Groups | None
+    weights: NDArray[np.float64] | None = None
+    attributes: tuple[SliceAttribute, ...] = ()
+
+    @classmethod
+    def read(
+        cls,
+        query_ids: list[str],
+        settings: EvaluateSettings,
+        reading: Reading,
+        *,
+        rankings: Rankings | None = None,
+    ) -> Axis:
+        """Read the slices, the clusters and the weights of queries."""
+        order, by = order_queries(query_ids), read_by(settings.by)
+        read = read_attributes(settings.attributes, settings.list_attributes(), query_ids, reading)
+        source, find = SourceIds(attributes=read.columns), read.find
+        if rankings is not None and settings.attributes is None and rankings.attributes:
+            source = rankings.source
+
+            def find(name: str) -> Groups:
+                return encode(name, rankings.attribute(name))
+
+        parts = [
+            encode(name, [values[codes[at]] for at in order])
+            for name, values, codes in slice_queries(by, lambda: query_ids, find)
+        ]
+        groups, clusters, weights = join_groups(parts), None, None
+        cluster = read_series(settings.cluster)
+        numbers = cluster_queries(cluster, lambda: query_ids, find)
+        if numbers is not None:
+            name = cluster if isinstance(cluster, str) else "cluster"
+            clusters = encode(name, [str(numbers[at]) for at in order])
+        of_queries = weigh_queries(settings.weights, lambda: query_ids, find)
+        if of_queries is not None:
+            weights = np.asarray(of_queries)[order]
+        attributes: list[SliceAttribute] = []
+        if groups is not None and not isinstance(by, Mapping):
+            attributes += [_split(groups, part, source.attribute(part[0])) for part in parts]
+        return cls(order, groups, clusters, weights, tuple(attributes))
+
+
+def _split(groups: Groups, part: Groups, column: AttributeColumn) -> SliceAttribute:
+    """Return the value that each group has in one of the attributes."""
+    (_, labels, codes), (_, values, own) = groups, part
+    pairs = dict(zip(codes, own, strict=True))
+    return SliceAttribute(column, {labels[code]: values[at] for code, at in pairs.items()})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
     """The lowest and highest difference of two runs over what isn't known of their documents.
 
@@ -62,15 +127,15 @@ class Reach:
 def describe_reach(unjudged: Reach | None, tied: Reach | None) -> Iterator[str]:
     """Yield what unjudged documents and ties could change, and what that doesn't cover."""
     covered = []
-    for what, when, reach in (
-        ("unjudged documents", "if judged", unjudged),
-        ("tied documents", "in other orders", tied),
+    for name, documents, when, reach in (
+        ("unjudged documents", "unjudged documents", "if judged", unjudged),
+        ("ties", "tied documents", "in other orders", tied),
     ):
         if reach is not None and reach.documents:
-            covered.append(what.replace("tied documents", "ties"))
+            covered.append(name)
             ends = format_ends(reach.lowest, reach.highest)
             certain = "yes" if reach.is_certain else "no"
-            yield f"{what}: {reach.documents:,}; {when}: {ends}; winner certain: {certain}"
+            yield f"{documents}: {reach.documents:,}; {when}: {ends}; winner certain: {certain}"
     if covered:
         subject = "These ranges are not confidence intervals: they cover"
         if len(covered) == 1:
@@ -116,9 +181,9 @@ def range_despite_ties(
     the highest mean of the run minus the lowest mean of the baseline, over the queries for which
     both have a value.
     """
-    chosen = read_policy(policy, Policy(ties=run.tie_policy))
+    averaged = read_policy(policy, Policy(ties=run.tie_policy))
     return range_of_spreads(
-        spread_run(run, measure, chosen, threads), spread_run(baseline, measure, chosen, threads)
+        *(spread_run(rankings, measure, averaged, threads) for rankings in (run, baseline))
     )
 
 
@@ -127,8 +192,8 @@ def spread_run(
 ) -> tuple[NDArray[np.float64], Spread] | None:
     """Return the values of a run and their spread over all orders of ties, if there is one."""
     try:
-        chosen = replace(policy, ties=run.tie_policy)
-        return spread_ties(run, read_measure(measure), chosen, threads)
+        own = replace(policy, ties=run.tie_policy)
+        return spread_ties(run, read_measure(measure), own, threads)
     except UsageError:
         return None
 
@@ -140,14 +205,14 @@ def range_of_spreads(
     """Return the range of a mean difference, from the spreads of both runs."""
     if run is None or baseline is None:
         return None
-    (values, found), (other_values, other_found) = run, baseline
-    is_paired = ~np.isnan(values - other_values)
+    (values, spread), (baseline_values, baseline_spread) = run, baseline
+    is_paired = ~np.isnan(values - baseline_values)
     count = int(is_paired.sum())
     lowest, highest = (
         math.fsum(column[is_paired].tolist()) / count if count else math.nan
-        for column in (found.lower - other_found.upper, found.upper - other_found.lower)
+        for column in (spread.lower - baseline_spread.upper, spread.upper - baseline_spread.lower)
     )
-    tied = found.tied[is_paired].sum() + other_found.tied[is_paired].sum()
+    tied = spread.tied[is_paired].sum() + baseline_spread.tied[is_paired].sum()
     return Reach(lowest=lowest, highest=highest, documents=int(tied))
 
 
@@ -158,7 +223,7 @@ MOST_SQUARES = 50_000_000
 
 
 def add_ranges(
-    made: Comparison,
+    comparison: Comparison,
     rankings: Mapping[str, Rankings],
     evaluation: Evaluation,
     threads: int | None,
@@ -172,56 +237,54 @@ def add_ranges(
     pairs of long lists, and by AP for lists far deeper than a pool, most of whose documents are
     unjudged, so that the ranges would be too wide to decide anything.
     """
-    measures = {measure.name: measure for measure in evaluation.measures}
-    if bounds is None:
-        kept = {name for name, measure in measures.items() if _is_quick(made, rankings, measure)}
-    else:
-        kept = {*measures} if bounds else set()
+    if bounds is False:
+        return comparison
     policy = evaluation.policy
-    spreads: dict[tuple[str, str], tuple[NDArray[np.float64], Spread] | None] = {}
+    measures = {
+        measure.name: measure
+        for measure in evaluation.measures
+        if bounds or _is_quick(comparison, rankings, measure)
+    }
 
+    @cache
     def spread(run: str, name: str) -> tuple[NDArray[np.float64], Spread] | None:
-        if (run, name) not in spreads:
-            spreads[run, name] = spread_run(rankings[run], measures[name], policy, threads)
-        return spreads[run, name]
+        return spread_run(rankings[run], measures[name], policy, threads)
 
-    def add(each: Compared) -> Compared:
-        if each.slice is not None or each.measure not in kept:
-            return each
-        run, baseline, measure = rankings[each.run], rankings[each.baseline], measures[each.measure]
+    def add(pair: Compared) -> Compared:
+        name = pair.measure
+        if pair.slice is not None or name not in measures:
+            return pair
+        run, baseline = rankings[pair.run], rankings[pair.baseline]
         return replace(
-            each,
-            unjudged=range_despite_unjudged(run, baseline, measure, policy, threads),
-            tied=range_of_spreads(
-                spread(each.run, each.measure), spread(each.baseline, each.measure)
-            ),
+            pair,
+            unjudged=range_despite_unjudged(run, baseline, measures[name], policy, threads),
+            tied=range_of_spreads(spread(pair.run, name), spread(pair.baseline, name)),
         )
 
-    if not kept and bounds is not None:
-        return made
-    every = follow(made.comparisons, "bounding differences", is_shown=is_shown)
-    left = [name for name in measures if name not in kept]
-    warnings = made.warnings
-    if left:
+    pairs = follow(comparison.comparisons, "bounding differences", is_shown=is_shown)
+    warnings = comparison.warnings
+    left_out = [measure.name for measure in evaluation.measures if measure.name not in measures]
+    if left_out:
+        left = ", ".join(left_out)
         sentence = (
             "what unjudged documents and ties could change was not computed for "
-            f"{', '.join(left)}, because it takes long; bounds=True (--bounds) computes it"
+            f"{left}, because it takes long; bounds=True (--bounds) computes it"
         )
         warnings = (*warnings, sentence)
-    return replace(made, comparisons=tuple(map(add, every)), warnings=warnings)
+    return replace(comparison, comparisons=tuple(map(add, pairs)), warnings=warnings)
 
 
-def _is_quick(made: Comparison, rankings: Mapping[str, Rankings], measure: Measure) -> bool:
+def _is_quick(comparison: Comparison, rankings: Mapping[str, Rankings], measure: Measure) -> bool:
     """Return whether the bounds of all pairs by a measure take about a second at most."""
     documents, squares = {}, {}
-    for name, each in rankings.items():
-        sizes = np.diff(each.offsets)
+    for name, run in rankings.items():
+        sizes = np.diff(run.offsets)
         documents[name] = int(sizes.sum())
         reached = sizes if measure.k is None else np.minimum(sizes, measure.k)
         squares[name] = int((reached.astype(np.int64) ** 2).sum())
-    pairs = made.over_all(measure)
-    if sum(documents[each.run] + documents[each.baseline] for each in pairs) > MOST_DOCUMENTS:
+    pairs = [(pair.run, pair.baseline) for pair in comparison.over_all(measure)]
+    if sum(documents[name] for pair in pairs for name in pair) > MOST_DOCUMENTS:
         return False
     if measure.row.kernel != "ap":
         return True
-    return sum(max(squares[each.run], squares[each.baseline]) for each in pairs) <= MOST_SQUARES
+    return sum(max(squares[run], squares[baseline]) for run, baseline in pairs) <= MOST_SQUARES

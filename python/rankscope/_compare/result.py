@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from rankscope._compare.layout import describe_paper, lay_out, lay_out_short
-from rankscope._compare.pair import NAMES, RANGES
+from rankscope._compare.pair import Compared, find_other
+from rankscope._drawing import ThemeName
 from rankscope._evaluate.evaluation import find_name
+from rankscope._settings import Policy
+from rankscope._show import Documented, Format, Tabular, Written, write
+from rankscope._show.diagnostics import Diagnostic, count_codes
+from rankscope._show.layout import Layout, Paper
+from rankscope._show.table import MISSING, AttributeColumn, name_columns
 from rankscope.errors import UsageError
-from rankscope.output.diagnostics import count_codes
-from rankscope.output.documents import Documented
-from rankscope.output.exports import Tabular, name_columns
-from rankscope.output.ids import MISSING
-from rankscope.output.layout.writers import Written, write
-from rankscope.records import record
+from rankscope.measures import Measure
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from matplotlib.axes import Axes
 
-    from rankscope._compare.pair import Compared
-    from rankscope.measures import Measure
-    from rankscope.output.diagnostics import Diagnostic
-    from rankscope.output.exports import ColumnValues
-    from rankscope.output.ids import AttributeColumn
-    from rankscope.output.layout.description import Layout, Paper
-    from rankscope.output.layout.writers import Format
-    from rankscope.settings.policy import Policy
+    from rankscope._show.table import ColumnValues
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """How runs are compared.
 
@@ -61,8 +58,21 @@ class Settings:
         """The p-value below which a difference is significant."""
         return round(1 - self.level, 12)
 
+    def to_dict(self) -> dict[str, object]:
+        """Return what commands print of them as JSON."""
+        return {
+            "cluster": self.clusters or None,
+            "weighted": self.is_weighted,
+            "test": self.test,
+            "correction": self.correction,
+            "level": self.level,
+            "permutations": self.permutations,
+            "exact": self.is_exact,
+            "seed": self.seed,
+        }
 
-@record(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True)
 class ComparedPairs:
     """Pairs of runs that were compared, and corrected together.
 
@@ -77,37 +87,28 @@ class ComparedPairs:
     warnings: tuple[str, ...] = ()
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class SliceAttribute:
-    """The values of slices in one of the attributes that they are made of.
-
-    Args:
-        column: The column of the attribute as the caller has it.
-        texts: By slice, its value as text.
-    """
+    """The values of slices in one of the attributes that they are made of."""
 
     column: AttributeColumn
     texts: Mapping[str, str]
 
-    @property
-    def name(self) -> str:
-        """The name of the attribute."""
-        return self.column.name
-
     def read(self, slices: Sequence[str | None]) -> ColumnValues:
         """Return the values of slices, with `None` for all queries."""
-        texts = [MISSING if each is None else self.texts[each] for each in slices]
-        return self.column.restore_column(texts)
+        return self.column.restore_column(
+            [MISSING if name is None else self.texts[name] for name in slices]
+        )
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(Written, Documented, Tabular):
     """Runs compared by measures: means, differences, confidence intervals and p-values.
 
     It prints as a table of means, in which letters mark the runs that a run is significantly better
     than, and a table of differences for each measure. Exports have one row per pair of runs,
     measure and slice. The column `slice` is empty for all queries. Each attribute of the slices has
-    a column of its own besides, with the type of the input.
+    a column of its own besides, with the type of the input. `plot` draws the differences.
 
     Args:
         runs: The names of the runs.
@@ -128,8 +129,8 @@ class Comparison(Written, Documented, Tabular):
         >>> qrels = {f"q{n}": {"a": 1, "b": 0} for n in range(8)}
         >>> old = {query: {"a": 1.0, "b": 2.0} for query in qrels}
         >>> new = {query: {"a": 2.0, "b": 1.0} for query in qrels}
-        >>> found = rs.compare(qrels, {"old": old, "new": new}, "nDCG@10")
-        >>> compared = found["nDCG@10", "new"]
+        >>> comparison = rs.compare(qrels, {"old": old, "new": new}, "nDCG@10")
+        >>> compared = comparison["nDCG@10", "new"]
         >>> round(compared.difference, 4), compared.wins, compared.p
         (0.3691, 8, 0.0078125)
         >>> compared.better
@@ -155,17 +156,13 @@ class Comparison(Written, Documented, Tabular):
         Raises:
             UsageError: The measure was not compared.
         """
-        name = self._name(measure)
-        return [each for each in self.comparisons if each.measure == name and each.slice is None]
+        name = self.find_measure(measure)
+        return [pair for pair in self.comparisons if pair.measure == name and pair.slice is None]
 
     def find_beaten(self, measure: str, run: str) -> list[str]:
         """Return the runs that a run is significantly better than, in order."""
-        beaten = {
-            each.baseline if each.run == run else each.run
-            for each in self.over_all(measure)
-            if each.better == run
-        }
-        return [each for each in self.runs if each in beaten]
+        beaten = {find_other(pair, run) for pair in self.over_all(measure) if pair.better == run}
+        return [name for name in self.runs if name in beaten]
 
     def find_best(self, measure: str) -> str | None:
         """Return the run that is significantly better than each other one, or `None`.
@@ -173,10 +170,10 @@ class Comparison(Written, Documented, Tabular):
         With a baseline, runs other than the baseline aren't compared with each other, so no run is
         the best unless there are two.
         """
-        for run in self.runs:
-            if len(self.find_beaten(measure, run)) == len(self.runs) - 1:
-                return run
-        return None
+        others = len(self.runs) - 1
+        return next(
+            (run for run in self.runs if len(self.find_beaten(measure, run)) == others), None
+        )
 
     def find(
         self,
@@ -196,26 +193,24 @@ class Comparison(Written, Documented, Tabular):
         Raises:
             UsageError: There is no such comparison, or there are several.
         """
-        name = self._name(measure)
-        found = [
-            each
-            for each in self.comparisons
-            if each.measure == name
-            and each.run == run
-            and baseline in {None, each.baseline}
-            and each.slice == slice
+        name = self.find_measure(measure)
+        pairs = [
+            pair
+            for pair in self.comparisons
+            if (pair.measure, pair.run, pair.slice) == (name, run, slice)
+            and baseline in {None, pair.baseline}
         ]
-        if len(found) != 1:
-            known = ", ".join(each.baseline for each in found)
-            runs = ", ".join(dict.fromkeys(each.run for each in self.comparisons))
+        if len(pairs) != 1:
+            baselines = ", ".join(pair.baseline for pair in pairs)
+            runs = ", ".join(dict.fromkeys(pair.run for pair in self.comparisons))
             raise UsageError(
-                f"expected one comparison of {run!r} by {name}, found {len(found)}",
-                hint=f"use find() and name the baseline, one of: {known}"
-                if found
+                f"expected one comparison of {run!r} by {name}, found {len(pairs)}",
+                hint=f"use find() and name the baseline, one of: {baselines}"
+                if pairs
                 else f"the runs that are compared with a baseline are {runs}",
                 code="not_compared",
             )
-        return found[0]
+        return pairs[0]
 
     def __getitem__(self, key: tuple[Measure | str, str]) -> Compared:
         """Return the comparison of a measure and a run over all queries; see `find`.
@@ -226,14 +221,17 @@ class Comparison(Written, Documented, Tabular):
         if not isinstance(key, tuple) or len(key) != 2:  # type: ignore[redundant-expr]  # users err
             raise UsageError(
                 f"expected a measure and a run, found {key!r}",
-                hint=f"write found[{self.measures[0]!r}, {self.runs[-1]!r}]",
+                hint=f"write comparison[{self.measures[0]!r}, {self.runs[-1]!r}]",
                 code="not_compared",
             )
-        measure, run = key
-        return self.find(measure, run)
+        return self.find(*key)
 
-    def _name(self, measure: Measure | str) -> str:
-        """Return the name of a measure in this result: `"AP"` for `"map"`."""
+    def find_measure(self, measure: Measure | str) -> str:
+        """Return the name of one of the measures, `"AP"` for `"map"`.
+
+        Raises:
+            UsageError: The measure was not compared.
+        """
         name = find_name(measure, self.measures, self.asked or {})
         if name not in self.measures:
             raise UsageError(
@@ -251,23 +249,15 @@ class Comparison(Written, Documented, Tabular):
 
     def to_dict(self) -> dict[str, object]:
         """Return the result as dicts and lists, as `rankscope compare --json` prints it."""
-        settings = self.settings
         return {
             "runs": self.means,
-            "comparisons": [each.to_dict() for each in self.comparisons],
-            "policy": None if self.policy is None else self.policy.to_dict(),
+            "comparisons": [pair.to_dict() for pair in self.comparisons],
+            "policy": self.policy and self.policy.to_dict(),
             "settings": {
                 "baseline": self.baseline,
                 "by": self.by or None,
-                "cluster": settings.clusters or None,
-                "weighted": settings.is_weighted,
-                "test": settings.test,
-                "correction": settings.correction,
-                "level": settings.level,
-                "permutations": settings.permutations,
-                "exact": settings.is_exact,
-                "seed": settings.seed,
-                "power": settings.power,
+                **self.settings.to_dict(),
+                "power": self.settings.power,
             },
             "warnings": list(self.warnings),
             "diagnostics": self.diagnostics,
@@ -279,15 +269,14 @@ class Comparison(Written, Documented, Tabular):
         return count_codes(self.notes)
 
     def _tabulate(self) -> Mapping[str, ColumnValues]:
-        fields: list[tuple[str, ColumnValues]] = [
-            (name, [getattr(each, name) for each in self.comparisons]) for name in NAMES
-        ]
-        slices = [each.slice for each in self.comparisons]
-        after = NAMES.index("slice") + 1
-        fields[after:after] = [(each.name, each.read(slices)) for each in self.attributes]
-        ranges = [each.ranges() for each in self.comparisons]
-        fields += [(name, [each[name] for each in ranges]) for name in RANGES]
-        return name_columns(fields)
+        rows = [pair.to_dict() for pair in self.comparisons]
+        slices = [pair.slice for pair in self.comparisons]
+        columns: list[tuple[str, ColumnValues]] = []
+        for name in rows[0]:
+            columns.append((name, [row[name] for row in rows]))
+            if name == "slice":
+                columns += [(part.column.name, part.read(slices)) for part in self.attributes]
+        return name_columns(columns)
 
     @property
     def small_print(self) -> tuple[str, ...]:
@@ -307,6 +296,19 @@ class Comparison(Written, Documented, Tabular):
         """
         return write(lay_out(self), format)
 
+    def plot(
+        self,
+        measure: Measure | str | None = None,
+        *,
+        against: str | None = None,
+        ax: Axes | None = None,
+        theme: ThemeName = "light",
+    ) -> Axes:
+        """Draw each difference with its interval; see `rankscope.plots.draw_forest`."""
+        from rankscope.plots import draw_forest
+
+        return draw_forest(self, measure, against=against, ax=ax, theme=theme)
+
     def _describe_paper(self, paper: Paper) -> Layout:
         return describe_paper(self, paper)
 
@@ -316,6 +318,6 @@ class Comparison(Written, Documented, Tabular):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from rankscope.output.html import write_result  # noqa: PLC0415 - loads late
+        from rankscope._show.html import write_result
 
         return write_result(write(lay_out_short(self), "html"))

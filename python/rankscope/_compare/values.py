@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
 
-from rankscope._compare.cases import MeasureValues
-from rankscope._compare.compute import compare_columns, name_anew
-from rankscope._compare.query_axis import Axis
-from rankscope.deferred import np
-from rankscope.errors import MeasureError, UsageError
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._compare.pairs import compare_columns, rename
+from rankscope._compare.promise import MeasureValues
+from rankscope._compare.ranges import Axis
+from rankscope._compare.result import Comparison
+from rankscope._evaluate.query_values import bad_parameter
+from rankscope._evaluate.settings import Settings
+from rankscope._names import check_choice, is_real
+from rankscope._settings import Reading
+from rankscope.errors import MeasureError
 from rankscope.measures import Measure, parse
-from rankscope.measures.direction import DIRECTIONS
-from rankscope.names import check_choice, is_real
-from rankscope.records import replace
+from rankscope.measures.spec import DIRECTIONS, Direction
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from rankscope._compare.compute import Range
-    from rankscope._compare.result import Comparison
-    from rankscope._evaluate.settings import Settings
-    from rankscope.measures.direction import Direction
-    from rankscope.settings.reading import Reading
+Range: TypeAlias = tuple[float, float] | Literal["measure"] | None
 
 
 def compare_computed(
-    given: object,
+    table: object,
     measure: object,
-    asked: Settings,
+    settings: Settings,
     reading: Reading,
     *,
     runs: Sequence[str] | None,
@@ -41,54 +38,49 @@ def compare_computed(
     testing: Mapping[str, Any],
 ) -> Comparison:
     """Compare runs by a table or a mapping of the values of queries; see `compare`."""
-    known = _read_measure(measure)
+    own = _read_measure(measure)
     if better is not None:
         check_choice("better", better, DIRECTIONS)
-    if isinstance(given, Mapping) and all(isinstance(each, Mapping) for each in given.values()):
-        query_ids, columns = _align(given)
+    if isinstance(table, Mapping) and all(isinstance(run, Mapping) for run in table.values()):
+        query_ids, columns = _align(table)
     else:
-        own = [] if asked.attributes is not None else asked.list_attributes()
+        attributes = [] if settings.attributes is not None else settings.list_attributes()
         query = reading.columns.get("query")
-        from rankscope._inputs.query_table import read_query_table  # noqa: PLC0415 - needs PyArrow
+        from rankscope._inputs.tabular import read_query_table
 
-        table = read_query_table(given, reading, query=query, texts=own, numbers=runs)
-        query_ids, columns = table.query_ids, dict(table.numbers)
-        asked = replace(asked, attributes=table) if own else asked
-    axis = Axis.read(query_ids, asked, reading)
+        rows = read_query_table(table, reading, query=query, texts=attributes, numbers=runs)
+        query_ids, columns = rows.query_ids, dict(rows.numbers)
+        settings = replace(settings, attributes=rows) if attributes else settings
+    axis = Axis.read(query_ids, settings, reading)
     if len(columns) < 2:
-        raise UsageError(
+        raise bad_parameter(
             f"expected the values of two or more runs, found {', '.join(columns) or 'none'}",
-            hint="give one column of values for each run: values=['old', 'new']",
-            code="bad_parameter",
+            "give one column of values for each run: values=['old', 'new']",
         )
     _check_lengths(columns)
     if value_range == "measure":
-        value_range = known.row.value_range if isinstance(known, Measure) else (0.0, 1.0)
+        value_range = own.row.value_range if isinstance(own, Measure) else (0.0, 1.0)
     low, high = _check_range(columns, value_range)
-    columns = name_anew(columns, names)
-    direction = known.better if isinstance(known, Measure) else "higher"
-    made = MeasureValues(
-        name=str(known),
+    columns = rename(columns, names)
+    values = MeasureValues(
+        name=str(own),
         low=low,
         high=high,
         values=np.stack([*columns.values()])[:, axis.order],
-        direction=better or direction,
+        direction=better or (own.better if isinstance(own, Measure) else "higher"),
     )
-    return compare_columns(
-        [made], runs=tuple(columns), axis=axis, testing=testing, reading=reading, policy=None
-    )
+    return compare_columns([values], tuple(columns), axis, testing, reading)
 
 
-def _read_measure(given: object) -> Measure | str:
+def _read_measure(measure: object) -> Measure | str:
     """Return the measure of the values, or the name that they have."""
-    if given is None:
+    if measure is None:
         return "value"
-    names = [given] if isinstance(given, str | Measure) else given
+    names = [measure] if isinstance(measure, str | Measure) else measure
     if not isinstance(names, list | tuple) or len(names) != 1:
-        raise UsageError(
-            f"expected the name of one measure, that of the values, found {given!r}",
-            hint="write compare(table, 'nDCG@10', values=['old', 'new'])",
-            code="bad_parameter",
+        raise bad_parameter(
+            f"expected the name of one measure, that of the values, found {measure!r}",
+            "write compare(table, 'nDCG@10', values=['old', 'new'])",
         )
     try:
         return parse(names[0]) if isinstance(names[0], str) else names[0]
@@ -111,36 +103,34 @@ def _align(
 def _check_lengths(columns: Mapping[str, NDArray[np.float64]]) -> None:
     """Refuse columns of different lengths."""
     (first, values), *others = columns.items()
-    for run, each in others:
-        if len(each) != len(values):
-            raise UsageError(
-                f"expected as many values of {run} as of {first}, {len(values)}, found {len(each)}",
-                hint="give one value for each query, NaN where there is none",
-                code="bad_parameter",
+    for run, column in others:
+        if len(column) != len(values):
+            raise bad_parameter(
+                f"expected as many values of {run} as of {first}, {len(values)}, found "
+                f"{len(column)}",
+                "give one value for each query, NaN where there is none",
             )
 
 
 def _check_range(
-    columns: Mapping[str, NDArray[np.float64]], given: tuple[float, float] | None
+    columns: Mapping[str, NDArray[np.float64]], value_range: tuple[float, float] | None
 ) -> tuple[float | None, float | None]:
     """Return the range of values, which all values must be in."""
-    if given is None:
+    if value_range is None:
         return None, None
-    low, high = given
+    low, high = value_range
     if not (is_real(low) and is_real(high) and low < high):
-        raise UsageError(
-            f"expected a range with the lower end first, found {given!r}",
-            hint="write range=(0, 1), or range=None if values have no bounds",
-            code="bad_parameter",
+        raise bad_parameter(
+            f"expected a range with the lower end first, found {value_range!r}",
+            "write range=(0, 1), or range=None if values have no bounds",
         )
     for run, values in columns.items():
         is_outside = (values < low - 1e-9) | (values > high + 1e-9)
         if is_outside.any():
-            found = values[is_outside][0]
-            raise UsageError(
-                f"expected values from {low:g} to {high:g}, found {found:g} in {run}",
-                hint="pass range=(0, 100) for percentages, the range of another measure, or "
+            raise bad_parameter(
+                f"expected values from {low:g} to {high:g}, found {values[is_outside][0]:g} in "
+                f"{run}",
+                "pass range=(0, 100) for percentages, the range of another measure, or "
                 "range=None if it has no bounds",
-                code="bad_parameter",
             )
     return low, high

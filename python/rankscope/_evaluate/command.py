@@ -3,59 +3,46 @@
 from __future__ import annotations
 
 import os
+from argparse import Namespace
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 import rankscope as rs
-from rankscope._evaluate.evaluations import Evaluations
-from rankscope._evaluate.exports import describe_evaluation, write_slices
+from rankscope._cli.options import (
+    add_convention_option,
+    add_file_options,
+    add_format_options,
+    add_interval_options,
+    add_items_options,
+    add_measures_option,
+    add_memory_options,
+    add_policy_option,
+    add_reading_options,
+    is_letor,
+    name_file,
+    read_interval,
+    refuse_stdin_twice,
+)
+from rankscope._cli.parser import OnceFlag, Parser, print_csv, print_json, print_notes
+from rankscope._evaluate.evaluation import Evaluation, describe_evaluation, write_slices
 from rankscope._evaluate.options import (
     add_inputs,
     add_table_options,
+    bad_usage,
     evaluate_scores,
     evaluate_table,
     list_reading,
     list_settings,
     refuse_table_options,
 )
+from rankscope._evaluate.query_values import Slices
 from rankscope._inputs.files import expand_paths, is_scores
 from rankscope._inputs.recognition import name_path, shorten_names
-from rankscope.cli.files import (
-    add_file_options,
-    add_items_options,
-    is_letor,
-    name_file,
-    refuse_stdin_twice,
-)
-from rankscope.cli.options import (
-    add_convention_option,
-    add_format_options,
-    add_interval_options,
-    add_measures_option,
-    add_memory_options,
-    add_policy_option,
-    add_reading_options,
-    read_interval,
-)
-from rankscope.cli.output import print_csv, print_json, print_notes
-from rankscope.cli.parser import OnceFlag
-from rankscope.errors import UsageError
-from rankscope.measures.parse import split_measures
-from rankscope.measures.reading import find_second
-from rankscope.output.diagnostics import describe, gather
-from rankscope.output.estimate import describe_intervals
-from rankscope.output.progress import ProgressBar
-from rankscope.output.text import format_value, show
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterator, Sequence
-
-    from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.slices import Slices
-    from rankscope.cli.parser import Parser
-    from rankscope.output.diagnostics import Diagnostic
+from rankscope._show.diagnostics import Diagnostic, describe, describe_intervals, gather
+from rankscope._show.progress import ProgressBar
+from rankscope._show.table import format_value, show
+from rankscope.measures.parse import find_second, split_measures
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR")
 
@@ -119,55 +106,57 @@ def run(options: Namespace) -> int:
     refuse_stdin_twice(options.inputs)
     options.inputs = [*options.inputs[:1], *expand_paths(options.inputs[1:])]
     if options.by is not None and options.by_query:
-        raise UsageError("-q cannot be combined with --by", hint="remove one of them", code="usage")
+        raise bad_usage("-q cannot be combined with --by", "remove one of them")
     measures = split_measures(options.measures or DEFAULT_MEASURES)
     if options.convention is None:
         rs.Policy.parse(options.policy)  # before anything is read
     options.interval = read_interval(options)
     evaluations = list(_evaluate(measures, options))
-    print_notes([*_notes(options, evaluations), *_find_identical(_runs(options))])
-    lines = (line for each in evaluations for line in describe_intervals(each.estimates))
+    paths = options.inputs[1:] or options.inputs
+    paths = paths[:1] if options.samples else paths  # all samples have one value together
+    names = [name_path(path, "run") for path in paths]
+    short_names = shorten_names(names)
+    notes = {name: run.notes for name, run in zip(short_names, evaluations, strict=True)}
+    print_notes([*gather(notes), *_find_identical(paths)])
+    lines = (line for run in evaluations for line in describe_intervals(run.estimates))
     print_notes(dict.fromkeys(lines))
     if options.json:
-        _print_json(options, evaluations)
-    elif options.csv:
-        _print_csv(options, evaluations)
+        _print_json(options, names, evaluations)
     elif options.latex:
-        print(_write_paper(options, evaluations))
+        print(_write_paper(options, short_names, evaluations))
+    elif (slices := evaluations[0].slices) is not None:
+        _print_slices(options, slices, evaluations[0])
+    elif options.csv:
+        _print_csv(options, names, evaluations)
     else:
-        _print_table(options, evaluations)
+        _print_table(options, names, evaluations)
     return 0
 
 
 def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
     if len(options.inputs) == 1:
         if options.attributes is not None:
-            raise UsageError(
+            raise bad_usage(
                 "--attributes works with judgments and runs, not with one table",
-                hint="put these columns into the table, and remove --attributes",
-                code="usage",
+                "put these columns into the table, and remove --attributes",
             )
         if options.samples:
-            raise UsageError(
+            raise bad_usage(
                 "--samples expects judgments and runs, found one input",
-                hint="write rankscope eval QRELS RUN RUN --samples",
-                code="usage",
+                "write rankscope eval QRELS RUN RUN --samples",
             )
         yield evaluate_table(options.inputs[0], measures, options)
         return
     path, *runs = options.inputs
     if options.by and len(runs) > 1:
-        raise UsageError(
+        raise bad_usage(
             f"--by works with one run, found {len(runs)}",
-            hint="write rankscope compare --by for several runs",
-            code="usage",
+            "write rankscope compare --by for several runs",
         )
-    beside = (options.by, options.cluster)
-    if options.attributes is not None and not any(beside):
-        raise UsageError(
+    if options.attributes is not None and not (options.by or options.cluster):
+        raise bad_usage(
             "--attributes has no effect without --by or --cluster",
-            hint="add --by COLUMN or --cluster COLUMN, or remove --attributes",
-            code="usage",
+            "add --by COLUMN or --cluster COLUMN, or remove --attributes",
         )
     refuse_table_options(options, *(() if options.attributes is None else ("by", "cluster")))
     if options.samples:
@@ -204,17 +193,12 @@ def _evaluate(measures: list[str], options: Namespace) -> Iterator[Evaluation]:
 
 
 def _evaluate_samples(
-    path: str,
-    runs: Sequence[str],
-    measures: list[str],
-    options: Namespace,
+    path: str, runs: Sequence[str], measures: list[str], options: Namespace
 ) -> Evaluation:
     for name in ("convention", "memory", "spill_folder", "history", "items", "catalogue"):
         if getattr(options, name):
-            raise UsageError(
-                f"--{name.replace('_', '-')} has no effect with --samples",
-                hint="remove one of them",
-                code="usage",
+            raise bad_usage(
+                f"--{name.replace('_', '-')} has no effect with --samples", "remove one of them"
             )
     return rs.evaluate_samples(
         name_file(path, "qrels", options),
@@ -228,78 +212,60 @@ def _evaluate_samples(
     )
 
 
-def _runs(options: Namespace) -> list[str]:
-    if options.samples:  # all runs have one value together
-        return options.inputs[1:2]  # type: ignore[no-any-return]  # paths
-    runs: list[str] = options.inputs[1:] or options.inputs
-    return runs
-
-
-def _names(options: Namespace) -> list[str]:
-    return [name_path(path, "run") for path in _runs(options)]
-
-
-def _notes(options: Namespace, evaluations: Sequence[Evaluation]) -> tuple[Diagnostic, ...]:
-    names = shorten_names(_names(options))
-    return gather({name: each.notes for name, each in zip(names, evaluations, strict=True)})
-
-
-def _find_identical(runs: Sequence[str]) -> list[Diagnostic]:
+def _find_identical(paths: Sequence[str]) -> list[Diagnostic]:
+    """Note files with the same bytes."""
     # pathlib would take as long to load as all the rest.
-    files = [path for path in runs if os.path.isfile(path)]  # noqa: PTH113
-    sizes = [os.stat(path).st_size for path in files]  # noqa: PTH116
-    count = Counter(sizes)
-    alike = [path for path, size in zip(files, sizes, strict=True) if count[size] > 1]
+    sizes = {path: os.stat(path).st_size for path in paths if os.path.isfile(path)}  # noqa: PTH113, PTH116
+    counts = Counter(sizes[path] for path in paths if path in sizes)
+    alike = [path for path in paths if path in sizes and counts[sizes[path]] > 1]
     same = len(alike) - len({_digest(path) for path in alike})
     return [describe("identical_runs", same, {})] if same else []
 
 
 def _digest(path: str) -> bytes:
-    from hashlib import file_digest  # noqa: PLC0415 - only where two runs have one size
+    from hashlib import file_digest
 
     with open(path, "rb") as file:  # noqa: PTH123 - as above
         return file_digest(file, "blake2b").digest()
 
 
-def _print_table(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
-    slices = evaluations[0].slices
-    if slices is not None:
-        _print_slices(slices, evaluations[0])
-        return
-    query = ["query"] if options.by_query else []
-    every = ["all"] if options.by_query else []
+def _print_table(
+    options: Namespace, names: Sequence[str], evaluations: Sequence[Evaluation]
+) -> None:
+    """Print a row for each measure and a column for each run; with `-q`, also rows of queries."""
+    query, every = (["query"], ["all"]) if options.by_query else ([], [])
     if len(evaluations) > 1 or options.interval:
-        print(*["measure", *query, *map(show, _header(options, evaluations))], sep="\t")
+        print("measure", *query, *map(show, _head(options, names)), sep="\t")
     if options.by_query:
-        columns = _columns(evaluations)
+        columns = _read_columns(evaluations)
         ends = ["", ""] if options.interval else []
-        for number, query_id in enumerate(map(show, evaluations[0].query_texts)):
-            for name, values in columns.items():
-                cells = [[format_value(column[number]), *ends] for column in values]
+        for place, query_id in enumerate(map(show, evaluations[0].query_texts)):
+            for name, runs in columns.items():
+                cells = ([format_value(values[place]), *ends] for values in runs)
                 print(name, query_id, *chain(*cells), sep="\t")
     for name in evaluations[0]:
-        cells = [list(map(format_value, _mean(each, name))) for each in evaluations]
-        print(name, *every, *chain(*cells), sep="\t")
+        print(name, *every, *map(format_value, _read_means(name, evaluations)), sep="\t")
 
 
-def _header(options: Namespace, evaluations: Sequence[Evaluation]) -> list[str]:
+def _head(options: Namespace, names: Sequence[str]) -> list[str]:
     """Return the names of the columns of means."""
-    is_one = len(evaluations) == 1
     ends = ("lower", "upper") if options.interval else ()
-    columns = [
-        [name, *(end if is_one else f"{name} {end}" for end in ends)]
-        for name in (["value"] if is_one else _names(options))
-    ]
-    return list(chain(*columns))
+    if len(names) == 1:
+        return ["value", *ends]
+    return [f"{name} {end}" if end else name for name in names for end in ("", *ends)]
 
 
-def _mean(evaluation: Evaluation, measure: str) -> tuple[float, ...]:
-    """Return a mean, and the ends of its interval if there is one."""
-    return (evaluation[measure], *evaluation.intervals.get(measure, ()))
+def _read_means(measure: str, evaluations: Sequence[Evaluation]) -> list[float]:
+    """Return the mean of each run, followed by the ends of its interval if there is one."""
+    means = ((run[measure], *run.intervals.get(measure, ())) for run in evaluations)
+    return [*chain(*means)]
 
 
-def _print_slices(slices: Slices, evaluation: Evaluation) -> None:
+def _print_slices(options: Namespace, slices: Slices, evaluation: Evaluation) -> None:
     """Print a row for each group and measure, with its number of queries; all queries last."""
+    if options.csv:
+        print_csv([slices.names, *write_slices(slices)])
+        return
     ends = ("lower", "upper") if evaluation.intervals else ()
     print("measure", *map(show, slices.attributes), "value", *ends, "queries", sep="\t")
     for texts, cells in zip(slices.texts(), slices.rows(), strict=True):
@@ -309,62 +275,52 @@ def _print_slices(slices: Slices, evaluation: Evaluation) -> None:
             count = row[f"{measure} n"]
             print(measure, *map(show, texts), *map(format_value, values), count, sep="\t")
     every = ["all"] * len(slices.attributes)
-    for measure in evaluation:
-        means = map(format_value, _mean(evaluation, measure))
-        print(measure, *every, *means, evaluation.denominators[measure], sep="\t")
+    for measure, count in evaluation.denominators.items():
+        means = map(format_value, _read_means(measure, [evaluation]))
+        print(measure, *every, *means, count, sep="\t")
 
 
-def _print_csv(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
-    """Print a row for each measure and a column for each run.
-
-    With `-q` there is a row for each query and a column for each measure, with `--by` a row for
-    each group.
-    """
-    slices = evaluations[0].slices
-    if slices is not None:
-        print_csv([slices.names, *write_slices(slices)])
-        return
+def _print_csv(options: Namespace, names: Sequence[str], evaluations: Sequence[Evaluation]) -> None:
+    """Print a row for each measure and a column for each run; with `-q`, the values of queries."""
     if not options.by_query:
-        print_csv([["measure", *_header(options, evaluations)]])
-        means = ((name, [_mean(each, name) for each in evaluations]) for name in evaluations[0])
-        print_csv([name, *chain(*values)] for name, values in means)
+        print_csv([["measure", *_head(options, names)]])
+        print_csv([name, *_read_means(name, evaluations)] for name in evaluations[0])
         return
-    columns = _columns(evaluations)
-    is_many = len(evaluations) > 1
-    print_csv([[*(["run"] if is_many else []), "query_id", *columns]])
-    for index, path in enumerate(_names(options)):
-        run = [path] if is_many else []
-        values = zip(*(column[index] for column in columns.values()), strict=True)
-        ids = evaluations[index].query_texts
+    columns = _read_columns(evaluations)
+    are_several = len(evaluations) > 1
+    print_csv([[*(["run"] if are_several else []), "query_id", *columns]])
+    for place, (name, evaluation) in enumerate(zip(names, evaluations, strict=True)):
+        run = [name] if are_several else []
+        values = zip(*(runs[place] for runs in columns.values()), strict=True)
+        ids = evaluation.query_texts
         print_csv([*run, query, *row] for query, row in zip(ids, values, strict=True))
 
 
-def _write_paper(options: Namespace, evaluations: Sequence[Evaluation]) -> str:
+def _write_paper(
+    options: Namespace, names: Sequence[str], evaluations: Sequence[Evaluation]
+) -> str:
     """Return the means as a table for a paper."""
     if options.by_query or options.by is not None:
-        raise UsageError(
-            "tables for papers have the means over all queries",
-            hint="remove -q and --by",
-            code="usage",
-        )
-    found = dict(zip(shorten_names(_names(options)), evaluations, strict=True))
-    table = evaluations[0] if len(evaluations) == 1 else Evaluations(found)
-    return table.to_latex()
+        raise bad_usage("tables for papers have the means over all queries", "remove -q and --by")
+    if len(evaluations) == 1:
+        return evaluations[0].to_latex()
+    from rankscope._evaluate.evaluations import Evaluations
+
+    return Evaluations(dict(zip(names, evaluations, strict=True))).to_latex()
 
 
-def _print_json(options: Namespace, evaluations: Sequence[Evaluation]) -> None:
-    documents = [describe_evaluation(each, by_query=options.by_query) for each in evaluations]
-    if len(documents) == 1:
-        print_json(documents[0])
-    else:
-        pairs = zip(_names(options), documents, strict=True)
-        print_json({"runs": [{"run": path, **document} for path, document in pairs]})
+def _print_json(
+    options: Namespace, names: Sequence[str], evaluations: Sequence[Evaluation]
+) -> None:
+    documents = [describe_evaluation(run, by_query=options.by_query) for run in evaluations]
+    runs = [{"run": name, **document} for name, document in zip(names, documents, strict=True)]
+    print_json(documents[0] if len(documents) == 1 else {"runs": runs})
 
 
-def _columns(evaluations: Sequence[Evaluation]) -> dict[str, list[list[float]]]:
+def _read_columns(evaluations: Sequence[Evaluation]) -> dict[str, list[list[float]]]:
     """Return the values of the queries in each run, by measure that has any."""
-    measures = [each for each in evaluations[0].measures if each.row.level == "query"]
     return {
-        each.name: [evaluation.per_query_list(each) for evaluation in evaluations]
-        for each in measures
+        measure.name: [run.per_query_list(measure) for run in evaluations]
+        for measure in evaluations[0].measures
+        if measure.row.level == "query"
     }

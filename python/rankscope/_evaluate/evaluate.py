@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeGuard, Unpack, overload
 
-from rankscope._evaluate.evaluating import evaluate_run
-from rankscope._evaluate.evaluations import Evaluations
-from rankscope._evaluate.judgments import load_qrels_for
-from rankscope._evaluate.judgments import read_qrels as read_judged
-from rankscope._evaluate.question import (
+from rankscope._evaluate.evaluating import evaluate_run, load_qrels, load_qrels_for
+from rankscope._evaluate.evaluation import Evaluation
+from rankscope._evaluate.query_values import By, Clusters, Weights, bad_parameter
+from rankscope._evaluate.settings import (
+    Settings,
     are_matrices,
     read_table_options,
     refuse_reading,
@@ -17,39 +19,30 @@ from rankscope._evaluate.question import (
     refuse_unused,
     split_question,
 )
-from rankscope._evaluate.settings import Settings
-from rankscope._inputs.documents import has_query
-from rankscope._inputs.needs import load_items, read_items_for
+from rankscope._file import File
+from rankscope._inputs.files import list_runs
+from rankscope._inputs.reading import Qrels, load_items, read_items_for
 from rankscope._inputs.recognition import (
     are_lists,
     has_documents,
+    has_query,
     is_of_ranx,
     is_single_column,
     is_table,
     name_series,
     refuse_splits,
+    shorten_names,
 )
-from rankscope.errors import FormatError, UsageError
-from rankscope.file import File
-from rankscope.records import replace
-from rankscope.settings.interval import read_interval
-from rankscope.settings.reading import Reading
+from rankscope._settings import Interval, Policy, Reading, read_interval
+from rankscope.errors import FormatError
+from rankscope.measures.parse import Measures
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Unpack, overload
-
-    from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.query_values import By, Clusters, Weights
-    from rankscope._evaluate.question import TableOptions
+    from rankscope._conventions import Convention
+    from rankscope._evaluate.evaluations import Evaluations
+    from rankscope._evaluate.settings import TableOptions
     from rankscope._inputs.items import Items
-    from rankscope._inputs.qrels import Qrels
-    from rankscope.conventions import Convention
-    from rankscope.measures.reading import Measures
-    from rankscope.settings.interval import Interval
-    from rankscope.settings.policy import Policy
-    from rankscope.settings.reading import ReadingOptions
+    from rankscope._settings import ReadingOptions
     from rankscope.typing import HistoryLike, InputLike, Lists, Path, Second
 
     class Options(TableOptions, total=False):
@@ -105,45 +98,52 @@ def read_qrels(
         [1.0, 0.0]
     """
     if subtopics and strata:
-        raise UsageError(
+        raise bad_parameter(
             "expected judgments by subtopic or by stratum, found both",
-            hint="set one of subtopics and strata",
-            code="bad_parameter",
+            "set one of subtopics and strata",
         )
     second: Second = "stratum" if strata else "subtopic" if subtopics else ""
-    return read_judged(judgments, Reading.of("read_qrels", options), second)
+    return load_qrels(judgments, Reading.of("read_qrels", options), second)
 
 
-if TYPE_CHECKING:
+@overload
+def evaluate(
+    judgments: InputLike | Qrels,
+    run: Mapping[str, Lists] | Mapping[str, Path | File] | list[str] | list[File],
+    measures: Measures,
+    **options: Unpack[Options],
+) -> Evaluations: ...
 
-    @overload
-    def evaluate(
-        judgments: InputLike | Qrels,
-        run: Mapping[str, Lists] | Mapping[str, Path | File] | list[str] | list[File],
-        measures: Measures,
-        **options: Unpack[Options],
-    ) -> Evaluations: ...
-    @overload
-    def evaluate(
-        judgments: InputLike | Qrels,
-        run: InputLike,
-        measures: Measures,
-        **options: Unpack[Options],
-    ) -> Evaluation: ...
-    @overload
-    def evaluate(judgments: object, run: Measures, **options: Unpack[Options]) -> Evaluation: ...
-    @overload
-    def evaluate(
-        judgments: object, *, measures: Measures, **options: Unpack[Options]
-    ) -> Evaluation: ...
-    @overload
-    def evaluate(
-        judgments: object, run: Measures, *, scores: Sequence[str], **options: Unpack[Options]
-    ) -> Evaluations: ...
-    @overload
-    def evaluate(
-        judgments: object, run: Measures, *, runs: str, **options: Unpack[Options]
-    ) -> Evaluations: ...
+
+@overload
+def evaluate(
+    judgments: InputLike | Qrels,
+    run: InputLike,
+    measures: Measures,
+    **options: Unpack[Options],
+) -> Evaluation: ...
+
+
+@overload
+def evaluate(judgments: object, run: Measures, **options: Unpack[Options]) -> Evaluation: ...
+
+
+@overload
+def evaluate(
+    judgments: object, *, measures: Measures, **options: Unpack[Options]
+) -> Evaluation: ...
+
+
+@overload
+def evaluate(
+    judgments: object, run: Measures, *, scores: Sequence[str], **options: Unpack[Options]
+) -> Evaluations: ...
+
+
+@overload
+def evaluate(
+    judgments: object, run: Measures, *, runs: str, **options: Unpack[Options]
+) -> Evaluations: ...
 
 
 def evaluate(
@@ -283,10 +283,10 @@ def evaluate(
         policy: ties=doc_id,empty=zero,missing=zero,unjudged=nonrelevant,negative=nonrelevant
         intervals: 95%, bounded
     """
-    own, columns = read_table_options("evaluate", options, holds_all="")
-    judged, given, wanted = split_question("evaluate", judgments, run, measures)
+    reading, columns = read_table_options("evaluate", options, holds_all="")
+    judged, retrieved, measures = split_question("evaluate", judgments, run, measures)
     settings = Settings(
-        measures=wanted,
+        measures=measures,
         policy=policy,
         convention=convention,
         interval=read_interval(interval),
@@ -295,109 +295,112 @@ def evaluate(
         weights=weights,
         attributes=attributes,
         items=read_items_for(
-            wanted, history=history, items=items, catalogue=catalogue, reading=own
+            measures, history=history, items=items, catalogue=catalogue, reading=reading
         ),
         strict=strict,
     )
     if scores is not None or runs is not None:
-        from rankscope._evaluate.ranked_runs import evaluate_several  # noqa: PLC0415 - few need it
+        from rankscope._evaluate.ranked_runs import evaluate_several
 
         refuse_table_options(columns, assume_grouped=assume_grouped)
         refuse_unused({"judgments": judged, "subtopics": subtopics}, "a table of several runs")
-        return evaluate_several(given, scores, runs, settings, own)
+        return evaluate_several(retrieved, scores, runs, settings, reading)
     if judged is None:
-        from rankscope._evaluate.evaluate_table import evaluate_table  # noqa: PLC0415 - only tables need it
-        from rankscope._inputs.rows import read_pair  # noqa: PLC0415 - as above
+        from rankscope._evaluate.evaluate_table import evaluate_table
+        from rankscope._inputs.rows import read_pair
 
         refuse_unused({"subtopics": subtopics}, "one table: it is for judgments and runs")
-        grouped = {"assume_grouped": assume_grouped or None}
+        arguments = {**options, "assume_grouped": assume_grouped or None}
         try:
-            return evaluate_table(given, settings, columns, own, options={**options, **grouped})
+            return evaluate_table(retrieved, settings, columns, reading, options=arguments)
         except FormatError as error:
-            pair = read_pair(given, own) if error.code == "columns" else None
+            pair = read_pair(retrieved, reading) if error.code == "columns" else None
             if pair is None:
                 raise
-        judged, given = pair
+        judged, retrieved = pair
     refuse_table_options(columns, assume_grouped=assume_grouped)
-    if are_matrices(judged, given):
-        from rankscope._evaluate.rankings import evaluate_matrices  # noqa: PLC0415 - as above
+    if are_matrices(judged, retrieved):
+        from rankscope._evaluate.rankings import Rankings, evaluate_rankings
 
-        beside = {"attributes": attributes, "subtopics": subtopics}
-        refuse_reading({**options, **beside}, "arrays of grades and scores")
-        return evaluate_matrices(judged, given, settings, own)
-    named = read_named_runs(given, own.columns)
-    each_run: dict[str, InputLike] = {"": given} if named is None else named
-    of_qrels = replace(own, progress=own.progress is True)
-    qrels = load_qrels_for(judged, each_run.values(), wanted, of_qrels, subtopics=subtopics)
-    evaluated = {name: evaluate_run(qrels, each, settings, own) for name, each in each_run.items()}
-    return evaluated[""] if named is None else Evaluations(evaluated)
+        arguments = {**options, "attributes": attributes, "subtopics": subtopics}
+        refuse_reading(arguments, "arrays of grades and scores")
+        ties = settings.choose_ties() or "average"
+        rankings = Rankings.from_arrays(judged, retrieved, ties=ties)
+        return evaluate_rankings(rankings, settings, reading)
+    named = read_named_runs(retrieved, reading.columns)
+    sources: dict[str, InputLike] = {"": retrieved} if named is None else named
+    of_qrels = replace(reading, progress=reading.progress is True)
+    qrels = load_qrels_for(judged, sources.values(), measures, of_qrels, subtopics=subtopics)
+    evaluated = {
+        name: evaluate_run(qrels, source, settings, reading) for name, source in sources.items()
+    }
+    if named is None:
+        return evaluated[""]
+    from rankscope._evaluate.evaluations import Evaluations
+
+    return Evaluations(evaluated)
 
 
-def name_runs(given: object) -> dict[str, InputLike]:
+def name_runs(runs: object) -> dict[str, InputLike]:
     """Name the paths of a list after their files; a path can stand for several runs."""
-    from rankscope._inputs.files import list_runs  # noqa: PLC0415 - as above
-    from rankscope._inputs.recognition import shorten_names  # noqa: PLC0415 - with the first list
-
-    if isinstance(given, str | os.PathLike | File):
-        listed: list[InputLike] = [*list_runs(given, are_several=True)] or [given]
-    else:
-        listed = [
-            run
-            for each in (given if isinstance(given, list | tuple) else ())
-            for run in (isinstance(each, str | os.PathLike | File) and list_runs(each)) or [each]
-        ]
+    are_listed = isinstance(runs, list | tuple)
+    sources: Any = runs if are_listed else [runs]
+    listed: list[InputLike] = [
+        run
+        for source in sources
+        for run in (_is_path(source) and list_runs(source, are_several=not are_listed)) or [source]
+    ]
     paths = [
-        os.fsdecode(each.path if isinstance(each, File) else each)
-        for each in listed
-        if isinstance(each, str | os.PathLike)
-        or (isinstance(each, File) and not isinstance(each.path, bytes))
+        os.fsdecode(run.path if isinstance(run, File) else run) for run in listed if _is_path(run)
     ]
     if len(paths) < len(listed) or not listed:
-        raise UsageError(
-            "expected runs by name, or a list of paths",
-            hint="write {'bm25': run_a, 'dense': run_b}",
-            code="bad_parameter",
+        raise bad_parameter(
+            "expected runs by name, or a list of paths", "write {'bm25': run_a, 'dense': run_b}"
         )
-    runs = dict(zip(shorten_names(paths), listed, strict=True))
-    if len(runs) < len(listed):
-        raise UsageError(
+    named = dict(zip(shorten_names(paths), listed, strict=True))
+    if len(named) < len(listed):
+        raise bad_parameter(
             "expected different runs, found one path twice",
-            hint="remove one, or pass a mapping of names to runs",
-            code="bad_parameter",
+            "remove one, or pass a mapping of names to runs",
         )
-    return runs
+    return named
 
 
-def read_named_runs(given: object, columns: Mapping[str, str] = {}) -> dict[str, InputLike] | None:
+def _is_path(source: object) -> TypeGuard[Path | File]:
+    """Check whether a source is a path, which can stand for several files."""
+    return isinstance(source, str | os.PathLike) or (
+        isinstance(source, File) and not isinstance(source.path, bytes)
+    )
+
+
+def read_named_runs(runs: object, columns: Mapping[str, str] = {}) -> dict[str, InputLike] | None:
     """Return several runs by name; `None` if it is one run."""
-    if isinstance(given, list | tuple) and given and isinstance(given[0], str | os.PathLike | File):
-        return name_runs(given)
-    if isinstance(given, str | os.PathLike | File) and given != "-":
-        from rankscope._inputs.files import list_runs  # noqa: PLC0415 - few runs are such paths
-
-        listed = list_runs(given)
+    if isinstance(runs, list | tuple) and runs and isinstance(runs[0], str | os.PathLike | File):
+        return name_runs(runs)
+    if _is_path(runs) and runs != "-":
+        listed = list_runs(runs)
         return name_runs(listed) if listed else None
-    if not isinstance(given, Mapping) or not given:
+    if not isinstance(runs, Mapping) or not runs:
         return None
-    refuse_splits(given, "run")
-    first = name_series(next(iter(given.values())), "run")
+    refuse_splits(runs, "run")
+    first = name_series(next(iter(runs.values())), "run")
     is_run = isinstance(first, str | bytes | os.PathLike | File) or is_of_ranx(first)
     is_run = is_run or (is_table(first) and not is_single_column(first)) or _is_rows(first, columns)
     # The values of one run are the documents of queries, those of several runs are queries.
     if isinstance(first, Mapping):
         is_run = bool(first) and all(map(has_documents, first.values()))
-    elif not is_run and all(map(are_lists, given.values())):
+    elif not is_run and all(map(are_lists, runs.values())):
         # Lists of two integers could be documents with their scores.
         is_run = any(isinstance(doc, str) for docs in first for doc in docs)
-    return {str(name): run for name, run in given.items()} if is_run else None
+    return {str(name): run for name, run in runs.items()} if is_run else None
 
 
-def _is_rows(given: object, columns: Mapping[str, str]) -> bool:
+def _is_rows(run: object, columns: Mapping[str, str]) -> bool:
     """Check whether a list has rows or records with their query, and not the documents of one."""
-    if not isinstance(given, list | tuple) or not given:
-        return hasattr(given, "scoreddocs_iter")
-    is_row = isinstance(given[0], tuple | list) and len(given[0]) == 3
-    return is_row or has_query(given[0], columns)
+    if not isinstance(run, list | tuple) or not run:
+        return hasattr(run, "scoreddocs_iter")
+    is_row = isinstance(run[0], tuple | list) and len(run[0]) == 3
+    return is_row or has_query(run[0], columns)
 
 
 def read_items(
@@ -435,19 +438,18 @@ def read_items(
     Examples:
         >>> history = {"ann": ["a", "b"], "bob": ["a"]}
         >>> genres = {"a": "pop", "b": "rock", "c": ["pop", "folk"]}
-        >>> known = read_items(genres, history=history)
-        >>> known
+        >>> items = read_items(genres, history=history)
+        >>> items
         Items(history, items; 3 items)
         >>> from rankscope import evaluate
-        >>> ev = evaluate({"ann": ["c"]}, {"ann": ["c", "b"]}, ["Novelty", "ILD"], items=known)
+        >>> ev = evaluate({"ann": ["c"]}, {"ann": ["c", "b"]}, ["Novelty", "ILD"], items=items)
         >>> ev["Novelty"], ev["ILD"]
         (1.0, 1.0)
     """
     if history is None and items is None and catalogue is None:
-        raise UsageError(
+        raise bad_parameter(
             "expected a history, items or a catalogue, found none of them",
-            hint="write read_items(history=train)",
-            code="bad_parameter",
+            "write read_items(history=train)",
         )
     return load_items(
         history=history,

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Unpack
 
+from rankscope._core import Plan
 from rankscope._core import evaluate_samples as evaluate_core
-from rankscope._evaluate.evaluating import evaluate_run
-from rankscope._evaluate.judgments import load_qrels_for
-from rankscope._evaluate.settings import Settings
-from rankscope._inputs.reading import rank_run
+from rankscope._evaluate.evaluating import evaluate_run, load_qrels_for
+from rankscope._evaluate.evaluation import Evaluation
+from rankscope._evaluate.query_values import Clusters, Weights, bad_parameter
+from rankscope._evaluate.runs import Evaluated
+from rankscope._evaluate.settings import Request, Settings
+from rankscope._inputs.reading import Qrels, rank_run
 from rankscope._inputs.recognition import is_table, recognise
+from rankscope._settings import Interval, Policy, Reading, read_interval
 from rankscope.errors import UsageError
-from rankscope.settings.interval import read_interval
-from rankscope.settings.reading import Reading
+from rankscope.measures.parse import Measures
+from rankscope.typing import InputLike
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Unpack
-
-    from rankscope._core import Plan, Rankings
-    from rankscope._evaluate.evaluating import Evaluated
-    from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.query_values import Clusters, Weights
-    from rankscope._evaluate.settings import Request
-    from rankscope._inputs.qrels import Qrels
     from rankscope._inputs.reading import Note
-    from rankscope.measures.reading import Measures
-    from rankscope.settings.interval import Interval
-    from rankscope.settings.policy import Policy
-    from rankscope.settings.reading import ReadingOptions
-    from rankscope.typing import InputLike
+    from rankscope._settings import ReadingOptions
 
 
 def evaluate_samples(
@@ -83,13 +74,12 @@ def evaluate_samples(
         0.0
     """
     if isinstance(runs, str | bytes | Mapping) or is_table(runs):
-        raise UsageError(
+        raise bad_parameter(
             f"expected several runs in a list, found {type(runs).__name__}",
-            hint="write evaluate_samples(qrels, [run_1, run_2]); evaluate takes a single run",
-            code="bad_parameter",
+            "write evaluate_samples(qrels, [run_1, run_2]); evaluate takes a single run",
         )
-    listed = list(runs)
-    if not listed:
+    samples = list(runs)
+    if not samples:
         raise UsageError(
             "expected the rankings of a stochastic ranker, found none",
             hint="pass a list of runs, each with one ranking of every query",
@@ -105,20 +95,17 @@ def evaluate_samples(
         attributes=attributes,
         strict=strict,
     )
-    qrels = load_qrels_for(judgments, listed, measures, reading)
-    return evaluate_run(qrels, listed, settings, reading, evaluate=_evaluate_runs)
+    qrels = load_qrels_for(judgments, samples, measures, reading)
+    return evaluate_run(qrels, samples, settings, reading, evaluate=_evaluate_runs)
 
 
 def _evaluate_runs(
     qrels: Qrels, runs: Sequence[InputLike], request: Request, plan: Plan, reading: Reading
 ) -> Evaluated:
-    samples: list[Rankings] = []
     notes: list[Note] = []
-    name = ""
-    for run in runs:
-        found = recognise(run, "run", reading.columns)
-        samples.append(
-            rank_run(qrels.judgments, found, request.ties, reading, notes=notes, tell=None)
-        )
-        name = found.name
-    return evaluate_core(samples, plan, reading.threads), name, notes, {}
+    sources = [recognise(run, "run", reading.columns) for run in runs]
+    samples = [
+        rank_run(qrels.judgments, source, request.ties, reading, notes=notes, tell=None)
+        for source in sources
+    ]
+    return Evaluated(evaluate_core(samples, plan, reading.threads), sources[-1].name, notes)

@@ -2,47 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from rankscope._core import TableStream
+from rankscope._evaluate.columns import evaluate_file
 from rankscope._evaluate.evaluating import make_evaluation
+from rankscope._evaluate.evaluation import Evaluation
 from rankscope._evaluate.evaluations import Evaluations
-from rankscope._evaluate.memory import Memory
 from rankscope._evaluate.partitions import rows_of_file
 from rankscope._evaluate.query_values import refuse_cluster_alone
-from rankscope._evaluate.question import (
+from rankscope._evaluate.rankings import Rankings, evaluate_rankings, rank_rows
+from rankscope._evaluate.runs import Evaluated, Memory
+from rankscope._evaluate.settings import (
     READ,
+    Settings,
+    choose_ties,
     holds,
     refuse_attributes,
     refuse_reading,
     refuse_single_precision,
     refuse_unused,
 )
-from rankscope._evaluate.rankings import Rankings, evaluate_rankings, rank_rows
-from rankscope._evaluate.settings import choose_ties
-from rankscope._evaluate.streaming import evaluate_file
-from rankscope._inputs.numbers import no_judgments, widen_scale
-from rankscope._inputs.qrels import Queries
+from rankscope._inputs.numbers import Scale, no_judgments, widen_scale
+from rankscope._inputs.reading import JoinedColumns, Queries
 from rankscope._inputs.recognition import find_stream, recognise_table
 from rankscope._inputs.rows import columns_of
 from rankscope._inputs.table_files import TableFile
 from rankscope._inputs.tabular import open_joined
+from rankscope._settings import Reading
+from rankscope._show.progress import watch
+from rankscope._show.table import TEXT
 from rankscope.errors import EmptyError, InputError
-from rankscope.output.ids import TEXT
-from rankscope.output.progress import watch
-from rankscope.records import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.settings import Settings
-    from rankscope._inputs.numbers import Scale
-    from rankscope._inputs.qrels import JoinedColumns
-    from rankscope.measures import Measure
-    from rankscope.settings.reading import Reading
+from rankscope.measures import Measure
 
 
 def evaluate_table(
@@ -61,12 +55,13 @@ def evaluate_table(
     and evaluated partition by partition, with the same values. What exceeds the memory limit is
     written to temporary files.
     """
-    if isinstance(table, Rankings) or holds(table, Rankings):
+    if isinstance(table, Rankings):
         refuse_reading({**options, "attributes": settings.attributes}, READ)
-        if isinstance(table, Rankings):
-            return evaluate_rankings(table, settings, reading)
+        return evaluate_rankings(table, settings, reading)
+    if holds(table, Rankings):
+        refuse_reading({**options, "attributes": settings.attributes}, READ)
         return Evaluations(
-            {name: evaluate_rankings(each, settings, reading) for name, each in table.items()}
+            {name: evaluate_rankings(run, settings, reading) for name, run in table.items()}
         )
     refuse_attributes(settings)
     refuse_single_precision(reading)
@@ -75,37 +70,32 @@ def evaluate_table(
     # What a convention refuses, or a function gives, depends on grades: known when all is read.
     needs_all = settings.convention is not None or columns.attributed is not None
     needs_all = needs_all or not can_stream(settings.request().measures)
-    given = recognise_table(table)
-    given = given if needs_all else find_stream(given)
-    is_grouped = bool(options.get("assume_grouped"))
-    found: Evaluation | TableFile | None = None
-    if needs_all or not given.is_in_files:
-        what = "a table in memory"
-        if given.is_in_files:
-            what = "labels, a convention, a function or a measure of items"
+    source = recognise_table(table)
+    source = source if needs_all else find_stream(source)
+    file: TableFile | None = None
+    if needs_all or not source.is_in_files:
+        what = "labels, a convention, a function or a measure of items"
+        what = what if source.is_in_files else "a table in memory"
         what += ", which needs all rows in memory"
         reading.refuse_limits(what)
-        refuse_unused({"assume_grouped": is_grouped or None}, what)
+        refuse_unused({"assume_grouped": options.get("assume_grouped")}, what)
     else:
-        with watch(given.name, given.find_size, reading.progress) as tell:
-            found = evaluate_file(
-                partial(open_joined, given, columns, reading, tell),
+        is_grouped = bool(options.get("assume_grouped"))
+        with watch(source.name, source.find_size, reading.progress) as tell:
+            evaluation = evaluate_file(
+                partial(open_joined, source, columns, reading, tell),
                 partial(TableEvaluator, settings=settings, reading=reading, is_grouped=is_grouped),
                 Memory(reading.memory, reading.spill_folder),
                 reading.progress,
-                is_once=given.is_once,
+                is_once=source.is_once,
                 is_grouped=is_grouped,
             )
-    if found is not None and not isinstance(found, TableFile):
-        return found
+        if isinstance(evaluation, Evaluation):
+            return evaluation
+        file = evaluation
+    ties = settings.choose_ties()
     rankings = rank_rows(
-        Rankings,
-        given,
-        columns,
-        settings.choose_ties(),
-        reading,
-        numbers_docs=needs_all,
-        source=found,
+        Rankings, source, columns, ties, reading, numbers_docs=needs_all, file=file
     )
     return evaluate_rankings(rankings, settings, reading)
 
@@ -118,26 +108,16 @@ def can_stream(measures: list[Measure]) -> bool:
 
 
 class TableEvaluator:
-    """Evaluates the rows of a table, those of some queries at a time.
-
-    Args:
-        file: The table.
-        settings: What is asked of it.
-        reading: How it is read.
-        is_grouped: Whether to refuse rows of a query that are not together.
-    """
+    """Evaluates the rows of a table, those of some queries at a time."""
 
     def __init__(
         self, file: TableFile, *, settings: Settings, reading: Reading, is_grouped: bool
     ) -> None:
-        self._file, self._asked, self._reading = file, settings, reading
-        self._attributes = settings.list_attributes()
+        self._file, self._settings, self._reading = file, settings, reading
+        self._is_grouped, self._attributes = is_grouped, settings.list_attributes()
         self._request = settings.request(ties=choose_ties(has_documents="doc" in file.columns))
-        ties, duplicates = self._request.ties, reading.duplicates
-        self._plan = self._request.plan(duplicates=duplicates)
-        self._settings = ties, duplicates, is_grouped, reading.threads
-        self._stream, self._source = TableStream(), TEXT
-        self._rows = 0
+        self._plan = self._request.plan(duplicates=reading.duplicates)
+        self._stream, self._source, self._rows = TableStream(), TEXT, 0
         self._scale: Scale | None = None
 
     def push(self, rows: Any) -> bool:  # noqa: ANN401 - of PyArrow
@@ -147,18 +127,20 @@ class TableEvaluator:
         except InputError as error:
             error.line = error.line and error.line + self._rows
             raise
-        is_new = self._stream.push(self._plan, columns, *self._settings)
+        ties, reading = self._request.ties, self._reading
+        is_new = self._stream.push(
+            self._plan, columns, ties, reading.duplicates, self._is_grouped, reading.threads
+        )
         self._rows += len(rows)
         self._scale = widen_scale(self._scale, columns.relevance)
         return is_new
 
     def check(self, rows: Any) -> None:  # noqa: ANN401 - as above
         """Evaluate rows alone, to find the first mistake in them."""
-        again = TableEvaluator(
-            self._file, settings=self._asked, reading=self._reading, is_grouped=False
-        )
+        file, settings, reading = self._file, self._settings, self._reading
+        alone = TableEvaluator(file, settings=settings, reading=reading, is_grouped=False)
         with rows_of_file(rows):
-            again.push(rows)
+            alone.push(rows)
 
     def finish(self, order: list[int] | None = None) -> Evaluation:
         """Return the evaluation of all queries, in an order of their numbers, if there is one."""
@@ -172,23 +154,13 @@ class TableEvaluator:
                 code="empty_input",
                 file=self._file.name,
             )
-        answer, ids, attributes = finished
-        held = {groups[0]: groups for groups in attributes}
-
-        def read_ids() -> list[str]:
-            return ids
-
-        known = self._asked.look_up(read_ids, held.__getitem__)
-        if known.weights is not None:
-            answer = answer.reweigh(known.weights)
+        values, ids, attributes = finished
+        groups = {name: (name, texts, codes) for name, texts, codes in attributes}
+        request = replace(self._request, grades=self._scale or ())
+        request = self._settings.look_up(request, lambda: ids, groups.__getitem__)
+        if request.weights is not None:
+            values = values.reweigh(request.weights)
         name, duplicates = self._file.name, self._reading.duplicates
-        return make_evaluation(
-            answer,
-            replace(self._request, grades=self._scale or ()),
-            self._reading,
-            self._asked,
-            known,
-            queries=Queries(name, duplicates, read_ids, source=self._source),
-            run_name=name,
-            run_notes=self._file.notes,
-        )
+        queries = Queries(name, duplicates, lambda: ids, source=self._source)
+        evaluated = Evaluated(values, name, self._file.notes)
+        return make_evaluation(evaluated, request, self._settings, self._reading, queries)

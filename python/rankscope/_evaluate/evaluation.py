@@ -2,51 +2,146 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar, overload
 
-from rankscope._evaluate.exports import Exported, describe_evaluation
-from rankscope.deferred import np
+from rankscope._evaluate.query_values import bad_parameter
+from rankscope._names import as_dict, check_choice
+from rankscope._settings import Policy
+from rankscope._show import Printed, Tabular, Written, to_arrow, to_pandas, to_polars, write_json
+from rankscope._show.diagnostics import (
+    Diagnostic,
+    Estimate,
+    count_codes,
+    describe_intervals,
+    shorten,
+)
+from rankscope._show.table import Rows, Shape, SourceIds, Table, finish, format_value, lay_out, show
 from rankscope.errors import MeasureError, UsageError
 from rankscope.measures import Measure, parse
-from rankscope.names import check_choice
-from rankscope.output.diagnostics import count_codes
-from rankscope.output.estimate import describe_intervals
-from rankscope.output.exports import lay_out
-from rankscope.output.layout.description import Cell, Grid, Layout, shorten
-from rankscope.output.table import Table
-from rankscope.output.text import finish, format_value, show
-from rankscope.records import as_dict, record
 
-TYPE_CHECKING = False
+Names: TypeAlias = Literal["canonical", "plain"]
+
+
+class MeasureMean(Protocol):
+    """The mean of a measure."""
+
+    @property
+    def measure(self) -> Measure:
+        """The measure."""
+
+
+Mean = TypeVar("Mean", bound=MeasureMean)
+
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-    from typing import Protocol, TypeVar
-
+    import numpy as np
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
     from numpy.typing import NDArray
 
-    from rankscope._core import Evaluation as CoreEvaluation
-    from rankscope._evaluate.exports import Names
-    from rankscope._evaluate.query_values import Groups
+    from rankscope._conventions import Convention
+    from rankscope._evaluate.query_values import Slices
+    from rankscope._evaluate.runs import Evaluated
     from rankscope._evaluate.settings import Request
-    from rankscope._evaluate.slices import Slices
-    from rankscope._inputs.qrels import Queries
-    from rankscope.conventions import Convention
-    from rankscope.output.diagnostics import Diagnostic
-    from rankscope.output.estimate import Estimate
-    from rankscope.output.exports import ColumnValues, Rows, Shape
-    from rankscope.output.ids import Ids, SourceIds
-    from rankscope.output.layout.description import Paper
-    from rankscope.settings.policy import Policy
+    from rankscope._inputs.reading import Queries
+    from rankscope._show.layout import Layout, Paper
+    from rankscope._show.table import ColumnValues, Ids
 
-    class MeasureMean(Protocol):
-        """The mean of a measure."""
 
-        @property
-        def measure(self) -> Measure:
-            """The measure."""
+class Exported(Printed, Written, Tabular):
+    """The results of evaluating runs, as frames and documents."""
 
-    Mean = TypeVar("Mean", bound=MeasureMean)
+    @abstractmethod
+    def _rows(self, names: Names, shape: Shape | None) -> Mapping[str, ColumnValues]:
+        """Return the columns of a frame."""
+
+    @abstractmethod
+    def _document(self, *, by_query: bool) -> dict[str, object]:
+        """Return what the JSON document holds."""
+
+    def _tabulate(self) -> Mapping[str, ColumnValues]:
+        return self._rows("canonical", None)
+
+    def to_pandas(self, names: Names = "canonical", *, shape: Shape | None = None) -> pd.DataFrame:
+        """Return the values of queries, or the means of several runs, as a pandas data frame.
+
+        Args:
+            names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
+            shape: `wide` for one row per query and one column per measure; `long` for one row per
+                query and measure, in the columns `measure` and `value`. Several runs have a column
+                `run`, and by default one row each, with their means; one run is `wide` by default.
+                The column of queries has the name and the type of the input. If you asked for
+                slices, their attributes follow.
+
+        Raises:
+            UsageError: pandas is not installed, or an argument isn't one of its choices.
+        """
+        return to_pandas(self._rows(names, shape))
+
+    def to_polars(self, names: Names = "canonical", *, shape: Shape | None = None) -> pl.DataFrame:
+        """Return the values of queries, or the means of several runs, as a Polars data frame.
+
+        Args:
+            names: As in `to_pandas`.
+            shape: As in `to_pandas`.
+
+        Raises:
+            UsageError: Polars is not installed, or an argument isn't one of its choices.
+        """
+        return to_polars(self._rows(names, shape))
+
+    def to_arrow(self, names: Names = "canonical", *, shape: Shape | None = None) -> pa.Table:
+        """Return the values of queries, or the means of several runs, as an Arrow table.
+
+        Args:
+            names: As in `to_pandas`.
+            shape: As in `to_pandas`.
+
+        Raises:
+            UsageError: pyarrow is not installed, or an argument isn't one of its choices.
+        """
+        return to_arrow(self._rows(names, shape))
+
+    def to_json(self, *, per_query: bool = False, indent: int | None = 2) -> str:
+        """Return means, counts and settings as JSON, as `rankscope eval --json` prints them.
+
+        Args:
+            per_query: Whether to include the values of each query.
+            indent: As in other results: the blanks of each level, or `None` for one line.
+        """
+        return write_json(self._document(by_query=per_query), indent=indent)
+
+    @abstractmethod
+    def __float__(self) -> float:
+        """Return the only value."""
+
+    @overload
+    def __round__(self, ndigits: None = None) -> int: ...
+
+    @overload
+    def __round__(self, ndigits: SupportsIndex) -> float: ...
+
+    def __round__(self, ndigits: SupportsIndex | None = None) -> float:
+        """Round the only value.
+
+        Raises:
+            UsageError: There are several values.
+        """
+        return round(float(self), ndigits)
+
+    def __format__(self, spec: str) -> str:
+        """Format the only value, such as with `.3f`; without a format, return the text as printed.
+
+        Raises:
+            UsageError: There are several values, and a format.
+        """
+        return format(float(self), spec) if spec else str(self)
+
+    __repr__ = Printed.__str__
 
 
 class Evaluation(Exported, Mapping[str, float]):
@@ -76,7 +171,7 @@ class Evaluation(Exported, Mapping[str, float]):
     def __init__(
         self,
         request: Request,
-        answer: CoreEvaluation,
+        evaluated: Evaluated,
         queries: Queries,
         *,
         counts: Counts,
@@ -84,16 +179,13 @@ class Evaluation(Exported, Mapping[str, float]):
         means: Sequence[float] | None = None,
         estimates: Mapping[str, Estimate] | None = None,
         slices: Slices | None = None,
-        attributes: Sequence[Groups] = (),
-        run_columns: tuple[str, Mapping[str, str]] = ("", {}),
     ) -> None:
-        self._request, self._answer, self._queries = request, answer, queries
+        self._request, self._answer, self._queries = request, evaluated.core, queries
         self._counts, self._notes = counts, tuple(notes)
         self._index = {measure.name: index for index, measure in enumerate(request.measures)}
-        self._means = tuple(answer.means() if means is None else means)
+        self._means = tuple(self._answer.means() if means is None else means)
         self._estimates = dict(estimates or {})
-        self._slices, self._attributes = slices, tuple(attributes)
-        self._run_columns = run_columns
+        self._slices, self._run_columns = slices, (evaluated.name, evaluated.columns)
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -203,6 +295,8 @@ class Evaluation(Exported, Mapping[str, float]):
         Raises:
             MeasureError: The measure was not evaluated, or has one value for all queries together.
         """
+        import numpy as np
+
         column = memoryview(self._answer.values(self._find_values(measure)))
         return np.frombuffer(column, dtype=np.float64)
 
@@ -222,11 +316,9 @@ class Evaluation(Exported, Mapping[str, float]):
             names: `canonical` (`nDCG@10`) or `plain` (`ndcg_at_10`).
         """
         columns = self._columns(names)
-        queries = self.query_ids
-        rows = zip(*columns.values(), strict=True) if columns else [()] * len(queries)
         return {
-            query: dict(zip(columns, row, strict=True))
-            for query, row in zip(queries, rows, strict=True)
+            query: {name: values[place] for name, values in columns.items()}
+            for place, query in enumerate(self.query_ids)
         }
 
     def __getitem__(self, measure: Measure | str) -> float:
@@ -299,12 +391,13 @@ class Evaluation(Exported, Mapping[str, float]):
         return describe_evaluation(self, by_query=by_query)
 
     def _describe_paper(self, paper: Paper) -> Layout:
+        from rankscope._show.layout import Cell, Grid, Layout
+
         if paper.sort is not None or paper.baseline is not None or paper.relative:
-            raise UsageError(
+            raise bad_parameter(
                 "the result of one run has no order of runs and no baseline",
-                hint="remove sort, baseline and relative, or evaluate several runs: "
+                "remove sort, baseline and relative, or evaluate several runs: "
                 "evaluate(judgments, {'a': …, 'b': …}, measures)",
-                code="bad_parameter",
             )
         paper.check_names([*self])
         digits = paper.places
@@ -346,18 +439,18 @@ class Evaluation(Exported, Mapping[str, float]):
 
     def _read_attributes(self) -> Iterator[tuple[str, ColumnValues]]:
         """Return the attributes of the queries whose slices there are."""
-        for name, values, codes in self._attributes:
+        for name, values, codes in self._request.slices:
             texts = [values[code] for code in codes]
             yield name, self.source.attribute(name).restore_column(texts)
 
     def _find_values(self, measure: Measure | str) -> int:
         """Return the column of a measure that has a value for each query."""
         at = self._find(measure)
-        found = self._request.measures[at]
-        if found.row.level == "run":
+        evaluated = self._request.measures[at]
+        if evaluated.row.level == "run":
             raise MeasureError(
-                f"{found} has no value for a query: it is one value of all lists",
-                hint=f"its value is evaluation[{found.name!r}]",
+                f"{evaluated} has no value for a query: it is one value of all lists",
+                hint=f"its value is evaluation[{evaluated.name!r}]",
                 code="no_query_values",
             )
         return at
@@ -383,6 +476,46 @@ def _format_interval(lower: float, upper: float, digits: int = 4) -> str:
     return f"{lower:.{digits}f} to {upper:.{digits}f}"
 
 
+def describe_evaluation(evaluation: Evaluation, *, by_query: bool) -> dict[str, object]:
+    """Return the means with all that belongs to them, and the values of queries if requested."""
+    document: dict[str, object] = {
+        "measures": dict(evaluation),
+        "denominators": evaluation.denominators,
+        **({"intervals": evaluation.intervals} if evaluation.intervals else {}),
+        **({"estimates": _describe(evaluation.estimates)} if evaluation.estimates else {}),
+        "counts": evaluation.counts.to_dict(),
+        "policy": evaluation.policy.to_dict(),
+        **({"convention": evaluation.convention.address} if evaluation.convention else {}),
+        "diagnostics": evaluation.diagnostics,
+    }
+    slices = evaluation.slices
+    if slices is not None and len(slices.attributes) == 1:
+        document["slices"] = slices.to_dict()
+    elif slices is not None:
+        rows = write_slices(slices)
+        document["slices"] = [dict(zip(slices.names, row, strict=True)) for row in rows]
+    if by_query:
+        values = evaluation.to_dict().values()
+        document["per_query"] = dict(zip(evaluation.query_texts, values, strict=True))
+    return document
+
+
+def write_slices(slices: Slices) -> list[tuple[str | int | float | None, ...]]:
+    """Return the rows of slices with their values as text, the same from all formats of files."""
+    first = len(slices.attributes)
+    pairs = zip(slices.texts(), slices.rows(), strict=True)
+    return [(*texts, *row[first:]) for texts, row in pairs]
+
+
+def _describe(estimates: Mapping[str, Estimate]) -> dict[str, dict[str, object]]:
+    """Return how each interval was computed, or why there is none."""
+    fields = ("method", "level", "n", "clusters", "effective", "reason")
+    return {
+        name: {field: getattr(estimate, field) for field in fields}
+        for name, estimate in estimates.items()
+    }
+
+
 class NotEvaluatedError(MeasureError, KeyError):
     """The result doesn't contain the measure."""
 
@@ -401,27 +534,27 @@ def name_measures(measures: Iterable[Measure], names: Names) -> list[str]:
 
 
 def find_name(
-    measure: Measure | str, known: Collection[str], asked: Mapping[str, str] | None = None
+    measure: Measure | str, names: Collection[str], requested: Mapping[str, str] | None = None
 ) -> str:
     """Return the canonical name of a measure, such as `"AP"` for `"map"`."""
     name = measure.name if isinstance(measure, Measure) else measure
-    if name not in known and not isinstance(measure, Measure):
+    if name not in names and not isinstance(measure, Measure):
         with suppress(MeasureError):
             name = parse(name).name
     # Under a convention, the name of the requested measure works as well.
-    return (asked or {}).get(name, name)
+    return (requested or {}).get(name, name)
 
 
 def find_mean(means: Sequence[Mean], measure: Measure | str) -> Mean:
     """Return the mean of a measure, which can be named by an alias."""
-    held = {mean.measure.name: mean for mean in means}
-    name = find_name(measure, held)
-    if name in held:
-        return held[name]
-    raise NotEvaluatedError(measure, list(held))
+    by_name = {mean.measure.name: mean for mean in means}
+    name = find_name(measure, by_name)
+    if name in by_name:
+        return by_name[name]
+    raise NotEvaluatedError(measure, list(by_name))
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
     """The numbers of queries and documents in an evaluation.
 
@@ -449,8 +582,8 @@ class Counts:
     def to_dict(self) -> dict[str, int | dict[str, int]]:
         """Return the counts by name, with `all` for the cutoff of whole lists."""
         return {
-            name: {"all" if k is None else str(k): count for k, count in held.items()}
-            if isinstance(held, dict)
-            else held
-            for name, held in as_dict(self).items()
+            name: {"all" if k is None else str(k): count for k, count in value.items()}
+            if isinstance(value, dict)
+            else value
+            for name, value in as_dict(self).items()
         }

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from rankscope._evaluate.evaluation import name_measures
-from rankscope._evaluate.exports import Exported, describe_evaluation
+from rankscope._evaluate.evaluation import (
+    Evaluation,
+    Exported,
+    Names,
+    describe_evaluation,
+    name_measures,
+)
+from rankscope._evaluate.query_values import bad_parameter
+from rankscope._names import find_closest
+from rankscope._show.diagnostics import shorten
+from rankscope._show.table import Shape, Table, join
 from rankscope.errors import MeasureError, UsageError
-from rankscope.names import find_closest
-from rankscope.output.exports import join
-from rankscope.output.layout.description import shorten
-from rankscope.output.layout.means import MeasureColumn, lay_out_paper, order_runs
-from rankscope.output.table import Table
+from rankscope.measures import Measure
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.exports import Names
-    from rankscope.measures import Measure
-    from rankscope.output.exports import ColumnValues, Shape
-    from rankscope.output.layout.description import Layout, Paper
+    from rankscope._show.layout import Layout, Paper
+    from rankscope._show.table import ColumnValues
 
 
 class Evaluations(Exported, Mapping[str, "Evaluation"]):
@@ -35,10 +35,10 @@ class Evaluations(Exported, Mapping[str, "Evaluation"]):
         >>> import rankscope as rs
         >>> qrels = {"q1": {"d1": 1, "d2": 0}}
         >>> runs = {"old": {"q1": {"d2": 2.0, "d1": 1.0}}, "new": {"q1": {"d1": 2.0}}}
-        >>> found = rs.evaluate(qrels, runs, ["RR", "P@1"])
-        >>> found["new"]["RR"]
+        >>> evaluations = rs.evaluate(qrels, runs, ["RR", "P@1"])
+        >>> evaluations["new"]["RR"]
         1.0
-        >>> print(found)
+        >>> print(evaluations)
         run      RR     P@1
         old  0.5000  0.0000
         new  1.0000  1.0000
@@ -59,10 +59,10 @@ class Evaluations(Exported, Mapping[str, "Evaluation"]):
         measures = next(iter(self.values())).measures
         gap = "_" if names == "plain" else " "
         for measure, name in zip(measures, name_measures(measures, names), strict=True):
-            columns[name] = [each[measure] for each in self.values()]
-            if all(measure.name in each.intervals for each in self.values()):
+            columns[name] = [evaluation[measure] for evaluation in self.values()]
+            if all(measure.name in evaluation.intervals for evaluation in self.values()):
                 for at, end in enumerate(("lower", "upper")):
-                    ends = [each.intervals[measure.name][at] for each in self.values()]
+                    ends = [evaluation.intervals[measure.name][at] for evaluation in self.values()]
                     columns[f"{name}{gap}{end}"] = [*ends]
         return columns
 
@@ -79,22 +79,29 @@ class Evaluations(Exported, Mapping[str, "Evaluation"]):
             MeasureError: The measure was not evaluated, neither higher nor lower values are better,
                 or no run has a value.
         """
-        found = self._find(measure)
-        if found.better == "neither":
+        evaluated = self._find(measure)
+        if evaluated.better == "neither":
             raise MeasureError(
-                f"no run is the best by {found}: neither higher nor lower values are better",
+                f"no run is the best by {evaluated}: neither higher nor lower values are better",
                 hint="choose a measure of quality, such as nDCG@10",
                 code="no_direction",
             )
-        values = [each[found] for each in self.values()]
-        at = order_runs(values, found.better)[0]
-        if math.isnan(values[at]):
+        best = self._order(evaluated)[0]
+        if math.isnan(self[best][evaluated]):
             raise MeasureError(
-                f"no run has a value of {found}",
+                f"no run has a value of {evaluated}",
                 hint="keep queries without a value: policy='empty=zero'",
                 code="no_value",
             )
-        return list(self)[at]
+        return best
+
+    def _order(self, measure: Measure) -> list[str]:
+        """Return the names of the runs, the best one first."""
+        from rankscope._show.layout import order_runs
+
+        values = [evaluation[measure] for evaluation in self.values()]
+        names = [*self]
+        return [names[place] for place in order_runs(values, measure.better)]
 
     def _find(self, measure: Measure | str | None) -> Measure:
         """Return one of the measures; the first for `None`."""
@@ -125,28 +132,26 @@ class Evaluations(Exported, Mapping[str, "Evaluation"]):
         Raises:
             UsageError: `names` isn't one of its choices.
         """
-        return {run: each.means(names) for run, each in self.items()}
+        return {run: evaluation.means(names) for run, evaluation in self.items()}
 
     def _rows(self, names: Names, shape: Shape | None) -> Mapping[str, ColumnValues]:
         if shape is None:
             return self._tabulate_means(names)
-        parts = [each._rows(names, shape) for each in self.values()]  # noqa: SLF001 - its own part
+        parts = [evaluation._rows(names, shape) for evaluation in self.values()]  # noqa: SLF001 - its own part
         sizes = [len(next(iter(part.values()))) for part in parts]
         runs = [run for run, size in zip(self, sizes, strict=True) for _ in range(size)]
         columns = {name: join([part[name] for part in parts]) for name in parts[0]}
         if "run" in columns:
-            raise UsageError(
+            raise bad_parameter(
                 "expected columns with names of their own, found 'run' twice",
-                hint="rename the column in the input",
-                code="bad_parameter",
+                "rename the column in the input",
             )
         return {"run": runs, **columns}
 
     def __getitem__(self, run: str) -> Evaluation:
         if run in self._evaluations:
             return self._evaluations[run]
-        closest = find_closest(run, self._evaluations)
-        raise NotARunError(run, list(self._evaluations), closest)
+        raise NotARunError(run, list(self._evaluations))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._evaluations)
@@ -155,14 +160,16 @@ class Evaluations(Exported, Mapping[str, "Evaluation"]):
         return len(self._evaluations)
 
     def _document(self, *, by_query: bool) -> dict[str, object]:
-        runs = self.items()
         return {
             "runs": [
-                {"run": run} | describe_evaluation(each, by_query=by_query) for run, each in runs
+                {"run": run} | describe_evaluation(evaluation, by_query=by_query)
+                for run, evaluation in self.items()
             ]
         }
 
     def _describe_paper(self, paper: Paper) -> Layout:
+        from rankscope._show.layout import MeasureColumn, lay_out_paper
+
         if paper.baseline is not None:
             raise UsageError(
                 "runs that were only evaluated have no tests against a baseline",
@@ -171,16 +178,14 @@ class Evaluations(Exported, Mapping[str, "Evaluation"]):
                 code="not_compared",
             )
         first = next(iter(self.values()))
-        runs = [*self]
-        if paper.sort is not None:
-            measure = self._find(paper.sort)
-            values = [each[measure] for each in self.values()]
-            runs = [runs[at] for at in order_runs(values, measure.better)]
+        runs = [*self] if paper.sort is None else self._order(self._find(paper.sort))
         columns = [
             MeasureColumn(
-                name=each.name, direction=each.better, values=[self[run][each] for run in runs]
+                name=measure.name,
+                direction=measure.better,
+                values=[self[run][measure] for run in runs],
             )
-            for each in first.measures
+            for measure in first.measures
         ]
         over = "1 query" if first.counts.queries == 1 else f"{first.counts.queries:,} queries"
         return lay_out_paper(
@@ -197,30 +202,33 @@ class Evaluations(Exported, Mapping[str, "Evaluation"]):
         return tuple(self._remarks())
 
     def _parts(self) -> list[str | Table]:
-        codes: dict[str, int] = {}
-        for each in self.values():
-            codes |= each.diagnostics
+        codes = {
+            code: count
+            for evaluation in self.values()
+            for code, count in evaluation.diagnostics.items()
+        }
         return [self.table, *shorten(self._remarks(), codes)]
 
     def _remarks(self) -> list[str]:
-        lines = {run: each._remarks() for run, each in self.items()}  # noqa: SLF001 - its own part
-        shared: dict[str, None] = {}
-        others: dict[str, None] = {}
-        for run, own in lines.items():
-            for line in own:
-                if all(line in each for each in lines.values()):
-                    shared[line] = None
-                else:
-                    others[f"{run}: {line}"] = None
+        lines = {run: evaluation._remarks() for run, evaluation in self.items()}  # noqa: SLF001 - its own part
+        first = next(iter(lines.values()))
+        shared = [line for line in first if all(line in remarks for remarks in lines.values())]
+        others = [
+            f"{run}: {line}"
+            for run, remarks in lines.items()
+            for line in remarks
+            if line not in shared
+        ]
         queries = next(iter(self.values())).counts.queries
         counted = "1 query" if queries == 1 else f"{queries} queries"
-        return [counted, *shared, *others]
+        return [*dict.fromkeys([counted, *shared, *others])]
 
 
 class NotARunError(UsageError, KeyError):
     """The result doesn't contain the run."""
 
-    def __init__(self, run: str, runs: list[str], closest: str | None) -> None:
+    def __init__(self, run: str, runs: list[str]) -> None:
+        closest = find_closest(run, runs)
         super().__init__(
             f"there is no run {run!r}",
             hint=f"did you mean {closest!r}?" if closest else f"the runs are {', '.join(runs)}",

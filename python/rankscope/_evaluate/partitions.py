@@ -3,49 +3,65 @@
 from __future__ import annotations
 
 import errno
+import logging
 import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeAlias
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
-from rankscope._core import hash_column
-from rankscope._evaluate.memory import SHARE_HELD, SpillNotice, show_size
-from rankscope._inputs.arrow import fill_nulls, fill_texts, join, of_array, to_array
-from rankscope._inputs.columns import simplify, texts_of
-from rankscope._inputs.table_files import BYTES_OF_ROW
-from rankscope.deferred import pa
+from rankscope._core import Evaluation as CoreEvaluation
+from rankscope._core import (
+    Judgments,
+    Plan,
+    Run,
+    RunParts,
+    RunText,
+    evaluate_run,
+    hash_column,
+)
+from rankscope._evaluate.runs import SHARE_HELD, Memory
+from rankscope._inputs.columns import (
+    fill_nulls,
+    fill_texts,
+    join,
+    of_array,
+    simplify,
+    texts_of,
+    to_array,
+)
+from rankscope._inputs.table_files import BYTES_OF_ROW, TableFile
+from rankscope._show.progress import ProgressBar
+from rankscope._show.table import show
 from rankscope.errors import FileError, OutOfMemoryError, RankscopeError
-from rankscope.output.progress import ProgressBar
-from rankscope.output.text import show
+
+Rows: TypeAlias = Any  # a table of PyArrow
+
+
+class Parted(Protocol):
+    """Evaluates rows, all those of some queries at a time."""
+
+    def push(self, rows: Rows) -> bool:
+        """Evaluate rows beside those before; return whether none of their queries came."""
+
+    def check(self, rows: Rows) -> None:
+        """Evaluate rows alone, to find the first mistake in them and its line."""
+
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import Any, BinaryIO, Protocol, TypeAlias
-
-    from numpy.typing import NDArray
-
-    from rankscope._evaluate.memory import Memory
-    from rankscope._evaluate.runs import TextRows
-    from rankscope._inputs.table_files import TableFile
+    from rankscope._inputs.reading import Tell
+    from rankscope._settings import Reading
     from rankscope.typing import Progress
-
-    Table: TypeAlias = TableFile | TextRows
-    Rows: TypeAlias = Any  # a table of PyArrow
-
-    class Parted(Protocol):
-        """Evaluates rows, all those of some queries at a time."""
-
-        def push(self, rows: Rows) -> bool:
-            """Evaluate rows beside those before; return whether none of their queries came."""
-
-        def check(self, rows: Rows) -> None:
-            """Evaluate rows alone, to find the first mistake in them and its line."""
 
 
 NUMBER = "\0number"
 """The column that says which row of the file a row is."""
+TEXT_AT_ONCE = 1 << 22
+"""The bytes of rows of text that are taken at once."""
 FEWEST, MOST = 64, 256
 """How many parts there are: a power of 2, as a byte of the hash tells the part."""
 BITS, DEEPEST = 8, 7
@@ -57,18 +73,112 @@ ROOM_OF_THREAD = 144 << 20
 """The addresses that a thread reserves: glibc takes 128 MB of them for what it allocates."""
 
 
+class SpillNotice:
+    """Says on standard error that rows are written to temporary files, where, and how much."""
+
+    def __init__(self, name: str, memory: Memory) -> None:
+        self.memory, self._name, self._written = memory, name, 0
+
+    def add(self, written: int) -> None:
+        """Count bytes that were written, and say so at the first ones."""
+        if written > 0 and not self._written:
+            _warn(
+                f"{self._name} exceeds the memory limit of {show_size(self.memory.limit)}, so its "
+                f"rows are written to temporary files in {self.memory.folder}"
+            )
+        self._written += written
+
+    def finish(self) -> None:
+        """Say how much was written, if anything was."""
+        if self._written > 0:
+            _warn(f"wrote {show_size(self._written)} to temporary files, and removed them")
+
+
+def _warn(text: str) -> None:
+    # Without a handler, warnings go to standard error.
+    logging.getLogger("rankscope").warning("rankscope: %s", text)
+
+
+def show_size(size: int) -> str:
+    """Return a size as a person writes it, rounded up."""
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size >= 1 << power:
+            return f"{-(-10 * size >> power) / 10:.1f} {unit}"
+    return f"{size} B"
+
+
+class TextRows:
+    """The rows of a run in TREC format of which the first were read, with the numbers of lines."""
+
+    columns = {"query": "query", "doc": "doc", "score": "score"}  # noqa: RUF012 - never changed
+
+    def __init__(
+        self, text: RunText, judgments: Judgments, plan: Plan, reading: Reading, tell: Tell
+    ) -> None:
+        self.name = text.name
+        self._text, self._tell, self._reading = text, tell, reading
+        self._judgments, self._plan, self._parts = judgments, plan, RunParts(judgments)
+
+    def __iter__(self) -> Iterator[Rows]:
+        has_more: bool | None = True
+        while has_more is not None:
+            queries, docs, scores, lines = self._text.take_rows()
+            count = memoryview(lines).nbytes // 8
+            ids = {
+                name: pa.LargeStringArray.from_buffers(count, *map(pa.py_buffer, column))
+                for name, column in (("query", queries), ("doc", docs))
+            }
+            numbers = {
+                name: pa.Array.from_buffers(kind, count, [None, pa.py_buffer(column)])
+                for name, kind, column in (
+                    ("score", pa.float64(), scores),
+                    (NUMBER, pa.int64(), lines),
+                )
+            }
+            yield pa.table({**ids, **numbers})
+            has_more = self._text.read(TEXT_AT_ONCE, self._tell) if has_more else None
+
+    def estimate_memory(self) -> int:
+        """Return 0: nobody knows how many rows there are."""
+        return 0
+
+    def push(self, rows: Rows) -> bool:
+        """Evaluate all rows of some queries, beside those before."""
+        columns, lines = _columns_of(rows)
+        return self._parts.push(self._plan, columns, self._reading.threads, lines)
+
+    def check(self, rows: Rows) -> None:
+        """Evaluate rows alone: the first mistake of a run is that of its first line."""
+        columns, lines = _columns_of(rows)
+        run = Run.from_columns(columns, self._reading.scores_as, lines)
+        evaluate_run(self._judgments, self._plan, run, self._reading.threads)
+
+    def finish(self) -> CoreEvaluation:
+        """Return the evaluation of all rows."""
+        try:
+            return self._text.finish_parts(self._parts)
+        except RankscopeError as error:
+            raise self.place(error) from None
+
+    def place(self, error: RankscopeError) -> RankscopeError:
+        """Name the run in an error."""
+        error.file = self.name
+        return error
+
+
+def _columns_of(rows: Rows) -> tuple[Any, Any]:
+    """Return the columns that the core reads, and the numbers of their lines."""
+    query, doc = (texts_of(join(rows.column(role))) for role in ("query", "doc"))
+    return (query, doc, to_array(rows.column("score")), False, None), to_array(rows.column(NUMBER))
+
+
+Table: TypeAlias = TableFile | TextRows
+
+
 class Parts:
     """Rows by the hash of their query: in memory, or in files once they exceed their share of it.
 
     The files have no names: the system removes them when the process ends, however it ends.
-
-    Args:
-        batches: The rows, in tables.
-        file: The table that they are of.
-        notice: Says that files are written.
-        opened: Closes the files in the end.
-        needed: About how many bytes the evaluation of all rows takes, 0 if nobody knows.
-        level: How often the rows were divided before.
     """
 
     def __init__(
@@ -180,8 +290,13 @@ class Parts:
                 )
                 continue
             if needed[at] > self._limit:
-                first = next(self._take(at)).column(self._query)[0]
-                raise _too_large(first.as_py(), int(self._rows[at]), needed[at], self._limit)
+                query, size = next(self._take(at)).column(self._query)[0], show_size(needed[at])
+                raise OutOfMemoryError(
+                    f"query `{show(str(query))}` has {self._rows[at]} rows, which take about "
+                    f"{size} of memory, but the limit is {show_size(self._limit)}",
+                    hint=f'raise it: memory="{size.replace(" ", "")}"',
+                    code="query_memory",
+                )
             rows = pa.concat_tables(self._take(at)).combine_chunks()
             yield rows, _find_first_rows(rows, rows.column(self._query))
 
@@ -195,15 +310,15 @@ def number(file: TableFile) -> Iterator[Rows]:
         count += len(batch)
 
 
-def _join(batches: Iterable[Rows], size: int) -> Iterator[Rows]:
+def _join(batches: Iterable[Rows], least: int) -> Iterator[Rows]:
     """Yield tables of more than so many bytes, but for the last one."""
-    parts, found = [], 0
+    parts, size = [], 0
     for batch in batches:
         parts.append(batch)
-        found += batch.nbytes
-        if found > size:
+        size += batch.nbytes
+        if size > least:
             yield pa.concat_tables(parts).combine_chunks()
-            parts, found = [], 0
+            parts, size = [], 0
     if parts:
         yield pa.concat_tables(parts).combine_chunks()
 
@@ -234,16 +349,9 @@ def _find_first_rows(rows: Rows, queries: Rows) -> NDArray[np.int64]:
 def evaluate_parts(
     numbered: Iterable[Rows], file: Table, evaluator: Parted, memory: Memory, progress: Progress
 ) -> list[int]:
-    """Evaluate all rows of a table, those of some queries at a time.
+    """Evaluate all numbered rows of a table, those of some queries at a time.
 
-    The answer brings the queries into the order in which they come first in the table.
-
-    Args:
-        numbered: All rows, with their numbers.
-        file: The table that they are of.
-        evaluator: What evaluates them.
-        memory: How much memory there is, and the folder for files.
-        progress: How progress is shown.
+    Returns the order of the queries in which they come first in the table.
     """
     notice, firsts = SpillNotice(file.name, memory), [np.zeros(0, np.int64)]
     done, wrong = 0, None
@@ -281,11 +389,11 @@ def read_ahead(batches: Iterable[Any]) -> Iterator[Any]:
             yield batch
 
 
-def _choose_first(one: Rows, other: Rows, evaluator: Parted) -> Rows:
+def _choose_first(part: Rows, other: Rows, evaluator: Parted) -> Rows:
     """Return which of two parts has the mistake that all rows in memory are refused for."""
-    both = pa.concat_tables([one, other]).sort_by(NUMBER)
-    first, of_one = (_find_mistake(rows, evaluator) for rows in (both, one))
-    return one if vars(first) == vars(of_one) and type(first) is type(of_one) else other
+    both = pa.concat_tables([part, other]).sort_by(NUMBER)
+    first, mistake = (_find_mistake(rows, evaluator) for rows in (both, part))
+    return part if vars(first) == vars(mistake) and type(first) is type(mistake) else other
 
 
 def _find_mistake(rows: Rows, evaluator: Parted) -> RankscopeError:
@@ -342,12 +450,3 @@ def _named_errors(folder: str) -> Iterator[None]:
             hint="name another folder: spill_folder, --spill-folder or TMPDIR",
             code="spill_file",
         ) from error
-
-
-def _too_large(query: object, rows: int, needed: int, limit: int) -> OutOfMemoryError:
-    return OutOfMemoryError(
-        f"query `{show(str(query))}` has {rows} rows, which take about {show_size(needed)} of "
-        f"memory, but the limit is {show_size(limit)}",
-        hint=f'raise it: memory="{show_size(needed).replace(" ", "")}"',
-        code="query_memory",
-    )

@@ -1,47 +1,61 @@
-"""Reads what is known of each query besides its values: slices, clusters and weights."""
+"""Reads the slices, clusters and weights of queries."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from rankscope._core import order_texts
-from rankscope.errors import FormatError, UsageError
-from rankscope.output.ids import MISSING, AttributeColumn
-from rankscope.records import record
+from rankscope._core import Evaluation, order_texts
+from rankscope._settings import Interval, Reading, stream_of
+from rankscope._show.diagnostics import Estimate, read_estimate
+from rankscope._show.table import MISSING, AttributeColumn, Cell, SourceIds, Table
+from rankscope.errors import FormatError, LimitError, UsageError
 
-TYPE_CHECKING = False
+By: TypeAlias = str | Sequence[str] | Mapping[str, object]
+Weights: TypeAlias = Mapping[str, float] | Sequence[float]
+Clusters: TypeAlias = Mapping[str, object] | Sequence[object]
+Groups: TypeAlias = tuple[str, list[str], list[int]]
+"""A name, its different values, and which of them each query has."""
+Find: TypeAlias = Callable[[str], Groups]
+Estimator: TypeAlias = Callable[[list[int], int], list[list[Estimate]]]
+"""Estimates each measure by group, from the group of each query and their number."""
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Any, TypeAlias
-
-    from rankscope.settings.interval import Interval
-    from rankscope.settings.reading import Reading
-
-    By: TypeAlias = str | Sequence[str] | Mapping[str, object]
-    Weights: TypeAlias = Mapping[str, float] | Sequence[float]
-    Clusters: TypeAlias = Mapping[str, object] | Sequence[object]
-    Groups: TypeAlias = tuple[str, list[str], list[int]]
-    """A name, its different values, and which of them each query has."""
-    Find: TypeAlias = Callable[[str], Groups]
+    from rankscope._show.table import Column, ColumnValues
+    from rankscope.measures import Measure
 
 
-def _line_up(noun: str, given: object, queries: Sequence[str]) -> list[Any]:
-    """Return a value for each query."""
-    given = read_series(given)
-    if isinstance(given, Mapping):
-        named = name_queries(given, queries)
+def bad_parameter(message: str, hint: str) -> UsageError:
+    """Return the error for an argument that is invalid or has no effect."""
+    return UsageError(message, hint=hint, code="bad_parameter")
+
+
+def _read_values(
+    noun: str,
+    source: Any,  # noqa: ANN401 - any argument of a user
+    read_ids: Callable[[], list[str]],
+    find: Find,
+) -> list[Any]:
+    """Return a value for each query: of a column, a mapping, or a sequence."""
+    source = read_series(source)
+    if isinstance(source, str):
+        _, values, codes = find(source)
+        return [values[code] for code in codes]
+    queries = read_ids()
+    if isinstance(source, Mapping):
+        named = name_queries(source, queries)
         lacking = next((query for query in queries if query not in named), None)
         if lacking is not None:
             raise _bad_values(noun, f"a {noun} for every query, found none for {lacking!r}")
         return [named[query] for query in queries]
     try:
-        values = [*given]  # type: ignore[misc]  # a sequence, see above
+        values = [*source]
     except TypeError:
-        raise UsageError(
-            f"expected a value per query, found {type(given).__name__}",
-            hint="write {'q1': 2, 'q2': 1}, or a list in the order of query_ids",
-            code="bad_parameter",
+        raise bad_parameter(
+            f"expected a value per query, found {type(source).__name__}",
+            "write {'q1': 2, 'q2': 1}, or a list in the order of query_ids",
         ) from None
     if len(values) != len(queries):
         raise _bad_values(noun, f"{len(queries)} {noun}s, found {len(values)}")
@@ -58,22 +72,22 @@ def _bad_values(noun: str, what: str) -> FormatError:
     )
 
 
-def read_series(given: Any) -> Any:  # noqa: ANN401 - any argument of a user
+def read_series(values: Any) -> Any:  # noqa: ANN401 - any argument of a user
     """Return a pandas Series with an index of queries as a mapping, and anything else as it is.
 
     A Series whose index only counts its rows has no queries.
     """
-    index = getattr(given, "index", None)
-    if not hasattr(given, "to_dict") or index is None or type(index).__name__ == "RangeIndex":
-        return given
-    return given.to_dict()
+    index = getattr(values, "index", None)
+    if not hasattr(values, "to_dict") or index is None or type(index).__name__ == "RangeIndex":
+        return values
+    return values.to_dict()
 
 
-def name_queries(given: Mapping[Any, Any], queries: Sequence[str]) -> Mapping[Any, Any]:
+def name_queries(values: Mapping[Any, Any], queries: Sequence[str]) -> Mapping[Any, Any]:
     """Return a mapping of query to value in which integer queries are text."""
-    if all(query in given for query in queries):
-        return given
-    return {str(query): value for query, value in given.items()}
+    if all(query in values for query in queries):
+        return values
+    return {str(query): value for query, value in values.items()}
 
 
 def weigh_queries(
@@ -82,25 +96,18 @@ def weigh_queries(
     """Return the weight of each query, if there are weights."""
     if weights is None:
         return None
-    if isinstance(weights, str):
-        values = _take(weights, find)
-        try:
-            given: list[Any] = [float(value) for value in values]
-        except ValueError as error:
-            raise FormatError(
-                f"column {weights} has a weight that is not a number",
-                hint="a weight is one number per query: how much the query counts",
-                code="bad_weights",
-            ) from error
-    else:
-        given = _line_up("weight", weights, read_ids())
+    values = _read_values("weight", weights, read_ids, find)
     try:
-        real = [weight for weight in given if not isinstance(weight, complex)]
-        numbers = [float(weight) for weight in real if hasattr(weight, "__float__")]
+        numbers = [
+            float(value)
+            for value in values
+            if isinstance(weights, str)
+            or (hasattr(value, "__float__") and not isinstance(value, complex))
+        ]
     except (TypeError, ValueError, OverflowError):
         numbers = []
-    if len(numbers) != len(given) or not are_weights(numbers):
-        raise _bad_values("weight", f"weights of 0 or more, not all 0, found {given[:5]}")
+    if len(numbers) != len(values) or not are_weights(numbers):
+        raise _bad_values("weight", f"weights of 0 or more, not all 0, found {values[:5]}")
     return numbers
 
 
@@ -115,21 +122,12 @@ def cluster_queries(
     """Return the number of the cluster of each query, if there are clusters."""
     if cluster is None:
         return None
-    cluster = read_series(cluster)
-    if isinstance(cluster, str):
-        return number_clusters(_take(cluster, find))
-    clusters = _line_up("cluster", cluster, read_ids())
+    clusters = _read_values("cluster", cluster, read_ids, find)
     try:
         return number_clusters(clusters)
     except (TypeError, ValueError, NotImplementedError):  # of columns, which can't be compared
         kind = type(clusters[0]).__name__
         raise _bad_values("cluster", f"text or a number as a cluster, found {kind}") from None
-
-
-def _take(name: str, find: Find) -> list[str]:
-    """Return the value of each query in a column."""
-    _, values, codes = find(name)
-    return [values[code] for code in codes]
 
 
 def number_clusters(clusters: Iterable[object]) -> list[int]:
@@ -148,27 +146,24 @@ def number_clusters(clusters: Iterable[object]) -> list[int]:
 def refuse_cluster_alone(cluster: object, interval: Interval | None) -> None:
     """Raise an error for clusters without an interval, on which they would have no effect."""
     if cluster is not None and interval is None:
-        raise UsageError(
-            "cluster has no effect without an interval",
-            hint="add interval=0.95, or remove cluster",
-            code="bad_parameter",
+        raise bad_parameter(
+            "cluster has no effect without an interval", "add interval=0.95, or remove cluster"
         )
 
 
 def check_cluster_column(cluster: object) -> None:
     """Raise an error for clusters of a table that aren't the name of a column."""
     if cluster is not None and not isinstance(cluster, str):
-        raise UsageError(
+        raise bad_parameter(
             f"expected the name of a column as cluster, found {type(cluster).__name__}",
-            hint="add the clusters to the table as a column, such as cluster='user_id'",
-            code="bad_parameter",
+            "add the clusters to the table as a column, such as cluster='user_id'",
         )
 
 
 def list_names(by: By, *others: object) -> list[str]:
     """Return the attributes that are named, each once: those of slices, and other texts."""
-    names = [] if isinstance(by, Mapping) else [*by]
-    return list(dict.fromkeys([*names, *(each for each in others if isinstance(each, str))]))
+    names = [] if isinstance(by, Mapping) else by
+    return list(dict.fromkeys([*names, *(name for name in others if isinstance(name, str))]))
 
 
 def read_by(by: object) -> list[str] | Mapping[str, object]:
@@ -181,11 +176,10 @@ def read_slicing(by: object) -> list[str]:
     """Return the names of the columns to slice by."""
     names = [by] if isinstance(by, str) else [] if by is None else by
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise UsageError(
+        raise bad_parameter(
             f"expected by as the names of columns, or a mapping of query to value, found "
             f"{type(by).__name__}",
-            hint="write by='country', by=['country', 'device'], or by={'q1': 'de', 'q2': 'at'}",
-            code="bad_parameter",
+            "write by='country', by=['country', 'device'], or by={'q1': 'de', 'q2': 'at'}",
         )
     return list(dict.fromkeys(names))
 
@@ -213,28 +207,19 @@ def join_groups(attributes: Sequence[Groups]) -> Groups | None:
     combined = list(zip(*(codes for _, _, codes in attributes), strict=True))
     # By number: `a, b` and `c` can read like `a` and `b, c`.
     numbers = {key: number for number, key in enumerate(dict.fromkeys(combined))}
+    quoted = [
+        [f'"{value}"' if ", " in value else value for value in values]
+        for _, values, _ in attributes
+    ]
     texts = [
-        ", ".join(
-            _quote(values[code]) for (_, values, _), code in zip(attributes, key, strict=True)
-        )
-        for key in numbers
+        ", ".join(values[code] for values, code in zip(quoted, key, strict=True)) for key in numbers
     ]
     name = ", ".join(name for name, _, _ in attributes)
     return name, texts, [numbers[key] for key in combined]
 
 
-def _quote(text: str) -> str:
-    return f'"{text}"' if ", " in text else text
-
-
-@record(frozen=True, slots=True)
-class Attributes:
-    """The attributes of queries.
-
-    Args:
-        find: Returns the value of each query, by the name of the attribute.
-        columns: The attributes as the caller has them, as far as they have types.
-    """
+class Attributes(NamedTuple):
+    """The attributes of queries by name, and their columns with the types of the input."""
 
     find: Find
     columns: tuple[AttributeColumn, ...] = ()
@@ -245,16 +230,15 @@ def read_attributes(
 ) -> Attributes:
     """Read the attributes that are named, from a table with one row per query."""
     if attributes is None or not names:
-        return NONE
-    from rankscope._inputs.query_table import QueryTable, read_query_table  # noqa: PLC0415 - few calls need it
+        return Attributes(_refuse_attribute)
+    from rankscope._inputs.tabular import QueryTable, read_query_table
 
-    if isinstance(attributes, QueryTable):
-        table = attributes
-    else:
+    table = attributes
+    if not isinstance(table, QueryTable):
         query = reading.columns.get("query")
-        table = read_query_table(attributes, reading, query=query, texts=list(names))
-    at = {query: number for number, query in enumerate(table.query_ids)}
-    missing = [query for query in queries if query not in at]
+        table = read_query_table(table, reading, query=query, texts=list(names))
+    places = {query: place for place, query in enumerate(table.query_ids)}
+    missing = [query for query in queries if query not in places]
     if missing:
         raise UsageError(
             f"the table of attributes has no row for {len(missing)} of {len(queries)} queries, "
@@ -263,7 +247,7 @@ def read_attributes(
             code="unknown_attribute",
         )
     return Attributes(
-        lambda name: encode(name, [table.texts[name][at[query]] for query in queries]),
+        lambda name: encode(name, [table.texts[name][places[query]] for query in queries]),
         tuple(AttributeColumn(name, table.types.get(name, "")) for name in names),
     )
 
@@ -276,9 +260,6 @@ def _refuse_attribute(name: str) -> Groups:
     )
 
 
-NONE = Attributes(_refuse_attribute)
-
-
 def encode(name: str, values: Sequence[str]) -> Groups:
     """Number the values of queries."""
     codes = {text: code for code, text in enumerate(dict.fromkeys(values))}
@@ -286,7 +267,7 @@ def encode(name: str, values: Sequence[str]) -> Groups:
 
 
 def _name_value(value: object) -> str:
-    """Return a value as text, which is the same for all that is missing."""
+    """Return a value as text, the same for all missing values."""
     return MISSING if value is None or value != value else str(value)  # noqa: PLR0124 - NaN
 
 
@@ -300,3 +281,176 @@ def order_queries(query_ids: Sequence[str]) -> list[int]:
         return order_texts(query_ids)
     except UnicodeEncodeError:  # lone surrogates aren't UTF-8, which has the same order
         return sorted(range(len(query_ids)), key=query_ids.__getitem__)
+
+
+class Slices(Table):
+    """A table with one row per slice, largest slice first.
+
+    The first columns are the attributes. They have the types of the input, and `None` for queries
+    without a value, which are printed as `<missing>`.
+
+    Examples:
+        >>> import rankscope as rs
+        >>> log = {"qid": [1, 2, 3], "label": [1, 1, 0], "score": [3, 2, 1]}
+        >>> log |= {"country": ["de", "de", "at"], "is_new": [True, True, None]}
+        >>> slices = rs.evaluate(log, "P@1", by=["country", "is_new"]).slices
+        >>> print(slices)
+        country  is_new     queries     P@1  P@1 n
+        de       true             2  1.0000      2
+        at       <missing>        1  0.0000      1
+        >>> slices.column("is_new")
+        (True, None)
+    """
+
+    def __init__(
+        self, attributes: Sequence[AttributeColumn], columns: Mapping[str, Column]
+    ) -> None:
+        super().__init__(columns)
+        self._attributes = tuple(attributes)
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of the attributes."""
+        return tuple(attribute.name for attribute in self._attributes)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The values of each slice as one text, such as `de, true`."""
+        return tuple(map(", ".join, self.texts()))
+
+    def texts(self) -> list[tuple[str, ...]]:
+        """Return the values of each slice as texts, one for each attribute."""
+        columns = (map(str, self._read(name)) for name in self.attributes)
+        return list(zip(*columns, strict=True))
+
+    def to_dict(self) -> dict[Any, dict[str, Cell]]:
+        """Return the other columns of each row by the value of its slice.
+
+        The value is a text, or a tuple of texts if there are several attributes.
+        """
+        first = len(self._attributes)
+        return {
+            texts if first > 1 else texts[0]: dict(
+                zip(self.names[first:], row[first:], strict=True)
+            )
+            for texts, row in zip(self.texts(), self.rows(), strict=True)
+        }
+
+    def describe(self, columns: Mapping[str, Column]) -> Slices:
+        """Return a table of the same slices with other columns."""
+        texts = {name: self._read(name) for name in self.attributes}
+        return Slices(self._attributes, {**texts, **columns})
+
+    def keep(self, names: Sequence[str]) -> Slices:
+        """Return the slices with some of the columns, among them the attributes."""
+        return Slices(self._attributes, {name: self._read(name) for name in names})
+
+    def _restore(self, name: str) -> ColumnValues:
+        for attribute in self._attributes:
+            if attribute.name == name:
+                return attribute.restore_column([str(cell) for cell in self._read(name)])
+        return super()._restore(name)
+
+
+MOST_SLICES = 100_000
+
+
+def make_slices(
+    answer: Evaluation,
+    measures: list[Measure],
+    attributes: Sequence[Groups],
+    estimate: Estimator | None,
+    source: SourceIds,
+) -> Slices | None:
+    """Make the table of measures by group, the largest group first."""
+    groups = join_groups(attributes)
+    if groups is None:
+        return None
+    _, values, codes = groups
+    count, sizes = len(values), Counter(codes)
+    queries = {code: query for query, code in enumerate(codes)}
+    return tabulate_slices(
+        [source.attribute(name) for name, *_ in attributes],
+        measures,
+        [
+            tuple(words[numbers[queries[group]]] for _, words, numbers in attributes)
+            for group in range(count)
+        ],
+        [sizes[group] for group in range(count)],
+        means=answer.over(codes, count),
+        estimates=estimate and estimate(codes, count),
+    )
+
+
+def tabulate_slices(
+    attributes: Sequence[AttributeColumn],
+    measures: Sequence[Measure],
+    keys: Sequence[tuple[str, ...]],
+    sizes: Sequence[int],
+    *,
+    means: Sequence[Sequence[tuple[float, int]]],
+    estimates: Sequence[Sequence[Estimate]] | None = None,
+) -> Slices:
+    """Make the table of slices from their values, sizes, and means and counts by measure.
+
+    Raises:
+        LimitError: There are too many slices.
+        UsageError: An attribute has the name of another column.
+    """
+    names = [attribute.name for attribute in attributes]
+    if len(keys) > MOST_SLICES:
+        raise LimitError(
+            f"expected at most {MOST_SLICES} slices, found {len(keys)} values of "
+            f"{', '.join(names)}",
+            hint="slice by something with fewer values",
+            code="slices",
+        )
+    largest_first = sorted(range(len(keys)), key=lambda group: (-sizes[group], keys[group]))
+    columns: dict[str, list[str | int | float]] = {
+        "queries": [sizes[group] for group in largest_first]
+    }
+    for index, measure in enumerate(measures):
+        columns[measure.name] = [means[index][group][0] for group in largest_first]
+        columns[f"{measure.name} n"] = [means[index][group][1] for group in largest_first]
+        if estimates:
+            ends = [estimates[index][group] for group in largest_first]
+            columns[f"{measure.name} lower"] = [estimate.lower for estimate in ends]
+            columns[f"{measure.name} upper"] = [estimate.upper for estimate in ends]
+    doubled = [name for name in names if name in columns]
+    if doubled:
+        raise bad_parameter(
+            f"expected an attribute with a name of its own, found {doubled[0]!r}",
+            "rename the attribute: the table of slices has a column of this name",
+        )
+    shown = {name: [keys[group][at] for group in largest_first] for at, name in enumerate(names)}
+    return Slices(attributes, {**shown, **columns})
+
+
+def make_estimates(
+    answer: Evaluation,
+    measures: list[Measure],
+    codes: list[int],
+    count: int,
+    *,
+    interval: Interval,
+    order: Sequence[int],
+    clusters: Sequence[int] | None,
+    threads: int,
+) -> list[list[Estimate]]:
+    """Estimate each measure over the queries of each group, resampled in an order."""
+    groups = answer.intervals(
+        order,
+        codes,
+        count,
+        clusters,
+        [(measure.row.value_range, stream_of(interval.seed, measure.name)) for measure in measures],
+        interval.level,
+        interval.method,
+        interval.resamples,
+        threads,
+    )
+    is_clustered = clusters is not None
+    return [
+        [read_estimate(row, interval.level, is_clustered=is_clustered) for row in rows]
+        for rows in groups
+    ]

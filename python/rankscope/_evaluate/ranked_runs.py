@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from rankscope._evaluate.evaluate import name_runs
+from rankscope._evaluate.evaluating import load_qrels_for
 from rankscope._evaluate.evaluation import Evaluation
 from rankscope._evaluate.evaluations import Evaluations
-from rankscope._evaluate.judgments import load_qrels_for
-from rankscope._evaluate.question import (
+from rankscope._evaluate.query_values import bad_parameter
+from rankscope._evaluate.rankings import Rankings, evaluate_rankings, rank_rows, rank_run
+from rankscope._evaluate.settings import (
     READ,
+    Settings,
     holds,
     read_table_options,
     refuse_attributes,
@@ -20,53 +27,40 @@ from rankscope._evaluate.question import (
     refuse_unused,
     split_question,
 )
-from rankscope._evaluate.rankings import Rankings, evaluate_rankings, rank_rows, rank_run
+from rankscope._file import File
 from rankscope._inputs.files import tell_format
-from rankscope._inputs.qrels import JoinedColumns
+from rankscope._inputs.reading import JoinedColumns, Qrels
 from rankscope._inputs.recognition import is_table, recognise_table, refuse_splits
-from rankscope.deferred import np
+from rankscope._settings import Reading
+from rankscope._show.progress import follow
 from rankscope.errors import MeasureError, UsageError
-from rankscope.file import File
 from rankscope.measures import parse
-from rankscope.output.progress import follow
-from rankscope.records import replace
+from rankscope.measures.parse import Measures
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias
-
-    from rankscope._evaluate.settings import Settings
-    from rankscope._inputs.qrels import Qrels
-    from rankscope.measures.reading import Measures
-    from rankscope.settings.reading import Reading
     from rankscope.typing import InputLike
 
     Runs: TypeAlias = Mapping[str, InputLike] | Sequence[InputLike]
 
 
-def read_runs(given: object) -> dict[str, InputLike]:
+def read_runs(runs: object) -> dict[str, InputLike]:
     """Return runs by name."""
-    refuse_splits(given, "runs")
-    if isinstance(given, Mapping):
-        runs: dict[str, InputLike] = {str(name): run for name, run in given.items()}
-    else:
-        runs = name_runs(given)
-    held: dict[str, object] = {**runs}
-    for name, each in held.items():
-        if isinstance(each, Rankings | Evaluation):
-            kind = "an Evaluation" if isinstance(each, Evaluation) else "Rankings"
-            raise UsageError(
+    refuse_splits(runs, "runs")
+    named = {str(name): run for name, run in runs.items()} if isinstance(runs, Mapping) else None
+    named = name_runs(runs) if named is None else named
+    for name, run in named.items():
+        if isinstance(run, Rankings | Evaluation):
+            kind = "an Evaluation" if isinstance(run, Evaluation) else "Rankings"
+            raise bad_parameter(
                 f"the run {name!r} is {kind}, which already has judgments",
-                hint="pass the mapping without judgments: compare({'a': a, 'b': b}, 'nDCG@10')",
-                code="bad_parameter",
+                "pass the mapping without judgments: compare({'a': a, 'b': b}, 'nDCG@10')",
             )
-    if len(runs) < 2:
-        raise UsageError(
-            f"expected two or more runs to compare, found {len(runs)}",
-            hint="write {'bm25': run_a, 'dense': run_b}",
-            code="bad_parameter",
+    if len(named) < 2:
+        raise bad_parameter(
+            f"expected two or more runs to compare, found {len(named)}",
+            "write {'bm25': run_a, 'dense': run_b}",
         )
-    return runs
+    return named
 
 
 def read_rankings(
@@ -78,34 +72,22 @@ def read_rankings(
     *,
     settings: Settings,
 ) -> tuple[Rankings, Settings, Reading]:
-    """Read judgments and a run, or a table, into memory; return what is asked of them, too.
-
-    Args:
-        function: The name of the function, for messages.
-        judgments: As in `evaluate`.
-        run: As in `evaluate`.
-        measure: As in `evaluate`.
-        options: How the inputs are read.
-        settings: The policy, the convention, and the attributes of queries.
-    """
+    """Read judgments and a run, or a table, into memory; return the complete settings, too."""
     reading, columns = read_table_options(function, options, holds_all="rankings")
-    judged, given, wanted = split_question(function, judgments, run, measure)
-    settings = replace(settings, measures=wanted)
+    judged, retrieved, measure = split_question(function, judgments, run, measure)
+    settings = replace(settings, measures=measure)
     if judged is not None:
         refuse_table_options(columns)
-        request = settings.request(score_type=reading.score_type)
-        qrels = load_qrels_for(judged, (given,), wanted, reading)
-        of_run = replace(reading, score_type=request.score_type)
-        rankings = rank_run(Rankings, qrels, given, request.ties, of_run)
+        [rankings] = rank_runs(judged, {"": retrieved}, settings, reading).values()
         return rankings, settings.resolve(rankings.query_texts, reading), reading
-    if isinstance(given, Rankings):
+    if isinstance(retrieved, Rankings):
         refuse_reading({**options, "attributes": settings.attributes}, READ)
-        return given, settings, reading
+        return retrieved, settings, reading
     refuse_attributes(settings)
     refuse_single_precision(reading)
-    own = replace(columns, attributes=settings.list_attributes())
-    table = recognise_table(given)
-    return rank_rows(Rankings, table, own, settings.choose_ties(), reading), settings, reading
+    columns = replace(columns, attributes=settings.list_attributes())
+    table = recognise_table(retrieved)
+    return rank_rows(Rankings, table, columns, settings.choose_ties(), reading), settings, reading
 
 
 def rank_runs(
@@ -118,7 +100,7 @@ def rank_runs(
     request = settings.request(score_type=reading.score_type)
     qrels = load_qrels_for(judgments, runs.values(), settings.measures, reading)
     of_runs = replace(reading, score_type=request.score_type)
-    is_shown = reading.progress is True
+    is_shown = reading.progress is True and len(runs) > 1
     return {
         name: rank_run(Rankings, qrels, run, request.ties, of_runs)
         for name, run in follow(runs.items(), "reading runs", is_shown=is_shown)
@@ -134,13 +116,12 @@ def rank_scores(
 ) -> dict[str, Rankings]:
     """Rank the rows of a table by each of its columns of scores."""
     if scores is None:
-        raise UsageError(
+        raise bad_parameter(
             f"expected judgments and runs, or a table with columns of scores, found "
             f"{type(table).__name__} alone",
-            hint=f"write {function}(judgments, {{'old': run_a, 'new': run_b}}, …), or "
+            f"write {function}(judgments, {{'old': run_a, 'new': run_b}}, …), or "
             f"{function}(table, …, scores=['old', 'new']); where a column names the run, "
             f"{function}(table, 'model', …)",
-            code="bad_parameter",
         )
     check_scores(scores)
     refuse_single_precision(reading)
@@ -155,8 +136,8 @@ def rank_scores(
         )
         for score in scores
     }
-    for score, each in rankings.items():
-        _refuse_ranks(score, each)
+    for score, ranked in rankings.items():
+        _refuse_ranks(score, ranked)
     return rankings
 
 
@@ -169,54 +150,47 @@ def rank_by(
 ) -> dict[str, Rankings]:
     """Rank the rows of a table by the run that a column names."""
     refuse_single_precision(reading)
-    from rankscope._inputs.tabular import split_rows  # noqa: PLC0415 - needs PyArrow
+    from rankscope._inputs.tabular import split_rows
 
-    wanted = JoinedColumns(reading.columns, settings.list_attributes())
-    runs = split_rows(recognise_table(table), column, wanted, reading)
+    columns = JoinedColumns(reading.columns, settings.list_attributes())
+    runs = split_rows(recognise_table(table), column, columns, reading)
     if len(runs) < 2:
-        raise UsageError(
+        raise bad_parameter(
             f"expected two or more runs in the column {column!r}, found {len(runs)}",
-            hint=f"write {function}(table, …) for one run",
-            code="bad_parameter",
+            f"write {function}(table, …) for one run",
         )
     return {
-        run: rank_rows(Rankings, recognise_table(rows), wanted, settings.choose_ties(), reading)
+        run: rank_rows(Rankings, recognise_table(rows), columns, settings.choose_ties(), reading)
         for run, rows in runs.items()
     }
 
 
 def rank_all(
     function: str,
-    judged: object,
-    given: object,
+    judgments: object,
+    runs: object,
     settings: Settings,
     reading: Reading,
     *,
     scores: Sequence[str] | None,
     options: Mapping[str, object],
 ) -> dict[str, Rankings]:
-    """Rank several runs, however they are given: what `compare` and its kin take.
+    """Rank several runs: what `compare` and functions like it take.
 
-    Args:
-        function: The name of the function, for messages.
-        judged: The judgments, or the table with a column of runs; `None` without judgments.
-        given: The runs, the name of that column, a table with columns of scores, or `Rankings`.
-        settings: The measures, the policy, and the attributes of queries.
-        reading: How the inputs are read.
-        scores: The names of the columns of scores, or `None`.
-        options: What the caller wrote about reading, which `Rankings` have no use for.
+    That is judgments and runs, a table and the name of its column of runs, or without judgments a
+    table with columns of scores, or `Rankings` by name.
     """
-    if is_column(judged, given):
+    if is_column(judgments, runs):
         refuse_scores(scores, "a table with a column of runs")
-        return rank_by(function, judged, str(given), settings, reading)
-    if judged is not None:
+        return rank_by(function, judgments, str(runs), settings, reading)
+    if judgments is not None:
         refuse_scores(scores)
-        return rank_runs(judged, read_runs(given), settings, reading)  # type: ignore[arg-type]  # what else it can be
-    if holds(given, Rankings):
+        return rank_runs(judgments, read_runs(runs), settings, reading)  # type: ignore[arg-type]  # what else it can be
+    if holds(runs, Rankings):
         refuse_scores(scores, "Rankings")
         refuse_reading(options, READ, "query", "encoding")
-        return dict(given)
-    return rank_scores(function, given, scores, settings, reading)
+        return dict(runs)
+    return rank_scores(function, runs, scores, settings, reading)
 
 
 def evaluate_several(
@@ -234,7 +208,7 @@ def evaluate_several(
         refuse_unused({"scores": scores}, "a table with a column of runs")
         ranked = rank_by("evaluate", table, runs, settings, reading)
     return Evaluations(
-        {name: evaluate_rankings(each, settings, reading) for name, each in ranked.items()}
+        {name: evaluate_rankings(rankings, settings, reading) for name, rankings in ranked.items()}
     )
 
 
@@ -249,7 +223,7 @@ def is_column(table: object, name: object) -> bool:
         return not (is_text or may_be_file or _is_measure(name))
     if not is_table(table):
         return False
-    from rankscope._inputs.tables import open_table  # noqa: PLC0415 - needs PyArrow
+    from rankscope._inputs.tables import open_table
 
     return name in open_table(table)
 
@@ -270,10 +244,9 @@ def refuse_scores(scores: Sequence[str] | None, what: str = "judgments and runs"
 def check_scores(scores: Sequence[str]) -> None:
     """Raise an error unless these are the names of two or more columns."""
     if isinstance(scores, str) or len(scores) < 2:
-        raise UsageError(
+        raise bad_parameter(
             f"expected two or more columns of scores, found {scores!r}",
-            hint="write scores=['old', 'new'], or --scores old,new",
-            code="bad_parameter",
+            "write scores=['old', 'new'], or --scores old,new",
         )
 
 

@@ -2,53 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack
+
 from rankscope._core import Rankings as CoreRankings
 from rankscope._evaluate.columns import Choices, Columns
-from rankscope._evaluate.evaluating import make_evaluation, refuse_unmatched
-from rankscope._evaluate.judgments import load_qrels
-from rankscope._evaluate.query_values import refuse_cluster_alone
-from rankscope._evaluate.question import read_table_options, refuse_single_precision
+from rankscope._evaluate.evaluating import load_qrels, make_evaluation, refuse_unmatched
+from rankscope._evaluate.evaluation import Evaluation
+from rankscope._evaluate.query_values import By, Clusters, Weights, refuse_cluster_alone
 from rankscope._evaluate.refusals import check_order, refuse_beaten_ideals
-from rankscope._evaluate.runs import evaluate_held
-from rankscope._evaluate.settings import Settings, choose_ties
+from rankscope._evaluate.runs import Evaluated
+from rankscope._evaluate.runs import evaluate_rankings as evaluate_core
+from rankscope._evaluate.settings import (
+    Settings,
+    choose_ties,
+    read_table_options,
+    refuse_single_precision,
+)
 from rankscope._inputs import arrays
-from rankscope._inputs.needs import check_items, read_items_for
 from rankscope._inputs.numbers import is_judged, no_judgments
-from rankscope._inputs.qrels import Qrels, Queries
+from rankscope._inputs.reading import JoinedColumns, Qrels, Queries, check_items, read_items_for
 from rankscope._inputs.reading import rank_run as read_ranked
-from rankscope._inputs.recognition import recognise, recognise_table
+from rankscope._inputs.recognition import Input, recognise, recognise_table
+from rankscope._inputs.table_files import TableFile
+from rankscope._names import check_choice
+from rankscope._settings import (
+    CHOICES,
+    Interval,
+    Policy,
+    Reading,
+    Ties,
+    count_threads,
+    read_interval,
+)
+from rankscope._show.progress import watch
 from rankscope.errors import RankscopeError
-from rankscope.measures.reading import hold_measures
-from rankscope.names import check_choice
-from rankscope.output.progress import watch
-from rankscope.records import replace
-from rankscope.settings.interval import read_interval
-from rankscope.settings.policy import CHOICES
-from rankscope.settings.reading import Reading, count_threads
+from rankscope.measures.parse import Measures, hold_measures
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Self, TypeVar, Unpack
-
     from numpy.typing import ArrayLike
 
-    from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.query_values import By, Clusters, Weights
-    from rankscope._evaluate.question import TableOptions
+    from rankscope._conventions import Convention
+    from rankscope._evaluate.settings import TableOptions
     from rankscope._inputs.arrays import GroupsLike
-    from rankscope._inputs.qrels import JoinedColumns
     from rankscope._inputs.reading import Note
-    from rankscope._inputs.recognition import Input
-    from rankscope._inputs.table_files import TableFile
-    from rankscope.conventions import Convention
-    from rankscope.measures.reading import Measures
-    from rankscope.settings.interval import Interval
-    from rankscope.settings.policy import Policy, Ties
-    from rankscope.settings.reading import ReadingOptions
+    from rankscope._settings import ReadingOptions
     from rankscope.typing import HistoryLike, InputLike
-
-    Kind = TypeVar("Kind", bound="Rankings")
 
 
 class Rankings(Columns):
@@ -116,10 +116,10 @@ class Rankings(Columns):
         """
         if ties is not None:
             check_choice("ties", ties, CHOICES["ties"])
-        own, columns = read_table_options("from_table", options)
-        refuse_single_precision(own)
-        wanted = replace(columns, attributes=attributes)
-        return rank_rows(cls, recognise_table(table), wanted, ties, own)
+        reading, columns = read_table_options("from_table", options)
+        refuse_single_precision(reading)
+        columns = replace(columns, attributes=attributes)
+        return rank_rows(cls, recognise_table(table), columns, ties, reading)
 
     @classmethod
     def from_arrays(
@@ -262,35 +262,26 @@ class Rankings(Columns):
         if request.convention is not None:
             check_order(self, request.ties, request.score_type)
         refuse_cluster_alone(settings.cluster, settings.interval)
-        known = settings.look_up(self._queries.read_ids, self._read_attribute)
+        request = settings.look_up(request, self._queries.read_ids, self._read_attribute)
         plan = request.plan(
             request.ties if request.convention is None else choices.ties,
             choices.duplicates,
-            weights=known.weights,
             items=check_items(request.measures, settings.items),
             judgments=self._judgments,
         )
-        reading = Reading.read(duplicates=choices.duplicates, threads=threads)
+        reading = Reading(duplicates=choices.duplicates, threads=count_threads(threads))
         try:
-            answer = evaluate_held(self._core, plan, request.measures, reading.threads)
+            values = evaluate_core(self._core, plan, request.measures, reading.threads)
         except RankscopeError as error:
-            if error.file == "table":  # the core knows no names of tables
+            if error.file == "table":  # the core has no names of tables
                 error.file = self._name
             raise
-        refuse_unmatched(answer, request, self._judgments, self._name)
-        evaluation = make_evaluation(
-            answer,
-            request,
-            reading,
-            settings,
-            known,
-            queries=self._queries,
-            run_name=self._name,
-            run_notes=self._notes,
-        )
+        evaluated = Evaluated(values, self._name, self._notes)
+        refuse_unmatched(evaluated, request, self._judgments)
+        evaluation = make_evaluation(evaluated, request, settings, reading, self._queries)
         if choices.has_ideal:
-            own = [each for each in evaluation.measures if each.row.level == "query"]
-            refuse_beaten_ideals(self, own, [*map(evaluation.per_query, own)])
+            measures = [item for item in evaluation.measures if item.row.level == "query"]
+            refuse_beaten_ideals(self, measures, [*map(evaluation.per_query, measures)])
         return evaluation
 
 
@@ -300,47 +291,46 @@ def rank_run(
     """Read a run into memory, join it with its judgments, and rank it."""
     check_choice("ties", ties, CHOICES["ties"])
     qrels = load_qrels(qrels, reading)
-    found = recognise(run, "run", reading.columns)
+    source = recognise(run, "run", reading.columns)
     notes: list[Note] = []
-    core = read_ranked(qrels.judgments, found, ties, reading, notes=notes, tell=None)
+    core = read_ranked(qrels.judgments, source, ties, reading, notes=notes, tell=None)
     choices = Choices(ties, reading.duplicates, reading.scores_as)
-    return kind(qrels.queries, core, found.name, choices, notes=notes, judgments=qrels.judgments)
+    return kind(qrels.queries, core, source.name, choices, notes=notes, judgments=qrels.judgments)
 
 
 def rank_rows(
     kind: type[Kind],
-    given: Input,
-    wanted: JoinedColumns,
+    source: Input,
+    names: JoinedColumns,
     ties: Ties | None,
     reading: Reading,
     *,
     numbers_docs: bool = True,
-    source: TableFile | None = None,
+    file: TableFile | None = None,
 ) -> Kind:
     """Rank the rows of a table, which may be open already.
 
     The values of measures need no numbers of documents, which take longer than the values.
     """
-    # Other inputs do without PyArrow.
-    from rankscope._inputs.rows import read_whole  # noqa: PLC0415 - see above
-    from rankscope._inputs.tabular import open_joined  # noqa: PLC0415 - see above
+    from rankscope._inputs.rows import read_whole
+    from rankscope._inputs.tabular import open_joined
 
     notes: list[Note] = []
     with (
-        watch(given.name, given.find_size, None if source else reading.progress) as tell,
-        read_whole(source or open_joined(given, wanted, reading, tell), notes) as rows,
+        watch(source.name, source.find_size, None if file else reading.progress) as tell,
+        read_whole(file or open_joined(source, names, reading, tell), notes) as rows,
     ):
-        columns, source_ids = rows.joined(wanted.attributes, wanted.attributed)
+        columns, ids = rows.joined(names.attributes, names.attributed)
         is_even = len(columns.relevance) == len(columns.scores) > 0
         if is_even and not is_judged(columns.relevance):
-            raise no_judgments(given.name)
+            raise no_judgments(source.name)
         ties = ties or choose_ties(has_documents=columns.docs is not None)
         core = CoreRankings.from_table(
             columns, ties, reading.duplicates, numbers_docs, reading.threads
         )
-    queries = Queries(given.name, reading.duplicates, core.query_ids, source=source_ids)
+    queries = Queries(source.name, reading.duplicates, core.query_ids, source=ids)
     choices = Choices(ties, reading.duplicates, "float64")
-    return kind(queries, core, given.name, choices, notes=notes)
+    return kind(queries, core, source.name, choices, notes=notes)
 
 
 def rank_groups(groups: arrays.Groups, ties: Ties, kind: type[Kind]) -> Kind:
@@ -355,14 +345,9 @@ def rank_groups(groups: arrays.Groups, ties: Ties, kind: type[Kind]) -> Kind:
     return kind(queries, core, "arrays", choices)
 
 
-def evaluate_matrices(
-    grades: ArrayLike, scores: ArrayLike, settings: Settings, reading: Reading
-) -> Evaluation:
-    """Evaluate matrices of queries by documents."""
-    ties = settings.choose_ties() or "average"
-    return evaluate_rankings(Rankings.from_arrays(grades, scores, ties=ties), settings, reading)
-
-
 def evaluate_rankings(rankings: Rankings, settings: Settings, reading: Reading) -> Evaluation:
     """Evaluate rankings."""
     return rankings._evaluate(settings, reading.threads)  # noqa: SLF001 - a part of it
+
+
+Kind = TypeVar("Kind", bound="Rankings")

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import zip_longest
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rankscope._evaluate.columns import Columns
-from rankscope.deferred import np
+from rankscope._evaluate.query_values import bad_parameter
+from rankscope._settings import Policy, ScoreType, Ties
 from rankscope.errors import FormatError, MeasureError, PolicyError, UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from rankscope.measures import Measure
-    from rankscope.settings.policy import Policy, ScoreType, Ties
+from rankscope.measures import Measure
 
 
 def check_averaged(measure: Measure, policy: Policy) -> None:
@@ -59,10 +55,9 @@ def refuse_items(measure: Measure, what: str) -> None:
 def check_judgments(rankings: Columns, other: Columns, name: str) -> None:
     """Raise an error unless two rankings have the same queries and grades."""
     if not isinstance(other, Columns):
-        raise UsageError(
+        raise bad_parameter(
             f"expected Rankings as {name!r}, found {type(other).__name__}",
-            hint="make them by Rankings.from_run(qrels, run)",
-            code="bad_parameter",
+            "make them by Rankings.from_run(qrels, run)",
         )
     is_same = (
         np.array_equal(other.ideal, rankings.ideal)
@@ -70,10 +65,9 @@ def check_judgments(rankings: Columns, other: Columns, name: str) -> None:
         and other.query_texts == rankings.query_texts
     )
     if not is_same:
-        raise UsageError(
+        raise bad_parameter(
             f"expected rankings with the same judgments, found others in {name!r}",
-            hint="make both with the same judgments: Rankings.from_run(qrels, run)",
-            code="bad_parameter",
+            "make both with the same judgments: Rankings.from_run(qrels, run)",
         )
 
 
@@ -92,11 +86,11 @@ def refuse_beaten_ideals(
         for query in np.flatnonzero(is_empty | (of_queries > 1)).tolist():
             if query in are_enough:
                 continue
-            ideal = _of_query(rankings.ideal, rankings.ideal_offsets, query)
-            found = _of_query(rankings.relevance, rankings.offsets, query)
-            if not _lacks(ideal, found):
+            ideal = rankings.ideal[slice(*rankings.ideal_offsets[query : query + 2])]
+            grades = rankings.relevance[slice(*rankings.offsets[query : query + 2])]
+            if not _lacks(ideal, grades):
                 are_enough.add(query)  # what it has of the whole list, it has of any part of it
-            elif _lacks(ideal, found[: measure.k]):
+            elif _lacks(ideal, grades[: measure.k]):
                 raise FormatError(
                     "expected an ideal with the grades of its list, found a list that is better "
                     f"by {measure}",
@@ -107,16 +101,10 @@ def refuse_beaten_ideals(
                 )
 
 
-def _of_query(column: NDArray[np.float64], offsets: NDArray[np.int64], query: int) -> list[float]:
-    grades: list[float] = column[offsets[query] : offsets[query + 1]].tolist()
-    return grades
-
-
-def _lacks(ideal: list[float], found: list[float]) -> bool:
+def _lacks(ideal: NDArray[np.float64], grades: NDArray[np.float64]) -> bool:
     """Check whether an ideal lacks any grade above 0 of a list."""
-    best = sorted((grade for grade in found if grade > 0), reverse=True)
-    pairs = zip_longest(best, ideal[: len(best)], fillvalue=0.0)
-    return any(grade > of_ideal for grade, of_ideal in pairs)
+    best = np.sort(grades[grades > 0])[::-1]
+    return len(best) > len(ideal) or bool((best > ideal[: len(best)]).any())
 
 
 def check_order(rankings: Columns, ties: Ties, score_type: ScoreType) -> None:

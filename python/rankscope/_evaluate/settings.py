@@ -1,11 +1,21 @@
-"""What an evaluation computes: what the caller asks for, and what that is once grades are known."""
+"""The settings of an evaluation, and the measures and the policy that they stand for."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import floor
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
-from rankscope._core import Plan
+from rankscope._core import Judgments, Plan
 from rankscope._evaluate.query_values import (
+    By,
+    Clusters,
+    Find,
+    Groups,
+    Weights,
+    bad_parameter,
     cluster_queries,
     join_groups,
     list_names,
@@ -14,57 +24,61 @@ from rankscope._evaluate.query_values import (
     slice_queries,
     weigh_queries,
 )
-from rankscope.errors import PolicyError, UsageError
+from rankscope._inputs.reading import LABELS, SETTINGS, Attributed, JoinedColumns, LabelOptions
+from rankscope._inputs.recognition import is_table
+from rankscope._names import check_choice, refuse_argument
+from rankscope._settings import (
+    CHOICES,
+    OPTIONS,
+    Interval,
+    Policy,
+    Reading,
+    ScoreType,
+    Ties,
+    split_aggregate,
+    ties_of,
+)
+from rankscope._show.diagnostics import Diagnostic, describe
+from rankscope.errors import MeasureError, PolicyError, UsageError
+from rankscope.measures import Measure
 from rankscope.measures.kernel import LONGEST_LIST
-from rankscope.measures.reading import read_measures, split_text
+from rankscope.measures.parse import Measures, adopt, hold_measures, read_measures, split_text
 from rankscope.measures.spec import ROWS
-from rankscope.names import check_choice
-from rankscope.output.diagnostics import describe
-from rankscope.records import record, replace
-from rankscope.settings.policy import CHOICES, Policy, split_aggregate, ties_of
 
-TYPE_CHECKING = False
+Named = TypeVar("Named")
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from rankscope._core import Judgments
-    from rankscope._evaluate.query_values import By, Clusters, Find, Groups, Weights
+    from rankscope._conventions import Convention
     from rankscope._inputs.items import Items
-    from rankscope.conventions import Convention
-    from rankscope.measures import Measure
-    from rankscope.measures.reading import Measures
-    from rankscope.output.diagnostics import Diagnostic
-    from rankscope.settings.interval import Interval
-    from rankscope.settings.policy import ScoreType, Ties
-    from rankscope.settings.reading import Reading
+    from rankscope._settings import ReadingOptions
+
+    class TableOptions(ReadingOptions, LabelOptions, total=False):
+        """How a table whose rows hold scores and grades or labels is read."""
+
 
 FEWEST_GRADES = 3
 """A scale that ends below may only tell the relevant from the highly relevant."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The measures and the policy of an evaluation, as its convention and its grades make them.
-
-    Args:
-        measures: The measures to compute, each once.
-        policy: The policy.
-        score_type: How scores are compared.
-        convention: The convention that it follows, if any.
-        names: Under a convention, what the measures that were asked for are called here.
-        grades: The grades of the judgments, as far as they are known.
-        repeated: How many measures were asked for again.
-        differences: Names of other tools that mean something else there: name, tool and reason.
-    """
+    """The measures and the policy of an evaluation, as its convention and its grades make them."""
 
     measures: list[Measure]
     policy: Policy
     score_type: ScoreType = "float64"
     convention: Convention | None = None
-    names: Mapping[str, str] = {}
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Under a convention, the names of the measures by the requested ones."""
     grades: Sequence[float] = ()
+    """The grades of the judgments, as far as they are known."""
     repeated: int = 0
+    """How many measures were requested again."""
     differences: Sequence[tuple[str, str, str]] = ()
+    """Names of other tools that mean something else there: name, tool and difference."""
+    slices: Sequence[Groups] = ()
+    clusters: list[int] | None = None
+    weights: list[float] | None = None
 
     @property
     def ties(self) -> Ties:
@@ -90,12 +104,11 @@ class Request:
         ties: str | None = None,
         duplicates: str = "error",
         *,
-        weights: list[float] | None = None,
         items: Items | None = None,
         judgments: Judgments | None = None,
     ) -> Plan:
-        """Return the plan that the core evaluates, on lists with ties that can be others."""
-        if weights is not None:
+        """Return the plan that the core evaluates, on lists whose ties can be others."""
+        if self.weights is not None:
             refuse_whole_run(self.measures, "weights")
         grades = list(self.grades)
         if self.policy.negative not in {"gain", "minmax"}:
@@ -110,9 +123,9 @@ class Request:
                     code="function_unavailable",
                 )
             kernel, params = measure.kernel_spec(grades=grades)
-            own = aggregate if measure.row.mean == "mean" else (measure.row.mean, None)
-            if measure.row.level == "run":
-                own = ("mean", None)
+            of_query = measure.row.level == "query" and measure.row.mean == "mean"
+            mean = "mean" if measure.row.level == "run" else measure.row.mean
+            own = aggregate if of_query else (mean, None)
             rows.append((measure.name, kernel, params, measure.judged_only, own))
         return Plan(
             rows,
@@ -120,8 +133,8 @@ class Request:
             duplicates,
             self.score_type,
             [k if k is None else min(k, LONGEST_LIST) for k in self.cutoffs],
-            weights,
-            items=None if items is None else items.known,
+            self.weights,
+            items=None if items is None else items.core,
             judged=None if items is None else judgments,
         )
 
@@ -130,7 +143,7 @@ class Request:
         lowest, highest = min(self.grades, default=0.0), max(self.grades, default=0.0)
         if lowest < highest and not (float(lowest).is_integer() or float(highest).is_integer()):
             return [describe("grades_like_scores", 1, {"lowest": lowest, "highest": highest})]
-        found = [
+        binary = [
             measure
             for measure in self.measures
             if "rel" not in measure.settings
@@ -138,15 +151,15 @@ class Request:
             and rel <= lowest
             and _uses_rel(measure)
         ]
-        if not found or highest < FEWEST_GRADES:
+        if not binary or highest < FEWEST_GRADES:
             return []
         choices = {
             "lowest": lowest,
             "highest": highest,
-            "names": ", ".join(measure.name for measure in found),
-            "example": found[0](rel=floor((lowest + highest) / 2) + 1).name,
+            "names": ", ".join(measure.name for measure in binary),
+            "example": binary[0](rel=floor((lowest + highest) / 2) + 1).name,
         }
-        return [describe("all_relevant", len(found), choices)]
+        return [describe("all_relevant", len(binary), choices)]
 
 
 def _uses_rel(measure: Measure) -> bool:
@@ -155,51 +168,49 @@ def _uses_rel(measure: Measure) -> bool:
     return company is None or measure.value_of(company[0]) in company[1]
 
 
-def read_policy(given: Policy | str | None, default: Policy | None = None) -> Policy:
+def read_policy(policy: Policy | str | None, default: Policy | None = None) -> Policy:
     """Read a policy: a `Policy`, text such as `empty=skip`, or `None` for the default.
 
     A policy without ties gets those of the default, or else those of a run.
     """
-    chosen = _check_policy(given)
-    if not isinstance(chosen, Policy):
-        chosen = Policy.parse(chosen or "", default)
-    return chosen.resolve(None if default is None else default.ties)
+    _check_policy(policy)
+    if not isinstance(policy, Policy):
+        policy = Policy.parse(policy or "", default)
+    return policy.resolve(None if default is None else default.ties)
 
 
-def _check_policy(given: Policy | str | None) -> Policy | str | None:
-    if given is None or isinstance(given, Policy | str):
-        return given
-    raise PolicyError(
-        f"expected a Policy or text, found {type(given).__name__}",
-        hint="write Policy(empty='skip') or 'empty=skip'",
-        code="bad_policy",
-    )
+def _check_policy(policy: object) -> None:
+    if not isinstance(policy, Policy | str | None):
+        raise PolicyError(
+            f"expected a Policy or text, found {type(policy).__name__}",
+            hint="write Policy(empty='skip') or 'empty=skip'",
+            code="bad_policy",
+        )
 
 
-def _find_differences(given: Measures) -> list[tuple[str, str, str]]:
-    names = [given] if isinstance(given, str) else given
+def _find_differences(measures: Measures) -> list[tuple[str, str, str]]:
+    names = [measures] if isinstance(measures, str) else measures
     if not isinstance(names, list | tuple):
         return []
-    texts = dict.fromkeys(
-        each for name in names if isinstance(name, str) for each in split_text(name)
-    )
-    written = [name for name in texts if name not in ROWS]
-    if not written:
+    parts = (part for name in names if isinstance(name, str) for part in split_text(name))
+    # Names of the table differ in no tool, and need not load the names in other tools.
+    heads = {name: name.partition("@")[0].partition("(")[0].strip() for name in parts}
+    others = [name for name, head in heads.items() if head not in ROWS]
+    if not others:
         return []
-    from rankscope.measures.compat import find_difference  # noqa: PLC0415 - few names need it
+    from rankscope.measures.compat import find_difference
 
-    found = [(name, find_difference(name)) for name in written]
-    return [(name, *difference) for name, difference in found if difference is not None]
+    differences = {name: find_difference(name) for name in others}
+    return [(name, *difference) for name, difference in differences.items() if difference]
 
 
 def refuse_whole_run(measures: Sequence[Measure], argument: str) -> None:
     """Raise an error for a measure that has no value for each query."""
     for measure in measures:
         if measure.row.level == "run":
-            raise UsageError(
+            raise bad_parameter(
                 f"{argument} has no effect on {measure}, which is one value of all lists together",
-                hint=f"evaluate {measure} in a call of its own",
-                code="bad_parameter",
+                f"evaluate {measure} in a call of its own",
             )
 
 
@@ -212,31 +223,9 @@ def choose_ties(*, has_documents: bool) -> Ties:
     return "doc_id" if has_documents else "average"
 
 
-@record(frozen=True, slots=True)
-class Known:
-    """What is known of each query: its slices, its cluster and its weight, if any."""
-
-    slices: list[Groups]
-    clusters: list[int] | None
-    weights: list[float] | None
-
-
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What is asked of a run or a table, besides how it is read.
-
-    Args:
-        measures: The measures.
-        policy: The policy, or its text.
-        convention: The convention, if any.
-        interval: The intervals of means, if any.
-        by: The slices, as the caller gives them; so are the next three.
-        cluster: The clusters of queries.
-        weights: The weights of queries.
-        attributes: The table of the attributes that these name.
-        items: What is known of items, if anything.
-        strict: Whether to raise an error for suspicious input.
-    """
+    """The arguments of an evaluation that don't say how its inputs are read."""
 
     measures: Measures
     policy: Policy | str | None = None
@@ -273,12 +262,13 @@ class Settings:
                 repeated=repeated,
                 differences=_find_differences(self.measures),
             )
-        from rankscope.conventions import adapt  # noqa: PLC0415 - only where one is asked for
+        from rankscope._conventions import adapt
 
+        _check_policy(self.policy)
         adapted = adapt(
             self.convention,
             measures,
-            policy=_check_policy(self.policy),
+            policy=self.policy,
             score_type=score_type,
             grades=[*grades],
         )
@@ -297,23 +287,167 @@ class Settings:
         names = self.list_attributes()
         if not names:
             return self
-        held = read_attributes(self.attributes, names, queries, reading)
-        known = self.look_up(lambda: [*queries], held.find)
-        by, groups = self.by, join_groups(known.slices)
+        find = read_attributes(self.attributes, names, queries, reading).find
+        by, groups = self.by, join_groups(slice_queries(self.by, lambda: [*queries], find))
         if groups is not None:
             _, values, codes = groups
             by = dict(zip(queries, (values[code] for code in codes), strict=True))
-        return replace(self, by=by, cluster=known.clusters, weights=known.weights, attributes=None)
+        return replace(
+            self,
+            by=by,
+            cluster=cluster_queries(self.cluster, lambda: [*queries], find),
+            weights=weigh_queries(self.weights, lambda: [*queries], find),
+            attributes=None,
+        )
 
-    def look_up(self, read_ids: Callable[[], list[str]], find: Find) -> Known:
-        """Return the slices, the clusters and the weights of queries, by what names them."""
-        return Known(
-            slice_queries(self.by, read_ids, find),
-            cluster_queries(self.cluster, read_ids, find),
-            weigh_queries(self.weights, read_ids, find),
+    def look_up(self, request: Request, read_ids: Callable[[], list[str]], find: Find) -> Request:
+        """Return a request with the slices, the clusters and the weights of its queries."""
+        return replace(
+            request,
+            slices=slice_queries(self.by, read_ids, find),
+            clusters=cluster_queries(self.cluster, read_ids, find),
+            weights=weigh_queries(self.weights, read_ids, find),
         )
 
     def choose_ties(self) -> Ties | None:
         """Return the ties of the policy, `None` if they depend on whether there are documents."""
-        chosen = {self.request(ties=choose_ties(has_documents=each)).ties for each in (True, False)}
-        return chosen.pop() if len(chosen) == 1 else None
+        ties = {self.request(ties=default).ties for default in ("doc_id", "average")}
+        return ties.pop() if len(ties) == 1 else None
+
+
+def split_question(
+    function: str,
+    judgments: object,
+    run: object,
+    measures: Measures | None,
+    *,
+    default: Measures | None = None,
+) -> tuple[Any, Any, Any]:
+    """Return judgments, what was retrieved, and measures; no judgments for one table.
+
+    Two inputs and measures are judgments and runs; one input and measures are a table. Where
+    measures have a default, the second argument is what it reads as.
+    """
+    if measures is not None:
+        measures = hold_measures(measures)
+    elif run is not None and (listed := _read_as_measures(run)) is not None:
+        run, measures = None, listed
+    else:
+        measures = default
+    if measures is not None:
+        return (None, judgments, measures) if run is None else (judgments, run, measures)
+    raise UsageError(
+        f"expected measures, found {'one input' if run is None else 'judgments and a run'} alone",
+        hint=f"write {function}(judgments, run, ['nDCG@10', 'AP']), or {function}(table, "
+        "['nDCG@10', 'AP']) if the rows have both grades and scores or ranks",
+        code="no_measures",
+    )
+
+
+def holds(value: object, kind: type[Named]) -> TypeGuard[Mapping[str, Named]]:
+    """Return whether a value is a mapping of names to objects of a class."""
+    if not isinstance(value, Mapping) or not value:
+        return False
+    return all(isinstance(item, kind) for item in value.values())
+
+
+def _read_as_measures(value: object) -> list[Any] | None:
+    """Return an argument as measures, `None` if it can't be any.
+
+    Raises:
+        MeasureError: They are names, but not all of measures, and no file has such a name.
+    """
+    value = adopt(value)
+    # An iterator can hold the rows of a run, which would be used up.
+    is_input = isinstance(value, bytes | os.PathLike | Mapping | Iterator) or is_table(value)
+    if is_input or not isinstance(value, Iterable | Measure):
+        return None
+    measures = [value] if isinstance(value, str | Measure) else [*map(adopt, value)]
+    if not all(isinstance(measure, str | Measure) for measure in measures):
+        return None
+    try:
+        read_measures(measures)
+    except MeasureError:
+        if any(isinstance(measure, str) and _may_be_file(measure) for measure in measures):
+            return None
+        raise
+    return measures
+
+
+def _may_be_file(name: str) -> bool:
+    return name == "-" or os.path.exists(name) or not {".", "/", os.sep}.isdisjoint(name)  # noqa: PTH110 - pathlib loads slowly
+
+
+def read_table_options(
+    function: str, options: Mapping[str, Any], *, holds_all: str = "a table"
+) -> tuple[Reading, JoinedColumns]:
+    """Return how a table whose rows hold scores and grades is read, and which columns it has."""
+    reading, others = Reading.take(options, holds_all=holds_all)
+    for name in others:
+        if name not in LABELS:
+            raise refuse_argument(function, name, (*OPTIONS, *LABELS))
+    return reading, JoinedColumns(reading.columns, (), _read_attribution(reading, others))
+
+
+def _read_attribution(reading: Reading, options: Mapping[str, Any]) -> Attributed | None:
+    """Read how labels are converted to grades, and raise an error for arguments that conflict."""
+    labels, relevance = options.get("labels"), reading.columns.get("relevance")
+    if labels is None:
+        for name, value in options.items():
+            if name in SETTINGS or value is not None:
+                raise bad_parameter(
+                    f"expected labels beside {name}, found none",
+                    "name the column of labels: labels='events'",
+                )
+        return None
+    if relevance is not None:
+        raise bad_parameter(
+            f"expected relevance or labels, found {relevance!r} and {labels!r}",
+            "labels become the grades",
+        )
+    settings = {name: value for name, value in options.items() if name in SETTINGS}
+    return Attributed(labels, options.get("predicted"), options.get("positive"), settings)  # type: ignore[arg-type]  # see `LabelOptions`
+
+
+def refuse_unused(arguments: Mapping[str, object], what: str) -> None:
+    """Raise an error for the first argument that is set, and would have no effect."""
+    for name, value in arguments.items():
+        if value is not None:
+            raise bad_parameter(f"{name} has no effect on {what}", f"remove {name}")
+
+
+def refuse_reading(options: Mapping[str, Any], what: str, *used: str) -> None:
+    """Refuse options of reading for what is read already."""
+    others = {"threads", "progress", *used}
+    refuse_unused({name: value for name, value in options.items() if name not in others}, what)
+
+
+def refuse_table_options(columns: JoinedColumns, *, assume_grouped: bool = False) -> None:
+    """Refuse arguments about one table for judgments and runs."""
+    labels = None if columns.attributed is None else columns.attributed.labels
+    beside = {"labels": labels, "assume_grouped": assume_grouped or None}
+    refuse_unused(beside, "judgments and runs: it is for one table that has both")
+
+
+READ = "Rankings, which are read already"
+
+
+def refuse_single_precision(reading: Reading) -> None:
+    """Refuse to compare the scores of a table in single precision."""
+    if reading.score_type == "float32":
+        raise bad_parameter(
+            "score_type='float32' has no effect on a table whose rows hold scores and grades",
+            "round the scores of the table, or pass judgments and a run",
+        )
+
+
+def are_matrices(*values: object) -> bool:
+    """Check whether all values are arrays of two dimensions, and not frames."""
+    return all(getattr(value, "ndim", 0) == 2 and hasattr(value, "dtype") for value in values)
+
+
+def refuse_attributes(settings: Settings) -> None:
+    """Refuse a table of attributes beside a table that has them itself."""
+    refuse_unused(
+        {"attributes": settings.attributes}, "a table: join it to the table, and name its columns"
+    )

@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from rankscope._inputs.doubles import HINTS, is_in_place, refuse
 from rankscope._inputs.numbers import (
+    HINTS,
+    Dims,
+    Foreign,
     check_file,
     count_offsets,
+    is_in_place,
     is_judged,
     join_lists,
     no_judgments,
+    refuse,
     refuse_where,
     to_numbers,
 )
-from rankscope.deferred import np
 from rankscope.errors import InputError, UsageError
-from rankscope.records import record
 
-TYPE_CHECKING = False
+Padding: TypeAlias = Literal["nan"] | None
+
 if TYPE_CHECKING:
-    from typing import Literal, TypeAlias
-
     from numpy.typing import ArrayLike
 
-    from rankscope._inputs.doubles import Doubles, Foreign, Offsets
-    from rankscope._inputs.numbers import Dims
+    from rankscope._inputs.numbers import Doubles, Offsets
 
     GroupsLike: TypeAlias = ArrayLike | Literal["one"]
-    Padding: TypeAlias = Literal["nan"] | None
+
 
 GROUPED = "write {}(y_true, y_score, groups=df['query']), or groups='one' if all rows are one query"
 EXAMPLE = "write groups=df['query'] with the query of each row, or groups='one' for a single query"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Groups:
     """Rows of queries, one query after another.
 
@@ -69,6 +71,8 @@ def from_rows(
 
     A score that is masked means that there is no document, and so does NaN if it is padding.
     """
+    import numpy as np
+
     check_order(y_true=y_true, y_score=y_score, groups=groups)
     dimensions = (1, 2) if groups is None else (1,)
     grades, scores = _read_pair(dimensions, y_true=y_true, y_score=y_score)
@@ -94,6 +98,8 @@ def from_rows(
 
 def from_groups(relevance: Foreign, scores: Foreign, group_sizes: Foreign) -> Groups:
     """Read rows that are sorted by query."""
+    import numpy as np
+
     check_order(relevance=relevance, scores=scores)
     grades, numbers = _read_pair((1,), relevance=relevance, scores=scores)
     refuse_where(np.isnan(numbers), numbers, "score_nan", "scores")
@@ -107,6 +113,8 @@ def from_groups(relevance: Foreign, scores: Foreign, group_sizes: Foreign) -> Gr
 
 def from_lists(lists: Foreign, ideal: Foreign, name: str, groups: Foreign = None) -> Groups:
     """Read lists of grades that are in rank order, or one column of them and its groups."""
+    import numpy as np
+
     if groups is None:
         offsets, grades = join_lists(lists, name)
     else:
@@ -129,6 +137,8 @@ def from_lists(lists: Foreign, ideal: Foreign, name: str, groups: Foreign = None
 
 def _read_pair(dimensions: Dims, **pair: Foreign) -> tuple[Doubles, Doubles]:
     """Read grades and scores of one shape."""
+    import numpy as np
+
     (first, y_true), (second, y_score) = pair.items()
     grades = to_numbers(y_true, first, dimensions=dimensions, are_grades=True)
     scores = to_numbers(y_score, second, dimensions=dimensions)
@@ -155,6 +165,8 @@ def read_groups(groups: GroupsLike, rows: int, column: Foreign) -> tuple[Offsets
     As many entries as rows are ids, and anything else must be sizes that add up to the rows. Where
     both readings are possible, such as `[1, 1, 1]` for three rows, the caller has to decide.
     """
+    import numpy as np
+
     if isinstance(groups, str):
         if groups != "one":
             message = f"expected a column, sizes or 'one' as groups, found the text {groups!r:.120}"
@@ -182,6 +194,8 @@ def read_groups(groups: GroupsLike, rows: int, column: Foreign) -> tuple[Offsets
 
 def read_sizes(values: ArrayLike, name: str) -> Doubles:
     """Read whole numbers of 0 or more."""
+    import numpy as np
+
     sizes = to_numbers(values, name, dimensions=(1,))
     is_size = (sizes >= 0) & (sizes < np.inf) & (sizes == np.floor(sizes))
     if not is_size.all():
@@ -192,8 +206,9 @@ def read_sizes(values: ArrayLike, name: str) -> Doubles:
 
 def _number_ids(ids: Foreign) -> Offsets:
     """Number ids from 0, in the order in which they first appear."""
-    from rankscope._inputs.arrow import to_array  # noqa: PLC0415 - only ids need PyArrow
-    from rankscope._inputs.columns import read_ids, to_arrow  # noqa: PLC0415 - as above
+    import numpy as np
+
+    from rankscope._inputs.columns import read_ids, to_array, to_arrow
 
     try:
         column = to_arrow(read_ids(ids, "groups"))
@@ -210,12 +225,13 @@ def check_order(**columns: Foreign) -> None:
     same labels in different orders, and a row would get the grade or the query of another.
     Objects with other labels, such as a Series with a new index, are read by position.
     """
-    frames = [(name, one) for name, one in columns.items() if _is_of_pandas(one)]
+    frames = [(name, column) for name, column in columns.items() if _is_of_pandas(column)]
     for name, other in frames[1:]:
         first, leader = frames[0]
         for axis in ("index", "columns")[: min(leader.ndim, other.ndim)]:
-            one, two = getattr(leader, axis), getattr(other, axis)
-            if not one.equals(two) and len(one) == len(two) and set(one) == set(two):
+            labels, others = getattr(leader, axis), getattr(other, axis)
+            is_other_order = len(labels) == len(others) and set(labels) == set(others)
+            if is_other_order and not labels.equals(others):
                 message = f"expected {first} and {name} with one {axis}, found different orders"
                 raise refuse("index_order", name, message)
 

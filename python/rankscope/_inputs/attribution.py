@@ -4,64 +4,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
-from rankscope.deferred import np
+from rankscope._names import check_choice, fold, is_real, quote
 from rankscope.errors import FormatError, UsageError
-from rankscope.names import check_choice, fold, is_real, quote
-from rankscope.records import record
 
-TYPE_CHECKING = False
+Positive: TypeAlias = str | Collection[str] | Mapping[str, float]
+Combine: TypeAlias = Literal["sum", "max"]
+Repeats: TypeAlias = Literal["each", "once"]
+Unknown: TypeAlias = Literal["zero", "error"]
+
+
 if TYPE_CHECKING:
-    from typing import Any, Literal, TypeAlias, TypedDict
-
+    import numpy as np
     from numpy.typing import NDArray
 
-    Positive: TypeAlias = str | Collection[str] | Mapping[str, float]
-    Combine: TypeAlias = Literal["sum", "max"]
-    Repeats: TypeAlias = Literal["each", "once"]
-    Unknown: TypeAlias = Literal["zero", "error"]
 
-    class Settings(TypedDict, total=False):
-        """The keyword arguments of `attribute` other than the positive classes and predictions."""
-
-        combine: Combine
-        repeats: Repeats
-        unlabelled: float | None
-        unknown: Unknown
-        separator: str | None
-
-    class LabelOptions(Settings, total=False):
-        """The labels of a table that has them in place of grades, as keyword arguments."""
-
-        labels: str | None
-        predicted: str | None
-        positive: Positive | None
-
-
+# The values of each field, default first.
 CHOICES: dict[str, tuple[str, ...]] = {
-    "combine": ("sum", "max"),
-    "repeats": ("each", "once"),
-    "unknown": ("zero", "error"),
+    "combine": get_args(Combine),
+    "repeats": get_args(Repeats),
+    "unknown": get_args(Unknown),
 }
-"""The values of each field, default first."""
 
+# What can stand between several labels in one text.
 SIGNS = "|,;"
-"""What can stand between several labels in one text."""
-
-SETTINGS = ("combine", "repeats", "unlabelled", "unknown", "separator")
-"""The keys of `Settings`."""
-LABELS = ("labels", "predicted", "positive", *SETTINGS)
-"""The keys of `LabelOptions`."""
 
 
-@record(frozen=True, slots=True)
-class Labels:
-    """The labels of documents, in the order of the documents.
+class Labels(NamedTuple):
+    """The labels of documents: the text and the codes of labels, and how many each document has.
 
-    Args:
-        names: The text of each code. The same text can occur more than once.
-        codes: The code of each label.
-        counts: The number of labels of each document.
+    The same text can have several codes. Labels are in the order of the documents.
     """
 
     names: list[str]
@@ -69,20 +43,11 @@ class Labels:
     counts: NDArray[np.int64]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Attribution:
-    """The rules that turn labels into grades.
+    """The rules that turn labels into grades, as `attribute` takes them.
 
-    Args:
-        weights: The weight of each positive class. Other labels have the weight 0.
-        combine: `"sum"` adds the weights of a document's labels, `"max"` takes the largest.
-        repeats: Whether a repeated label of a document counts `"each"` time or `"once"`.
-        unlabelled: The grade of documents without labels; NaN makes them unjudged.
-        unknown: Whether labels that are not a positive class count as `"zero"` or are an
-            `"error"`.
-
-    Raises:
-        UsageError: A value is not one of these.
+    `weights` has the weight of each positive class. `unlabelled` is NaN where it means unjudged.
     """
 
     weights: Mapping[str, float]
@@ -129,6 +94,8 @@ def grade_labels(
     Weights are added in the order of the positive classes. The order of a document's labels
     therefore doesn't change the grade, not even in the last bit.
     """
+    import numpy as np
+
     classes = list(attribution.weights)
     other = len(classes)
     weights = np.array([*attribution.weights.values(), 0.0])
@@ -143,14 +110,14 @@ def grade_labels(
             file="labels",
             line=int(documents[at]) + 1,
         )
-    rows, known = np.flatnonzero(places == other), {fold(label): label for label in classes}
+    rows, spellings = np.flatnonzero(places == other), {fold(label): label for label in classes}
     firsts = np.unique(labels.codes[rows], return_index=True)[1]
     for at in rows[np.sort(firsts)].tolist():
-        _refuse_alike(labels.names[labels.codes[at]], int(documents[at]) + 1, known)
+        _refuse_alike(labels.names[labels.codes[at]], int(documents[at]) + 1, spellings)
     if predicted is not None:
-        wanted = np.full(len(labels.counts), other)
-        wanted[predicted.counts > 0] = _place_labels(predicted, classes)
-        places = np.where(places == wanted[documents], places, other)
+        expected = np.full(len(labels.counts), other)
+        expected[predicted.counts > 0] = _place_labels(predicted, classes)
+        places = np.where(places == expected[documents], places, other)
     keys = np.sort(documents * (other + 1) + places)
     if attribution.repeats == "once" and len(keys):
         keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
@@ -166,16 +133,17 @@ def grade_labels(
     return grades
 
 
-def _refuse_alike(label: str, line: int, known: Mapping[str, str]) -> None:
+def _refuse_alike(label: str, line: int, spellings: Mapping[str, str]) -> None:
     """Refuse a label that is a positive class but for its spelling, or that names several."""
     parts = {sign: map(fold, label.split(sign)) for sign in SIGNS if sign in label}
-    sign = next((sign for sign, of in parts.items() if not known.keys().isdisjoint(of)), "")
-    if not sign and fold(label) not in known:
+    sign = next((sign for sign, of in parts.items() if not spellings.keys().isdisjoint(of)), "")
+    if not sign and fold(label) not in spellings:
         return
-    like = "several labels" if sign else repr(known[fold(label)])
+    like = "several labels" if sign else repr(spellings[fold(label)])
     way = f"write separator={sign!r}" if sign else f"write {like} in the data"
+    names = ", ".join(spellings.values())
     raise FormatError(
-        f"label {quote(label)} is not one of {', '.join(known.values())}, but looks like {like}",
+        f"label {quote(label)} is not one of {names}, but looks like {like}",
         hint=f"{way}; otherwise, give it a weight of its own: positive={{…, {quote(label)}: 0}}",
         code="unknown_label",
         file="labels",
@@ -185,14 +153,16 @@ def _refuse_alike(label: str, line: int, known: Mapping[str, str]) -> None:
 
 def _place_labels(labels: Labels, classes: list[str]) -> NDArray[np.int64]:
     """Return the index of the class of each label, or the number of classes if it has none."""
+    import numpy as np
+
     place = {label: at for at, label in enumerate(classes)}
     of_name = np.array([place.get(name, len(classes)) for name in labels.names], dtype=np.int64)
     return of_name[labels.codes]
 
 
-def _bad_positive(found: str) -> UsageError:
+def _bad_positive(problem: str) -> UsageError:
     return UsageError(
-        f"positive must be a label, several labels, or labels with finite weights, {found}",
+        f"positive must be a label, several labels, or labels with finite weights, {problem}",
         hint="write positive='click' or positive={'click': 1, 'buy': 5}",
         code="bad_positive",
     )

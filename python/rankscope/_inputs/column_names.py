@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
+from typing import NamedTuple, TypeVar
 
+from rankscope._names import LONGEST_QUOTE, MOST_NAMES, find_closest, fold, quote
 from rankscope.errors import DuplicateError, FormatError
-from rankscope.names import LONGEST_QUOTE, MOST_NAMES, find_closest, fold, quote
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import TypeVar
+Name = TypeVar("Name")
 
-    Name = TypeVar("Name")
-
+# Names of users, whose rows are one query where there is no other column of queries.
 USERS = ("user_id", "user")
-"""Names of users, whose rows are one query where there is no other column of queries."""
+# Names of what a user does at one time, whose rows are one query.
 VISITS = ("session_id", "request_id", "impression_id")
-"""Names of what a user does at one time, whose rows are one query."""
 
 # Besides common names, these are those of Arize (`prediction_group_id`, `prediction_id`,
 # `prediction_score`, `relevance_score`), of User Behavior Insights (`object_id`, and nested fields
 # as `pandas.json_normalize` calls them), of Hugging Face and BEIR (`query-id`, `corpus-id`), and of
 # recommenders (`user_id`, `item_id`, `rating`, and `movieId` of MovieLens).
+# The names under which a column is found that is not named, in any spelling: see `fold`.
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "query": (
         *("query_id", "qid", "query", "topic", "topic_id", *USERS, "search_group_id"),
@@ -45,8 +43,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     ),
     "rank": ("rank", "ranks", "position", "event_attributes.position.ordinal"),
 }
-"""The names under which a column is found that is not named, in any spelling: see `fold`."""
 
+# The same, with the columns that only judgments by subtopic, of samples, logs or lists have.
 ROLES = {
     **SYNONYMS,
     "subtopic": ("subtopic", "subtopic_id", "iteration", "aspect", "intent"),
@@ -58,18 +56,18 @@ ROLES = {
         *("timestamp", "ts"),
     ),
 }
-"""The same, with the columns that only judgments by subtopic, of samples, logs or lists have."""
 
+# These names and those of users as `fold` returns them.
 FOLDED = {role: frozenset(map(fold, names)) for role, names in {**ROLES, "user": USERS}.items()}
-"""These names and those of users as `fold` returns them."""
 
+# The names under which tables of several runs say of which one a row is.
 TAGS = ("run", "run_id", "run_name", "tag", "system", "algorithm", "model")
-"""The names under which tables of several runs say of which one a row is."""
 
+# The names under which a list of objects is found, each a document with its score or grade.
 ITEMS = ("items", "docs", "documents", "results", "ranking")
-"""The names under which a list of objects is found, each a document with its score or grade."""
 
 UNSURE = {*FOLDED["user"], "query", "topic", "question"}
+# By role, sure names, and names that mean something else in a table that has one of those.
 BESIDE = {
     "query": (FOLDED["query"] - {*UNSURE, "topicid", "groupid"}, UNSURE),
     "doc": (
@@ -77,8 +75,8 @@ BESIDE = {
         {"predictionid", "movieid", "trackid", "sku", "iid", "did"},
     ),
 }
-"""By role, sure names, and names that mean something else in a table that has one of those."""
 
+# By role, parts of the names that such columns often have, for hints.
 LIKELY = {
     "query": ("session", "search", "request", "query", "group", "customer", "user", "visitor"),
     "doc": ("item", "doc", "product", "article", "movie", "track", "sku", "asin", "chunk"),
@@ -89,17 +87,16 @@ LIKELY = {
     "stratum": ("strat",),
     "time": ("time", "date", "_at"),
 }
-"""By role, parts of the names that such columns often have, for hints."""
 
+# What a column can be named after that tells the lists of a query apart.
 LISTS = ("session", "search", "request", "visit", "impression")
-"""What a column can be named after that tells the lists of a query apart."""
+# How the names of their IDs end, as `fold` returns them.
 KEYS = tuple(f"{word}{end}" for word in LISTS for end in ("id", "key"))
-"""How the names of their IDs end, as `fold` returns them."""
 
+# How many names of columns an error lists.
 MOST_SHOWN = 50
-"""How many names of columns an error lists."""
+# How many usual names an error lists.
 MOST_USUAL = 5
-"""How many usual names an error lists."""
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -147,43 +144,42 @@ def find_column(
     return columns[0] if columns else None
 
 
-def splits_of(names: Sequence[str], known: Iterable[str]) -> list[str]:
-    """Return the columns beside known ones that are named as those of sessions or searches."""
-    unused = {name: fold(name) for name in names if name not in {*known}}
+def splits_of(names: Sequence[str], used: Collection[str]) -> list[str]:
+    """Return the columns beside used ones that are named as those of sessions or searches."""
+    unused = {name: fold(name) for name in names if name not in used}
     return [name for name, text in unused.items() if text in LISTS or text.endswith(KEYS)]
 
 
-def find_grades(names: Sequence[str], given: Mapping[str, str | None]) -> str | None:
+def find_grades(names: Sequence[str], roles: Mapping[str, str | None]) -> str | None:
     """Find the column of grades in a table of judgments; `None` if each row is an interaction.
 
     Judgments of Hugging Face and BEIR call their grades `score`. A table with nothing but users,
     items and times has no grades: each of its rows is relevant. Any other column could be a grade
     or say that a row is none, as `rating` and `event` do, so it isn't passed over.
     """
-    # The names given may be those of another table, the run.
-    named = {
-        role: name for role, name in given.items() if name in names or role not in {"score", "rank"}
-    }
-    columns = {role: find_column(names, role, named.get(role)) for role in SYNONYMS}
+    columns = {}
+    for role in SYNONYMS:
+        # The names of score and rank may be those of another table, the run.
+        name = roles.get(role)
+        is_other = role in {"score", "rank"} and name not in names
+        columns[role] = find_column(names, role, None if is_other else name)
     grade, query, doc = columns["relevance"], columns["query"], columns["doc"]
     if grade is not None or query is None or doc is None:
         return grade
     run = columns["score"] or columns["rank"]
     if run and [*map(fold, (query, doc, run))] == ["queryid", "corpusid", "score"]:
         return run
-    known = {query, doc, given.get("subtopic"), given.get("stratum")}
-    known |= {*list_usual(names, "time"), *list_usual(names, "user")}
-    others = [name for name in names if name not in known]
+    used = {query, doc, roles.get("subtopic"), roles.get("stratum")}
+    used |= {*list_usual(names, "time"), *list_usual(names, "user")}
+    others = [name for name in names if name not in used]
     if run is None and not others:
         return None
     choice = _write_choice("relevance", run or _guess(others, "relevance") or others[0])
     error = no_role(names, "relevance")
     error.hint = f"name the grades: {choice}. If each row is relevant, pass only {query} and {doc}"
     if run is not None:
-        error.hint = (
-            f"{quote(run)} is a column of a run: are judgments and run swapped? "
-            f"If it holds grades, write {choice}"
-        )
+        problem = f"{quote(run)} is a column of a run: are judgments and run swapped?"
+        error.hint = f"{problem} If it holds grades, write {choice}"
     raise error
 
 
@@ -194,7 +190,7 @@ def no_role(names: Sequence[str], role: str) -> FormatError:
     return no_column(names, f"a column of {role} ({usual}{more})", role)
 
 
-def no_column(names: Sequence[str], wanted: str, name: str) -> FormatError:
+def no_column(names: Sequence[str], expected: str, name: str) -> FormatError:
     """Return the error for a table without a column."""
     lowered = {name.lower(): name for name in islice(names, MOST_NAMES)}
     words = [name, *ROLES.get(name, ())]
@@ -212,7 +208,7 @@ def no_column(names: Sequence[str], wanted: str, name: str) -> FormatError:
         hint = "name one column at a time; on the command line, repeat the option"
     else:
         hint = "give the name of one of these"
-    return FormatError(f"expected {wanted}, found {list_names(names)}", hint=hint, code="columns")
+    return FormatError(f"expected {expected}, found {list_names(names)}", hint=hint, code="columns")
 
 
 def _write_choice(role: str, name: str) -> str:
@@ -246,3 +242,93 @@ def list_names(names: Sequence[str]) -> str:
     if len(names) > MOST_SHOWN:
         shown.append(f"and {len(names) - MOST_SHOWN} more")
     return ", ".join(shown) or "no columns"
+
+
+ID_ROLES = ("query", "doc")
+# How the roles of columns begin that are only read for `ListChecks`.
+SPLIT, TAG = CHECKS = ("split ", "tag ")
+NUMBER_ROLES = ("relevance", "score", "rank", "weight")
+
+
+class Selection(NamedTuple):
+    """Which columns of a table are read.
+
+    `roles` has, by role, the name of its column, or none to find it by its usual names; `others`
+    are further columns, of which `labels` hold labels in place of grades. Of the roles in each part
+    of `needed`, one must have a column; `besides` aren't taken for a query if there is another
+    column. `is_judged` says that rows are judgments, which may have no grades (see `find_grades`),
+    `is_ranked` that the rows of a query are a list, which another column may divide. Numbers of
+    further columns of JSON Lines needn't be whole where those of the first row are, if
+    `has_real_numbers`; and if `is_flat`, a list of objects is a value of its row.
+    """
+
+    roles: Mapping[str, str | None]
+    others: Sequence[str] = ()
+    needed: Sequence[Sequence[str]] = ()
+    besides: Sequence[str] = ()
+    labels: Sequence[str] = ()
+    is_judged: bool = False
+    is_ranked: bool = False
+    has_real_numbers: bool = False
+    is_flat: bool = False
+
+    def choose(
+        self, names: Sequence[str], inside: Mapping[str, Sequence[str]], file: str
+    ) -> dict[str, str]:
+        """Choose the columns of a file by role."""
+        fields = {field: f"{outer}.{field}" for outer, of in inside.items() for field in of}
+        columns: dict[str, str] = {}
+        try:
+            check_names(names)
+            for role, name in [*self.roles.items(), *zip(self.others, self.others, strict=True)]:
+                column = None
+                if name is None or name in fields:
+                    column = fields.get(find_column(list(fields), role, name) or "")
+                column = column or find_column(names, role, name, (*self.others, *self.besides))
+                if column is not None:
+                    # A column of the name of a role that another one has is a further one.
+                    is_other = columns.get(role, column) != column
+                    columns[f"column {role}" if is_other else role] = column
+            if self.is_judged and "relevance" not in columns:
+                column = find_grades([*names, *fields.values()], {**self.roles, **columns})
+                columns |= {} if column is None else {"relevance": column}
+        except FormatError as error:
+            error.file = file
+            raise
+        if columns.get("relevance", "") == columns.get("score"):
+            message = (
+                f"expected columns of relevance and score, found {columns['score']!r} for both"
+            )
+            hint = "name both: relevance='…', score='…'"
+            raise FormatError(message, hint=hint, code="columns", file=file)
+        if self.is_ranked:
+            # What divides the rows of a query is meant to do so where the caller named the query.
+            finds_query = "query" in columns and self.roles["query"] is None
+            used = set(columns.values())
+            splits = splits_of(names, used) if finds_query else []
+            columns |= {f"{SPLIT}{name}": name for name in splits}
+            columns |= {f"{TAG}{name}": name for name in TAGS if name in names and name not in used}
+        return columns
+
+    def require(self, columns: Mapping[str, str], names: Sequence[str], file: str) -> None:
+        """Raise an error for a file that lacks a required column."""
+        for roles in self.needed:
+            if not any(role in columns for role in roles):
+                error = no_role(names, roles[0])
+                error.file = file
+                raise error
+
+
+def tags_of(columns: Mapping[str, str]) -> list[str]:
+    """Return the columns that name runs."""
+    return [name for role, name in columns.items() if role.startswith(TAG)]
+
+
+def without_tags(columns: Mapping[str, str]) -> dict[str, str]:
+    """Return the other columns by role."""
+    return {role: name for role, name in columns.items() if not role.startswith(TAG)}
+
+
+def role_of(name: str, columns: Mapping[str, str]) -> str:
+    """Return the role for which a column was chosen, or its name if it was chosen by name."""
+    return next((role for role, column in columns.items() if column == name), name)

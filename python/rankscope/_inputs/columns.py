@@ -5,33 +5,95 @@ from __future__ import annotations
 import math
 import sys
 from bisect import bisect_left
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
-from rankscope._inputs.arrow import check_whole, fill_nulls, fill_texts, join, of_array, to_array
-from rankscope._inputs.doubles import HINTS, bad_shape, code_of, refuse
-from rankscope._inputs.doubles import to_doubles as numbers_of_numpy
-from rankscope._inputs.numbers import see_array, to_numbers
-from rankscope.deferred import pa, pc
+from rankscope._inputs.column_names import ID_ROLES, NUMBER_ROLES
+from rankscope._inputs.numbers import (
+    HINTS,
+    Foreign,
+    bad_shape,
+    check_whole,
+    code_of,
+    refuse,
+    see_array,
+    to_numbers,
+)
+from rankscope._inputs.numbers import to_doubles as numbers_of_numpy
+from rankscope._show.table import MISSING, UUIDS
 from rankscope.errors import FormatError
-from rankscope.output.ids import MISSING, UUIDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any, TypeAlias
-
+    import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope._inputs.doubles import Doubles, Foreign
+    from rankscope._inputs.numbers import Doubles
 
-    # Integers, or the offsets of texts and the texts end to end.
     IdColumn: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[np.uint8]]
+
 
 INTEGER_TYPES = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 # What PyArrow, beside its own exceptions, and the library of a column raise at odd values.
 FAILURES = (TypeError, ValueError, OverflowError, NotImplementedError)
+
+
+def join(column: Foreign) -> Foreign:
+    """Return one array of a column that may be in pieces."""
+    import pyarrow as pa
+
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    return column.combine_chunks() if column.num_chunks else pa.nulls(0, column.type)
+
+
+# PyArrow's own ways to and from NumPy, and its `scalar` and `fill_null`, load pandas where it is
+# installed. That takes longer than to import everything else.
+
+
+def to_array(column: Foreign) -> NDArray[Any]:
+    """Return the numbers or truth values of an array of Arrow, none of which is missing."""
+    import numpy as np
+    import pyarrow as pa
+
+    joined = join(column)
+    if pa.types.is_boolean(joined.type):
+        return np.from_dlpack(joined.cast("uint8")).view(np.bool_)
+    return np.from_dlpack(joined)
+
+
+def fill_nulls(column: Foreign, value: float) -> NDArray[Any]:
+    """Return the numbers of an array, with a value where one is missing."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    array = join(column)
+    if array.null_count:
+        array = pc.coalesce(array, of_array(np.full(len(array), value)).cast(array.type))
+    return to_array(array)
+
+
+def fill_texts(texts: Foreign, text: str) -> Foreign:
+    """Return large texts with another one where one is missing."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    offsets = np.array([0, len(text.encode())], dtype=np.int64)
+    buffers = pa.py_buffer(offsets), pa.py_buffer(text.encode())
+    (filler,) = pa.LargeStringArray.from_buffers(1, *buffers)
+    return pc.fill_null(texts, filler)
+
+
+def of_array(numbers: NDArray[Any]) -> Foreign:
+    """Return numbers as an array of Arrow, without a copy if they lie end to end."""
+    import numpy as np
+    import pyarrow as pa
+
+    buffer = pa.py_buffer(np.ascontiguousarray(numbers))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), [None, buffer])
 
 
 def as_arrow(column: Foreign, name: str, code: str = "column_type") -> Foreign:
@@ -39,6 +101,8 @@ def as_arrow(column: Foreign, name: str, code: str = "column_type") -> Foreign:
 
     The code is that of the error for a column that Arrow has no type for.
     """
+    import pyarrow as pa
+
     try:
         values = _export(column, name)
         check_whole(values, name)
@@ -53,6 +117,9 @@ def as_arrow(column: Foreign, name: str, code: str = "column_type") -> Foreign:
 
 def _export(column: Foreign, name: str) -> Foreign:
     """Convert a column with PyArrow, or as the library of the column does it."""
+    import numpy as np
+    import pyarrow as pa
+
     if isinstance(column, pa.Array | pa.ChunkedArray):
         return column
     cells = list_cells(column)
@@ -73,6 +140,8 @@ def _export(column: Foreign, name: str) -> Foreign:
 
 def _of_cells(cells: list[Any]) -> Foreign:
     """Convert objects of Python, which have one type."""
+    import pyarrow as pa
+
     kinds = {kind.__name__ for kind in map(type, cells)}
     if {"str", "bytes"} <= kinds:
         raise TypeError("expected texts or bytes, found both")
@@ -87,6 +156,9 @@ def _of_cells(cells: list[Any]) -> Foreign:
 
 
 def _of_numpy(values: NDArray[Any], name: str) -> Foreign:
+    import numpy as np
+    import pyarrow as pa
+
     if values.ndim != 1:
         raise bad_shape(name, (1,), values.shape)
     array, mask, kind = np.ma.getdata(values), np.ma.getmask(values), values.dtype.kind
@@ -114,6 +186,7 @@ def _explain(column: Foreign, name: str, code: str, error: Exception) -> FormatE
 
 def _find_first(convert: Callable[[int], object], count: int) -> int:
     """Return the first row that can't be converted, with those before it; the count if all can."""
+    import pyarrow as pa
 
     def is_refused(end: int) -> bool:
         try:
@@ -127,6 +200,9 @@ def _find_first(convert: Callable[[int], object], count: int) -> int:
 
 def simplify(values: Foreign) -> Foreign:
     """Decode dictionaries, runs, views and UUIDs."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     kind = values.type
     if isinstance(kind, pa.BaseExtensionType):
         is_uuid = kind.extension_name == "arrow.uuid"
@@ -168,6 +244,10 @@ def is_null_type(kind: type) -> bool:
 
 def _spell_uuids(values: Foreign) -> Foreign:
     """Return UUIDs as texts in their usual form, with hyphens."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     stored, count = values.storage, len(values)
     octets = memoryview(stored.buffers()[1] or b"")[16 * stored.offset :][: 16 * count]
     digits = np.frombuffer(octets.hex().encode(), np.uint8).reshape(count, 32)
@@ -184,6 +264,9 @@ def read_ids(column: Foreign, name: str) -> IdColumn:
 
 def ids_of(values: Foreign, name: str) -> IdColumn:
     """Return the IDs in an array."""
+    import numpy as np
+    import pyarrow as pa
+
     if values.null_count:
         raise _missing("an ID", name, "missing_id", values.is_null().index(True).as_py())
     values = spell_ids(values, name) if len(values) else pa.array([], pa.int64())
@@ -201,6 +284,10 @@ def spell_ids(values: Foreign, name: str) -> Foreign:
     Dates and times are written as in ISO 8601, times with a zone in UTC, and fractions without
     zeros at the end. Equal decimals are one ID: `1.50` is `1.5`, and `2.00` is `2`.
     """
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     types, kind = pa.types, values.type
     if types.is_integer(kind) or types.is_string(kind) or types.is_large_string(kind):
         return values
@@ -218,15 +305,21 @@ def spell_ids(values: Foreign, name: str) -> Foreign:
         return pc.if_else(values.is_valid(), texts, None)
     if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
         return _read_utf8(values.cast(pa.large_binary()), name)
-    raise _bad_ids(name, kind, [0] if types.is_boolean(kind) or types.is_floating(kind) else [])
+    message = f"expected {name} as text or integers, found {kind}"
+    rows = [0] if types.is_boolean(kind) or types.is_floating(kind) else []
+    raise refuse("id_type", "", message, rows, HINTS["list"] if is_list(kind) else "")
 
 
 def _trim(texts: Foreign) -> Foreign:
     """Remove zeros at the end of fractions."""
+    import pyarrow.compute as pc
+
     return pc.replace_substring_regex(texts, r"\.0*$|(\.\d*[1-9])0+$", r"\1")
 
 
 def _read_utf8(values: Foreign, name: str) -> Foreign:
+    import pyarrow as pa
+
     try:
         return values.cast(pa.large_string())
     except pa.ArrowInvalid as error:
@@ -237,6 +330,9 @@ def _read_utf8(values: Foreign, name: str) -> Foreign:
 
 def texts_of(values: Foreign) -> tuple[NDArray[Any], NDArray[np.uint8]]:
     """Return the buffers of an array of texts."""
+    import numpy as np
+    import pyarrow as pa
+
     values = values.cast(pa.large_string())
     _, offsets, texts = values.buffers()
     starts = np.frombuffer(offsets or bytes(8), np.int64)[values.offset :][: len(values) + 1]
@@ -267,6 +363,9 @@ def count_ids(column: IdColumn) -> int:
 
 def to_arrow(ids: IdColumn) -> Foreign:
     """Return IDs as an Arrow array of texts, or of integers."""
+    import numpy as np
+    import pyarrow as pa
+
     if isinstance(ids, np.ndarray):
         return of_array(ids)
     offsets, texts = (pa.py_buffer(np.ascontiguousarray(part)) for part in ids)
@@ -283,6 +382,9 @@ def read_typed_values(column: Foreign, name: str) -> tuple[IdColumn, str]:
 
     It is named as `AttributeColumn` does.
     """
+    import numpy as np
+    import pyarrow as pa
+
     values = as_arrow(column, name, "attribute_type")
     types, kind = pa.types, values.type
     if types.is_integer(kind) and kind != pa.uint64() and not values.null_count:
@@ -301,6 +403,8 @@ def read_typed_values(column: Foreign, name: str) -> tuple[IdColumn, str]:
 
 def read_numbers(column: Foreign, name: str, role: str, *, allows_null: bool = False) -> Doubles:
     """Read a column of numbers that doubles hold exactly, or of truth values as grades."""
+    import numpy as np
+
     cells = list_cells(column)
     try:
         if cells is None:
@@ -322,6 +426,8 @@ def read_numbers(column: Foreign, name: str, role: str, *, allows_null: bool = F
 
 def numbers_of(values: Foreign, name: str, role: str, *, allows_null: bool = False) -> Doubles:
     """Return the numbers in an array, NaN where there is none."""
+    import numpy as np
+
     values = to_doubles(values, name, role)
     if values.null_count and not allows_null:
         row = values.is_null().index(True).as_py()
@@ -331,6 +437,9 @@ def numbers_of(values: Foreign, name: str, role: str, *, allows_null: bool = Fal
 
 def to_doubles(values: Foreign, name: str, role: str) -> Foreign:
     """Convert an array of numbers, or grades that are truth values, to double precision."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     types, kind = pa.types, values.type
     is_truth = types.is_boolean(kind) and role == "relevance"
     if types.is_floating(kind) or types.is_null(kind) or is_truth:
@@ -356,6 +465,9 @@ def is_list(kind: Foreign) -> bool:
 
 def are_finite(column: Foreign) -> bool:
     """Check whether no number of an array, also in lists and objects, is NaN or infinite."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     kind = column.type
     if is_list(kind):
         return are_finite(pc.list_flatten(column))
@@ -364,11 +476,20 @@ def are_finite(column: Foreign) -> bool:
     return not pa.types.is_floating(kind) or pc.all(pc.is_finite(column)).as_py() is not False
 
 
-def _bad_ids(name: str, found: object, at: Sequence[Any]) -> FormatError:
-    message = f"expected {name} as text or integers, found {found}"
-    return refuse("id_type", "", message, at, HINTS["list"] if is_list(found) else "")
-
-
-def _missing(wanted: str, name: str, code: str, row: int) -> FormatError:
-    message = f"expected {wanted} in every row of {name}, found none"
+def _missing(expected: str, name: str, code: str, row: int) -> FormatError:
+    message = f"expected {expected} in every row of {name}, found none"
     return refuse(code, "", message, [row], HINTS["missing"])
+
+
+def normalise(column: Foreign, name: str, role: str) -> Foreign:
+    """Convert a column: IDs to text or integers of 64 bits, numbers to double precision."""
+    import pyarrow as pa
+
+    column = simplify(column)
+    if role in NUMBER_ROLES:
+        return to_doubles(column, name, role)
+    if role not in ID_ROLES:
+        return column
+    column = spell_ids(column, name)
+    is_small = pa.types.is_integer(column.type) and column.type != pa.uint64()
+    return column.cast(pa.int64()) if is_small else column

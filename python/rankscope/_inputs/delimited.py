@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from rankscope._inputs.column_names import ID_ROLES
 from rankscope._inputs.columns import are_finite
-from rankscope._inputs.roles import ID_ROLES
+from rankscope._inputs.numbers import Foreign
 from rankscope._inputs.text import (
     CLOSE,
     Lines,
@@ -24,36 +24,32 @@ from rankscope._inputs.text import (
     read_lines,
     refuse_break,
 )
-from rankscope.deferred import arrow_csv, pa, pc
-from rankscope.errors import FormatError, LimitError
+from rankscope.errors import FormatError, InputError, LimitError
+
+Row = tuple[int, list[str]]
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
+    import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope._inputs.doubles import Foreign
-    from rankscope.errors import InputError
 
-    Row = tuple[int, list[str]]
-
+# So many bytes are parsed at once, so that no row can be longer.
 LONGEST = 4 << 20
-"""So many bytes are parsed at once, so that no row can be longer."""
 MOST_COLUMNS = 1024
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+# What Python says, and how it is called here.
 MISTAKES = (
     ("end of data", "unterminated_quote", "no closing quote", CLOSE),
     ("new-line", "line_ending", "carriage returns alone", r"convert line ends: tr '\r' '\n'"),
     ("", "field_count", "something else", CLOSE),
 )
-"""What Python says, and how it is called here."""
 DELIMITER_IN_FIELD = (
     "a field of TSV can't contain a tab: remove it, or write CSV",
     "quote a field that has the delimiter in it",
 )
+# How spreadsheets write long integers.
 SCIENTIFIC = r"^[0-9](\.[0-9]+)?E\+[0-9]+$"
-"""How spreadsheets write long integers."""
 
 
 class DelimitedFile(Reader):
@@ -73,15 +69,13 @@ class DelimitedFile(Reader):
         if not names:
             raise no_rows("a first line that names the columns")
         if len(names) > MOST_COLUMNS:
-            found = f"at most {MOST_COLUMNS} columns, found {len(names)}"
-            raise self._refuse_header(found, "keep the columns that are needed", LimitError)
+            message = f"at most {MOST_COLUMNS} columns, found {len(names)}"
+            raise self._refuse_header(message, "keep the columns that are needed", LimitError)
         for other, name in NAMES.items() if len(names) == 1 else ():
             if other != self._delimiter and other in names[0]:
                 hint = "say format='tsv'" if other == "\t" else "write it anew with commas"
-                raise self._refuse_header(
-                    f"columns with {NAMES[self._delimiter]} between, found one: {names[0]!r}",
-                    f"it has {name}: {hint}",
-                )
+                message = f"columns with {NAMES[self._delimiter]} between, found one: {names[0]!r}"
+                raise self._refuse_header(message, f"it has {name}: {hint}")
         self._header = names
         return names, {}
 
@@ -95,8 +89,8 @@ class DelimitedFile(Reader):
                     f", or name your columns, such as File(path, columns={{'query': {first!r}, "
                     f"'doc': {second!r}}}), or --col query={first} --col doc={second}"
                 )
-            found = f"a first line that names the columns, found {', '.join(header)}"
-            raise self._refuse_header(found, hint)
+            message = f"a first line that names the columns, found {', '.join(header)}"
+            raise self._refuse_header(message, hint)
         self._ids = [name for role in ID_ROLES if (name := self.columns.get(role)) in names]
         return super().infer_schema(names)
 
@@ -107,6 +101,8 @@ class DelimitedFile(Reader):
 
     def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
         """Read batches of about the size of a block."""
+        import pyarrow as pa
+
         text, rows = Text(self.opened, self.notes, has_quotes=self._has_quotes), 0
         try:
             for batch in self._open(text):
@@ -143,6 +139,9 @@ class DelimitedFile(Reader):
                 raise
 
     def _open(self, text: Text) -> Foreign:
+        import pyarrow as pa
+        import pyarrow.csv as arrow_csv
+
         return arrow_csv.open_csv(
             pa.PythonFile(text, mode="r"),
             arrow_csv.ReadOptions(
@@ -181,16 +180,14 @@ class DelimitedFile(Reader):
         except csv.Error as error:
             if "field limit" in str(error):
                 raise long_row(before + 1, LONGEST) from None
-            code, found, hint = next(row for sign, *row in MISTAKES if sign in str(error))
-            raise FormatError(
-                f"expected delimited text, found {found} ({error})",
-                hint=hint,
-                code=code,
-                line=before + 1,
-            ) from None
+            code, problem, hint = next(row for sign, *row in MISTAKES if sign in str(error))
+            message = f"expected delimited text, found {problem} ({error})"
+            raise FormatError(message, hint=hint, code=code, line=before + 1) from None
 
     def _find_lines(self, before: int, count: int) -> NDArray[np.int64]:
         """Find the lines of rows where a row may be several lines, and lines may be no row."""
+        import numpy as np
+
         if self._places is None or self._passed > before + 1:
             self._places, self._passed = (line for line, _ in self._read_rows()), 0
         skipped = before + 1 - self._passed
@@ -200,6 +197,8 @@ class DelimitedFile(Reader):
 
     def _note_exponents(self, batch: Foreign, lines: Lines) -> None:
         """Note IDs that a spreadsheet has shortened."""
+        import pyarrow.compute as pc
+
         for name in self._ids:
             is_odd = pc.match_substring_regex(batch.column(name), SCIENTIFIC)
             if count := pc.sum(is_odd).as_py():
@@ -210,11 +209,9 @@ class DelimitedFile(Reader):
         if sum(map(len, row)) + len(row) > LONGEST:
             return long_row(0, LONGEST)
         if len(row) != len(self._header):
-            return FormatError(
-                f"expected {len(self._header)} fields, as the header has, found {len(row)}",
-                hint=f"{DELIMITER_IN_FIELD[self._has_quotes]}; is the file cut off?",
-                code="field_count",
-            )
+            hint = f"{DELIMITER_IN_FIELD[self._has_quotes]}; is the file cut off?"
+            message = f"expected {len(self._header)} fields, as the header has, found {len(row)}"
+            return FormatError(message, hint=hint, code="field_count")
         cells = ((row[self._header.index(name)], role) for name, role in self.numbers.items())
         return next(filter(None, (name_mistake(*cell) for cell in cells if cell[0])), None)
 

@@ -7,28 +7,24 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
 from rankscope._core import MAX_RATIO, RATIO_FROM
-from rankscope.deferred import pa
+from rankscope._file import COMPRESSIONS, FORMATS, TABLE_FORMATS, File, Format
+from rankscope._file import tell_format as tell_known_format
+from rankscope._names import fold
 from rankscope.errors import FileError, FormatError, LimitError, RankscopeError, UsageError
-from rankscope.file import COMPRESSIONS, FORMATS, TABLE_FORMATS, File
-from rankscope.file import tell_format as tell_known_format
-from rankscope.names import fold
-from rankscope.records import record, replace
 
-# These modules load with every command: importing `typing`, `pathlib` or `glob` would take longer
-# than reading a small file.
-TYPE_CHECKING = False
+# This module loads with every command: importing `pathlib` or `glob` would take longer than reading
+# a small file.
+Progress: TypeAlias = Callable[[int], None] | None
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from collections.abc import Set as AbstractSet
-    from typing import Any, BinaryIO, TypeAlias
-
-    from rankscope.file import Format
     from rankscope.typing import Path
-
-    Progress: TypeAlias = Callable[[int], None] | None
 
 
 HEAD = 512
@@ -53,7 +49,7 @@ BINARIES = (
 
 
 def is_address(path: str) -> bool:
-    """Check whether a path is the address of something in a bucket or on a server."""
+    """Check whether a path is an address in a bucket or on a server."""
     return "://" in path
 
 
@@ -91,13 +87,8 @@ def refuse_binary(name: str, head: bytes | None = None) -> None:
     """Raise an error for what is no text by its first bytes, or for an archive by its name."""
     for noun, hint, magic, at, endings in BINARIES:
         if name.lower().endswith(endings) if head is None else head.startswith(magic, at):
-            raise FormatError(
-                f"expected lines of text, found {noun}",
-                hint=hint,
-                code="not_text",
-                file=name,
-                line=None if head is None else 1,
-            )
+            message, line = f"expected lines of text, found {noun}", None if head is None else 1
+            raise FormatError(message, hint=hint, code="not_text", file=name, line=line)
 
 
 def list_paths(path: str) -> list[str]:
@@ -106,21 +97,21 @@ def list_paths(path: str) -> list[str]:
     Hidden files are left out. Of the folders in a folder, those count that are called as partitions
     are: `day=2026-11-21`.
     """
-    found: Iterable[str] = ()
+    names: Iterable[str] = ()
     if is_address(path):
-        from rankscope._inputs.buckets import check_url, list_addresses  # noqa: PLC0415 - needs Arrow
+        from rankscope._inputs.remote import check_url, list_addresses
 
         path = check_url(path)
-        found = list_addresses(path) if is_address(path) else list_paths(path)
+        names = list_addresses(path) if is_address(path) else list_paths(path)
     elif any(sign in path for sign in "*?[") and not os.path.lexists(path):
-        from glob import glob  # noqa: PLC0415 - see above
+        from glob import glob
 
-        found = filter(os.path.isfile, glob(path, recursive=True))  # noqa: PTH207 - see above
+        names = filter(os.path.isfile, glob(path, recursive=True))  # noqa: PTH207 - see above
     elif os.path.isdir(path):  # noqa: PTH112 - see above
-        found = _walk(path)
+        names = _walk(path)
     # What the path itself names isn't hidden.
     hidden = re.compile(r"(?<![^/\\])[._][^/\\]*")
-    return sorted(name for name in found if all(part in path for part in hidden.findall(name)))
+    return sorted(name for name in names if all(part in path for part in hidden.findall(name)))
 
 
 def _walk(folder: str) -> Iterator[str]:
@@ -134,7 +125,7 @@ def list_files(path: str) -> list[str]:
     files = [name for name in list_paths(path) if tell_format(name) != "trec"]
     is_folder = os.path.isdir(path)  # noqa: PTH112 - see above
     if not is_address(path) and (files or is_folder or tell_format(path) == "parquet"):
-        from rankscope._inputs.lakes import refuse_parts  # noqa: PLC0415 - it imports this
+        from rankscope._inputs.remote import refuse_parts
 
         refuse_parts(path, [path] if is_folder else map(os.path.dirname, files or [path]))
     formats = {tell_format(name): name for name in reversed(files)}
@@ -217,7 +208,7 @@ def size_of(value: object) -> int:
         files = [value] if os.path.isfile(value) else list_files(value) or [value]  # noqa: PTH113 - see above
         if not is_address(value):
             return sum(map(os.path.getsize, files))
-        from rankscope._inputs.buckets import find_infos  # noqa: PLC0415 - it needs Arrow
+        from rankscope._inputs.remote import find_infos
 
         return sum(info.size or 0 for info in find_infos(files))
     return 0
@@ -230,7 +221,7 @@ def open_binary(source: str | bytes, name: str) -> BinaryIO:
     if source == "-":
         return sys.stdin.buffer
     if is_address(source):
-        from rankscope._inputs.buckets import open_address  # noqa: PLC0415 - it needs Arrow
+        from rankscope._inputs.remote import open_address
 
         return open_address(source)
     try:
@@ -241,8 +232,8 @@ def open_binary(source: str | bytes, name: str) -> BinaryIO:
 
 def copy_pipe(file: BinaryIO) -> BinaryIO:
     """Copy what is in a pipe, so that it can be read again."""
-    import shutil  # noqa: PLC0415 - few files are pipes
-    import tempfile  # noqa: PLC0415 - as above
+    import shutil
+    import tempfile
 
     copy: Any = tempfile.NamedTemporaryFile()  # noqa: SIM115 - the caller closes it
     shutil.copyfileobj(file, copy, PIECE)
@@ -266,12 +257,8 @@ def damaged(
     what: str, error: BaseException, code: str, file: str, hint: str = FETCH_AGAIN
 ) -> FormatError:
     """Return the error for what PyArrow or another library can't read."""
-    return FormatError(
-        f"expected a whole {what}, found something else ({first_line(error)})",
-        hint=hint,
-        code=code,
-        file=file,
-    )
+    message = f"expected a whole {what}, found something else ({first_line(error)})"
+    return FormatError(message, hint=hint, code=code, file=file)
 
 
 def first_line(error: BaseException) -> str:
@@ -282,36 +269,27 @@ def first_line(error: BaseException) -> str:
 def check_ratio(unpacked: int, stored: int, most: int) -> None:
     """Raise an error for more bytes than so many stored ones can be expected to hold."""
     if unpacked > max(RATIO_FROM, most * stored):
-        raise LimitError(
-            f"expected at most {most} bytes from one stored byte, found {unpacked} from {stored}",
-            hint="if you trust the file, unpack it first, or write it without compression",
-            code="decompressed_bytes",
-        )
+        hint = "if you trust the file, unpack it first, or write it without compression"
+        sizes = f"{unpacked} from {stored}"
+        message = f"expected at most {most} bytes from one stored byte, found {sizes}"
+        raise LimitError(message, hint=hint, code="decompressed_bytes")
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class OpenFile:
-    """An open file, and what the reader of its format needs: see `rankscope.file.FORMATS`.
+class OpenFile(NamedTuple):
+    """An open file, and what the reader of its format needs: see `rankscope._file.FORMATS`.
 
-    Args:
-        file: Where its bytes are.
-        given: The path, or the bytes of a file, or the table in its place.
-        name: The name for messages.
-        facts: The size and modification time that the file has to keep.
-        form: Its format.
-        wanted: The columns that are wanted.
-        encoding: How text is encoded: `utf-8` or `latin-1`.
-        progress: A function that is called with the bytes read so far.
-        partitions: The columns that the folders of the file name, and their value.
-        checks_text: Whether text in Parquet that isn't UTF-8 is an error of the file.
+    Its `source` is the path, the bytes of a file, or the table in its place; `facts` are the size
+    and modification time that it has to keep; `selection` says which columns are read, and
+    `partitions` has those that its folders name. `checks_text` is off where text in Parquet that
+    isn't UTF-8 is no error of the file.
     """
 
     file: BinaryIO
-    given: Any
+    source: Any
     name: str
     facts: tuple[int, int] | None
     form: str = ""
-    wanted: Any = None
+    selection: Any = None
     encoding: str = "utf-8"
     progress: Progress = None
     partitions: Mapping[str, str | None] = {}
@@ -328,11 +306,11 @@ class OpenFile:
 
 
 @contextmanager
-def open_file(given: str | bytes, name: str, **options: Any) -> Iterator[OpenFile]:  # noqa: ANN401 - fields of `OpenFile`
+def open_file(source: str | bytes, name: str, **options: Any) -> Iterator[OpenFile]:  # noqa: ANN401 - fields of `OpenFile`
     """Open a path, an address, `-` for standard input, or bytes, and name it in errors."""
-    file = open_binary(given, name)
+    file = open_binary(source, name)
     try:
-        yield OpenFile(file=file, given=given, name=name, facts=facts_of(file), **options)
+        yield OpenFile(file, source, name, facts_of(file), **options)
     except RankscopeError as error:
         error.file = error.file or name
         raise
@@ -379,6 +357,8 @@ class TextSource(_Stream):
         self._packed: Any = None
         for _, magic, packing in COMPRESSIONS:
             if self._raw.head.startswith(magic):
+                import pyarrow as pa
+
                 raw = pa.PythonFile(self._raw, mode="r")
                 self._packed = pa.CompressedInputStream(raw, packing)
 
@@ -403,11 +383,11 @@ class TextSource(_Stream):
         return text.decode("latin-1").encode() if self.opened.encoding == "latin-1" else text
 
 
-def read_whole(given: str | bytes, name: str, encoding: str = "utf-8") -> bytes:
+def read_whole(source: str | bytes, name: str, encoding: str = "utf-8") -> bytes:
     """Read a whole text, unpacked."""
-    with open_file(given, name, encoding=encoding) as opened:
-        source = TextSource(opened)
-        return b"".join(iter(lambda: source.read(PIECE), b""))
+    with open_file(source, name, encoding=encoding) as opened:
+        text = TextSource(opened)
+        return b"".join(iter(lambda: text.read(PIECE), b""))
 
 
 def read_first_line(path: str) -> str:
@@ -430,7 +410,7 @@ def read_partitions(path: str) -> dict[str, str | None]:
         >>> read_partitions("log/date=2026-11-21/country=%C3%A9/part-0.parquet")
         {'date': '2026-11-21', 'country': 'é'}
     """
-    from urllib.parse import unquote  # noqa: PLC0415 - see above
+    from urllib.parse import unquote
 
     pairs = (part.partition("=") for part in path.split("/")[:-1])
     cells = {unquote(name): unquote(text) for name, sign, text in pairs if name and sign}

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.json as arrow_json
 
-from rankscope._inputs.column_names import ITEMS
+from rankscope._inputs.column_names import CHECKS, ID_ROLES, ITEMS, NUMBER_ROLES, role_of
 from rankscope._inputs.columns import FAILURES, are_finite, is_list
-from rankscope._inputs.doubles import code_of
-from rankscope._inputs.roles import CHECKS, ID_ROLES, NUMBER_ROLES, role_of
+from rankscope._inputs.numbers import Foreign, code_of
 from rankscope._inputs.text import (
     Lines,
     Reader,
@@ -22,15 +24,7 @@ from rankscope._inputs.text import (
     read_blocks,
     shorten,
 )
-from rankscope.deferred import arrow_json, pa
-from rankscope.errors import FormatError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
-
-    from rankscope._inputs.doubles import Foreign
-    from rankscope.errors import InputError
+from rankscope.errors import FormatError, InputError
 
 
 class JsonLinesFile(Reader):
@@ -93,13 +87,13 @@ class JsonLinesFile(Reader):
             return pa.struct(
                 (field.name, self._choose_type(field.type, path, is_inside=True))
                 for field, path in zip(kind, paths, strict=True)
-                if path in self.columns.values() or self.opened.wanted.is_flat
+                if path in self.columns.values() or self.opened.selection.is_flat
             )
         if role in ID_ROLES:
             return pa.int64() if pa.types.is_integer(kind) else pa.string()
         if role in NUMBER_ROLES:
             return kind if pa.types.is_boolean(kind) and role == "relevance" else pa.float64()
-        if pa.types.is_integer(kind) and (is_inside or self.opened.wanted.has_real_numbers):
+        if pa.types.is_integer(kind) and (is_inside or self.opened.selection.has_real_numbers):
             return pa.float64()  # others of its kind needn't be whole
         return pa.string() if pa.types.is_null(kind) else kind
 
@@ -169,11 +163,10 @@ class JsonLinesFile(Reader):
             kind = "nan" if value != value else "infinite"  # noqa: PLR0124 - only NaN differs from itself
         code = code_of(kind, role) if role in NUMBER_ROLES else "json_type"
         if role in ID_ROLES and type(value) is int and abs(value) >> 63:
-            return FormatError(
-                f"expected {name} as signed 64-bit integers, found {shorten(json.dumps(value))}",
-                hint="write all IDs of this column as text",
-                code="id_type",
+            message = (
+                f"expected {name} as signed 64-bit integers, found {shorten(json.dumps(value))}"
             )
+            return FormatError(message, hint="write all IDs of this column as text", code="id_type")
         return FormatError(
             f"expected {name} to hold what the first rows have, found {shorten(json.dumps(value))}",
             hint="a column has one type: IDs are text or integers, and numbers are written "
@@ -192,14 +185,14 @@ def _parse_lines(
         try:
             value = json.loads(text, object_pairs_hook=_read_pairs)
         except (ValueError, RecursionError) as error:
-            found = str(error)
+            problem = str(error)
         else:
             if isinstance(value, dict):
                 yield line, value
                 continue
-            found = shorten(json.dumps(value))
+            problem = shorten(json.dumps(value))
         raise FormatError(
-            f"expected an object of JSON a line, found something else ({found})",
+            f"expected an object of JSON a line, found something else ({problem})",
             hint="write one object a line: jq -c . (or jq -c '.[]' for a list); if the last line "
             "is cut off, write the file again",
             code="truncated_last_line" if line == cut else "json_syntax",
@@ -208,14 +201,14 @@ def _parse_lines(
 
 
 def _read_pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         raise ValueError("a key that comes twice")
-    return made
+    return fields
 
 
 def _list_fields(value: object) -> list[str]:
     """Return the keys of a list of objects, none for anything else."""
-    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         return []
-    return list(dict.fromkeys(name for each in value for name in each))
+    return list(dict.fromkeys(name for item in value for name in item))

@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankscope._inputs.arrow import fill_nulls, to_array
-from rankscope._inputs.attribution import Attribution, Labels, grade_labels, read_positive
-from rankscope._inputs.columns import as_arrow, decode, is_list, is_null, list_cells
-from rankscope.deferred import pa, pc
+from rankscope._inputs.attribution import (
+    Attribution,
+    Combine,
+    Labels,
+    Positive,
+    Repeats,
+    Unknown,
+    grade_labels,
+    read_positive,
+)
+from rankscope._inputs.columns import (
+    as_arrow,
+    decode,
+    fill_nulls,
+    is_list,
+    is_null,
+    list_cells,
+    to_array,
+)
+from rankscope._inputs.numbers import Foreign
 from rankscope.errors import FormatError, UsageError
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from numpy.typing import NDArray
 
-    from rankscope._inputs.attribution import Combine, Positive, Repeats, Unknown
-    from rankscope._inputs.doubles import Foreign
 
-
+# What the labels of a document can be in, where there are several.
 ROWS = (list, tuple, set, frozenset, np.ndarray)
-"""What the labels of a document can be in, where there are several."""
+# What columns have.
 WAYS = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__", "dtype")
-"""What columns have."""
 
 
 def attribute(
@@ -135,6 +146,8 @@ def read_grades(
 
 def read_labels(column: object, name: str = "labels", *, separator: str | None = None) -> Labels:
     """Read a column of labels, one document per row."""
+    import pyarrow.compute as pc
+
     if separator == "" or not isinstance(separator, str | None):
         message = f"expected separator as text, found {separator!r}"
         raise UsageError(message, hint="write separator='|'", code="bad_parameter")
@@ -155,6 +168,8 @@ def encode_texts(rows: Foreign, texts: Foreign) -> tuple[NDArray[np.int64], Fore
 
     The rows are the texts, or the lists that the texts come from.
     """
+    import pyarrow.compute as pc
+
     are_texts = pc.not_equal(texts, "")
     # Arrow's own list of parents counts the values below null.
     lengths = fill_nulls(pc.list_value_length(rows), 0) if is_list(rows.type) else 1
@@ -180,6 +195,9 @@ def as_labels(column: Foreign, name: str) -> Foreign:
 
 
 def _to_texts(values: Foreign, name: str) -> Foreign:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     if pa.types.is_floating(values.type):
         values = pc.if_else(values.is_null(nan_is_null=True), None, values)
     if values.type != pa.large_string() and values.null_count < len(values):
@@ -187,11 +205,7 @@ def _to_texts(values: Foreign, name: str) -> Foreign:
     return values.cast(pa.large_string())
 
 
-def _bad_labels(name: str, wanted: str, found: str, at: int | None = None) -> FormatError:
-    return FormatError(
-        f"expected {wanted}, found {found}",
-        hint="labels are text, such as 'click'; several of a document are a list or a set",
-        code="label_type",
-        file=name,
-        line=None if at is None else at + 1,
-    )
+def _bad_labels(name: str, expected: str, kind: str, at: int | None = None) -> FormatError:
+    hint = "labels are text, such as 'click'; several of a document are a list or a set"
+    line, message = None if at is None else at + 1, f"expected {expected}, found {kind}"
+    return FormatError(message, hint=hint, code="label_type", file=name, line=line)

@@ -1,34 +1,138 @@
-"""Read the labels of a learning-to-rank data set, alone or with the scores of a ranker."""
+"""SVMlight text: the labels of a learning-to-rank data set, alone or with scores of a ranker."""
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from rankscope._inputs.arrow import to_array
-from rankscope._inputs.columns import to_arrow
-from rankscope._inputs.letor_file import find_sizes, read_numbers_of
+from rankscope._file import File
+from rankscope._inputs.columns import to_array, to_arrow
+from rankscope._inputs.files import Progress, open_file
+from rankscope._inputs.numbers import Foreign
 from rankscope._inputs.recognition import recognise
 from rankscope._inputs.rows import open_columns
-from rankscope._inputs.text import no_rows
-from rankscope.deferred import pa, pc
-from rankscope.errors import FormatError
-from rankscope.file import File
-from rankscope.settings.reading import Reading
-
-if TYPE_CHECKING:
-    from typing import Any, Literal
-
-    from numpy.typing import NDArray
-
-    from rankscope._inputs.files import Progress
-    from rankscope.typing import Path
-
+from rankscope._inputs.text import (
+    Lines,
+    Reader,
+    Text,
+    add_note,
+    decode,
+    no_rows,
+    parse_numbers,
+    read_blocks,
+    read_lines,
+)
+from rankscope._settings import Reading
+from rankscope.errors import FormatError, InputError
+from rankscope.typing import Path
 
 ROLES = dict.fromkeys(("query", "doc", "relevance"))
+QUERY, DOC, RELEVANCE = "query_id", "doc_id", "relevance"
+ROW = r"^[ \t]*(?P<relevance>[^ \t\r\n#]+)(?:[ \t]+qid:(?P<query_id>[^ \t\r\n#]+))?(?:[ \t\r\n]|$)"
+DOC_COMMENT = r"#.*\b(?:docid|docno|doc_id)[ \t]*=[ \t]*(?P<doc>[^ \t\r\n]+)"
+DOC_WORD = r"#[ \t]*(?P<doc>[^ \t\r\n]+)"
+# A row without features, as lists of judgments have it: its comment begins with the document.
+JUDGMENT = r"[ \t]*[^ \t#]+[ \t]+qid:[^ \t#]+[ \t]+#[ \t]*[^ \t\r\n]"
+# What stands beside a file without `qid:` and says how many rows each query has.
+SIDECARS = (".query", ".group")
+
+
+class LetorFile(Reader):
+    """An SVMlight file, as batches of queries, grades and, if comments name them, documents."""
+
+    code = "row_shape"
+
+    def read_names(self) -> tuple[list[str], dict[str, list[str]]]:
+        """Return the names that its columns have here."""
+        source = self.opened.source
+        self._sizes = find_sizes(source) if isinstance(source, str) else None
+        texts = (text for _, text in read_lines(self.opened))
+        lines = (text for text in texts if text.strip() and not text.lstrip().startswith("#"))
+        first = next(lines, "")
+        has_docs = any(name in first.partition("#")[2] for name in ("docid", "docno", "doc_id"))
+        self._doc = DOC_COMMENT if has_docs else DOC_WORD
+        has_docs = has_docs or all(map(re.compile(JUDGMENT).match, chain([first], lines)))
+        return [QUERY, RELEVANCE, *[DOC] * has_docs], {}
+
+    def read_batches(self) -> Iterator[tuple[Foreign, Lines]]:
+        """Read a batch from each block of lines."""
+        rows = 0
+        for block, line in read_blocks(Text(self.opened, self.notes)):
+            whole = pa.array([decode(block, line)], pa.large_string())
+            texts = pc.split_pattern(whole, "\n").flatten()
+            is_row = pc.invert(pc.match_substring_regex(texts, r"^[ \t\r]*(#.*)?$"))
+            places = line + np.flatnonzero(np.from_dlpack(is_row.cast("uint8")))
+            comments = pc.and_not(pc.match_substring_regex(texts, r"^[ \t]*#"), is_row)
+            if count := pc.sum(comments).as_py():
+                add_note(self.notes, "comments", count, line + comments.index(True).as_py())
+            try:
+                batch = self._read(texts.filter(is_row), rows)
+            except InputError as error:
+                error.line = int(places[(error.line or 1) - 1])
+                raise
+            rows += batch.num_rows
+            yield batch, Lines(line, lambda count, places=places: places[:count])  # type: ignore[misc]
+        if self._sizes is not None and rows != int(self._sizes.sum()):
+            counts = f"{rows} for groups of {int(self._sizes.sum())} in all"
+            message = f"expected as many rows as the groups have, found {counts}"
+            hint = "are these the sizes of another file?"
+            raise FormatError(message, hint=hint, code="length_mismatch")
+
+    def _read(self, rows: Foreign, before: int) -> Foreign:
+        fields = pc.extract_regex(rows, ROW)
+        is_wrong = fields.is_null()
+        grades, queries = (fields.field(name) for name in (RELEVANCE, QUERY))
+        if self._sizes is not None:
+            places = np.arange(before, before + len(rows))
+            numbers = np.cumsum(self._sizes).searchsorted(places, side="right")
+            queries = pa.array(numbers.tolist(), pa.int64()).cast(pa.string())
+        else:
+            is_wrong = pc.or_kleene(is_wrong, pc.equal(queries, ""))
+        columns = {QUERY: queries}
+        if DOC in self.inner.names:
+            comments = pc.extract_regex(rows, self._doc)
+            columns[DOC] = comments.field("doc")
+            is_wrong = pc.or_kleene(is_wrong, comments.is_null())
+        if (wrong := is_wrong.index(True).as_py()) >= 0:
+            raise FormatError(
+                "expected a label, qid: and features, and a docid in the comment where the first "
+                f"row has one, found {rows[wrong].as_py()!r:.120}",
+                hint="write rows as: 2 qid:7 1:0.5 2:0.25 # docid = d1",
+                code="row_shape" if fields[wrong].as_py() is None else "missing_id",
+                line=wrong + 1,
+            )
+        columns[RELEVANCE] = parse_numbers(grades, RELEVANCE)
+        return pa.RecordBatch.from_pydict(columns, self.inner)
+
+
+def find_sizes(path: str) -> NDArray[np.int64] | None:
+    """Read group sizes from the file beside the data, as LightGBM does."""
+    for beside in filter(os.path.isfile, (f"{path}{end}" for end in SIDECARS)):
+        sizes = read_numbers_of(beside, beside, "group size")
+        if (sizes < 0).any() or (sizes != np.floor(sizes)).any():
+            message = "expected group sizes that are whole numbers, 0 or more"
+            hint = "a line says how many rows a query has"
+            raise FormatError(message, hint=hint, code="group_sizes", file=beside)
+        return sizes.astype(np.int64)
+    return None
+
+
+def read_numbers_of(source: str | bytes, name: str, role: str) -> NDArray[np.float64]:
+    """Read a file with one number per line."""
+    with open_file(source, name) as opened:
+        cells = pa.array([text.strip() for _, text in read_lines(opened)], pa.string())
+        if not len(cells):
+            raise no_rows(f"a {role} a line")
+        return to_array(parse_numbers(cells, role))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +177,9 @@ def read_letor(path: Path | bytes, *, encoding: Literal["utf-8", "latin-1"] = "u
         >>> Rankings.from_groups(letor.relevance, scores, letor.group_sizes).evaluate("RR")["RR"]
         0.75
     """
-    given = path if isinstance(path, bytes) else os.fsdecode(path)
-    sizes = find_sizes(given) if isinstance(given, str) else None
-    file, reading = recognise(File(given, "letor"), "<bytes>"), Reading.read(encoding=encoding)
+    source = path if isinstance(path, bytes) else os.fsdecode(path)
+    sizes = find_sizes(source) if isinstance(source, str) else None
+    file, reading = recognise(File(source, "letor"), "<bytes>"), Reading(encoding=encoding)
     with open_columns(file, reading, ROLES) as rows:
         relevance = rows.numbers("relevance")
         doc_ids = rows.texts("doc") if "doc" in rows.columns else None
@@ -98,10 +202,10 @@ def read_scored(labels: str, scores: str, reading: Reading, progress: Progress =
     with open_columns(File(labels, "letor"), reading, ROLES, progress=progress) as rows:
         columns = {name: rows.column(name) for name in rows.columns.values()}
         grades = rows.numbers("relevance")
-    given, called = ("<stdin>" if path == "-" else path for path in (labels, scores))
-    numbers = read_numbers_of(scores, called, "score")
+    file, beside = ("<stdin>" if path == "-" else path for path in (labels, scores))
+    numbers = read_numbers_of(scores, beside, "score")
     if len(numbers) != len(grades):
-        message = f"expected {len(grades)} scores, as {given} has rows, found {len(numbers)}"
+        message = f"expected {len(grades)} scores, as {file} has rows, found {len(numbers)}"
         hint = "are these the scores of another file?"
-        raise FormatError(message, hint=hint, code="length_mismatch", file=called)
+        raise FormatError(message, hint=hint, code="length_mismatch", file=beside)
     return pa.table({**columns, "score": numbers})

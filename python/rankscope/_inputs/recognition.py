@@ -1,35 +1,197 @@
-"""Recognizes what an argument is: a file, a table, a mapping, or rows."""
+"""Objects of Python: records as columns, the documents of a query, and IDs of many types as text.
+
+Dates and times are written as in ISO 8601, times with a zone in UTC, and fractions without zeros at
+the end. Equal decimals are one ID: `1.50` is `1.5`, and `2.00` is `2`.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing, contextmanager
-from itertools import islice
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from operator import getitem
+from typing import Any, Literal
 
 from rankscope._core import Run
+from rankscope._file import File
 from rankscope._inputs import files as paths
-from rankscope._inputs.column_names import FOLDED, ITEMS, SYNONYMS, list_usual
-from rankscope._inputs.documents import is_of, library_of, name_records
-from rankscope.errors import FormatError, RankscopeError
-from rankscope.file import File
-from rankscope.names import fold
-from rankscope.records import record, replace
+from rankscope._inputs.column_names import FOLDED, ITEMS, SYNONYMS, find_column, list_usual, no_role
+from rankscope._names import fold
+from rankscope._show.table import SourceIds
+from rankscope.errors import FormatError, LimitError, RankscopeError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, Literal
+# The names that say what the fields of a record are.
+USUAL = {name for of in FOLDED.values() for name in of}
+# Where types list their fields: named tuples, data classes, attrs, Pydantic.
+FIELDS = ("_fields", "__dataclass_fields__", "__attrs_attrs__", "model_fields")
+# The types of IDs that are spelled as text, by module. A datetime is a date.
+ID_TYPES = {"datetime": "date", "decimal": "Decimal", "numpy": "datetime64", "uuid": "UUID"}
+# How the text of a missing one begins.
+MISSING = ("NaT", "NaN", "sNaN", "Inf")
+# The most characters of an ID.
+LONGEST = 4096
+# What holds the documents of a query in Python itself.
+MEMBERS = (Mapping, list, tuple, set, frozenset)
 
 
+def is_of(value: object, module: str, name: str) -> bool:
+    """Check whether an object is of a type whose module may not be loaded, or not be installed."""
+    loaded = sys.modules.get(module)
+    return loaded is not None and isinstance(value, getattr(loaded, name))
+
+
+def library_of(value: object) -> str:
+    """Return the top module of the type of a value."""
+    return type(value).__module__.partition(".")[0]
+
+
+def is_record(value: object, columns: Mapping[str, str]) -> bool:
+    """Check whether a value has fields by name, which say what they are.
+
+    A named tuple none of whose names is known is a tuple.
+    """
+    if isinstance(value, Mapping) or not isinstance(value, tuple):
+        return isinstance(value, Mapping) or bool(_list_fields(value))
+    return not USUAL.union(map(fold, columns.values())).isdisjoint(map(fold, _list_fields(value)))
+
+
+def has_query(value: object, columns: Mapping[str, str]) -> bool:
+    """Check whether a value is a record that says of which query it is."""
+    names = [*value] if isinstance(value, Mapping) else _list_fields(value)
+    is_query = columns.get("query") in names or bool(list_usual(names, "query"))
+    return is_query and is_record(value, columns)
+
+
+def name_records(rows: Iterable[Any], role: str, columns: Mapping[str, str]) -> Any:  # noqa: ANN401 - see below
+    """Return records as columns by name, and other rows as they are."""
+    first = list(islice(rows, 1))
+    rows = chain(first, rows) if hasattr(rows, "__next__") else rows
+    if not first or not is_record(first[0], columns):
+        return rows
+    records = list(rows)
+    kind = Mapping if isinstance(first[0], Mapping) else type(first[0])
+    for line, row in enumerate(records, 1):
+        if not isinstance(row, kind):
+            message = f"expected {type(first[0]).__name__} as in row 1, found {type(row).__name__}"
+            hint = "write all rows in one form: {'query_id': 'q1', 'doc_id': 'd1', 'score': 0.5}"
+            raise FormatError(message, hint=hint, code="mixed_rows", file=role, line=line)
+    if kind is Mapping:
+        names = dict.fromkeys(chain.from_iterable(records))
+        return {str(name): [row.get(name) for row in records] for name in names}
+    read = getitem if hasattr(kind, "keys") else getattr
+    return {name: [read(row, name) for row in records] for name in _list_fields(first[0])}
+
+
+def _list_fields(value: Any) -> list[str]:  # noqa: ANN401 - what a caller has
+    """Return the names of the fields of a record, none for anything else."""
+    kind = type(value)
+    if kind.__name__ == "Row" and hasattr(kind, "keys"):  # of sqlite3
+        return list(value.keys())
+    for attribute in FIELDS:
+        fields = getattr(kind, attribute, None)
+        if isinstance(fields, property):  # of SQLAlchemy
+            fields = getattr(value, attribute)
+        if fields:
+            return [str(getattr(field, "name", field)) for field in fields]
+    return []
+
+
+def open_documents(docs: Any, is_judged: bool, place: str) -> tuple[str, object]:  # noqa: ANN401 - what a caller has
+    """Return the documents of a query, and what they are: `mapping`, `pairs` or `ids`."""
+    is_mapping = all(hasattr(docs, name) for name in ("keys", "items"))
+    if is_of(docs, "pandas", "Series"):
+        is_mapping = all(isinstance(value, int | float) for value in docs.tolist())
+    number, ids = ("grade", "ids") if is_judged else ("score", "ids in rank order")
+    hint = _find_mistake(docs, number, ids, is_mapping=is_mapping)
+    if hint:
+        expected = f"a mapping of document to {number}, or a list of {ids}"
+        message = f"expected {expected}, found {type(docs).__name__}"
+        raise _refuse(message, hint, place, "not_a_mapping")
+    if is_mapping:
+        return "mapping", docs
+    if isinstance(docs, AbstractSet):
+        # The order of a set differs between processes, and errors name the first mistake.
+        return "ids", sorted(docs, key=lambda doc: (type(doc).__name__, repr(doc)))
+    # Scalars of Arrow are no objects of Python.
+    listed = docs.to_pylist() if hasattr(docs, "to_pylist") else list(docs)
+    if listed and all(isinstance(doc, tuple | list) and len(doc) == 2 for doc in listed):
+        return "pairs", list(map(tuple, listed))
+    if not listed or isinstance(listed[0], str | int | tuple):
+        return "ids", listed
+    named = name_records(listed, place, {})
+    return _open_records(named, is_judged, place) if isinstance(named, dict) else ("ids", listed)
+
+
+def _open_records(columns: Mapping[str, list[Any]], is_judged: bool, place: str) -> Any:  # noqa: ANN401 - as above
+    """Return the documents of a query that are records, with their grades, scores or ranks."""
+    role, names = "relevance" if is_judged else "score", [*columns]
+    doc, number, rank = (find_column(names, of, None) for of in ("doc", role, "rank"))
+    # What isn't in a usual field could be a grade; documents without scores are in rank order.
+    if doc is None or (number is None and is_judged and len(names) > 1):
+        error = no_role(names, role if doc else "doc")
+        error.hint, error.file = f"write {{'doc_id': 'd1', {role!r}: 1}}", place
+        raise error
+    if number is not None:
+        return "pairs", [*zip(columns[doc], columns[number], strict=True)]
+    if rank is not None and not is_judged:
+        return "pairs", [(name, -at) for name, at in zip(columns[doc], columns[rank], strict=True)]
+    return "ids", columns[doc]
+
+
+def _find_mistake(docs: Any, number: str, ids: str, *, is_mapping: bool) -> str:  # noqa: ANN401 - as above
+    """Return what to write instead of what can't stand for the documents of a query."""
+    if isinstance(docs, str | bytes | bytearray | memoryview):
+        return f"write [{docs!r:.40}] for a single document"
+    if hasattr(docs, "__next__"):
+        return "it can be read only once: make it a list with list(…)"
+    if isinstance(docs, AbstractSet) and number == "score":
+        return "a set has no order: pass a list, best first"
+    if hasattr(docs, "columns") or getattr(docs, "ndim", 1) != 1 or not hasattr(docs, "__iter__"):
+        return f"write {{'d1': 2, 'd2': 1}}, or ['d1', 'd2'] for {ids}, or [] for none"
+    # A column that was cut out of a frame has the numbers of the frame's rows as its index.
+    is_cut = is_mapping and is_of(docs, "pandas", "Series") and docs.index.name is None
+    if not is_cut or docs.empty or any(isinstance(key, str) for key in docs.index):
+        return ""
+    return f"write .tolist() if they are ids, or .set_axis(ids).to_dict() if they are {number}s"
+
+
+def spell(value: Any) -> Any:  # noqa: ANN401 - what a caller has
+    """Return the text of an ID, `None` for a missing one, and what is no ID as it is."""
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError as error:
+            raise FormatError(
+                f"expected IDs in UTF-8, found {value!r:.99}", hint="decode them", code="encoding"
+            ) from error
+    if not any(is_of(value, *kind) for kind in ID_TYPES.items()):
+        return value
+    text, zone = str(value), ""
+    if text.lstrip("-").startswith(MISSING):
+        return None
+    if hasattr(value, "utcoffset"):
+        text, offset = value.isoformat(), value.utcoffset()
+        if offset is not None:
+            text, zone = (value.replace(tzinfo=None) - offset).isoformat(), "Z"
+    elif hasattr(value, "adjusted"):  # a decimal
+        if abs(value.adjusted()) > LONGEST:
+            message = f"expected IDs of at most {LONGEST:,} digits, found {value:.3E}"
+            raise LimitError(message, hint="turn them into text", code="id_length")
+        text = f"{value:f}" if value else "0"
+    return (text.rstrip("0").rstrip(".") if "." in text else text) + zone
+
+
+# What the core calls the bytes of a file.
 BYTES = "<bytes>"
-"""What the core calls the bytes of a file."""
 REMOTE = {"s3", "gs", "az", "abfs", "abfss", "http", "https"}
+# How many values a row has without names, with a subtopic or without one.
 ROW = (3, 4)
-"""How many values a row has without names, with a subtopic or without one."""
+# So many keys of a mapping are compared with the names of columns in any spelling.
 MOST_COLUMNS = 100
-"""So many keys of a mapping are compared with the names of columns in any spelling."""
 LIBRARIES = {"_duckdb", "datasets", "duckdb", "narwhals", "numpy", "pandas", "polars", "pyarrow"}
 
 
@@ -47,24 +209,23 @@ def describe_value(value: object) -> str:
     return f"a {library.strip('_')} {name}" if library in LIBRARIES else name
 
 
-@record(frozen=True, slots=True)
+NO_TYPES = SourceIds()
+
+
+@dataclass(frozen=True, slots=True)
 class Input:
     """An input, and what kind it is.
 
-    Args:
-        kind: `file` (TREC text: a path, `-` for standard input, or bytes), `table` (of any library,
-            or in files), `mapping`, `rows`, or `run` (one that the core holds already).
-        value: The thing itself.
-        name: The name for messages.
-        format: The format of a table in files; empty for one of a library.
-        columns: By role, the names of its columns, where they are given with it.
+    A `file` is TREC text (a path, `-` for standard input, or bytes), a `table` is one of any
+    library or in files (then with a format), and the core holds a `run` already.
     """
 
     kind: Literal["file", "table", "mapping", "rows", "run"]
     value: Any
     name: str
     format: str = ""
-    columns: Mapping[str, str] = {}
+    columns: Mapping[str, str] = field(default_factory=dict)
+    ids: SourceIds = NO_TYPES
 
     @property
     def is_in_files(self) -> bool:
@@ -107,15 +268,17 @@ class Input:
 def recognise(value: Any, role: str, columns: Mapping[str, str] | None = None) -> Input:  # noqa: ANN401 - what a caller has
     """Recognize what an argument is."""
     columns = columns or {}
-    if isinstance(value, Run):
-        return Input("run", value, role)
+    core = getattr(value, "core", value)
+    if isinstance(core, Run):
+        ids = getattr(value, "source", SourceIds())
+        return Input("run", core, getattr(value, "name", role), ids=ids)
     if isinstance(value, str | bytes | os.PathLike | File):
         return _recognise_file(value, role, columns)
     if is_of_ranx(value):
         return Input("mapping", value.to_dict(), role)
     refuse_splits(value, role)
     if library_of(value) in {"deltalake", "pyiceberg"}:
-        from rankscope._inputs.lakes import find_batches  # noqa: PLC0415 - few inputs are such
+        from rankscope._inputs.remote import find_batches
 
         if (batches := find_batches(value)) is not None:
             return Input("table", batches, role, "arrow")
@@ -142,36 +305,34 @@ def recognise(value: Any, role: str, columns: Mapping[str, str] | None = None) -
 
 def recognise_table(value: object) -> Input:
     """Recognize a table of rankings, in files or of a library."""
-    found = recognise(value, "table")
-    if found.kind == "file":
+    source = recognise(value, "table")
+    if source.kind == "file":
         hint = "say what it is: --format csv, or File(path, 'csv')"
         message = "expected a table, found a file that is none by its name"
-        raise _refuse(message, hint, found.name, "unknown_format")
-    return replace(found, kind="table")
+        raise _refuse(message, hint, source.name, "unknown_format")
+    return replace(source, kind="table")
 
 
-def find_stream(found: Input) -> Input:
+def find_stream(source: Input) -> Input:
     """Return a table of another library as batches, if it can be read batch by batch."""
-    if found.kind != "table" or found.is_in_files or isinstance(found.value, Mapping):
-        return found
-    from rankscope._inputs.batches import find_batches  # noqa: PLC0415 - not for files
+    if source.kind != "table" or source.is_in_files or isinstance(source.value, Mapping):
+        return source
+    from rankscope._inputs.columnar import find_batches
 
-    batches = find_batches(found.value)
-    return found if batches is None else Input("table", batches, found.name, "arrow")
+    batches = find_batches(source.value)
+    return source if batches is None else Input("table", batches, source.name, "arrow")
 
 
-def _recognise_file(given: Any, role: str, columns: Mapping[str, str]) -> Input:  # noqa: ANN401 - a path, bytes or a `File`
+def _recognise_file(file: Any, role: str, columns: Mapping[str, str]) -> Input:  # noqa: ANN401 - a path, bytes or a `File`
     form = None
-    if isinstance(given, File):
-        paths.check_format(given.format)
-        given, form, columns = given.path, given.format, {**columns, **given.columns}
-    path = given if isinstance(given, bytes) else os.fsdecode(given)
-    name = role
+    if isinstance(file, File):
+        paths.check_format(file.format)
+        file, form, columns = file.path, file.format, {**columns, **file.columns}
+    path, name = file if isinstance(file, bytes) else os.fsdecode(file), role
     if isinstance(path, str):
-        name = "<stdin>" if path == "-" else name_path(path, role)
-        scheme = path.partition(":/")[0]
+        name, scheme = "<stdin>" if path == "-" else name_path(path, role), path.partition(":/")[0]
         if paths.is_address(path):
-            from rankscope._inputs.buckets import check_url  # noqa: PLC0415 - few paths are
+            from rankscope._inputs.remote import check_url
 
             path = check_url(path)
         elif scheme in REMOTE:
@@ -180,7 +341,7 @@ def _recognise_file(given: Any, role: str, columns: Mapping[str, str]) -> Input:
         may_be_parquet = paths.is_address(path) and paths.tell_format(path) in {"trec", "parquet"}
         is_folder = path.endswith(".metadata.json") or os.path.isdir(path)  # noqa: PTH112 - pathlib loads slowly
         if form in {None, "parquet"} and (may_be_parquet or is_folder):
-            from rankscope._inputs.lakes import find_current  # noqa: PLC0415 - loads late
+            from rankscope._inputs.remote import find_current
 
             if (current := find_current(path)) is not None:
                 return Input("table", current, name, "arrow", columns)
@@ -272,8 +433,8 @@ def is_of_ranx(value: object) -> bool:
 def is_table(value: object) -> bool:
     """Check by its attributes whether an object is a data frame or an Arrow table."""
     # The type is asked, for a lazy frame would have to look its columns up.
-    has_columns = _is_arrow(value) or hasattr(type(value), "columns")
-    return has_columns or is_dataset(value) or is_arrow_dataset(value)
+    is_dataset = is_of(value, "datasets", "Dataset") or is_of(value, "pyarrow.dataset", "Dataset")
+    return is_dataset or _is_arrow(value) or hasattr(type(value), "columns")
 
 
 def is_single_column(value: object) -> bool:
@@ -284,16 +445,6 @@ def is_single_column(value: object) -> bool:
 
 def _is_arrow(value: object) -> bool:
     return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
-
-
-def is_dataset(value: object) -> bool:
-    """Check whether an object is a Dataset of Hugging Face."""
-    return is_of(value, "datasets", "Dataset")
-
-
-def is_arrow_dataset(value: object) -> bool:
-    """Check whether an object is a dataset of PyArrow."""
-    return is_of(value, "pyarrow.dataset", "Dataset")
 
 
 def name_series(value: Any, role: str) -> Any:  # noqa: ANN401 - what a caller has

@@ -2,46 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-import numpy as np
-
-from rankscope._inputs.arrow import join, to_array
+from rankscope._inputs.column_names import Selection
 from rankscope._inputs.columns import (
     as_arrow,
     count_ids,
     ids_of,
+    join,
     list_texts,
     numbers_of,
     read_ids,
     read_numbers,
     read_typed_values,
     simplify,
+    to_array,
 )
+from rankscope._inputs.files import Progress
 from rankscope._inputs.labels import read_grades
-from rankscope._inputs.letor_file import parse_numbers
 from rankscope._inputs.recognition import Input, recognise_table
-from rankscope._inputs.roles import Wanted
 from rankscope._inputs.table_files import TableFile
 from rankscope._inputs.tables import open_table
-from rankscope.deferred import pa
+from rankscope._inputs.text import parse_numbers
+from rankscope._settings import Reading
+from rankscope._show.table import AttributeColumn, SourceIds
 from rankscope.errors import DuplicateError, FormatError, InputError, RankscopeError
-from rankscope.output.ids import AttributeColumn, SourceIds
-from rankscope.records import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any, TypeAlias
-
+    import numpy as np
     from numpy.typing import NDArray
 
     from rankscope._inputs.columns import IdColumn
-    from rankscope._inputs.files import Progress
-    from rankscope._inputs.qrels import Attributed
-    from rankscope._inputs.reading import Note
-    from rankscope.settings.reading import Reading
+    from rankscope._inputs.reading import Attributed, Note
 
     Retrieved: TypeAlias = tuple[IdColumn, IdColumn, NDArray[Any], bool, NDArray[Any] | None]
 
@@ -108,6 +103,8 @@ class Columns:
 
     def numbers(self, role: str, *, kind: str = "", allows_null: bool = False) -> NDArray[Any]:
         """Return the numbers of a role or a column, read as those of `kind`; NaN for no number."""
+        import pyarrow as pa
+
         name, kind = self.columns.get(role, role), kind or role
         column = self.typed(name)
         if not self._is_checked:
@@ -127,6 +124,8 @@ class Columns:
 
     def typed(self, name: str) -> Any:  # noqa: ANN401 - as above
         """Return a column; delimited text as numbers or truth values if it holds nothing else."""
+        import pyarrow as pa
+
         column = self.column(name)
         if self.is_text and pa.types.is_string(column.type):
             for kind in (pa.float64(), pa.bool_()):
@@ -147,6 +146,8 @@ class Columns:
 
     def judged(self) -> tuple[IdColumn, IdColumn, NDArray[Any]]:
         """Return queries, documents and grades, which are all 1 where there is no such column."""
+        import numpy as np
+
         queries, docs = self.ids("query"), self.ids("doc")
         if "relevance" not in self.columns:
             return queries, docs, np.ones(count_ids(docs), dtype=np.int32)
@@ -157,11 +158,13 @@ class Columns:
     ) -> tuple[JoinedRows, SourceIds]:
         """Return rankings, their grades or labels, and attributes of queries, and their types."""
         scores, are_ranks, ranks = self._ordered()
-        relevance = (
-            self.numbers("relevance", allows_null=True)
-            if attributed is None
-            else self._read_labels(attributed)
-        )
+        if attributed is None:
+            relevance = self.numbers("relevance", allows_null=True)
+        else:
+            name = attributed.predicted
+            predicted = None if name is None else self.column(name)
+            rules, labels = attributed.settings, self.column(attributed.labels)
+            relevance = read_grades(labels, predicted, positive=attributed.positive, **rules)
         values = {name: self.values(name) for name in attributes}
         types = (AttributeColumn(name, dtype) for name, (_, dtype) in values.items())
         rows = JoinedRows(
@@ -173,10 +176,12 @@ class Columns:
             ranks,
             [(name, column) for name, (column, _) in values.items()],
         )
-        return rows, replace(self.source, attributes=tuple(types))
+        return rows, self.source._replace(attributes=tuple(types))
 
     def _read_queries(self) -> IdColumn | tuple[NDArray[np.int32], IdColumn]:
         """Return the query of each row; of rows in parts, their places in each query once."""
+        import pyarrow as pa
+
         name = self.columns["query"]
         column = join(self._table[name]) if self._is_checked else None
         if column is None or not pa.types.is_dictionary(column.type) or column.null_count:
@@ -184,12 +189,6 @@ class Columns:
         if column.type.value_type == pa.uint64():  # a mistake in which has a row
             return self.ids("query")
         return to_array(column.indices), ids_of(column.dictionary, name)
-
-    def _read_labels(self, attributed: Attributed) -> NDArray[np.float64]:
-        name = attributed.predicted
-        predicted = None if name is None else self.column(name)
-        labels = self.column(attributed.labels)
-        return read_grades(labels, predicted, positive=attributed.positive, **attributed.settings)
 
 
 def columns_of(rows: Any, file: TableFile) -> Columns:  # noqa: ANN401 - as above
@@ -202,6 +201,8 @@ def columns_of(rows: Any, file: TableFile) -> Columns:  # noqa: ANN401 - as abov
 @contextmanager
 def read_whole(file: TableFile, notes: list[Note] | None = None) -> Iterator[Columns]:
     """Read a table into memory, and place what is found wrong with it in the block."""
+    import pyarrow as pa
+
     with file:
         rows = pa.Table.from_batches(list(file), file.schema)
         try:
@@ -229,12 +230,9 @@ def read_pair(table: object, reading: Reading) -> tuple[Any, Any] | None:
         return None
     queries = cells.get("query", range(len(lists[0])))
     if len({*queries}) < len(queries):
-        raise DuplicateError(
-            "expected one row for each query, found a query again",
-            hint="leave the column of queries out if each row is a query of its own",
-            code="duplicate_query",
-            file="table",
-        )
+        hint = "leave the column of queries out if each row is a query of its own"
+        message = "expected one row for each query, found a query again"
+        raise DuplicateError(message, hint=hint, code="duplicate_query", file="table")
     relevant, retrieved = (dict(zip(queries, side, strict=True)) for side in lists)
     return relevant, retrieved
 
@@ -252,38 +250,32 @@ def open_columns(
 ) -> Iterator[Columns]:
     """Open a table, and place what is found wrong with it in the block.
 
-    Args:
-        table: A table of any library, or in files; or one that was recognised.
-        reading: How files are read.
-        roles: By role, the name of its column, or `None` to find it by its usual names.
-        others: The names of further columns, `None` for all that have no role. Those of a table in
-            memory are as it has them.
-        required: The roles of which there must be a column.
-        besides: Columns that aren't taken for a query if there is another one.
-        progress: A function that is called with the bytes of files read so far.
+    The table can be recognised already. `others` are further columns, `None` for all that have no
+    role; those of a table in memory are as it has them. `besides` aren't taken for a query if there
+    is another column.
     """
-    given = table if isinstance(table, Input) else recognise_table(table)
+    source = table if isinstance(table, Input) else recognise_table(table)
     needed = [[role] for role in required]
     try:
-        if not given.format and others != ():
-            source = open_table(given.value)
-            wanted = Wanted(roles, others or (), needed, besides)
-            columns = wanted.choose([*source], {}, given.name)
-            wanted.require(columns, [*source], given.name)
-            yield Columns(source, columns, [*source])
+        if not source.format and others != ():
+            columns_by_name = open_table(source.value)
+            selection = Selection(roles, others or (), needed, besides)
+            columns = selection.choose([*columns_by_name], {}, source.name)
+            selection.require(columns, [*columns_by_name], source.name)
+            yield Columns(columns_by_name, columns, [*columns_by_name])
             return
-        named = {**roles, **given.columns}
+        named = {**roles, **source.columns}
         if others is None:
-            wanted = Wanted(named, (), needed, besides, is_flat=True)
-            with TableFile(given, wanted, reading) as file:
+            selection = Selection(named, (), needed, besides, is_flat=True)
+            with TableFile(source, selection, reading) as file:
                 others = [name for name in file.names if name not in file.columns.values()]
-        make = partial(Wanted, named, others, needed, besides, is_flat=others != ())
+        make = partial(Selection, named, others, needed, besides, is_flat=others != ())
         # Whole numbers of JSON keep all digits, unless others of their column aren't whole.
-        is_known = given.format != "jsonl" or given.is_once
+        is_known = source.format != "jsonl" or source.is_once
         with ExitStack() as stack:
 
             def enter(*, is_real: bool) -> Columns:
-                file = TableFile(given, make(has_real_numbers=is_real), reading, progress)
+                file = TableFile(source, make(has_real_numbers=is_real), reading, progress)
                 return stack.enter_context(read_whole(file))
 
             try:
@@ -294,5 +286,5 @@ def open_columns(
                 rows = enter(is_real=True)
             yield rows
     except InputError as error:
-        error.file = error.file or given.name
+        error.file = error.file or source.name
         raise

@@ -5,17 +5,26 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 
-import numpy as np
-
-from rankscope._inputs.batches import Batches, BatchFile
-from rankscope._inputs.column_names import SYNONYMS, explain_users
-from rankscope._inputs.columns import is_list, name_id_type
+from rankscope._file import FORMATS
+from rankscope._inputs.column_names import (
+    ID_ROLES,
+    SPLIT,
+    SYNONYMS,
+    Selection,
+    explain_users,
+    role_of,
+    tags_of,
+    without_tags,
+)
+from rankscope._inputs.columnar import Batches, BatchFile
+from rankscope._inputs.columns import is_list, name_id_type, normalise
 from rankscope._inputs.files import (
     OpenFile,
+    Progress,
     close,
     copy_pipe,
     facts_of,
@@ -24,48 +33,32 @@ from rankscope._inputs.files import (
     read_partitions,
     size_of,
 )
-from rankscope._inputs.list_checks import ListChecks
-from rankscope._inputs.lists import RANK, explode
-from rankscope._inputs.recognition import describe_value
-from rankscope._inputs.roles import (
-    ID_ROLES,
-    SPLIT,
-    Wanted,
-    normalise,
-    role_of,
-    tags_of,
-    without_tags,
-)
+from rankscope._inputs.lists import RANK, ListChecks, explode
+from rankscope._inputs.recognition import Input, describe_value
 from rankscope._inputs.tables import MemoryTable
-from rankscope._inputs.text import add_note
-from rankscope.deferred import pa, pc
+from rankscope._inputs.text import Lines, Reader, add_note
+from rankscope._settings import Reading
+from rankscope._show.table import IdColumn, SourceIds
 from rankscope.errors import DuplicateError, FormatError, RankscopeError
-from rankscope.file import FORMATS
-from rankscope.output.ids import IdColumn, SourceIds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any, BinaryIO, Self
-
+    import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope._inputs.files import Progress
     from rankscope._inputs.reading import Note
-    from rankscope._inputs.recognition import Input
-    from rankscope._inputs.text import Lines, Reader
-    from rankscope.settings.reading import Reading
 
+
+# What a row has many of, if it holds a whole ranking.
 IN_LISTS = ("doc", "relevance", "score", "rank")
-"""What a row has many of, if it holds a whole ranking."""
+# How the core ends the message about two grades of a document.
 TWO_LINES = re.compile(r"in line (\d+) and (\S+) in line (\d+)\Z")
-"""How the core ends the message about two grades of a document."""
+# What evaluating a row takes beside its values, by whether it has a document.
 BYTES_OF_ROW = {False: 64, True: 96}
-"""What evaluating a row takes beside its values, by whether it has a document."""
 GROWTH = {"csv": 6, "tsv": 6, "arrow": 5}
+# How many bytes of memory the rows of a byte of a file take.
 USUAL_GROWTH = 3
-"""How many bytes of memory the rows of a byte of a file take."""
+# The memory that a cell takes.
 BYTES_OF_CELL = 16
-"""The memory that a cell takes."""
 PACKED = (".gz", ".zst", ".bz2")
 GROWTH_OF_PACKED = 4
 
@@ -81,36 +74,29 @@ def open_reader(opened: OpenFile) -> Reader:
 class TableFile:
     """A table in one or more files, read once, batch by batch.
 
-    Args:
-        given: The table, as it was recognised.
-        wanted: The columns that are wanted of it.
-        reading: How files are read.
-        progress: A function that is called with the bytes read so far.
-
-    Attributes:
-        name: The name for messages.
-        columns: By role, the name of its column; further columns by their own names.
-        schema: The Arrow schema of the batches: the columns by their own names; ids are text or
-            integers of 64 bits, numbers are float64, and what is neither is as it was.
-        empty_lists: How many rows held an empty list so far, which is no row of a batch.
-        checks: What was read so far that may say that a query has several lists.
+    `columns` has, by role, the name of its column, and further columns by their own names. Batches
+    have the columns by their own names: ids are text or integers of 64 bits, numbers are float64,
+    and what is neither is as it was. `empty_lists` counts the rows so far that held an empty list,
+    which is no row of a batch; `checks` is what may say that a query has several lists.
     """
 
     def __init__(
-        self, given: Input, wanted: Wanted, reading: Reading, progress: Progress = None
+        self, source: Input, selection: Selection, reading: Reading, progress: Progress = None
     ) -> None:
-        files = list_files(given.value) if isinstance(given.value, str) else []
-        self.name = given.name
-        self.is_text = given.format in {"csv", "tsv"}
+        files = list_files(source.value) if isinstance(source.value, str) else []
+        self.name = source.name
+        self.is_text = source.format in {"csv", "tsv"}
         self.empty_lists = 0
         self.checks = ListChecks()
         self.schema: Any = None
-        self._files: Sequence[Any] = files or [given.value]
-        self._wanted = wanted
-        self._varying = _find_varying(self._files)
-        self._form = given.format
+        self._files: Sequence[Any] = files or [source.value]
+        self._selection = selection
+        cells = (cell for path in files for cell in read_partitions(path).items())
+        counts = Counter(name for name, _ in {*cells})
+        self._varying = [name for name, count in counts.items() if count > 1]
+        self._form = source.format
         self._encoding = reading.encoding
-        self._ignores_same = reading.ignore_same and "score" in wanted.roles
+        self._ignores_same = reading.ignore_same and "score" in selection.roles
         self._progress = progress
         self._before = 0
         self._spans: list[RowSpan] = []
@@ -127,13 +113,13 @@ class TableFile:
             self.columns = without_tags(self._current.columns)
             if self._is_ranked:
                 self.columns["rank"] = RANK
-            wanted.require(self.columns, self._current.names, self._current.name)
+            selection.require(self.columns, self._current.names, self._current.name)
             self.schema = self._schema_of(self._current)
         except RankscopeError as error:
             self.__exit__()
             error.file = error.file or self.name
             if error.code == "columns" and not self._form:
-                error.message += f" in {describe_value(given.value)}"
+                error.message += f" in {describe_value(source.value)}"
             raise
 
     def __iter__(self) -> Iterator[Any]:
@@ -165,9 +151,9 @@ class TableFile:
         return size > most if size > 0 else self.read_ahead(most)
 
     def _read(self) -> Iterator[Any]:
-        for number, given in enumerate(self._files):
+        for number, source in enumerate(self._files):
             if number > 0:
-                self._current = self._open(given)
+                self._current = self._open(source)
             file = self._current
             try:
                 if (schema := self._schema_of(file)) != self.schema:
@@ -178,7 +164,7 @@ class TableFile:
                 self.close()
             for code, (count, line) in file.notes.items():
                 add_note(self._notes, code, count, line)
-            self._before += size_of(given)
+            self._before += size_of(source)
             if self._progress is not None:
                 self._progress(self._before)
         if (error := self.checks.find_second_list()) is not None:
@@ -209,22 +195,27 @@ class TableFile:
         The line is 0 where lines mean nothing, as in several files.
         """
         has_lines = len(self._files) == 1
-        found: list[Note] = [
-            (code, count, line * has_lines) for code, (count, line) in self._notes.items()
+        return [
+            *((code, count, line * has_lines) for code, (count, line) in self._notes.items()),
+            *self.checks.notes(self.name, self.columns.get("query", "")),
+            *([("empty_lists", self.empty_lists, 0)] if self.empty_lists else []),
         ]
-        found += self.checks.notes(self.name, self.columns.get("query", ""))
-        return found + ([("empty_lists", self.empty_lists, 0)] if self.empty_lists else [])
 
     def describe_ids(self) -> SourceIds:
         """Return the names and types that the columns of ids have in the files read so far.
 
         A field of objects in lists has its own name alone.
         """
+        plain, types = (
+            self._current.schema.names,
+            getattr(self._current, "id_types", self._id_types),
+        )
         names = {role: self.columns.get(role, f"{role}_id") for role in ID_ROLES}
-        inner = {role: name.removeprefix(f"{self._list_of(name)}.") for role, name in names.items()}
-        types = getattr(self._current, "id_types", self._id_types)
-        query, doc = (IdColumn(inner[role], types.get(role, "")) for role in ID_ROLES)
-        roles = [role for role in SYNONYMS if not self._wanted.roles.get(role)]
+        query, doc = (
+            IdColumn(name if name in plain else name.rpartition(".")[2], types.get(role, ""))
+            for role, name in names.items()
+        )
+        roles = [role for role in SYNONYMS if not self._selection.roles.get(role)]
         usual = {role: name for role in roles if (name := self.columns.get(role)) in self.names}
         return SourceIds(query, doc, usual=usual)
 
@@ -247,6 +238,8 @@ class TableFile:
 
     def count_lines(self) -> NDArray[np.int64] | None:
         """Return how many lines are before each row of a text; `None` where rows have no lines."""
+        import numpy as np
+
         if len(self._files) > 1 or not (self._form and FORMATS[self._form].is_text):
             return None
         ends = [*(span.first for span in self._spans[1:]), self._rows]
@@ -257,7 +250,7 @@ class TableFile:
 
     def place(self, error: RankscopeError) -> RankscopeError:
         """Add the file and line to an error in a row of the batches."""
-        if self._wanted.roles.get("query") is None:
+        if self._selection.roles.get("query") is None:
             explain_users(error, self.names, self.columns.get("query"))
         runs = self.checks.find_runs() if "relevance" in self.columns else ""
         if isinstance(error, DuplicateError) and runs:
@@ -271,42 +264,39 @@ class TableFile:
 
     def _write_lines(self, rows: re.Match[str]) -> str:
         """Write the lines of two rows that the core counted, and their files if there are two."""
-        (one, first), (other, later) = (self.find_line(int(row)) for row in rows.group(1, 3))
-        place = f" of {one}" if one != other else ""
+        (file, first), (other, later) = (self.find_line(int(row)) for row in rows.group(1, 3))
+        place = f" of {file}" if file != other else ""
         return f"in line {first}{place} and {rows[2]} in line {later}"
 
-    def _open(self, given: Any) -> Reader:  # noqa: ANN401 - of another library, or a file
-        if not isinstance(given, str | bytes):
-            source = OpenFile(
-                file=io.BytesIO(), given=given, name=self.name, facts=None, wanted=self._wanted
-            )
-            return BatchFile(source) if isinstance(given, Batches) else MemoryTable(source)
-        called = given if isinstance(given, str) and len(self._files) > 1 else self.name
+    def _open(self, source: Any) -> Reader:  # noqa: ANN401 - of another library, or a file
+        if not isinstance(source, str | bytes):
+            opened = OpenFile(io.BytesIO(), source, self.name, None, selection=self._selection)
+            return BatchFile(opened) if isinstance(source, Batches) else MemoryTable(opened)
+        name = source if isinstance(source, str) and len(self._files) > 1 else self.name
         before = self._before
         watch = self._progress and (lambda done: self._progress(before + done))  # type: ignore[misc]
-        self._handle = open_binary(given, called)
-        partitions = read_partitions(given) if isinstance(given, str) else {}
+        self._handle = open_binary(source, name)
+        partitions = read_partitions(source) if isinstance(source, str) else {}
         if not self._handle.seekable():
             pipe, self._handle = self._handle, copy_pipe(self._handle)
-            self._copy, given = self._handle, self._handle.name
+            self._copy, source = self._handle, self._handle.name
             close(pipe)
         # What all files share is only found by the names that the caller gives: a file in `rank=1/`
         # has no ranks.
-        usable = {*self._wanted.others, *self._wanted.roles.values(), *self._varying}
+        usable = {*self._selection.others, *self._selection.roles.values(), *self._varying}
+        opened = OpenFile(
+            file=self._handle,
+            source=source,
+            name=name,
+            facts=facts_of(self._handle),
+            form=self._form,
+            selection=self._selection,
+            encoding=self._encoding,
+            progress=watch,
+            partitions={name: partitions[name] for name in partitions if name in usable},
+        )
         try:
-            return open_reader(
-                OpenFile(
-                    file=self._handle,
-                    given=given,
-                    name=called,
-                    facts=facts_of(self._handle),
-                    form=self._form,
-                    wanted=self._wanted,
-                    encoding=self._encoding,
-                    progress=watch,
-                    partitions={name: partitions[name] for name in partitions if name in usable},
-                )
-            )
+            return open_reader(opened)
         except BaseException:
             self.__exit__()
             raise
@@ -315,64 +305,60 @@ class TableFile:
         """Return the list columns if rows hold whole rankings. Otherwise a list holds labels."""
         lists = {field.name for field in file.schema if is_list(field.type)}
         inner = {role: file.columns[role] for role in IN_LISTS if role in file.columns}
-        held = {role for role, name in inner.items() if {name, name.rpartition(".")[0]} & lists}
+        listed = {role for role, name in inner.items() if {name, name.rpartition(".")[0]} & lists}
         for role, other in (("doc", "score"), ("doc", "rank"), ("score", "doc"), ("rank", "doc")):
-            if role in held and other in inner and other not in held:
-                raise FormatError(
-                    f"expected a list in every row of {inner[other]}, as in {inner[role]}, found "
-                    "one value",
-                    hint="every document needs a value of its own",
-                    code="missing_list",
-                    file=file.name,
-                )
-        return lists if held else set()
+            if role in listed and other in inner and other not in listed:
+                both = f"{inner[other]}, as in {inner[role]}"
+                message = f"expected a list in every row of {both}, found one value"
+                hint = "every document needs a value of its own"
+                raise FormatError(message, hint=hint, code="missing_list", file=file.name)
+        return lists if listed else set()
 
     def _is_in_rank_order(self) -> bool:
         """Check whether lists define the rank order because there are no ranks or scores."""
-        is_ordered = {"rank", "score"} & self._current.columns.keys()
-        is_asked = "rank" in self._wanted.roles
-        return is_asked and not is_ordered and bool(self._lists_of(self._current))
-
-    def _list_of(self, column: str) -> str:
-        """Return the list that a column is a field of, or nothing if it is no such field."""
-        return "" if column in self._current.schema.names else column.rpartition(".")[0]
+        is_ordered = {"rank", "score"} & self._current.columns.keys() or (
+            "rank" not in self._selection.roles
+        )
+        return not is_ordered and bool(self._lists_of(self._current))
 
     def _schema_of(self, file: Reader) -> Any:  # noqa: ANN401 - PyArrow has no types
+        import pyarrow as pa
+
+        arrays = [pa.nulls(0, kind) for kind in file.schema.types]
+        batch = pa.RecordBatch.from_arrays(arrays, schema=file.schema)
         try:
-            made, _ = self._explode(
-                pa.RecordBatch.from_arrays(
-                    [pa.nulls(0, kind) for kind in file.schema.types], schema=file.schema
-                ).drop_columns(tags_of(file.columns))
-            )
-            plain = self._normalise(made)
+            columns, _ = self._explode(batch.drop_columns(tags_of(file.columns)))
+            plain = self._normalise(columns)
         except FormatError as error:
             error.file = file.name
             raise
         for role in ID_ROLES:
-            if self.columns.get(role) in made:
-                found = name_id_type(made[self.columns[role]].type)
-                if self._id_types.setdefault(role, found) != found:
+            if self.columns.get(role) in columns:
+                kind = name_id_type(columns[self.columns[role]].type)
+                if self._id_types.setdefault(role, kind) != kind:
                     self._id_types[role] = "int64"
         return pa.schema((name, column.type) for name, column in plain.items())
 
     def _normalise(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         """Return columns as batches have them; null in place of other types that checks read."""
-        made = {
+        import pyarrow as pa
+
+        plain = {
             name: normalise(column, name, role_of(name, self.columns))
             for name, column in columns.items()
         }
         if self.schema is None:
-            return made
-        named = (*self._current.columns.items(), *self.columns.items())
-        splits = {name for role, name in named if role.startswith(SPLIT)}
-        rows = len(next(iter(made.values())))
-        fit: dict[str, Any] = {}
+            return plain
+        roles = (*self._current.columns.items(), *self.columns.items())
+        splits = {name for role, name in roles if role.startswith(SPLIT)}
+        rows = len(next(iter(plain.values())))
+        ordered: dict[str, Any] = {}
         for field in self.schema:
-            column = made.pop(field.name, None)
+            column = plain.pop(field.name, None)
             if field.name in splits and (column is None or column.type != field.type):
                 column = pa.nulls(rows, field.type)
-            fit |= {} if column is None else {field.name: column}
-        return fit | {name: column for name, column in made.items() if name not in splits}
+            ordered |= {} if column is None else {field.name: column}
+        return ordered | {name: column for name, column in plain.items() if name not in splits}
 
     def _explode(self, batch: Any) -> tuple[dict[str, Any], NDArray[np.int64] | None]:  # noqa: ANN401 - as above
         """Return the columns with a row per document, and where the rows of each list end."""
@@ -380,20 +366,24 @@ class TableFile:
         if not lists:
             return dict(zip(batch.schema.names, batch.columns, strict=True)), None
         columns = without_tags(self._current.columns)
-        made, ends, empty = explode(batch, columns, lists, is_ranked=self._is_ranked)
-        self.empty_lists += empty
-        return made, ends
+        exploded, ends = explode(batch, columns, lists, is_ranked=self._is_ranked)
+        self.empty_lists += batch.num_rows - len({*ends.tolist()} - {0})
+        return exploded, ends
 
     def _finish(self, batch: Any, lines: Lines, file: str) -> Any:  # noqa: ANN401 - as above
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
         ends = None
         try:
-            made, ends = self._explode(self.checks.take_tags(batch, tags_of(self._current.columns)))
-            columns = self._normalise(made)
+            batch = self.checks.take_tags(batch, tags_of(self._current.columns))
+            columns, ends = self._explode(batch)
+            finished, are_lists = pa.record_batch(self._normalise(columns)), ends is not None
         except RankscopeError as error:
             error.file = file
             error.line = error.line and RowSpan(0, file, lines, ends).find_line(error.line)
             raise
-        finished, are_lists = pa.record_batch(columns), ends is not None
         if self._ignores_same:
             query, doc = (finished[self.columns[role]].cast(pa.large_string()) for role in ID_ROLES)
             other = pc.fill_null(pc.not_equal(query, doc), True)
@@ -403,42 +393,25 @@ class TableFile:
         if finished.schema != self.schema:
             raise self._other_schema(finished.schema, file)
         self._spans.append(RowSpan(self._rows, file, lines, ends))
-        if ends is not None and are_lists and self._wanted.is_ranked:
+        if ends is not None and are_lists and self._selection.is_ranked:
             self.checks.add_lists(finished.column(self.columns["query"]), ends, self._rows)
         self._rows += finished.num_rows
         return finished
 
-    def _other_schema(self, found: Any, file: str) -> FormatError:  # noqa: ANN401 - as above
-        def show(schema: Any) -> str:  # noqa: ANN401 - as above
-            return ", ".join(f"{field.name} {field.type}" for field in schema)
-
-        return FormatError(
-            f"expected the columns that {self._files[0]!s} has, {show(self.schema)}; "
-            f"found {show(found)}",
-            hint="write the files alike, or name one of them",
-            code="schema_mismatch",
-            file=file,
+    def _other_schema(self, other: Any, file: str) -> FormatError:  # noqa: ANN401 - as above
+        expected, shown = (
+            ", ".join(f"{field.name} {field.type}" for field in schema)
+            for schema in (self.schema, other)
         )
+        hint = "write the files alike, or name one of them"
+        message = f"expected the columns that {self._files[0]!s} has, {expected}; found {shown}"
+        return FormatError(message, hint=hint, code="schema_mismatch", file=file)
 
 
-def _find_varying(files: Sequence[object]) -> list[str]:
-    """Return the columns that folders name, and that differ among files."""
-    cells = {
-        cell for path in files if isinstance(path, str) for cell in read_partitions(path).items()
-    }
-    counts = Counter(name for name, _ in cells)
-    return [name for name, count in counts.items() if count > 1]
+class RowSpan(NamedTuple):
+    """A range of rows that come from one file, after so many rows of all batches.
 
-
-@dataclass(frozen=True, slots=True)
-class RowSpan:
-    """A range of rows that come from one file.
-
-    Args:
-        first: How many rows come before, through all batches.
-        file: Where they are.
-        lines: Their lines.
-        ends: Where the rows of each list end, where rows of the file held lists.
+    `ends` says where the rows of each list end, where rows of the file held lists.
     """
 
     first: int
@@ -452,6 +425,8 @@ class RowSpan:
 
     def find_lines(self, count: int) -> NDArray[np.int64]:
         """Return the lines of the first so many rows."""
+        import numpy as np
+
         at = np.arange(count)
         at = at if self.ends is None else self.ends.searchsorted(at, side="right")
         return self.lines.of_rows(int(at[-1]) + 1)[at] if count else at

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from rankscope._inputs.column_names import BESIDE, ITEMS, check_names, list_usual
+from rankscope._inputs.column_names import (
+    BESIDE,
+    CHECKS,
+    ID_ROLES,
+    ITEMS,
+    NUMBER_ROLES,
+    check_names,
+    list_usual,
+)
 from rankscope._inputs.columnar import names_of, regroup, rows_of_batch
 from rankscope._inputs.columns import (
     as_arrow,
@@ -18,25 +25,21 @@ from rankscope._inputs.columns import (
     list_cells,
     read_numbers,
 )
-from rankscope._inputs.documents import library_of
-from rankscope._inputs.doubles import code_of
 from rankscope._inputs.labels import as_labels
-from rankscope._inputs.recognition import describe_value, is_arrow_dataset, is_dataset, is_table
-from rankscope._inputs.roles import CHECKS, ID_ROLES, NUMBER_ROLES
-from rankscope._inputs.text import COMPUTED, Reader
-from rankscope.deferred import pa
+from rankscope._inputs.numbers import Foreign, code_of
+from rankscope._inputs.recognition import (
+    describe_value,
+    is_of,
+    is_table,
+    library_of,
+)
+from rankscope._inputs.text import COMPUTED, Lines, Reader
+from rankscope._names import fold
 from rankscope.errors import FormatError, OutOfMemoryError
-from rankscope.names import fold
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from rankscope._inputs.doubles import Foreign
-    from rankscope._inputs.text import Lines
-
-
+# What a whole ranking is in a column of Python objects.
 LISTS = {list, tuple, np.ndarray}
-"""What a whole ranking is in a column of Python objects."""
+# What brings here a table that a library holds elsewhere, by its module.
 ELSEWHERE = {
     "pyspark": "use the function of the same name in rankscope.spark, or .toPandas() first",
     "dask": "bring it here first: .compute()",
@@ -44,25 +47,23 @@ ELSEWHERE = {
     "cudf": "bring it here first: .to_pandas()",
     "duckdb": "give a relation, as connection.sql(…) makes it",
 }
-"""What brings here a table that a library holds elsewhere, by its module."""
 
 
 def open_table(table: Foreign) -> dict[str, Foreign]:
     """Return the columns of a table of any library by their names."""
     if isinstance(table, Mapping):
         return _name_columns(map(str, table), table.values())
-    narwhals, polars, pandas = map(sys.modules.get, ("narwhals", "polars", "pandas"))
-    if narwhals is not None and isinstance(table, narwhals.DataFrame | narwhals.LazyFrame):
+    if is_of(table, "narwhals", "DataFrame") or is_of(table, "narwhals", "LazyFrame"):
         table = table.to_native()
-    if polars is not None and isinstance(table, polars.LazyFrame):
+    if is_of(table, "polars", "LazyFrame"):
         table = table.collect()
-    if polars is not None and isinstance(table, polars.DataFrame):
+    if is_of(table, "polars", "DataFrame"):
         return {name: table.get_column(name) for name in table.columns}
-    if pandas is not None and isinstance(table, pandas.DataFrame):
+    if is_of(table, "pandas", "DataFrame"):
         return _open_pandas(table)
-    if is_dataset(table):
+    if is_of(table, "datasets", "Dataset"):
         table = table.with_format("arrow")[:]
-    if is_arrow_dataset(table):
+    if is_of(table, "pyarrow.dataset", "Dataset"):
         table = table.to_table()
     if not is_table(table):
         raise _no_table(table)
@@ -79,11 +80,8 @@ def _name_columns(names: Iterable[str], columns: Iterable[Foreign]) -> dict[str,
 
 def _open_pandas(frame: Foreign) -> dict[str, Foreign]:
     if frame.columns.nlevels > 1:
-        raise FormatError(
-            "expected one level of column names, found several",
-            hint="flatten the columns",
-            code="columns",
-        )
+        message = "expected one level of column names, found several"
+        raise FormatError(message, hint="flatten the columns", code="columns")
     names = [str(name) for name in frame.columns]
     columns = _name_columns(names, (frame.iloc[:, at] for at in range(len(names))))
     return columns | _name_levels(frame.index, names)
@@ -119,6 +117,8 @@ def _name_levels(index: Foreign, names: Sequence[str]) -> dict[str, object]:
 
 def _read_arrow(table: Foreign) -> Foreign:
     """Read the table that an object exports through Arrow."""
+    import pyarrow as pa
+
     try:
         if isinstance(table, pa.Table):
             return table
@@ -128,20 +128,15 @@ def _read_arrow(table: Foreign) -> Foreign:
     except (TypeError, ValueError, NotImplementedError) as error:  # Arrow's errors are of these
         raise _no_table(table) from error
     except MemoryError as error:
-        raise OutOfMemoryError(
-            f"not enough memory to read the {type(table).__name__}",
-            hint="pass only the columns that are needed, or write the table to a Parquet file",
-            code="memory",
-        ) from error
+        message = f"not enough memory to read the {type(table).__name__}"
+        hint = "pass only the columns that are needed, or write the table to a Parquet file"
+        raise OutOfMemoryError(message, hint=hint, code="memory") from error
 
 
 def _no_table(table: object) -> FormatError:
-    library = library_of(table).strip("_")
-    return FormatError(
-        f"expected a table, found {describe_value(table)}",
-        hint=ELSEWHERE.get(library, "give a data frame, or an Arrow table"),
-        code="input_type",
-    )
+    hint = ELSEWHERE.get(library_of(table).strip("_"), "give a data frame, or an Arrow table")
+    message = f"expected a table, found {describe_value(table)}"
+    return FormatError(message, hint=hint, code="input_type")
 
 
 class MemoryTable(Reader):
@@ -151,17 +146,21 @@ class MemoryTable(Reader):
 
     def read_names(self) -> tuple[list[str], dict[str, list[str]]]:
         """Return the names of the columns."""
-        self._table = open_table(self.opened.given)
+        import pyarrow as pa
+
+        self._table = open_table(self.opened.source)
         self._lists = _read_lists(self._table)
         _, inside = names_of(pa.schema((name, array.type) for name, array in self._lists.items()))
         return [*self._table], inside
 
     def infer_schema(self, names: Sequence[str]) -> Foreign:  # noqa: ARG002 - by their roles
         """Convert the wanted columns, and return their types."""
+        import pyarrow as pa
+
         table, arrays, self.id_types = self._table, {}, {}
         for role, column in [*self.columns.items()]:
             outer = column if column in table else column.rpartition(".")[0]
-            kind = "labels" if role in self.opened.wanted.labels else role
+            kind = "labels" if role in self.opened.selection.labels else role
             try:
                 arrays[outer] = self._lists.get(outer) or _convert(table[outer], outer, kind)
             except FormatError:
@@ -172,13 +171,11 @@ class MemoryTable(Reader):
                 self.id_types[role] = id_type(table[column], arrays[column])
         rows = {column: len(array) for column, array in arrays.items()}
         if len(set(rows.values())) > 1:
-            one, other = min(rows, key=rows.__getitem__), max(rows, key=rows.__getitem__)
-            raise FormatError(
-                f"expected columns of one length, found {rows[one]} rows in {one} and "
-                f"{rows[other]} in {other}",
-                hint="every row needs a value in every column",
-                code="length_mismatch",
-            )
+            short, long = min(rows, key=rows.__getitem__), max(rows, key=rows.__getitem__)
+            counts = f"{rows[short]} rows in {short} and {rows[long]} in {long}"
+            hint = "every row needs a value in every column"
+            message = f"expected columns of one length, found {counts}"
+            raise FormatError(message, hint=hint, code="length_mismatch")
         self._rows = pa.RecordBatch.from_arrays(list(arrays.values()), list(arrays))
         return self._rows.schema
 
@@ -206,6 +203,8 @@ def _read_lists(table: Mapping[str, Foreign]) -> dict[str, Foreign]:
 
 def _convert(column: object, name: str, role: str) -> Foreign:
     """Convert a column for a role to Arrow."""
+    import pyarrow as pa
+
     cells = list_cells(column)
     try:
         if role == "labels":

@@ -5,52 +5,56 @@ from __future__ import annotations
 import io
 import re
 from abc import ABC, abstractmethod
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-import numpy as np
+from rankscope._inputs.column_names import CHECKS, NUMBER_ROLES
+from rankscope._inputs.columns import are_finite
+from rankscope._inputs.files import (
+    FETCH_AGAIN,
+    OpenFile,
+    TextSource,
+    damaged,
+    first_line,
+    open_file,
+)
+from rankscope._inputs.numbers import Foreign, code_of
+from rankscope._names import quote
+from rankscope.errors import (
+    EmptyError,
+    FormatError,
+    InputError,
+    LimitError,
+    OutOfMemoryError,
+    RankscopeError,
+)
+from rankscope.measures.domains import SPELLED_NUMBER
 
-from rankscope._inputs.doubles import code_of
-from rankscope._inputs.files import FETCH_AGAIN, TextSource, damaged, first_line, open_file
-from rankscope._inputs.roles import CHECKS, NUMBER_ROLES
-from rankscope.deferred import pa, pc
-from rankscope.errors import EmptyError, FormatError, LimitError, OutOfMemoryError, RankscopeError
-from rankscope.measures.spelling import NUMBER
-from rankscope.records import replace
+Notes: TypeAlias = dict[str, tuple[int, int]]
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any, TypeAlias
-
+    import numpy as np
     from numpy.typing import NDArray
 
-    from rankscope._inputs.doubles import Foreign
-    from rankscope._inputs.files import OpenFile
-    from rankscope.errors import InputError
-
-    Notes: TypeAlias = dict[str, tuple[int, int]]
 
 BLOCK = 1 << 20
+# A longer row is refused, because the whole row has to fit into memory.
 LONGEST_ROW = 128 << 20
-"""A longer row is refused, because the whole row has to fit into memory."""
 BOM = b"\xef\xbb\xbf"
-DECIMAL = re.compile(NUMBER, re.ASCII)
+DECIMAL = re.compile(SPELLED_NUMBER, re.ASCII)
 SHOWN = 120
 CLOSE = 'close it, or write a quote that is meant as such as "" in quotes'
+# What has to be left at each batch: with less, PyArrow may end the process.
 ROOM = 4 << 20
-"""What has to be left at each batch: with less, PyArrow may end the process."""
+# The code and the hint of the error for a table that another library can't compute.
 COMPUTED = "input_type", "compute it without rankscope to see the whole message"
-"""The code and the hint of the error for a table that another library can't compute."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(NamedTuple):
     """The line numbers of the rows of a batch, from 1.
 
-    Args:
-        first: The line of the first row; the others follow, unless there is a function.
-        find: Finds the lines of the first so many rows.
+    Those after the first row follow, unless `find` finds the lines of the first so many rows.
     """
 
     first: int
@@ -62,6 +66,8 @@ class Lines:
 
     def of_rows(self, count: int) -> NDArray[np.int64]:
         """Return the lines of the first so many rows."""
+        import numpy as np
+
         return np.arange(self.first, self.first + count) if self.find is None else self.find(count)
 
 
@@ -72,52 +78,39 @@ def add_note(notes: Notes, code: str, count: int, line: int) -> None:
 
 
 class Reader(ABC):
-    """A file of rows, as batches of the wanted columns.
+    """A file of rows, as batches of the selected columns.
 
-    Args:
-        opened: The file.
-
-    Attributes:
-        name: The name for messages.
-        names: The names of its columns, and of those that its folders name.
-        columns: The columns that are wanted, by role.
-        schema: The schema of its batches.
-        notes: What was suspicious but legal: count and first line, by code.
-
-    Raises:
-        InputError: It isn't of its format, or has no such columns.
-        FileError: It can't be read.
+    `names` are those of its columns and of those that its folders name; `columns` are the selected
+    ones by role, and `schema` is that of the batches. `notes` has what was suspicious but legal:
+    count and first line, by code.
     """
 
     what, code, hint = "table", "field_count", FETCH_AGAIN
 
     def __init__(self, opened: OpenFile) -> None:
+        import pyarrow as pa
+
         self.name, self.opened = opened.name, opened
         self.schema = pa.schema([])  # says what to install if PyArrow is missing
         self.notes: Notes = {}
         with self.placed_errors():
             names, inside = self.read_names()
-            inside = {} if opened.wanted.is_flat else inside
+            inside = {} if opened.selection.is_flat else inside
             # A column in the file comes first.
             beside = {name: text for name, text in opened.partitions.items() if name not in names}
             self.names = [*names, *(field for of in inside.values() for field in of), *beside]
-            self.columns = opened.wanted.choose([*names, *beside], inside, self.name)
-            wanted = dict.fromkeys(self.columns.values())
-            inner = self.infer_schema([name for name in wanted if name not in beside])
-            self.inner = self._drop_lists(inner)
-            text = pa.large_string()
-            fields = [pa.field(name, text) for name in wanted if name in beside]
-            self.schema = pa.schema([*self.inner, *fields])
-            self._cells = [(field, pa.scalar(beside[field.name], text)) for field in fields]
-
-    def _drop_lists(self, schema: Foreign) -> Foreign:
-        """Return a schema without lists and objects that only checks need."""
-        for role, name in [*self.columns.items()]:
-            at = schema.get_field_index(name) if role.startswith(CHECKS) else -1
-            if at >= 0 and pa.types.is_nested(schema.types[at]):
-                del self.columns[role]
-                schema = schema.remove(at)
-        return schema
+            self.columns = opened.selection.choose([*names, *beside], inside, self.name)
+            chosen = dict.fromkeys(self.columns.values())
+            inner = self.infer_schema([name for name in chosen if name not in beside])
+            for role, name in [*self.columns.items()]:
+                # Lists and objects that only checks need are left out.
+                at = inner.get_field_index(name) if role.startswith(CHECKS) else -1
+                if at >= 0 and pa.types.is_nested(inner.types[at]):
+                    del self.columns[role]
+                    inner = inner.remove(at)
+            self.inner, text = inner, pa.large_string()
+            self._cells = {name: pa.scalar(beside[name], text) for name in chosen if name in beside}
+            self.schema = pa.schema([*inner, *((name, text) for name in self._cells)])
 
     @abstractmethod
     def read_names(self) -> tuple[list[str], dict[str, list[str]]]:
@@ -125,6 +118,8 @@ class Reader(ABC):
 
     def infer_schema(self, names: Sequence[str]) -> Foreign:
         """Return the types of some columns: numbers for the roles that are such, and texts."""
+        import pyarrow as pa
+
         self.numbers = {name: role for role, name in self.columns.items() if role in NUMBER_ROLES}
         return pa.schema(
             (name, pa.float64() if name in self.numbers else pa.string()) for name in names
@@ -140,15 +135,20 @@ class Reader(ABC):
             yield from map(self._add_cells, self.read_batches())
 
     def _add_cells(self, rows: tuple[Foreign, Lines]) -> tuple[Foreign, Lines]:
+        import numpy as np
+        import pyarrow as pa
+
         batch, lines = rows
         np.empty(ROOM, np.uint8)
-        for field, cell in self._cells:
-            batch = batch.append_column(field, pa.repeat(cell, len(batch)))
+        for name, cell in self._cells.items():
+            batch = batch.append_column(name, pa.repeat(cell, len(batch)))
         return batch, lines
 
     @contextmanager
     def placed_errors(self) -> Iterator[None]:
         """Turn what PyArrow raises into errors of this file."""
+        import numpy as np
+
         try:
             np.empty(ROOM, np.uint8)
             yield
@@ -156,29 +156,20 @@ class Reader(ABC):
             error.file = error.file or self.name
             raise
         except MemoryError as error:
-            raise OutOfMemoryError(
-                f"not enough memory to read this {self.what} ({first_line(error)})",
-                hint="read it in parts, or raise the memory limit of the process; is it whole?",
-                code="memory",
-                file=self.name,
-            ) from error
+            message = f"not enough memory to read this {self.what} ({first_line(error)})"
+            hint = "read it in parts, or raise the memory limit of the process; is it whole?"
+            raise OutOfMemoryError(message, hint=hint, code="memory", file=self.name) from error
         except Exception as error:
             raise damaged(self.what, error, self.code, self.name, self.hint) from error
 
 
 class Text(TextSource):
-    """The text of a table from its beginning, without a byte order mark.
+    """The text of a table from its beginning, without a byte order mark, of which notes are made.
 
-    Args:
-        opened: The file.
-        notes: Where the byte order mark and the lines that are blank are noted.
-        has_quotes: Whether double quotes enclose fields, which can be several lines.
-
-    Attributes:
-        quotes: How many such quotes there were so far.
-        has_exponents: Whether there was an `E+`, as in numbers of spreadsheets.
-        is_over: Whether nothing more is to be read. A thread of PyArrow that still read ahead when
-            Python ends would abort the process.
+    Where double quotes enclose fields, which can be several lines, `quotes` counts them.
+    `has_exponents` says whether there was an `E+`, as in numbers of spreadsheets. Nothing more is
+    read once it `is_over`: a thread of PyArrow that still read ahead when Python ends would abort
+    the process.
     """
 
     def __init__(self, opened: OpenFile, notes: Notes, *, has_quotes: bool = False) -> None:
@@ -204,12 +195,9 @@ class Text(TextSource):
                 self._notes["bom"] = (1, 1)
                 text = text[len(BOM) :] or super().read(size)
         if (at := text.find(b"\0")) >= 0:
-            raise FormatError(
-                "expected text, found a NUL byte",
-                hint="the input is damaged or not text",
-                code="nul_byte",
-                line=self._lines + text.count(b"\n", 0, at) + 1,
-            )
+            hint, line = "the input is damaged or not text", text.count(b"\n", 0, at) + 1
+            message = "expected text, found a NUL byte"
+            raise FormatError(message, hint=hint, code="nul_byte", line=self._lines + line)
         self.quotes += text.count(b'"') if self._has_quotes else 0
         self.has_exponents = self.has_exponents or b"E+" in text
         plain = ((self._end or b"\n") + text).replace(b"\r\n", b"\n")
@@ -239,8 +227,8 @@ def read_blocks(text: Text, most: int = LONGEST_ROW) -> Iterator[tuple[bytes, in
 
 def read_lines(opened: OpenFile, most: int = LONGEST_ROW) -> Iterator[tuple[int, str]]:
     """Read the lines of text, one by one, each with its number."""
-    with open_file(opened.given, opened.name) as again:
-        for block, first in read_blocks(Text(replace(opened, file=again.file), {}), most):
+    with open_file(opened.source, opened.name) as again:
+        for block, first in read_blocks(Text(opened._replace(file=again.file), {}), most):
             for line, text in enumerate(io.BytesIO(block), first):
                 yield line, decode(text, line)
 
@@ -262,12 +250,9 @@ def decode(text: bytes, line: int) -> str:
 
 def long_row(line: int, most: int = LONGEST_ROW) -> LimitError:
     """Return the error for a row that is too long."""
-    return LimitError(
-        f"expected rows of at most {most >> 20} MB, found a longer one",
-        hint="check that the file has line ends, and that all quotes close",
-        code="line_length",
-        line=line,
-    )
+    message = f"expected rows of at most {most >> 20} MB, found a longer one"
+    hint = "check that the file has line ends, and that all quotes close"
+    return LimitError(message, hint=hint, code="line_length", line=line)
 
 
 def raise_first(rows: Iterable[Any], check: Callable[[Any], InputError | None]) -> None:
@@ -280,15 +265,13 @@ def raise_first(rows: Iterable[Any], check: Callable[[Any], InputError | None]) 
 
 def refuse_break(ids: Foreign, name: str, lines: Lines) -> None:
     """Raise an error for an ID with a line break, as after a quote that isn't closed."""
+    import pyarrow.compute as pc
+
     for end in "\n\r":
         if (row := pc.match_substring(ids, end).index(True).as_py()) >= 0:
-            raise FormatError(
-                f"expected {name} on one line, found a line break in quotes: "
-                f"{shorten(repr(ids[row].as_py()))}",
-                hint=CLOSE,
-                code="unterminated_quote",
-                line=lines.of_row(row),
-            )
+            problem = f"a line break in quotes: {quote(ids[row].as_py())}"
+            message, line = f"expected {name} on one line, found {problem}", lines.of_row(row)
+            raise FormatError(message, hint=CLOSE, code="unterminated_quote", line=line)
 
 
 def no_rows(what: str) -> EmptyError:
@@ -302,6 +285,23 @@ def shorten(text: str) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
+def parse_numbers(cells: Foreign, role: str) -> Foreign:
+    """Read texts as finite numbers; an error has the row as its line."""
+    import pyarrow as pa
+
+    with suppress(pa.ArrowInvalid):
+        numbers = cells.cast(pa.float64())
+        if are_finite(numbers):
+            return numbers
+    for row, text in enumerate(cells.to_pylist(), start=1):
+        if text is not None and (error := name_mistake(text, role)) is not None:
+            error.line = row
+            raise error
+    return pa.array(
+        [None if text is None else float(text) for text in cells.to_pylist()], pa.float64()
+    )
+
+
 def name_mistake(text: str, role: str) -> FormatError | None:
     """Return why text is not a number, `None` if it is one."""
     is_number = DECIMAL.fullmatch(text) is not None
@@ -309,8 +309,8 @@ def name_mistake(text: str, role: str) -> FormatError | None:
         return None
     word = text.strip().lstrip("+-").lower()
     shown = shorten(text if text.isprintable() else ascii(text)[1:-1])
-    wanted = {"relevance": "grade"}.get(role, role)
-    kind, hint = "text", f"name the column that holds the {wanted}s, if this is another"
+    noun = {"relevance": "grade"}.get(role, role)
+    kind, hint = "text", f"name the column that holds the {noun}s, if this is another"
     if is_number or word in {"inf", "infinity"}:
         kind, hint = "infinite", "only numbers that double precision can hold are accepted"
     elif word.startswith("nan"):
@@ -319,10 +319,5 @@ def name_mistake(text: str, role: str) -> FormatError | None:
         hint = "write it with digits and a decimal point only, as 0.5"
     elif word in {"true", "false"} and role == "relevance":
         hint = "write grades as 1 and 0: a text file doesn't say what its words mean"
-    finite = "" if kind == "text" else "finite "
-    return FormatError(
-        f"expected a {finite}{wanted}, found `{shown}`",
-        hint=hint,
-        code=code_of(kind, role),
-        value=shown,
-    )
+    message = f"expected a {'' if kind == 'text' else 'finite '}{noun}, found `{shown}`"
+    return FormatError(message, hint=hint, code=code_of(kind, role), value=shown)

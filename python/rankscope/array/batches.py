@@ -3,59 +3,51 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from rankscope._inputs.doubles import bad_shape, not_numbers
-from rankscope.array.ranked import Padded
-from rankscope.array.space import find_space, shape_of, to_host
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._inputs.numbers import bad_shape, not_numbers
+from rankscope.array.space import Array, Padded, Space, find_space, shape_of, to_host
 from rankscope.errors import FormatError, UsageError
-from rankscope.records import record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from rankscope.array.space import Array, Space
-
-DIVIDERS = ("mask", "lengths", "offsets", "groups")
 FLAT_HINT = (
     "pass lengths, offsets or groups with flat arrays; to score one list, make it a row: "
     "grades[None, :]"
 )
 
 
-@record(frozen=True, slots=True)
-class Batch:
-    """Arrays and what divides them into lists.
+HINTS = {
+    "scores": "both have a row for each list and a column for each document, or both are flat",
+    "mask": "mask is True where there is a document",
+    "lengths": "lengths has the number of documents of each list",
+    "offsets": "list i has the documents from offsets[i] up to offsets[i + 1]",
+    "groups": "groups has the ID of the list of each document",
+    "max_length": "raise max_length",
+}
 
-    Args:
-        space: The library and the device of the arrays.
-        grades: Grades, shape (rows, columns), or flat.
-        scores: Scores of the same shape.
-        divider: What divides them: `mask`, `lengths`, `offsets`, `groups`, or `None`.
-        parts: The array that does so.
-        max_length: The number of documents of the longest list, if it was given.
-        shape: The shape of the values; `None` if it depends on the lists.
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Arrays of shape (rows, columns) or flat, and the array that divides them into lists.
+
+    `shape` is that of the values, `None` for flat arrays, where it depends on the lists.
     """
 
     space: Space
     grades: Array
     scores: Array
     divider: str | None
-    parts: Array | None
+    parts: Array
     max_length: int | None
     shape: tuple[int, ...] | None
 
-    @property
-    def is_flat(self) -> bool:
-        """Whether the lists are end to end."""
-        return len(self.grades.shape) == 1
-
 
 def read_batch(
-    grades: object, scores: object, dividers: dict[str, object], max_length: object
+    grades: object, scores: object, dividers: Mapping[str, object], max_length: int | None
 ) -> Batch:
     """Read a batch.
 
@@ -63,106 +55,73 @@ def read_batch(
         InputError: The arrays don't fit together.
         UsageError: Several arguments divide it, or none divides flat arrays.
     """
-    given = {name: value for name, value in dividers.items() if value is not None}
-    if len(given) > 1:
-        raise UsageError(
-            f"expected one of {', '.join(DIVIDERS)}, found {' and '.join(given)}",
-            hint="each of them says which documents a list has",
-            code="bad_parameter",
-        )
+    passed = {name: value for name, value in dividers.items() if value is not None}
+    if len(passed) > 1:
+        problem = f"expected one of {', '.join(dividers)}, found {' and '.join(passed)}"
+        hint = "each of them says which documents a list has"
+        raise UsageError(problem, hint=hint, code="bad_parameter")
     space, arrays = find_space({"grades": grades, "scores": scores})
-    _check_numbers(space, arrays)
+    for name, array in arrays.items():
+        kind = space.kind(array)
+        if kind == "other" or (kind == "bool" and name == "scores"):
+            raise not_numbers(name, str(array.dtype))
     shape, other = shape_of(arrays["grades"]), shape_of(arrays["scores"])
     if shape != other:
-        raise FormatError(
-            f"expected grades and scores of one shape, found {shape} and {other}",
-            hint="both have a row for each list and a column for each document, or both are flat",
-            code="length_mismatch",
-            file="scores",
-        )
-    divider, value = next(iter(given.items()), (None, None))
+        problem = f"expected grades and scores of one shape, found {shape} and {other}"
+        raise _misfit("scores", problem)
+    divider, parts = next(iter(passed.items()), (None, None))
     _check_divider(divider, shape)
-    parts = None if divider is None else _read_parts(space, divider, value, shape)
-    is_flat = len(shape) == 1
+    if divider is not None:
+        parts = _read_parts(space, divider, parts, shape)
     if len(shape) > 2:
         rows = math.prod(shape[:-1])
         reshape = space.xp.reshape
         arrays = {name: reshape(array, (rows, shape[-1])) for name, array in arrays.items()}
         if divider is not None:
             parts = reshape(parts, (rows, shape[-1]) if divider == "mask" else (rows,))
-    return Batch(
-        space=space,
-        grades=arrays["grades"],
-        scores=arrays["scores"],
-        divider=divider,
-        parts=parts,
-        max_length=_read_max_length(max_length),
-        shape=None if is_flat else shape[:-1],
-    )
+    is_length = isinstance(max_length, int) and not isinstance(max_length, bool) and max_length > 0
+    if max_length is not None and not is_length:
+        problem = f"expected max_length to be a positive integer, found {max_length!r}"
+        hint = "it is the number of documents of the longest list"
+        raise UsageError(problem, hint=hint, code="bad_parameter")
+    of_values = None if len(shape) == 1 else shape[:-1]
+    return Batch(space, arrays["grades"], arrays["scores"], divider, parts, max_length, of_values)
+
+
+def _misfit(name: str, problem: str, *, line: int | None = None) -> FormatError:
+    return FormatError(problem, hint=HINTS[name], code="length_mismatch", file=name, line=line)
 
 
 def _check_divider(divider: str | None, shape: tuple[int, ...]) -> None:
     if not shape:
         raise bad_shape("grades", (1, 2), shape)
-    is_flat = len(shape) == 1
-    if is_flat and divider in {None, "mask"}:
-        raise FormatError(
-            f"expected what divides flat grades into lists, found {divider or 'nothing'}",
-            hint=FLAT_HINT,
-            code="array_shape",
-            file="grades",
-        )
-    if not is_flat and divider in {"offsets", "groups"}:
-        raise FormatError(
-            f"expected flat grades with {divider}, found shape {shape}",
-            hint="a matrix is divided by mask or lengths",
-            code="array_shape",
-            file="grades",
-        )
-
-
-def _check_numbers(space: Space, arrays: dict[str, Array]) -> None:
-    for name, array in arrays.items():
-        kind = space.kind(array)
-        if kind == "other" or (kind == "bool" and name == "scores"):
-            raise not_numbers(name, str(array.dtype))
+    if len(shape) == 1 and divider in {None, "mask"}:
+        problem = f"expected what divides flat grades into lists, found {divider or 'nothing'}"
+        raise FormatError(problem, hint=FLAT_HINT, code="array_shape", file="grades")
+    if len(shape) > 1 and divider in {"offsets", "groups"}:
+        problem = f"expected flat grades with {divider}, found shape {shape}"
+        hint = "a matrix is divided by mask or lengths"
+        raise FormatError(problem, hint=hint, code="array_shape", file="grades")
 
 
 def _read_parts(space: Space, divider: str, parts: object, shape: tuple[int, ...]) -> Array:
     """Read the array that divides a batch, as booleans or integers."""
     if not hasattr(parts, "dtype") or type(parts).__module__.partition(".")[0] == "numpy":
         parts = _copy_over(space, parts, divider)
-    found, arrays = find_space({"grades": space.make(0, None), divider: parts})
+    space, arrays = find_space({"grades": space.make(0, None), divider: parts})
     array = arrays[divider]
-    kind = found.kind(array)
-    wanted = {"bool", "integer"} if divider == "mask" else {"integer"}
-    if kind not in wanted:
-        names = "booleans" if divider == "mask" else "integers"
-        raise not_numbers(divider, str(array.dtype), wanted=names)
-    fits = {
-        "mask": shape,
-        "lengths": shape[:-1] if len(shape) > 1 else None,
-        "groups": shape,
-        "offsets": None,
-    }[divider]
+    kind = space.kind(array)
+    if kind != "integer" and (kind, divider) != ("bool", "mask"):
+        expected = "booleans" if divider == "mask" else "integers"
+        raise not_numbers(divider, str(array.dtype), expected=expected)
+    fits = shape if divider in {"mask", "groups"} else None
+    if divider == "lengths" and len(shape) > 1:
+        fits = shape[:-1]
     actual = shape_of(array)
-    if (fits is None and len(actual) != 1) or (fits is not None and actual != tuple(fits)):
-        wanted_shape = "one dimension" if fits is None else f"shape {tuple(fits)}"
-        raise FormatError(
-            f"expected {divider} with {wanted_shape}, found shape {actual}",
-            hint=_HINTS[divider],
-            code="length_mismatch",
-            file=divider,
-        )
+    if len(actual) != 1 if fits is None else actual != fits:
+        expected = "one dimension" if fits is None else f"shape {fits}"
+        raise _misfit(divider, f"expected {divider} with {expected}, found shape {actual}")
     return array != 0 if divider == "mask" and kind == "integer" else array
-
-
-_HINTS = {
-    "mask": "mask is True where there is a document",
-    "lengths": "lengths has the number of documents of each list",
-    "offsets": "list i has the documents from offsets[i] up to offsets[i + 1]",
-    "groups": "groups has the ID of the list of each document",
-}
 
 
 def _copy_over(space: Space, values: object, name: str) -> Array:
@@ -171,22 +130,12 @@ def _copy_over(space: Space, values: object, name: str) -> Array:
     except ValueError as error:  # lists of different lengths
         raise not_numbers(name, "lists of different lengths") from error
     if array.dtype.kind not in "biuf":
-        refused = not_numbers(name, "text" if array.dtype.kind in "OUST" else str(array.dtype))
+        refusal = not_numbers(name, "text" if array.dtype.kind in "OUST" else str(array.dtype))
         if name == "groups":
-            refused.hint = "number the IDs: numpy.unique(groups, return_inverse=True)[1]"
-        raise refused
+            refusal.hint = "number the IDs: numpy.unique(groups, return_inverse=True)[1]"
+        raise refusal
     # An empty list has no type.
     return space.make(array if array.size else array.astype(np.int64), None)
-
-
-def _read_max_length(given: object) -> int | None:
-    if given is None or (isinstance(given, int) and not isinstance(given, bool) and given > 0):
-        return given
-    raise UsageError(
-        f"expected max_length to be a positive integer, found {given!r}",
-        hint="it is the number of documents of the longest list",
-        code="bad_parameter",
-    )
 
 
 # On the host.
@@ -203,11 +152,10 @@ def divide(batch: Batch) -> tuple[NDArray[np.int64], NDArray[Any] | None, NDArra
     if batch.divider == "groups":
         order, starts = _group(to_host(space, parts))
         return np.append(starts, size).astype(np.int64), order, None
-    if batch.is_flat:
-        numbers = to_host(space, parts).astype(np.int64)
-        offsets = numbers
+    if batch.shape is None:
+        offsets = to_host(space, parts).astype(np.int64)
         if batch.divider == "lengths":
-            offsets = np.concatenate([[0], np.cumsum(numbers)])
+            offsets = np.concatenate([[0], np.cumsum(offsets)])
         _check_offsets(offsets, size, batch)
         return offsets, None, None
     rows, columns = shape_of(batch.grades)
@@ -219,13 +167,8 @@ def divide(batch: Batch) -> tuple[NDArray[np.int64], NDArray[Any] | None, NDArra
         return offsets, None, np.ascontiguousarray(array).view(np.uint8).ravel()
     is_bad = (array < 0) | (array > columns)
     if is_bad.any():
-        raise FormatError(
-            f"expected lengths from 0 to {columns}, found {array[is_bad][0]}",
-            hint=_HINTS["lengths"],
-            code="length_mismatch",
-            file="lengths",
-            line=int(np.argmax(is_bad)) + 1,
-        )
+        problem = f"expected lengths from 0 to {columns}, found {array[is_bad][0]}"
+        raise _misfit("lengths", problem, line=int(np.argmax(is_bad)) + 1)
     mask = np.arange(columns) < array[:, None]
     return offsets, None, mask.view(np.uint8).ravel()
 
@@ -233,7 +176,7 @@ def divide(batch: Batch) -> tuple[NDArray[np.int64], NDArray[Any] | None, NDArra
 def _group(ids: NDArray[Any]) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     """Return the order that brings documents of a group together, and where each group starts.
 
-    Groups are in order of first appearance, and the documents of a group in the order given.
+    Groups are in order of first appearance, and the documents of a group in their order.
     """
     if len(ids) == 0:
         return None, np.zeros(0, dtype=np.int64)
@@ -255,32 +198,16 @@ def _group(ids: NDArray[Any]) -> tuple[NDArray[Any] | None, NDArray[Any]]:
 
 
 def _check_offsets(offsets: NDArray[np.int64], size: int, batch: Batch) -> None:
-    lengths = offsets[1:] - offsets[:-1]
-    fits = len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == size
-    if fits and not (lengths < 0).any():
-        if batch.max_length is not None and (lengths > batch.max_length).any():
-            raise _too_long(int(lengths.max()), batch.max_length)
-        return
-    raise FormatError(
-        f"expected {batch.divider} that divide {size} documents, found "
-        f"{'a negative length' if (lengths < 0).any() else f'some for {_last(offsets)}'}",
-        hint=_HINTS[str(batch.divider)],
-        code="length_mismatch",
-        file=batch.divider,
-    )
-
-
-def _last(offsets: NDArray[np.int64]) -> int:
-    return int(offsets[-1]) if len(offsets) else 0
-
-
-def _too_long(longest: int, max_length: int) -> FormatError:
-    return FormatError(
-        f"expected lists of up to max_length={max_length} documents, found one of {longest}",
-        hint="raise max_length",
-        code="length_mismatch",
-        file="max_length",
-    )
+    lengths, limit = np.diff(offsets), batch.max_length
+    has_negative = bool((lengths < 0).any())
+    if has_negative or len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != size:
+        last = int(offsets[-1]) if len(offsets) else 0
+        problem = f"expected {batch.divider} that divide {size} documents, found "
+        problem += "a negative length" if has_negative else f"some for {last}"
+        raise _misfit(str(batch.divider), problem)
+    if limit is not None and (lengths > limit).any():
+        problem = f"expected lists of up to max_length={limit} documents"
+        raise _misfit("max_length", f"{problem}, found one of {lengths.max()}")
 
 
 # On the device.
@@ -296,22 +223,17 @@ def pad(batch: Batch) -> Padded:
         UsageError: A number has to be read, and the arrays are being traced.
     """
     space, xp, parts = batch.space, batch.space.xp, batch.parts
-    if not batch.is_flat:
-        columns = shape_of(batch.grades)[1]
-        if batch.divider != "lengths":
-            return _widen(space, Padded(batch.grades, batch.scores, parts, None))
-        is_bad = (parts < 0) | (parts > columns)  # type: ignore[operator]  # an array
-        is_there = space.count_up(columns)[None, :] < parts[:, None]  # type: ignore[index]  # too
-        return _widen(space, Padded(batch.grades, batch.scores, is_there, is_bad))
+    if batch.shape is not None:
+        return _pad_matrix(batch)
     size = shape_of(batch.grades)[0]
     order = None
     if batch.divider == "groups":
         order, starts, lengths = _group_on_device(space, parts)
     elif batch.divider == "lengths":
         lengths = parts
-        starts = _sums(space, lengths) - lengths
+        starts = space.add_up(lengths) - lengths
     else:
-        starts, lengths = parts[:-1], parts[1:] - parts[:-1]  # type: ignore[index]  # an array
+        starts, lengths = parts[:-1], parts[1:] - parts[:-1]
     longest = batch.max_length
     if longest is None:
         longest = int(space.read(xp.max(lengths))) if shape_of(lengths)[0] else 0
@@ -332,24 +254,21 @@ def pad(batch: Batch) -> Padded:
     grades = batch.grades
     if space.kind(grades) == "bool":
         grades = space.cast(grades, space.real())
-    return Padded(
-        space.look_up(grades, places), space.look_up(batch.scores, places), is_there, is_bad
-    )
+    scores = space.look_up(batch.scores, places)
+    return Padded(space.look_up(grades, places), scores, is_there, is_bad)
 
 
-def _widen(space: Space, batch: Padded) -> Padded:
-    """Return a batch of lists without columns as one with a column in which nothing is."""
-    xp, rows = space.xp, shape_of(batch.grades)[0]
-    if shape_of(batch.grades)[1] > 0:
-        return batch
-    empty = xp.zeros((rows, 1), dtype=xp.float32, device=space.device)
-    return Padded(empty, empty, empty != 0, batch.is_bad)
-
-
-def _sums(space: Space, lengths: Array) -> Array:
-    if space.is_torch or space.name == "numpy":
-        return space.xp.cumsum(lengths, 0)
-    return space.xp.cumulative_sum(lengths)
+def _pad_matrix(batch: Batch) -> Padded:
+    space, parts = batch.space, batch.parts
+    rows, columns = shape_of(batch.grades)
+    is_there, is_bad = parts, None
+    if batch.divider == "lengths":
+        is_bad = (parts < 0) | (parts > columns)
+        is_there = space.count_up(columns)[None, :] < parts[:, None]
+    if columns > 0:
+        return Padded(batch.grades, batch.scores, is_there, is_bad)
+    empty = space.xp.zeros((rows, 1), dtype=space.xp.float32, device=space.device)
+    return Padded(empty, empty, empty != 0, is_bad)
 
 
 def _group_on_device(space: Space, ids: Array) -> tuple[Array, Array, Array]:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from rankscope.array.values import evaluate_batch
-from rankscope.measures import AP, DCG, RR, P, R, Success, nDCG
+from collections.abc import Mapping, Sequence
+from typing import Unpack
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Unpack
-
-    from rankscope.array.space import Array
-    from rankscope.array.values import Choices
-    from rankscope.measures import Measure
+from rankscope.array.space import Array
+from rankscope.array.values import Choices, evaluate_batch
+from rankscope.measures import AP, DCG, RR, Measure, P, R, Success, nDCG
 
 
 def ndcg(
@@ -56,18 +51,8 @@ def ndcg(
         >>> ndcg(**flat, groups=[7, 7, 9, 9]).round(4).tolist()
         [0.6309, 1.0]
     """
-    return _value(
-        nDCG,
-        grades,
-        scores,
-        choices,
-        k=k,
-        gain=gain,
-        discount=discount,
-        base=base,
-        s=s,
-        ideal=ideal,
-    )
+    settings = {"gain": gain, "discount": discount, "base": base, "s": s, "ideal": ideal}
+    return _value(nDCG, grades, scores, choices, k=k, **settings)
 
 
 def dcg(
@@ -224,12 +209,7 @@ def recall(
 
 
 def hit_rate(
-    *,
-    grades: Array,
-    scores: Array,
-    k: int,
-    rel: float = 1.0,
-    **choices: Unpack[Choices],
+    *, grades: Array, scores: Array, k: int, rel: float = 1.0, **choices: Unpack[Choices]
 ) -> Array:
     """Return the hit rate of each list of a batch, on the device of the arrays.
 
@@ -256,5 +236,5 @@ def hit_rate(
 def _value(
     measure: Measure, grades: Array, scores: Array, choices: Choices, **settings: object
 ) -> Array:
-    chosen = measure(**{name: value for name, value in settings.items() if value is not None})
-    return evaluate_batch(chosen, grades=grades, scores=scores, **choices)[chosen.name]
+    measure = measure(**{name: value for name, value in settings.items() if value is not None})
+    return evaluate_batch(measure, grades=grades, scores=scores, **choices)[measure.name]

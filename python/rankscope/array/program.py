@@ -12,33 +12,44 @@ mean of the discounts of these ranks; what the other measures take is in McSherr
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any, Literal
 
-from rankscope._evaluate.settings import Settings as EvaluateSettings
-from rankscope.array import binary
-from rankscope.array.ranked import Padded, Values, rank_batch
-from rankscope.deferred import np
+import numpy as np
+
+from rankscope._evaluate.settings import Settings
+from rankscope._settings import Empty, Negative, Ties
+from rankscope.array.space import Array, Padded, Ranked, Space, Values, rank_batch
 from rankscope.errors import MeasureError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.array.ranked import Ranked
-    from rankscope.array.space import Array, Space
-    from rankscope.array.values import Settings
-    from rankscope.measures import Measure
+from rankscope.measures import Measure
 
 MOST_SLOTS = 10_000_000
 """The largest cutoff with an ideal list that has a document at each rank, as in the core."""
 
 
-def evaluate(space: Space, batch: Padded, asked: Settings) -> list[Values]:
+@dataclass(frozen=True, slots=True)
+class BatchSettings:
+    """What to compute of lists, in which type, and whether to look for mistakes."""
+
+    measures: Sequence[Measure]
+    ties: Ties
+    empty: Empty
+    negative: Negative
+    dtype: Literal["float64", "float32"] | None = field(compare=False)
+    check: bool | None = field(compare=False)
+
+
+def evaluate(space: Space, batch: Padded, settings: BatchSettings) -> list[Values]:
     """Return the values of measures."""
-    ranked = rank_batch(space, batch, asked.ties, asked.negative, space.real(asked.dtype))
+    real = space.real(settings.dtype)
+    ranked = rank_batch(space, batch, settings.ties, settings.negative, real)
     return [
         _of_gains(ranked, measure)
         if measure.row.kernel in {"ndcg", "dcg"}
-        else binary.evaluate(ranked, measure)
-        for measure in asked.measures
+        else _of_relevance(ranked, measure)
+        for measure in settings.measures
     ]
 
 
@@ -68,7 +79,7 @@ def _of_gains(ranked: Ranked, measure: Measure) -> Values:
 def _gains(ranked: Ranked, measure: Measure) -> tuple[Array, Array]:
     """Return the gain at each rank, and the rows with grades that have none."""
     space, xp = ranked.space, ranked.space.xp
-    gain = measure.parameters["gain"]
+    gain: Any = measure.parameters["gain"]
     counts = ~xp.isnan(ranked.grades)
     if ranked.negative != "gain":
         counts = counts & (ranked.grades >= 0)
@@ -86,16 +97,15 @@ def _gains(ranked: Ranked, measure: Measure) -> tuple[Array, Array]:
 
 
 def _gains_of_table(
-    ranked: Ranked, grades: Array, counts: Array, table: object
+    ranked: Ranked, grades: Array, counts: Array, table: Sequence[tuple[float, float]]
 ) -> tuple[Array, Array]:
     space, xp = ranked.space, ranked.space.xp
-    gains, is_known = xp.zeros_like(grades), xp.zeros_like(counts)
-    pairs = table if isinstance(table, tuple) else ()
-    for grade, gain in pairs:
+    gains, has_gain = xp.zeros_like(grades), xp.zeros_like(counts)
+    for grade, gain in table:
         is_grade = grades == grade
         gains = space.where(is_grade, gain, gains)
-        is_known = is_known | is_grade
-    return space.where(counts, gains, 0.0), xp.any(counts & ~is_known, axis=-1)
+        has_gain = has_gain | is_grade
+    return space.where(counts, gains, 0.0), xp.any(counts & ~has_gain, axis=-1)
 
 
 def _discounts(ranked: Ranked, weights: list[float], k: int) -> Array:
@@ -135,10 +145,112 @@ def _weights(measure: Measure, count: int) -> list[float]:
         MeasureError: There would be too many.
     """
     if count > MOST_SLOTS:
-        raise MeasureError(
-            f"expected a cutoff of at most {MOST_SLOTS} where every rank counts, found {count}",
-            hint="write nDCG@10",
-            code="bad_parameter",
+        message = (
+            f"expected a cutoff of at most {MOST_SLOTS} where every rank counts, found {count}"
         )
-    plan = EvaluateSettings(measures=measure(gain="linear")).request().plan()
+        raise MeasureError(message, hint="write nDCG@10", code="bad_parameter")
+    plan = Settings(measures=measure(gain="linear")).request().plan()
     return plan.discounted(0, [1.0] * count, range(1, count + 1)) or []
+
+
+@dataclass(frozen=True, slots=True)
+class Relevant:
+    """Where the relevant documents are.
+
+    `count` says how many there are in the tie of each rank, `before` how many before that tie,
+    `size` how many documents that tie has, `above` how many of its ranks are before each rank, and
+    `total` how many relevant documents each row has.
+    """
+
+    count: Array
+    before: Array
+    size: Array | float
+    above: Array | float
+    total: Array
+
+
+def _of_relevance(ranked: Ranked, measure: Measure) -> Values:
+    """Return the values of AP, RR, P, R or Success."""
+    xp = ranked.space.xp
+    rel: Any = measure.parameters["rel"]
+    relevant = _find(ranked, rel)
+    k = min(measure.k or ranked.columns, ranked.columns)
+    kernel = measure.row.kernel
+    if kernel == "rr":
+        values = _sum_first(ranked, _first_chances(ranked, relevant) / _ranks(ranked), k)
+    elif kernel == "success":
+        values = _success(ranked, relevant, k)
+    else:
+        terms = _precisions(ranked, relevant) if kernel == "ap" else relevant.count / relevant.size
+        values = _divide(ranked, measure, relevant, _sum_first(ranked, terms, k))
+    is_undefined = relevant.total == 0
+    values = ranked.space.where(is_undefined, 0.0, values)
+    return Values(values, is_undefined, ranked.is_bad | ~xp.isfinite(values))
+
+
+def _find(ranked: Ranked, rel: float) -> Relevant:
+    space = ranked.space
+    is_relevant = ranked.number(ranked.grades >= rel)
+    up_to = space.add_up(is_relevant)
+    total, before = up_to[:, -1], up_to - is_relevant
+    if ranked.start is None or ranked.end is None:
+        return Relevant(is_relevant, before, 1.0, 0.0, total)
+    before = space.pick(before, ranked.start)
+    count = space.pick(up_to, ranked.end) - before
+    above = ranked.number(ranked.places - ranked.start)
+    return Relevant(count, before, ranked.size(), above, total)
+
+
+def _ranks(ranked: Ranked) -> Array:
+    return ranked.number(ranked.places + 1)
+
+
+def _sum_first(ranked: Ranked, terms: Array, k: int) -> Array:
+    return ranked.space.xp.sum(terms[:, :k], axis=-1)
+
+
+def _precisions(ranked: Ranked, relevant: Relevant) -> Array:
+    """Return the precision at each rank, times the chance of a relevant document there."""
+    if ranked.start is None:
+        return relevant.count * (relevant.before + 1) / _ranks(ranked)
+    space, xp = ranked.space, ranked.space.xp
+    # Given one relevant document, how likely each other one of the tie is, too.
+    others = (relevant.count - 1) / xp.maximum(relevant.size - 1, xp.ones_like(relevant.count))
+    expected = relevant.count / relevant.size * (relevant.before + 1 + relevant.above * others)
+    return space.where(relevant.count > 0, expected / _ranks(ranked), 0.0)
+
+
+def _first_chances(ranked: Ranked, relevant: Relevant) -> Array:
+    """Return how likely the first relevant document is at each rank."""
+    space, xp = ranked.space, ranked.space.xp
+    is_first = (relevant.count > 0) & (relevant.before == 0)
+    if ranked.start is None:
+        return ranked.number(is_first)
+    # Of the documents from a rank on, how many are there, and how many are not relevant?
+    left = relevant.size - relevant.above
+    others = xp.maximum(left - relevant.count, xp.zeros_like(relevant.count))
+    none_here = space.where(is_first, others / left, 1.0)
+    none_up_to = space.multiply_up(none_here)
+    none_above = xp.concat([xp.ones_like(none_up_to[:, :1]), none_up_to[:, :-1]], axis=-1)
+    is_possible = is_first & (relevant.above <= relevant.size - relevant.count)
+    return space.where(is_possible, none_above * relevant.count / left, 0.0)
+
+
+def _success(ranked: Ranked, relevant: Relevant, k: int) -> Array:
+    xp = ranked.space.xp
+    chance = _sum_first(ranked, _first_chances(ranked, relevant), k)
+    if ranked.start is None or ranked.end is None:
+        return chance
+    is_certain = (relevant.count > 0) & (ranked.end < k)
+    return ranked.space.where(xp.any(is_certain, axis=-1), 1.0, chance)
+
+
+def _divide(ranked: Ranked, measure: Measure, relevant: Relevant, total: Array) -> Array:
+    space, xp = ranked.space, ranked.space.xp
+    by = measure.parameters["denominator"]
+    if by == "cutoff":
+        return total / float(measure.k or 0)
+    number = ranked.retrieved if by == "retrieved" else relevant.total
+    if by in {"retrieved", "reachable"} and measure.k is not None:
+        number = xp.minimum(number, xp.full_like(number, float(measure.k)))
+    return space.where(number == 0, 0.0, total / space.where(number == 0, 1.0, number))

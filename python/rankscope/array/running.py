@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from copy import copy
+from typing import Literal, Self
+
+import numpy as np
 
 from rankscope._core import EMPTY_VALUES
-from rankscope.array import batches
-from rankscope.array.space import find_space, to_host
+from rankscope._settings import Empty, Negative, Ties
+from rankscope.array.batches import Batch, read_batch
+from rankscope.array.space import Array, Space, Values, find_space, space_of, to_host
 from rankscope.array.values import read_settings, value_rows
-from rankscope.deferred import np
 from rankscope.errors import EmptyError, FormatError, PolicyError, UsageError
+from rankscope.measures import Measure
+from rankscope.measures.parse import Measures
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Literal, Self
-
-    from rankscope.array.batches import Batch
-    from rankscope.array.ranked import Values
-    from rankscope.array.space import Array, Space
-    from rankscope.measures import Measure
-    from rankscope.measures.reading import Measures
-    from rankscope.settings.policy import Empty, Negative, Ties
-
-STATE = ("sums", "counts", "refused")
 BITS = 30
 """A value is a whole number and two parts of so many bits, whose sums are integers: they are exact,
 so that neither the order nor the number of batches, devices or processes changes a bit."""
@@ -70,12 +63,12 @@ class RunningMeans:
         dtype: Literal["float64", "float32"] | None = None,
         check: bool | None = None,
     ) -> None:
-        self._asked = read_settings(measures, ties, empty, negative, dtype, check=check)
+        self._settings = read_settings(measures, ties, empty, negative, dtype, check=check)
         self._state: dict[str, Array] = {}
         self.reset()
 
     def __repr__(self) -> str:
-        names = ", ".join(measure.name for measure in self._asked.measures)
+        names = ", ".join(measure.name for measure in self._settings.measures)
         return f"RunningMeans({names})"
 
     def update(
@@ -97,8 +90,8 @@ class RunningMeans:
             InputError: The arrays don't fit together, or contain what has no value.
         """
         dividers = {"mask": mask, "lengths": lengths, "offsets": offsets, "groups": groups}
-        batch = batches.read_batch(grades, scores, dividers, max_length)
-        self._add(add_up(batch, value_rows(batch, self._asked), self._asked.empty))
+        batch = read_batch(grades, scores, dividers, max_length)
+        self._add(_add_up(batch, value_rows(batch, self._settings), self._settings.empty))
 
     def compute(self) -> dict[str, float]:
         """Return the mean of each measure over all lists so far, NaN if no list counts.
@@ -108,11 +101,29 @@ class RunningMeans:
             FormatError: A list has no value, because a score isn't finite or a grade has no gain.
             PolicyError: A measure is undefined for a list, and `empty="error"` is set.
         """
-        return read_means(self._asked.measures, self._state, self._asked.empty)
+        space, arrays = find_space(self._state)
+        sums, counts, refused = (to_host(space, array).tolist() for array in arrays.values())
+        measures, empty = self._settings.measures, self._settings.empty
+        means = {}
+        for measure, parts, count, without in zip(measures, sums, counts, refused, strict=True):
+            if without:
+                raise _no_value(measure, without, empty)
+            total = 0
+            for part in parts:
+                total = (total << BITS) + part
+            # Python divides its integers with one rounding.
+            means[measure.name] = total / (count << 2 * BITS) if count else math.nan
+        if not any(counts) and empty not in {"skip", "nan"}:
+            problem, hint = (
+                "expected at least one list, found none",
+                "call update with a batch first",
+            )
+            raise EmptyError(problem, hint=hint, code="empty_input")
+        return means
 
     def reset(self) -> None:
         """Forget all lists."""
-        shapes = zip(STATE, state_shapes(len(self._asked.measures)), strict=True)
+        shapes = self._shapes().items()
         self._state = {name: np.zeros(shape, dtype=np.int64) for name, shape in shapes}
 
     def state(self) -> dict[str, Array]:
@@ -129,13 +140,12 @@ class RunningMeans:
         Raises:
             FormatError: It isn't such a state.
         """
-        given = {name: state[name] for name in STATE if name in state}
-        shapes = state_shapes(len(self._asked.measures))
-        if len(given) < len(STATE) or len(state) > len(STATE):
+        shapes = self._shapes()
+        if state.keys() != shapes.keys():
             raise _not_a_state(f"the entries {', '.join(map(str, state))}")
-        space, arrays = find_space(given)
-        for (name, array), shape in zip(arrays.items(), shapes, strict=True):
-            if tuple(array.shape) != shape or space.kind(array) != "integer":
+        space, arrays = find_space({name: state[name] for name in shapes})
+        for name, array in arrays.items():
+            if tuple(array.shape) != shapes[name] or space.kind(array) != "integer":
                 raise _not_a_state(f"{name} of shape {tuple(array.shape)} and type {array.dtype}")
         self._state = arrays
 
@@ -145,13 +155,11 @@ class RunningMeans:
         Raises:
             UsageError: Its measures or settings are others.
         """
-        if self._settings() != getattr(other, "_settings", tuple)():
-            raise UsageError(
-                f"expected RunningMeans with the same measures and settings as {self!r}, found "
-                f"{other!r}",
-                hint="make both with the same arguments",
-                code="not_alike",
-            )
+        if self._settings != getattr(other, "_settings", None):
+            problem = "expected RunningMeans with the same measures and settings as "
+            problem += f"{self!r}, found {other!r}"
+            hint = "make both with the same arguments"
+            raise UsageError(problem, hint=hint, code="not_alike")
         self._add(other._state)
 
     def __add__(self, other: RunningMeans) -> Self:
@@ -161,42 +169,37 @@ class RunningMeans:
         merged.merge(other)
         return merged
 
-    def _settings(self) -> tuple[object, ...]:
-        asked = self._asked
-        return (asked.measures, asked.ties, asked.empty, asked.negative)
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the arrays of a state.
 
-    def _add(self, other: Mapping[str, Array]) -> None:
-        self._state = {name: _plus(self._state[name], other[name]) for name in STATE}
+        It has the sums of the values in three parts, how many lists count, and how many have no
+        value. With `empty="error"`, undefined lists count among the latter.
+        """
+        count = len(self._settings.measures)
+        return {"sums": (count, 3), "counts": (count,), "refused": (count,)}
+
+    def _add(self, state: Mapping[str, Array]) -> None:
+        self._state = {name: _plus(array, state[name]) for name, array in self._state.items()}
 
 
-def state_shapes(measures: int) -> Sequence[tuple[int, ...]]:
-    """Return the shapes of the arrays of a state, in the order of `STATE`."""
-    return ((measures, 3), (measures,), (measures,))
-
-
-def add_up(batch: Batch, found: Sequence[Values], empty: Empty) -> dict[str, Array]:
-    """Return the state of the lists of a batch.
-
-    It has the sums of the values in three parts, how many lists count, and how many have no value.
-    With `empty="error"`, undefined lists count among the latter.
-    """
-    added = [_add_values(batch.space, values, empty) for values in found]
-    columns = zip(*added, strict=True)
-    space = find_space({"sums": added[0][0]})[0]
-    state = {name: space.xp.stack(parts) for name, parts in zip(STATE, columns, strict=True)}
+def _add_up(batch: Batch, rows: Sequence[Values], empty: Empty) -> dict[str, Array]:
+    """Return the state of the lists of a batch."""
+    added = [_add_values(batch.space, values, empty) for values in rows]
+    space = space_of(added[0]["sums"])
+    state = {name: space.xp.stack([of[name] for of in added]) for name in added[0]}
     if batch.space.is_torch and not space.is_torch:  # the core has computed them
         return {name: batch.space.make(array, None) for name, array in state.items()}
     return state
 
 
-def _add_values(space: Space, found: Values, empty: Empty) -> tuple[Array, Array, Array]:
-    values, is_undefined, is_bad = found.values, found.is_undefined, found.is_bad
+def _add_values(space: Space, rows: Values, empty: Empty) -> dict[str, Array]:
+    values, is_undefined, is_bad = rows.values, rows.is_undefined, rows.is_bad
     if space.name == "jax" and space.real() == space.xp.float32:
         # Without double precision, JAX has no large integers either.
         values, is_undefined, is_bad = (
             to_host(space, array) for array in (values, is_undefined, is_bad)
         )
-    space, _ = find_space({"values": values})
+    space = space_of(values)
     xp = space.xp
     values = space.cast(values, space.real())
     is_refused = is_bad | (xp.abs(values) > LARGEST)
@@ -214,71 +217,29 @@ def _add_values(space: Space, found: Values, empty: Empty) -> tuple[Array, Array
         rest = (rest - part) * 2.0**BITS
     parts.append(xp.round(rest))
     sums = [xp.sum(space.cast(part, xp.int64)) for part in parts]
-    numbers = (xp.sum(space.cast(mask, xp.int64)) for mask in (counts, is_refused))
-    return (xp.stack(sums), *numbers)
+    number, without = (xp.sum(space.cast(mask, xp.int64)) for mask in (counts, is_refused))
+    return {"sums": xp.stack(sums), "counts": number, "refused": without}
 
 
-def read_means(
-    measures: Sequence[Measure], state: Mapping[str, Array], empty: Empty
-) -> dict[str, float]:
-    """Return the means of a state.
-
-    Raises:
-        EmptyError: There was no list.
-        FormatError: A list has no value.
-        PolicyError: A measure is undefined for a list, and the policy refuses that.
-    """
-    space, arrays = find_space(dict(state))
-    sums, counts, refused = (to_host(space, arrays[name]).tolist() for name in STATE)
-    if any(refused):
-        _refuse(measures, refused, empty)
-    means = {}
-    for measure, parts, count in zip(measures, sums, counts, strict=True):
-        total = 0
-        for part in parts:
-            total = (total << BITS) + part
-        # Python divides its integers with one rounding.
-        means[measure.name] = total / (count << 2 * BITS) if count else math.nan
-    if not any(counts) and empty not in {"skip", "nan"}:
-        raise EmptyError(
-            "expected at least one list, found none",
-            hint="call update with a batch first",
-            code="empty_input",
-        )
-    return means
-
-
-def _refuse(measures: Sequence[Measure], refused: Sequence[int], empty: Empty) -> None:
-    measure, count = next(
-        (measure, count) for measure, count in zip(measures, refused, strict=True) if count
-    )
+def _no_value(measure: Measure, count: int, empty: Empty) -> PolicyError | FormatError:
+    problem = f"expected a value of {measure.name} for every list, found none for {count}"
     if empty == "error":
-        raise PolicyError(
-            f"expected a value of {measure.name} for every list, found none for {count}",
-            hint='set empty="zero" or "skip", and check=True to find a score that is not finite',
-            code="empty_query",
-        )
-    raise FormatError(
-        f"expected a value of {measure.name} for every list, found none for {count}: a score is "
-        "not finite, a grade has no gain, or a value is above 2^31",
-        hint="set check=True to get an error with the place",
-        code="not_numeric",
-    )
+        hint = 'set empty="zero" or "skip", and check=True to find a score that is not finite'
+        return PolicyError(problem, hint=hint, code="empty_query")
+    problem += ": a score is not finite, a grade has no gain, or a value is above 2^31"
+    hint = "set check=True to get an error with the place"
+    return FormatError(problem, hint=hint, code="not_numeric")
 
 
-def _plus(one: Array, other: Array) -> Array:
+def _plus(first: Array, second: Array) -> Array:
     """Add two arrays; the sum is where the second is."""
-    space, _ = find_space({"state": other})
-    from_space, _ = find_space({"state": one})
-    if from_space.xp is not space.xp or from_space.device != space.device:
-        one = space.make(to_host(from_space, one), other.dtype)
-    return one + other
+    space, from_space = space_of(second), space_of(first)
+    if from_space != space:
+        first = space.make(to_host(from_space, first), second.dtype)
+    return first + second
 
 
-def _not_a_state(found: str) -> FormatError:
-    return FormatError(
-        f"expected a state with {', '.join(STATE)} of the same measures, found {found}",
-        hint="pass what state() of the same measures returned",
-        code="array_shape",
-        file="state",
-    )
+def _not_a_state(actual: str) -> FormatError:
+    problem = f"expected a state with sums, counts, refused of the same measures, found {actual}"
+    hint = "pass what state() of the same measures returned"
+    return FormatError(problem, hint=hint, code="array_shape", file="state")

@@ -3,42 +3,39 @@
 from __future__ import annotations
 
 import math
+import sys
+from typing import Any, Literal, TypedDict
 
-from rankscope._core import EMPTY_VALUES
-from rankscope.array import batches, host, program
-from rankscope.array.space import to_host
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._core import EMPTY_VALUES, values_of_rows
+from rankscope._evaluate.settings import Settings
+from rankscope._inputs.numbers import is_in_place, to_doubles
+from rankscope._names import check_choice
+from rankscope._settings import CHOICES, Empty, Negative, Policy, Ties, count_threads
+from rankscope.array import program
+from rankscope.array.batches import Batch, divide, pad, read_batch
+from rankscope.array.program import BatchSettings
+from rankscope.array.space import HOST, Array, Space, Values, to_host
 from rankscope.errors import FormatError, MeasureError, PolicyError
-from rankscope.measures.reading import read_measures
-from rankscope.names import check_choice
-from rankscope.records import record
-from rankscope.settings.policy import CHOICES
+from rankscope.measures import Measure
+from rankscope.measures.parse import Measures, read_measures
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any, Literal, TypedDict
 
-    from rankscope.array.batches import Batch
-    from rankscope.array.ranked import Values
-    from rankscope.array.space import Array, Space
-    from rankscope.measures import Measure
-    from rankscope.measures.reading import Measures
-    from rankscope.settings.policy import Empty, Negative, Ties
+class Choices(TypedDict, total=False):
+    """How a batch is divided into lists, and how the lists are evaluated."""
 
-    class Choices(TypedDict, total=False):
-        """How a batch is divided into lists, and how the lists are evaluated."""
-
-        mask: Array
-        lengths: Array
-        offsets: Array
-        groups: Array
-        max_length: int
-        ties: Ties
-        empty: Empty
-        negative: Negative
-        dtype: Literal["float64", "float32"]
-        check: bool | None
+    mask: Array
+    lengths: Array
+    offsets: Array
+    groups: Array
+    max_length: int
+    ties: Ties
+    empty: Empty
+    negative: Negative
+    dtype: Literal["float64", "float32"]
+    check: bool | None
 
 
 KERNELS = ("ndcg", "dcg", "ap", "rr", "precision", "recall", "success")
@@ -105,35 +102,11 @@ def evaluate_batch(
         >>> {name: numbers.round(4).tolist() for name, numbers in values.items()}
         {'nDCG@2': [0.2398, 1.0], 'RR': [0.5, 1.0]}
     """
-    asked = read_settings(measures, ties, empty, negative, dtype, check=check)
+    settings = read_settings(measures, ties, empty, negative, dtype, check=check)
     dividers = {"mask": mask, "lengths": lengths, "offsets": offsets, "groups": groups}
-    batch = batches.read_batch(grades, scores, dividers, max_length)
-    found = value_rows(batch, asked)
-    return {
-        measure.name: finish(batch, values, asked)
-        for measure, values in zip(asked.measures, found, strict=True)
-    }
-
-
-@record(frozen=True, slots=True)
-class Settings:
-    """What to compute of lists.
-
-    Args:
-        measures: The measures.
-        ties: The order of tied documents.
-        empty: What a list without relevant documents counts as.
-        negative: What a negative grade is.
-        dtype: The type in which a device computes, that of the library if it isn't given.
-        check: Whether to look for mistakes; by default, in main memory only.
-    """
-
-    measures: Sequence[Measure]
-    ties: Ties
-    empty: Empty
-    negative: Negative
-    dtype: Literal["float64", "float32"] | None
-    check: bool | None
+    batch = read_batch(grades, scores, dividers, max_length)
+    pairs = zip(settings.measures, value_rows(batch, settings), strict=True)
+    return {measure.name: _finish(batch, values, settings) for measure, values in pairs}
 
 
 def read_settings(
@@ -144,23 +117,15 @@ def read_settings(
     dtype: Literal["float64", "float32"] | None,
     *,
     check: bool | None,
-) -> Settings:
+) -> BatchSettings:
     """Read what to compute.
 
     Raises:
         MeasureError: A measure isn't defined for arrays.
         PolicyError: A word is none of its field.
     """
-    chosen = _read_measures(measures)
-    check_choice("ties", ties, TIES)
-    check_choice("empty", empty, CHOICES["empty"])
-    check_choice("negative", negative, NEGATIVE)
-    return Settings(chosen, ties, empty, negative, dtype, check)
-
-
-def _read_measures(measures: Measures) -> list[Measure]:
-    chosen, _ = read_measures(measures)
-    for measure in chosen:
+    requested, _ = read_measures(measures)
+    for measure in requested:
         parameters = measure.parameters
         if measure.row.kernel not in KERNELS:
             raise _unavailable(measure, "nDCG, DCG, AP, RR, P, R or Success")
@@ -171,111 +136,98 @@ def _read_measures(measures: Measures) -> list[Measure]:
         if callable(parameters.get("gain")):
             raise _unavailable(measure, "a named gain or a table, such as {0: 0, 1: 1, 2: 3}")
         measure.kernel_spec(grades=())  # refuses measures without a cutoff that need one
-    return chosen
+    check_choice("ties", ties, TIES)
+    check_choice("empty", empty, CHOICES["empty"])
+    check_choice("negative", negative, NEGATIVE)
+    return BatchSettings(requested, ties, empty, negative, dtype, check)
 
 
-def _unavailable(measure: Measure, wanted: str) -> MeasureError:
-    return MeasureError(
-        f"expected {wanted} for arrays, found {measure.name}",
-        hint="rankscope.evaluate has it, with the IDs of the items"
-        if measure.row.of_items
-        else "rankscope.Rankings.from_arrays(grades, scores).evaluate has all measures",
-        code="bad_parameter",
-    )
+def _unavailable(measure: Measure, expected: str) -> MeasureError:
+    hint = "rankscope.Rankings.from_arrays(grades, scores).evaluate has all measures"
+    if measure.row.of_items:
+        hint = "rankscope.evaluate has it, with the IDs of the items"
+    problem = f"expected {expected} for arrays, found {measure.name}"
+    return MeasureError(problem, hint=hint, code="bad_parameter")
 
 
-def value_rows(batch: Batch, asked: Settings) -> list[Values]:
+def value_rows(batch: Batch, settings: BatchSettings) -> list[Values]:
     """Return the values of measures for each list, where they were computed.
 
     Raises:
         InputError: The arrays don't fit together, or contain what has no value and are checked.
     """
-    if host.is_in_memory(batch):
-        found = host.evaluate(batch, asked)
-        for measure, values in zip(asked.measures, found, strict=True):
-            if asked.check is not False and values.is_bad.any():
-                raise find_mistake(batch, measure, int(values.is_bad.argmax()), asked.negative)
-        return found
-    found = program.evaluate(batch.space, batches.pad(batch), asked)
-    for measure, values in zip(asked.measures, found, strict=True):
-        if asked.check and batch.space.read(batch.space.xp.any(values.is_bad)):
-            bad = to_host(batch.space, values.is_bad)
-            raise find_mistake(batch, measure, int(bad.argmax()), asked.negative)
-    return found
+    in_memory = is_in_memory(batch)
+    if in_memory:
+        space, rows = HOST, _evaluate_in_memory(batch, settings)
+    else:
+        space, rows = batch.space, program.evaluate(batch.space, pad(batch), settings)
+    if in_memory if settings.check is None else settings.check:
+        for measure, values in zip(settings.measures, rows, strict=True):
+            if space.read(space.xp.any(values.is_bad)):
+                row = int(to_host(space, values.is_bad).argmax())
+                raise _find_mistake(batch, measure, row, settings.negative)
+    return rows
 
 
-def finish(batch: Batch, found: Values, asked: Settings) -> Array:
+def _finish(batch: Batch, rows: Values, settings: BatchSettings) -> Array:
     """Return the values under a policy for lists without relevant documents.
 
     Raises:
         PolicyError: There is such a list, and the policy refuses it.
     """
+    in_memory = is_in_memory(batch)
+    space = HOST if in_memory else batch.space
+    if settings.empty == "error":
+        is_empty = rows.is_undefined & ~rows.is_bad
+        if space.read(space.xp.any(is_empty)):
+            row = int(to_host(space, is_empty).argmax())
+            problem = f"expected a relevant document in every list, found none in list {row}"
+            hint = 'set empty="zero", or empty="skip" to get NaN'
+            raise PolicyError(problem, hint=hint, code="empty_query")
+    fill = EMPTY_VALUES.get(settings.empty, math.nan)
+    values = space.where(rows.is_undefined, fill, rows.values)
+    values = space.where(rows.is_bad, math.nan, values)
     space = batch.space
-    values, is_undefined, is_bad = found.values, found.is_undefined, found.is_bad
-    if asked.empty == "error":
-        _refuse_undefined(space, is_undefined, is_bad)
-    fill = EMPTY_VALUES.get(asked.empty, math.nan)
-    if host.is_in_memory(batch):
-        filled = np.where(is_undefined & ~is_bad, fill, values)
-        values = filled if space.name == "numpy" else space.xp.from_numpy(filled)
-        values = space.cast(values, space.real(asked.dtype))
-    else:
-        values = space.where(is_undefined, fill, values)
-        values = space.where(is_bad, math.nan, values)
+    if in_memory:
+        values = space.xp.from_numpy(values) if space.is_torch else values
+        values = space.cast(values, space.real(settings.dtype))
     if batch.shape is None or len(batch.shape) == 1:
         return values
-    return space.xp.reshape(values, tuple(batch.shape))
+    return space.xp.reshape(values, batch.shape)
 
 
-def _refuse_undefined(space: Space, is_undefined: Array, is_bad: Array) -> None:
-    is_empty = is_undefined & ~is_bad
-    if space.read(is_empty.any() if hasattr(is_empty, "any") else space.xp.any(is_empty)):
-        row = int(to_host(space, is_empty).argmax())
-        raise PolicyError(
-            f"expected a relevant document in every list, found none in list {row}",
-            hint='set empty="zero", or empty="skip" to get NaN',
-            code="empty_query",
-        )
-
-
-def find_mistake(batch: Batch, measure: Measure, row: int, negative: Negative) -> FormatError:
+def _find_mistake(batch: Batch, measure: Measure, row: int, negative: Negative) -> FormatError:
     """Return the error about a list that has no value."""
-    grades, scores = (
-        to_host(batch.space, array).astype(np.float64).reshape(-1)
-        for array in (batch.grades, batch.scores)
-    )
-    offsets, order, mask = batches.divide(batch)
+    numbers = {
+        name: to_host(batch.space, array).astype(np.float64).reshape(-1)
+        for name, array in (("grades", batch.grades), ("scores", batch.scores))
+    }
+    offsets, order, mask = divide(batch)
     places = np.arange(offsets[row], offsets[row + 1])
     if order is not None:
         places = order[places]
     if mask is not None:
         places = places[mask[places] != 0]
-    integer = "integers up to 2^53"
-    for name, is_wrong, code, wanted in (
-        ("scores", np.isnan(scores[places]), "score_nan", "finite scores"),
-        ("scores", np.isinf(scores[places]), "score_overflow", "finite scores"),
-        ("scores", np.abs(scores[places]) > 2.0**53, "inexact_number", integer),
-        ("grades", np.isinf(grades[places]), "rel_out_of_range", "finite grades"),
-        (
-            "grades",
-            (grades[places] < 0) & (negative == "error"),
-            "negative_gain",
-            "grades of 0 or more",
-        ),
+    grades, scores = (numbers[name][places] for name in ("grades", "scores"))
+    is_integer = batch.space.kind(batch.scores) == "integer"
+    for name, is_wrong, code, expected in (
+        ("scores", np.isnan(scores), "score_nan", "finite scores"),
+        ("scores", np.isinf(scores), "score_overflow", "finite scores"),
+        ("scores", (abs(scores) > 2.0**53) & is_integer, "inexact_number", "integers up to 2^53"),
+        ("grades", np.isinf(grades), "rel_out_of_range", "finite grades"),
+        ("grades", (grades < 0) & (negative == "error"), "negative_gain", "grades of 0 or more"),
     ):
-        is_whole = batch.space.kind(getattr(batch, name)) == "integer"
-        if code == "inexact_number" and not is_whole:
-            continue
         if is_wrong.any():
             at = int(places[int(is_wrong.argmax())])
-            found = (grades if name == "grades" else scores)[at]
             where: Any = (at,)
             if batch.shape is not None:
                 where = np.unravel_index(at, (*batch.shape, batch.grades.shape[-1]))
-            index = ", ".join(map(str, map(int, where)))
+            index = ", ".join(str(int(part)) for part in where)
             return FormatError(
-                f"expected {wanted}, found {found} in {name}[{index}]",
-                hint=_hint(name),
+                f"expected {expected}, found {numbers[name][at]} in {name}[{index}]",
+                hint="pass mask, which is False where there is no document"
+                if name == "scores"
+                else 'NaN means unjudged; negative grades are refused by negative="error" only',
                 code=code,
                 file=name,
             )
@@ -291,7 +243,59 @@ def find_mistake(batch: Batch, measure: Measure, row: int, negative: Negative) -
     )
 
 
-def _hint(name: str) -> str:
-    if name == "scores":
-        return "pass mask, which is False where there is no document"
-    return 'NaN means unjudged; negative grades are refused by negative="error" only'
+def is_in_memory(batch: Batch) -> bool:
+    """Check whether the core can read the arrays where they are."""
+    return _is_plain(batch.space, batch.grades) and _is_plain(batch.space, batch.scores)
+
+
+def _is_plain(space: Space, array: Array) -> bool:
+    if not space.is_torch:
+        return space.name == "numpy"
+    torch = sys.modules["torch"]
+    if type(array) not in {torch.Tensor, torch.nn.Parameter} or array.device.type != "cpu":
+        return False
+    if torch.compiler.is_compiling():
+        return False
+    try:
+        array.detach().data_ptr()
+    except RuntimeError:  # a tensor inside torch.func.vmap has no memory
+        return False
+    return True
+
+
+def _evaluate_in_memory(batch: Batch, settings: BatchSettings) -> list[Values]:
+    """Return the values of measures, as NumPy arrays.
+
+    Raises:
+        InputError: Lengths or offsets don't fit the arrays.
+    """
+    offsets, order, mask = divide(batch)
+    grades = _see(batch.space, batch.grades, order, "grades")
+    scores = _see(batch.space, batch.scores, order, "scores")
+    rows = []
+    policy = Policy(ties=settings.ties, negative=settings.negative)
+    for measure in settings.measures:
+        plan = Settings(measures=measure, policy=policy).request().plan()
+        packed, refused = values_of_rows(plan, grades, scores, offsets, mask, count_threads(None))
+        values = np.asarray(memoryview(packed)).view(np.float64)
+        is_bad = np.zeros(len(values), dtype=bool)
+        is_bad[np.asarray(memoryview(refused)).view(np.int64)] = True
+        rows.append(Values(values, np.isnan(values), is_bad))
+    return rows
+
+
+def _see(space: Space, array: Array, order: NDArray[Any] | None, name: str) -> NDArray[np.number]:
+    """Return the numbers of an array, one after another, in a type that the core reads."""
+    if space.is_torch:
+        if space.kind(array) == "float" and not space.is_wide(array):
+            array = array.float()
+        array = array.numpy()
+    flat = np.ascontiguousarray(array).reshape(-1)
+    if order is not None:
+        flat = flat[order]
+    if flat.dtype.kind == "f" and flat.dtype.itemsize == 2:
+        return flat.astype(np.float32)
+    if flat.dtype.kind == "b" or flat.dtype.itemsize < 4:
+        return flat.astype(np.int32)
+    # The core would read large integers as NaN, which is a grade.
+    return flat if is_in_place(flat) and flat.dtype != np.int64 else to_doubles(flat, name)

@@ -1,46 +1,153 @@
-"""The value of a policy from the log of another, by IPS, clipped IPS, SNIPS and DR."""
+"""Estimators of the value of a policy, how much the log can tell, and intervals."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import TypeAlias
 
-from rankscope.clicks.reliability import Reliability, add_up, assess, find_ends
-from rankscope.clicks.result import OffPolicyEvaluation
-from rankscope.deferred import np
-from rankscope.records import record, replace
+import numpy as np
+from numpy.typing import NDArray
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import TypeAlias
+from rankscope._core import t_quantile
 
-    from numpy.typing import NDArray
+Numbers: TypeAlias = NDArray[np.float64]
+Codes: TypeAlias = NDArray[np.int64]
+Predicted: TypeAlias = tuple[Numbers, Numbers]
+"""The predictions of the rewards of each row's item, and of the new policy's choice there."""
+Ends: TypeAlias = tuple[float, float]
 
-    Numbers: TypeAlias = NDArray[np.float64]
-    Codes: TypeAlias = NDArray[np.int64]
-    Predicted: TypeAlias = tuple[Numbers, Numbers]
-    """The predictions of the rewards of each row's item, and of the new policy's choice there."""
+
+# The thresholds come from dev/simulate/clicks, where intervals with less cover too little.
+LEAST_EFFECTIVE = 100
+"""The smallest effective number of weighted rows for which there is an interval."""
+LEAST_HEAVY = 20
+"""The smallest effective number of heavy rows: with fewer, the log misses the heaviest weights."""
+LEAST_REWARDED = 10
+"""The smallest effective number of rows with a reward, and without one."""
+LEAST_CLUSTERS = 30
+"""The smallest effective number of clusters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reliability:
+    """How many equally weighted rows a weighted log is worth."""
+
+    n: int
+    effective: float  # Kish's sample size: (sum of weights)^2 / (sum of squared weights)
+    heavy: float  # the same of squared weights: how many rows make up the spread of the weights
+    rewarded: float  # of rows with a reward, or without one if these are fewer
+    clusters: float | None  # `None` if each row is one
+    largest_share: float = math.nan  # of the largest weight in the sum of all
+
+    def refuse(self) -> str:
+        """Return why there is no interval; empty if there can be one."""
+        if not self.effective >= LEAST_EFFECTIVE:
+            return (
+                f"{self.n:,} rows count as much as {self.effective:,.1f} with equal weights, and "
+                f"an interval needs {LEAST_EFFECTIVE}"
+            )
+        if not self.heavy >= LEAST_HEAVY:
+            return (
+                f"the large weights come from few rows, which count as much as {self.heavy:,.1f}, "
+                f"and an interval needs {LEAST_HEAVY}"
+            )
+        if self.clusters is not None and not self.clusters >= LEAST_CLUSTERS:
+            return (
+                f"the clusters count as much as {self.clusters:,.1f} of equal weight, and an "
+                f"interval needs {LEAST_CLUSTERS}"
+            )
+        if not self.rewarded >= LEAST_REWARDED:
+            return (
+                f"clicks, or rows without one, count as much as {self.rewarded:,.1f} with equal "
+                f"weights, and an interval needs {LEAST_REWARDED}"
+            )
+        return ""
+
+
+def assess(weights: Numbers, rewards: Numbers, clusters: Codes | None) -> Reliability:
+    """Return how much weighted rows are worth.
+
+    A few rows with large weights can decide the value without having a reward, so the number of
+    rewarded rows is also limited by the share of the weight that is rewarded.
+    """
+    total = float(weights.sum()) or 1.0
+    effective = kish(weights)
+    is_lowest, is_highest = rewards == rewards.min(), rewards == rewards.max()
+    shares = [1 - float(weights[same].sum()) / total for same in (is_lowest, is_highest)]
+    return Reliability(
+        n=len(weights),
+        effective=effective,
+        heavy=kish(weights * weights),
+        rewarded=min(kish(weights * abs(rewards)), effective * min(shares)),
+        clusters=None if clusters is None else kish(add_up(weights, clusters)),
+        largest_share=float(weights.max()) / total,
+    )
+
+
+def kish(weights: Numbers) -> float:
+    """Return the effective sample size of weights (Kish, *Survey Sampling*, 1965)."""
+    squares = float((weights * weights).sum())
+    return float(weights.sum()) ** 2 / squares if squares > 0 else 0.0
+
+
+def add_up(column: Numbers, clusters: Codes | None) -> Numbers:
+    """Return the sums of a column by cluster, or the column itself without clusters."""
+    return column if clusters is None else np.bincount(clusters, column).astype(np.float64)
+
+
+FLAT = 1e-9
+"""A skewness this small is none."""
+
+
+def find_ends(
+    value: float,
+    influences: Numbers,
+    clusters: Codes | None,
+    level: float,
+    *,
+    floor: float = 0.0,
+) -> Ends:
+    """Return the interval of an estimate, corrected for skewness.
+
+    Clicks with large weights are skewed, and Student's t interval then misses high values too
+    often. This interval transforms t with a cubic that removes the skewness (Hall, *On the removal
+    of skewness by transformation*, JRSSB 1992).
+    """
+    sums = add_up(influences, clusters)
+    count = len(sums)
+    if count < 2:
+        return math.nan, math.nan
+    squares = float((sums**2).sum())
+    error = math.sqrt(max(squares * count / (count - 1), floor))
+    skewness = float((sums**3).sum()) / count / (squares / count) ** 1.5 if squares > 0 else 0.0
+    quantile = t_quantile(level, count - 1)
+    high, low = (_transform(side * quantile, skewness, count) for side in (-1, 1))
+    return value - error * low, value - error * high
+
+
+def _transform(quantile: float, skewness: float, count: int) -> float:
+    """Return the quantile of t that the skewness turns into this one."""
+    if abs(skewness) < FLAT:
+        return quantile
+    root = math.sqrt(count)
+    moved = math.cbrt(1 + skewness * (quantile / root - skewness / 6 / count)) - 1
+    return 3 * root / skewness * moved
+
 
 ROUNDING = 1e-12
 """An error this small, relative to the value, is due to rounding."""
-
-
 TINY = 1e-300
 """Keeps 0 from dividing."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Strata:
-    """The rows by position, and how much each position counts.
+    """The rows by position, and how much each position counts."""
 
-    Args:
-        codes: The number of the position of each row, from 0.
-        counts: The number of rows of each position.
-        shares: How much the mean of each position counts in the value.
-    """
-
-    codes: Codes
-    counts: Numbers
-    shares: Numbers
+    codes: Codes  # the number of the position of each row, from 0
+    counts: Numbers  # the number of rows of each position
+    shares: Numbers  # how much the mean of each position counts in the value
 
     def average(self, column: Numbers) -> Numbers:
         """Return the mean of a column at each position."""
@@ -52,21 +159,27 @@ class Strata:
         return (self.shares / self.counts)[self.codes]
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class Estimator:
-    """A value as a sum over rows.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighted:
+    """A log whose rows are weighted as the new policy would have chosen them."""
 
-    Args:
-        value: The estimate.
-        influences: What each row adds to the error of the estimate.
-        floor: The smallest variance that the estimate can have: that of as many rows of equal
-            weight as the effective sample size. Without it, a few large weights that have no
-            reward yet would make the estimate look precise.
-        reliability: How much the weights and rewards are worth.
-    """
+    rewards: Numbers
+    weights: Numbers  # the probability of each row under the new policy divided by the logged one
+    strata: Strata
+    clusters: Codes | None  # the cluster of each row, from 0; `None` if rows are independent
+    predicted: Predicted | None
+    unsupported: float | None  # the share of choices that the log never shows, if known
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimator:
+    """A value as a sum over rows."""
 
     value: float
-    influences: Numbers
+    influences: Numbers  # what each row adds to the error of the estimate
+    # The smallest variance that the estimate can have: that of as many rows of equal weight as the
+    # effective sample size. Without it, a few large weights that have no reward yet would make the
+    # estimate look precise.
     floor: float
     reliability: Reliability
 
@@ -99,9 +212,8 @@ def normalize(log: Weighted) -> Estimator:
     totals = strata.average(weights)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = strata.average(rewards * weights) / totals
-        influences = (
-            strata.scale * (weights * (rewards - means[strata.codes])) / totals[strata.codes]
-        )
+        errors = weights * (rewards - means[strata.codes])
+        influences = strata.scale * errors / totals[strata.codes]
     return Estimator(
         value=float(strata.shares @ means),
         influences=influences,
@@ -110,9 +222,7 @@ def normalize(log: Weighted) -> Estimator:
     )
 
 
-def leave_out(
-    rewards: Numbers, items: Codes, chances: Numbers, clusters: Codes
-) -> tuple[Numbers, Numbers]:
+def leave_out(rewards: Numbers, items: Codes, chances: Numbers, clusters: Codes) -> Predicted:
     """Return the reward rate of each row's item, and of the new policy, without its own cluster.
 
     A model that has seen a row predicts it too well, which biases the doubly robust estimate.
@@ -148,28 +258,19 @@ def find_floor(errors: Numbers, weights: Numbers, strata: Strata) -> float:
         means = strata.average(weights * errors) / total
         spread = strata.average(weights * (errors - means[strata.codes]) ** 2) / total
         effective = strata.counts * total**2 / strata.average(weights * weights)
-        found = strata.shares**2 * spread / effective
-    return float(np.nansum(found))
+        variances = strata.shares**2 * spread / effective
+    return float(np.nansum(variances))
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class Concluded:
-    """An estimate with its intervals.
-
-    Args:
-        value: The estimate.
-        ends: Its interval; NaN if there is none.
-        change: The difference from the value of the log.
-        change_ends: The interval of the difference; NaN if there is none.
-        reason: Why there is no interval; empty if there is one.
-        reliability: How much the weights and rewards are worth.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """An estimate and its difference from the value of the log; ends are NaN without intervals."""
 
     value: float
-    ends: tuple[float, float]
+    ends: Ends
     change: float
-    change_ends: tuple[float, float]
-    reason: str
+    change_ends: Ends
+    reason: str  # why there are no intervals; empty if there are
     reliability: Reliability
 
 
@@ -179,34 +280,32 @@ def conclude(
     clusters: Codes | None,
     level: float,
     *,
-    bounds: tuple[float, float],
+    bounds: Ends,
     reason: str = "",
-) -> Concluded:
+) -> Estimate:
     """Return an estimate with its intervals, or without if the log is too small for them."""
-    refused = reason or estimator.reliability.refuse()
-    rounding = (ROUNDING * estimator.value) ** 2
-    if not refused and not _add_squares(estimator.influences, clusters) > rounding:
-        refused = "all rows or lists have the same value, which doesn't show how much they vary"
-    change = estimator.value - logged.value
+    value, influences = estimator.value, estimator.influences
+    reason = reason or estimator.reliability.refuse()
+    variance = _add_squares(influences, clusters)
+    if not reason and not variance > (ROUNDING * value) ** 2:
+        reason = "all rows or lists have the same value, which doesn't show how much they vary"
     ends = change_ends = (math.nan, math.nan)
-    if not refused:
-        variance = _add_squares(estimator.influences, clusters)
+    if not reason:
         # Rows of a cluster that are alike make the variance of weighted errors larger, too.
-        alike = variance / max(_add_squares(estimator.influences, None), TINY)
+        alike = variance / max(_add_squares(influences, None), TINY)
         floor = estimator.floor * max(1.0, alike)
-        low, high = find_ends(estimator.value, estimator.influences, clusters, level, floor=floor)
+        low, high = find_ends(value, influences, clusters, level, floor=floor)
         ends = max(bounds[0], low), min(bounds[1], high)
         # What the floor adds to the variance of the value, it adds to that of the difference.
-        of_change = estimator.influences - logged.influences
-        missing = max(0.0, floor - variance)
-        floor = _add_squares(of_change, clusters) + missing
-        change_ends = find_ends(change, of_change, clusters, level, floor=floor)
-    return Concluded(
-        value=estimator.value,
+        of_change = influences - logged.influences
+        floor = _add_squares(of_change, clusters) + max(0.0, floor - variance)
+        change_ends = find_ends(value - logged.value, of_change, clusters, level, floor=floor)
+    return Estimate(
+        value=value,
         ends=ends,
-        change=change,
+        change=value - logged.value,
         change_ends=change_ends,
-        reason=refused,
+        reason=reason,
         reliability=estimator.reliability,
     )
 
@@ -215,148 +314,7 @@ def _add_squares(influences: Numbers, clusters: Codes | None) -> float:
     return float((add_up(influences, clusters) ** 2).sum())
 
 
-def mean_weight(
-    weights: Numbers, clusters: Codes | None, level: float
-) -> tuple[float, tuple[float, float]]:
+def mean_weight(weights: Numbers, clusters: Codes | None, level: float) -> tuple[float, Ends]:
     """Return the mean weight with its interval. It is 1 if the propensities are right."""
     mean = float(weights.mean())
     return mean, find_ends(mean, (weights - mean) / len(weights), clusters, level)
-
-
-WRONG_WEIGHTS = 0.999
-"""The level of the interval that refuses weights whose mean isn't 1."""
-
-
-NEARLY_ONE = 0.01
-"""A mean weight this close to 1 is never refused: logged propensities are rounded."""
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Weighted:
-    """A log whose rows are weighted as the new policy would have chosen them.
-
-    Args:
-        rewards: The reward of each row.
-        weights: The probability of each row under the new policy divided by the logged one.
-        strata: The positions, and how much they count.
-        clusters: The number of the cluster of each row, from 0; `None` if rows are independent.
-        cluster_count: The number of clusters; `None` if rows are independent.
-        predicted: The predicted rewards of the rows and of the new policy's choices.
-        unsupported: The share of the new policy's choices that the log never shows, if known.
-    """
-
-    rewards: Numbers
-    weights: Numbers
-    strata: Strata
-    clusters: Codes | None
-    cluster_count: int | None
-    predicted: Predicted | None
-    unsupported: float | None
-
-
-def evaluate(
-    log: Weighted, *, method: str | None, clip: float, level: float, what: str
-) -> OffPolicyEvaluation:
-    """Return the value of the new policy by every estimator."""
-    clipped = np.minimum(log.weights, clip)
-    logged = average(log, np.ones_like(log.weights))
-    estimators = {"ips": average(log, log.weights)}
-    if log.rewards.min() >= 0:  # else it doesn't limit the value
-        estimators["clipped"] = average(log, clipped)
-    estimators["snips"] = normalize(log)
-    if log.predicted is not None:
-        estimators["dr"] = average(log, log.weights, log.predicted)
-    wrong = _refuse_weights(log)
-    bounds = _find_bounds(log)
-    concluded = {
-        name: conclude(each, logged, log.clusters, level, bounds=bounds, reason=wrong)
-        for name, each in estimators.items()
-    }
-    is_cut = bool((clipped < log.weights).any())
-    if is_cut and "clipped" in concluded:
-        concluded["clipped"] = keep_lower(concluded["clipped"])
-    of_log = conclude(logged, logged, log.clusters, level, bounds=bounds)
-    mean, ends = mean_weight(log.weights, log.clusters, level)
-    return OffPolicyEvaluation(
-        tabulate(concluded),
-        method=method or ("dr" if log.predicted is not None else "snips"),
-        level=level,
-        what=what,
-        n=len(log.rewards),
-        clusters=log.cluster_count,
-        logged=(of_log.value, *of_log.ends),
-        mean_weight=(mean, *ends),
-        unsupported=log.unsupported,
-        clip=clip,
-        notes=_list_notes(log, clipped, of_log, wrong),
-    )
-
-
-def keep_lower(concluded: Concluded) -> Concluded:
-    """Return an estimate without upper ends: what clipping cut off could add any reward."""
-    return replace(
-        concluded,
-        ends=(concluded.ends[0], math.nan),
-        change_ends=(concluded.change_ends[0], math.nan),
-    )
-
-
-def tabulate(concluded: dict[str, Concluded]) -> dict[str, list[str | float]]:
-    """Return the columns of a result, with one row per estimator."""
-    rows = [*concluded.values()]
-    return {
-        "estimator": [*concluded],
-        "value": [row.value for row in rows],
-        "lower": [row.ends[0] for row in rows],
-        "upper": [row.ends[1] for row in rows],
-        "change": [row.change for row in rows],
-        "change lower": [row.change_ends[0] for row in rows],
-        "change upper": [row.change_ends[1] for row in rows],
-        "effective": [row.reliability.effective for row in rows],
-        "rewarded": [row.reliability.rewarded for row in rows],
-        "largest share": [row.reliability.largest_share for row in rows],
-        "refused": [row.reason for row in rows],
-    }
-
-
-def _refuse_weights(log: Weighted) -> str:
-    """Return why weights whose mean isn't 1 give no interval; empty if the mean can be 1."""
-    mean, (low, high) = mean_weight(log.weights, log.clusters, WRONG_WEIGHTS)
-    if math.isnan(low) or low - NEARLY_ONE <= 1 <= high + NEARLY_ONE:
-        return ""
-    return (
-        f"the mean weight is {mean:.3f} where 1 is expected, so the propensities or the new "
-        "policy's probabilities are wrong, or the log never shows some of its choices"
-    )
-
-
-def _find_bounds(log: Weighted) -> tuple[float, float]:
-    """Return the limits of the value: those of a rate if all rewards are in them."""
-    low, high = float(log.rewards.min()), float(log.rewards.max())
-    is_rate = low >= 0 and high <= 1 and len(log.strata.counts) == 1
-    return 0.0 if low >= 0 else -math.inf, 1.0 if is_rate else math.inf
-
-
-def _list_notes(log: Weighted, clipped: Numbers, of_log: Concluded, wrong: str) -> tuple[str, ...]:
-    notes = []
-    cut = 1 - float(clipped.sum()) / max(float(log.weights.sum()), 1e-300)
-    if (clipped < log.weights).any() and log.rewards.min() >= 0:
-        notes.append(
-            f"clipping takes away {100 * cut:.1f}% of the weight, so clipped is a lower limit"
-        )
-    mean, (low, high) = mean_weight(log.weights, log.clusters, 0.95)
-    is_off = not low <= 1 <= high and abs(mean - 1) > NEARLY_ONE
-    if is_off and not wrong and not math.isnan(low):
-        notes.append(
-            f"the mean weight is {mean:.3f} where 1 is expected, a difference that chance "
-            "makes in fewer than 5% of logs; check the propensities and the new policy's "
-            "probabilities"
-        )
-    if log.unsupported:
-        notes.append(
-            "ips and clipped count choices that the log never shows as 0; snips takes them to be "
-            "like the others"
-        )
-    if of_log.reason:
-        notes.append(f"the value of the log has no interval: {of_log.reason}")
-    return tuple(notes)

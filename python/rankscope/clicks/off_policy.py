@@ -3,34 +3,45 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
 
 from rankscope._evaluate.grades import dcg
-from rankscope._evaluate.query_values import check_cluster_column
-from rankscope.clicks.estimators import Strata, Weighted, evaluate, leave_out
-from rankscope.clicks.log import MOST_RANKS, order_rows, read_log
-from rankscope.deferred import np
+from rankscope._evaluate.query_values import bad_parameter, check_cluster_column
+from rankscope._names import check_choice, quote
+from rankscope._settings import Reading
+from rankscope.clicks.estimators import (
+    Codes,
+    Ends,
+    Estimate,
+    Numbers,
+    Predicted,
+    Strata,
+    Weighted,
+    average,
+    conclude,
+    leave_out,
+    mean_weight,
+    normalize,
+)
+from rankscope.clicks.log import Log, read_log
+from rankscope.clicks.result import OffPolicyEvaluation
 from rankscope.errors import FormatError, UsageError
-from rankscope.names import check_choice, quote
-from rankscope.settings.reading import Reading
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any, Literal, TypeAlias
-
-    from numpy.typing import NDArray
-
-    from rankscope.clicks.log import Log
-    from rankscope.clicks.result import OffPolicyEvaluation
-
-    Numbers: TypeAlias = NDArray[np.float64]
-    Encoding: TypeAlias = Literal["utf-8", "latin-1"]
-    Discount: TypeAlias = str | Sequence[float]
+Encoding: TypeAlias = Literal["utf-8", "latin-1"]
+Discount: TypeAlias = str | Sequence[float]
 
 METHODS = ("ips", "clipped", "snips", "dr")
+MOST_RANKS = 10_000
 MOST_OFF = 1e-6
 """How far probabilities may be from a sum of 1."""
+WRONG_WEIGHTS = 0.999
+"""The level of the interval that refuses weights whose mean isn't 1."""
+NEARLY_ONE = 0.01
+"""A mean weight this close to 1 is never refused: logged propensities are rounded."""
 
 
 def evaluate_off_policy(
@@ -110,158 +121,175 @@ def evaluate_off_policy(
         ...     "click": [1, 0, 1, 0, 0, 0, 0, 1] * 50,
         ...     "propensity": [0.5] * 400,
         ... }
-        >>> found = evaluate_off_policy(log, target={"a": 0.9, "b": 0.1})
-        >>> round(found.logged, 3), found.method, round(found.value, 3), round(found.effective)
+        >>> result = evaluate_off_policy(log, target={"a": 0.9, "b": 0.1})
+        >>> round(result.logged, 3), result.method, round(result.value, 3), round(result.effective)
         (0.375, 'dr', 0.475, 244)
     """
     _check_settings(method, clip, level, cluster)
     _check_target(target, chosen)
     if (predicted is None) != (predicted_target is None):
-        raise UsageError(
+        raise bad_parameter(
             "expected predicted and predicted_target together, found one of them",
-            hint="predicted= is the prediction for the item of the row, predicted_target= the mean "
+            "predicted= is the prediction for the item of the row, predicted_target= the mean "
             "prediction for the choices of the new policy",
-            code="bad_parameter",
         )
-    is_mapping = isinstance(target, Mapping)
-    needs_item = is_mapping or chosen is not None
+    chances = _read_mapping(target) if isinstance(target, Mapping) else None
     has_positions = discount is not None or examination is not None
-    found: dict[str, str | None] = {"doc": item} if needs_item else {}
-    if has_positions:
-        found["rank"] = rank
-    numbers = {"reward": reward, "propensity": propensity}
-    optional = {"predicted": predicted, "predicted_target": predicted_target}
-    numbers |= {role: name for role, name in optional.items() if name is not None}
-    if isinstance(target, str):
-        numbers["target"] = target
-    values = {"chosen": chosen, "cluster": cluster}
     read = read_log(
         log,
-        Reading.read(encoding=encoding),
-        numbers=numbers,
-        values={role: name for role, name in values.items() if name is not None},
-        found=found,
-        called={"doc": "item"},
+        Reading(encoding=encoding),
+        ids=({} if chances is None and chosen is None else {"doc": item})
+        | ({"rank": rank} if has_positions else {}),
+        numbers={
+            "reward": reward,
+            "propensity": propensity,
+            "predicted": predicted,
+            "predicted_target": predicted_target,
+            "target": target if isinstance(target, str) else None,
+        },
+        values={"chosen": chosen, "cluster": cluster},
     )
-    _check_chances(read, "propensity", "propensities above 0, up to 1", is_above=True)
-    if "target" in read.numbers:
-        _check_chances(read, "target", "target probabilities from 0 to 1", is_above=False)
-    if "rank" in read.numbers:
-        _check_ranks(read.numbers["rank"])
-    # Errors name rows as they came.
-    read = read.take(order_rows(read.columns))
+    _check_numbers(read)
+    read = read.sort()  # errors name rows as they came
     clusters = read.values["cluster"].separate() if cluster is not None else None
-    chances, unsupported = _read_target(read, target)
-    held = None
+    targets, unsupported = _find_chances(read, chances)
+    predictions = None
     if predicted is not None:
-        held = read.numbers["predicted"], read.numbers["predicted_target"]
-    elif is_mapping:
-        held = _predict(read, target, clusters)
-    if method == "dr" and held is None:
-        raise UsageError(
+        predictions = read.numbers["predicted"], read.numbers["predicted_target"]
+    elif chances is not None:
+        predictions = _predict(read, chances, clusters)
+    elif method == "dr":
+        raise bad_parameter(
             "dr needs predictions",
-            hint="pass predicted= and predicted_target=, or target= as a mapping",
-            code="bad_parameter",
+            "pass predicted= and predicted_target=, or target= as a mapping",
         )
-    made = Weighted(
+    weighted = Weighted(
         rewards=read.numbers["reward"],
-        weights=chances / read.numbers["propensity"],
+        weights=targets / read.numbers["propensity"],
         strata=_stratify(read, discount, examination),
         clusters=clusters,
-        cluster_count=None if clusters is None else int(clusters.max()) + 1,
-        predicted=held,
+        predicted=predictions,
         unsupported=unsupported,
     )
     what = f"{reward} per row" if not has_positions else f"{reward} per list"
     if discount is not None:
         what = "DCG" if examination is not None else f"discounted {reward} per list"
-    return evaluate(made, method=method, clip=clip, level=float(level), what=what)
+    return _evaluate(weighted, method, clip, float(level), what)
+
+
+def _evaluate(
+    log: Weighted, method: str | None, clip: float, level: float, what: str
+) -> OffPolicyEvaluation:
+    """Return the value of the new policy by every estimator."""
+    clipped = np.minimum(log.weights, clip)
+    logged = average(log, np.ones_like(log.weights))
+    estimators = {"ips": average(log, log.weights)}
+    if log.rewards.min() >= 0:  # else it doesn't limit the value
+        estimators["clipped"] = average(log, clipped)
+    estimators["snips"] = normalize(log)
+    if log.predicted is not None:
+        estimators["dr"] = average(log, log.weights, log.predicted)
+    wrong, bounds = _refuse_weights(log), _find_bounds(log)
+    estimates = {
+        name: conclude(estimator, logged, log.clusters, level, bounds=bounds, reason=wrong)
+        for name, estimator in estimators.items()
+    }
+    if (clipped < log.weights).any() and "clipped" in estimates:
+        # What clipping cut off could add any reward.
+        (low, _), (low_change, _) = estimates["clipped"].ends, estimates["clipped"].change_ends
+        estimates["clipped"] = replace(
+            estimates["clipped"], ends=(low, math.nan), change_ends=(low_change, math.nan)
+        )
+    of_log = conclude(logged, logged, log.clusters, level, bounds=bounds)
+    return OffPolicyEvaluation(
+        estimates,
+        method=method or ("dr" if log.predicted is not None else "snips"),
+        level=level,
+        what=what,
+        n=len(log.rewards),
+        clusters=None if log.clusters is None else int(log.clusters.max()) + 1,
+        logged=of_log,
+        mean_weight=mean_weight(log.weights, log.clusters, level),
+        unsupported=log.unsupported,
+        clip=clip,
+        notes=_list_notes(log, clipped, of_log, wrong),
+    )
 
 
 def _check_settings(method: str | None, clip: float, level: float, cluster: str | None) -> None:
-    _check_level(level)
-    check_cluster_column(cluster)
-    if method is not None:
-        check_choice(
-            "method",
-            method,
-            METHODS,
-            hint="leave it out for dr with predictions, and snips without",
-        )
-    if not clip > 0:
-        raise UsageError(
-            f"expected clip above 0, found {clip!r}",
-            hint="it is the largest weight, such as 50",
-            code="bad_parameter",
-        )
-
-
-def _check_target(target: object, chosen: str | None) -> None:
-    if (target is None) == (chosen is None):
-        raise UsageError(
-            f"expected either target or chosen, found {'neither' if target is None else 'both'}",
-            hint="target= names the column with the new policy's probability of the row's item, "
-            "chosen= the column with the item that it shows",
-            code="bad_parameter",
-        )
-    if target is not None and not isinstance(target, str | Mapping):
-        raise UsageError(
-            f"expected target as the name of a column or a mapping, found {type(target).__name__}",
-            hint="write target.to_dict() for the probabilities of items, or add those of the rows "
-            "to the table as a column",
-            code="bad_parameter",
-        )
-
-
-def _check_level(level: float) -> None:
-    """Raise an error for a confidence level that isn't between 0 and 1."""
     if not 0 < level < 1:
         raise UsageError(
             f"expected level between 0 and 1, found {level!r}",
             hint="write 0.95 for 95 percent",
             code="bad_interval",
         )
-
-
-def _check_chances(read: Log, role: str, wanted: str, *, is_above: bool) -> None:
-
-    chances = read.numbers[role]
-    what = "new policy" if role == "target" else "log"
-    hint = f"it is the probability with which the {what} shows this item here"
-    if is_above:
-        hint += "; an item that was shown had one above 0"
-    is_good = (chances > 0 if is_above else chances >= 0) & (chances <= 1)
-    _check_rows(is_good, chances, wanted, hint, "bad_propensity")
-
-
-def _check_rows(
-    is_good: NDArray[np.bool_], values: Numbers, wanted: str, hint: str, code: str
-) -> None:
-    """Raise an error about the first row of a log whose value is not good."""
-    if not is_good.all():
-        at = int(np.argmin(is_good))
-        raise FormatError(
-            f"expected {wanted}, found {values[at]:g} in row {at + 1:,}", hint=hint, code=code
+    check_cluster_column(cluster)
+    if method is not None:
+        hint = "leave it out for dr with predictions, and snips without"
+        check_choice("method", method, METHODS, hint=hint)
+    if not clip > 0:
+        raise bad_parameter(
+            f"expected clip above 0, found {clip!r}", "it is the largest weight, such as 50"
         )
 
 
-def _read_target(read: Log, target: object) -> tuple[Numbers, float | None]:
+def _check_target(target: object, chosen: str | None) -> None:
+    if (target is None) == (chosen is None):
+        raise bad_parameter(
+            f"expected either target or chosen, found {'neither' if target is None else 'both'}",
+            "target= names the column with the new policy's probability of the row's item, "
+            "chosen= the column with the item that it shows",
+        )
+    if target is not None and not isinstance(target, str | Mapping):
+        raise bad_parameter(
+            f"expected target as the name of a column or a mapping, found {type(target).__name__}",
+            "write target.to_dict() for the probabilities of items, or add those of the rows to "
+            "the table as a column",
+        )
+
+
+def _check_numbers(read: Log) -> None:
+    """Raise an error about the first row with an invalid probability or rank."""
+    hint = "it is the probability with which the {} shows this item here"
+    shown = "; an item that was shown had one above 0"
+    for role, low, high, expected, advice in (
+        (
+            "propensity",
+            math.ulp(0.0),
+            1,
+            "propensities above 0, up to 1",
+            hint.format("log") + shown,
+        ),
+        ("target", 0, 1, "target probabilities from 0 to 1", hint.format("new policy")),
+        ("rank", 1, MOST_RANKS, f"ranks from 1 to {MOST_RANKS:,}", "the first rank is 1"),
+    ):
+        values = read.numbers.get(role, np.ones(1))
+        is_good = (values >= low) & (values <= high)
+        is_good &= (role != "rank") | (values == np.floor(values))
+        for at in np.flatnonzero(~is_good)[:1].tolist():
+            raise FormatError(
+                f"expected {expected}, found {values[at]:g} in row {at + 1:,}",
+                hint=advice,
+                code="bad_rank" if role == "rank" else "bad_propensity",
+            )
+
+
+def _find_chances(read: Log, chances: Mapping[str, float] | None) -> tuple[Numbers, float | None]:
     """Return the probability of each row under the new policy, and what the log never shows."""
     if "target" in read.numbers:
         return read.numbers["target"], None
     items = read.values["doc"]
-    if "chosen" in read.values:
+    if chances is None:
         chosen = read.values["chosen"]
         places = {text: code for code, text in enumerate(items.texts)}
-        wanted = np.array([places.get(text, -1) for text in chosen.texts])[chosen.codes]
-        return (wanted == items.codes).astype(np.float64), float((wanted < 0).mean())
-    chances = _read_mapping(target)
+        codes = np.array([places.get(text, -1) for text in chosen.texts])[chosen.codes]
+        return (codes == items.codes).astype(np.float64), float((codes < 0).mean())
     of_items = np.array([chances.get(text, 0.0) for text in items.texts])
     never = 1.0 - float(of_items.sum())
     return of_items[items.codes], never if never > MOST_OFF else 0.0
 
 
-def _read_mapping(target: Any) -> dict[str, float]:  # noqa: ANN401 - a mapping of the caller
+def _read_mapping(target: Mapping[Any, float]) -> dict[str, float]:
     chances = {str(key): float(value) for key, value in target.items()}
     for key, chance in chances.items():
         if not chance >= 0 or chance == math.inf:
@@ -280,12 +308,9 @@ def _read_mapping(target: Any) -> dict[str, float]:  # noqa: ANN401 - a mapping 
     return chances
 
 
-def _predict(
-    read: Log, target: object, clusters: NDArray[np.int64] | None
-) -> tuple[Numbers, Numbers]:
+def _predict(read: Log, chances: Mapping[str, float], clusters: Codes | None) -> Predicted:
     """Return the reward rates of items in other clusters as predictions."""
     items = read.values["doc"]
-    chances = _read_mapping(target)
     # Items that the log never shows are predicted to earn as much as all others.
     texts = [*items.texts, *sorted(chances.keys() - set(items.texts))]
     return leave_out(
@@ -317,44 +342,76 @@ def _stratify(read: Log, discount: Discount | None, examination: Sequence[float]
     return Strata(codes=codes, counts=counts, shares=shares)
 
 
-def _check_ranks(ranks: Numbers) -> None:
-    is_rank = (ranks >= 1) & (ranks <= MOST_RANKS) & (ranks == np.floor(ranks))
-    _check_rows(
-        is_rank, ranks, f"ranks from 1 to {MOST_RANKS:,}", "the first rank is 1", "bad_rank"
+def _weigh(weighting: Discount, count: int, name: str) -> Numbers:
+    """Return the weights of the first ranks under a discount or an examination."""
+    if isinstance(weighting, Mapping):
+        raise bad_parameter(
+            f"expected {name} as a list by rank, found {type(weighting).__name__}",
+            f"write [{name}[rank] for rank in sorted({name})]",
+        )
+    if isinstance(weighting, str):
+        # DCG of one document at each rank.
+        weights = np.asarray(dcg(np.eye(count), k=count, discount=weighting), dtype=np.float64)
+    else:
+        weights = np.asarray(weighting, dtype=np.float64)
+    is_list = weights.ndim == 1 and len(weights) >= count
+    if not is_list or not (np.isfinite(weights[:count]) & (weights[:count] >= 0)).all():
+        raise bad_parameter(
+            f"expected {name} with a weight of 0 or more for each of {count} ranks, found "
+            f"{weighting!r:.120}",
+            "write the name of a discount such as 'log2', or one number for each rank",
+        )
+    if name == "examination" and not weights[:count].all():
+        raise bad_parameter(
+            "expected users to look at every rank, found an examination of 0",
+            "leave out the ranks that nobody looks at",
+        )
+    if name == "examination" and weights[0] > 1:
+        raise bad_parameter(
+            f"expected the share of users who look at rank 1, at most 1, found {weights[0]:g}",
+            "divide percentages by 100",
+        )
+    return weights[:count]
+
+
+def _refuse_weights(log: Weighted) -> str:
+    """Return why weights whose mean isn't 1 give no interval; empty if the mean can be 1."""
+    mean, (low, high) = mean_weight(log.weights, log.clusters, WRONG_WEIGHTS)
+    if math.isnan(low) or low - NEARLY_ONE <= 1 <= high + NEARLY_ONE:
+        return ""
+    return (
+        f"the mean weight is {mean:.3f} where 1 is expected, so the propensities or the new "
+        "policy's probabilities are wrong, or the log never shows some of its choices"
     )
 
 
-def _weigh(given: Discount, count: int, name: str) -> Numbers:
-    """Return the weights of the first ranks under a discount or an examination."""
-    if isinstance(given, Mapping):
-        raise UsageError(
-            f"expected {name} as a list by rank, found {type(given).__name__}",
-            hint=f"write [{name}[rank] for rank in sorted({name})]",
-            code="bad_parameter",
+def _find_bounds(log: Weighted) -> Ends:
+    """Return the limits of the value: those of a rate if all rewards are in them."""
+    low, high = float(log.rewards.min()), float(log.rewards.max())
+    is_rate = low >= 0 and high <= 1 and len(log.strata.counts) == 1
+    return 0.0 if low >= 0 else -math.inf, 1.0 if is_rate else math.inf
+
+
+def _list_notes(log: Weighted, clipped: Numbers, of_log: Estimate, wrong: str) -> tuple[str, ...]:
+    notes = []
+    cut = 1 - float(clipped.sum()) / max(float(log.weights.sum()), 1e-300)
+    if (clipped < log.weights).any() and log.rewards.min() >= 0:
+        notes.append(
+            f"clipping takes away {100 * cut:.1f}% of the weight, so clipped is a lower limit"
         )
-    if isinstance(given, str):
-        # DCG of one document at each rank.
-        weights = np.asarray(dcg(np.eye(count), k=count, discount=given), dtype=np.float64)
-    else:
-        weights = np.asarray(given, dtype=np.float64)
-    is_good = weights.ndim == 1 and len(weights) >= count
-    if not is_good or not (np.isfinite(weights[:count]) & (weights[:count] >= 0)).all():
-        raise UsageError(
-            f"expected {name} with a weight of 0 or more for each of {count} ranks, found "
-            f"{given!r:.120}",
-            hint="write the name of a discount such as 'log2', or one number for each rank",
-            code="bad_parameter",
+    mean, (low, high) = mean_weight(log.weights, log.clusters, 0.95)
+    is_off = not low <= 1 <= high and abs(mean - 1) > NEARLY_ONE
+    if is_off and not wrong and not math.isnan(low):
+        notes.append(
+            f"the mean weight is {mean:.3f} where 1 is expected, a difference that chance "
+            "makes in fewer than 5% of logs; check the propensities and the new policy's "
+            "probabilities"
         )
-    if name == "examination" and not weights[:count].all():
-        raise UsageError(
-            "expected users to look at every rank, found an examination of 0",
-            hint="leave out the ranks that nobody looks at",
-            code="bad_parameter",
+    if log.unsupported:
+        notes.append(
+            "ips and clipped count choices that the log never shows as 0; snips takes them to be "
+            "like the others"
         )
-    if name == "examination" and weights[0] > 1:
-        raise UsageError(
-            f"expected the share of users who look at rank 1, at most 1, found {weights[0]:g}",
-            hint="divide percentages by 100",
-            code="bad_parameter",
-        )
-    return weights[:count]
+    if of_log.reason:
+        notes.append(f"the value of the log has no interval: {of_log.reason}")
+    return tuple(notes)

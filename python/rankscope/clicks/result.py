@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
-from rankscope.output.printed import Printed
-from rankscope.output.table import Table
-from rankscope.output.text import format_share
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rankscope.output.table import Cell
+from rankscope._show import Printed
+from rankscope._show.table import Table, format_share
+from rankscope.clicks.estimators import Ends, Estimate
 
 NAMES = {
     "ips": "inverse propensity scoring",
@@ -32,162 +27,94 @@ class OffPolicyEvaluation(Printed, Table):
     `rewarded` that of rows with a reward, and `largest share` the share of the largest weight in
     the sum of all. If these are too small, `refused` says why there is no interval.
 
-    The properties `value`, `lower`, `upper`, `change` and so on are those of the estimator
-    `method`.
+    Attributes:
+        method: The estimator of the attributes below, one of: `"ips"`, `"clipped"`, `"snips"`,
+            `"dr"`.
+        value: What the new policy would have got.
+        lower: The lower end of the interval of the value; NaN if there is none.
+        upper: The upper end of the interval of the value; NaN if there is none.
+        change: The value of the new policy minus that of the log.
+        change_lower: The lower end of the interval of the change; NaN if there is none.
+        change_upper: The upper end of the interval of the change; NaN if there is none.
+        effective: The effective number of weighted rows.
+        reason: Why there is no interval; empty if there is one.
+        logged: What the log got.
+        logged_ends: The interval of `logged`; NaN if the log is too small for one.
+        mean_weight: The mean weight, which is 1 except for chance if propensities and support are
+            right.
+        mean_weight_ends: The interval of `mean_weight`.
+        unsupported: The share of the new policy's choices that the log never shows; `None` if
+            unknown.
+        level: The confidence level of the intervals.
+        n: The number of rows of the log.
+        clusters: The number of clusters; `None` if rows are independent.
+        clip: The largest weight of clipped IPS.
+        notes: What limits the estimates.
 
     Examples:
         >>> import rankscope as rs
         >>> log = {"click": [1, 0] * 200, "propensity": [0.5] * 400, "target": [0.75, 0.25] * 200}
-        >>> found = rs.evaluate_off_policy(log, target="target")
-        >>> found.method, found.value, found.logged, found.lower < 0.75 < found.upper
+        >>> result = rs.clicks.evaluate_off_policy(log, target="target")
+        >>> result.method, result.value, result.logged, result.lower < 0.75 < result.upper
         ('snips', 0.75, 0.5, True)
     """
 
     def __init__(
         self,
-        columns: Mapping[str, Sequence[Cell]],
+        estimates: Mapping[str, Estimate],
         *,
         method: str,
         level: float,
         what: str,
         n: int,
         clusters: int | None,
-        logged: tuple[float, float, float],
-        mean_weight: tuple[float, float, float],
+        logged: Estimate,
+        mean_weight: tuple[float, Ends],
         unsupported: float | None,
         clip: float,
         notes: tuple[str, ...],
     ) -> None:
-        super().__init__(columns)
-        self._method = method
-        self._level = level
-        self._what = what
-        self._n = n
-        self._clusters = clusters
-        self._logged = logged
-        self._mean_weight = mean_weight
-        self._unsupported = unsupported
-        self._clip = clip
-        self._notes = notes
-
-    @property
-    def method(self) -> str:
-        """The estimator of `value`, one of: `"ips"`, `"clipped"`, `"snips"`, `"dr"`."""
-        return self._method
-
-    @property
-    def level(self) -> float:
-        """The confidence level of the intervals."""
-        return self._level
-
-    @property
-    def n(self) -> int:
-        """The number of rows of the log."""
-        return self._n
-
-    @property
-    def clusters(self) -> int | None:
-        """The number of clusters; `None` if rows are independent."""
-        return self._clusters
-
-    @property
-    def value(self) -> float:
-        """What the new policy would have got."""
-        return self._number("value")
-
-    @property
-    def lower(self) -> float:
-        """The lower end of the interval of the value; NaN if there is none."""
-        return self._number("lower")
-
-    @property
-    def upper(self) -> float:
-        """The upper end of the interval of the value; NaN if there is none."""
-        return self._number("upper")
-
-    @property
-    def change(self) -> float:
-        """The value of the new policy minus that of the log."""
-        return self._number("change")
-
-    @property
-    def change_lower(self) -> float:
-        """The lower end of the interval of the change; NaN if there is none."""
-        return self._number("change lower")
-
-    @property
-    def change_upper(self) -> float:
-        """The upper end of the interval of the change; NaN if there is none."""
-        return self._number("change upper")
-
-    @property
-    def effective(self) -> float:
-        """The effective number of weighted rows."""
-        return self._number("effective")
-
-    @property
-    def reason(self) -> str:
-        """Why there is no interval; empty if there is one."""
-        return str(self._find("refused"))
-
-    @property
-    def logged(self) -> float:
-        """What the log got."""
-        return self._logged[0]
-
-    @property
-    def logged_ends(self) -> tuple[float, float]:
-        """The interval of `logged`; NaN if the log is too small for one."""
-        return self._logged[1:]
-
-    @property
-    def mean_weight(self) -> float:
-        """The mean weight, which is 1 except for chance if propensities and support are right."""
-        return self._mean_weight[0]
-
-    @property
-    def mean_weight_ends(self) -> tuple[float, float]:
-        """The interval of `mean_weight`."""
-        return self._mean_weight[1:]
-
-    @property
-    def unsupported(self) -> float | None:
-        """The share of the new policy's choices that the log never shows; `None` if unknown."""
-        return self._unsupported
-
-    @property
-    def clip(self) -> float:
-        """The largest weight of clipped IPS."""
-        return self._clip
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What limits the estimates."""
-        return self._notes
-
-    def _find(self, name: str) -> Cell:
-        at = self.column("estimator").index(self._method)
-        return self.column(name)[at]
-
-    def _number(self, name: str) -> float:
-        found = self._find(name)
-        return found if isinstance(found, float) else math.nan
+        rows = [*estimates.values()]
+        super().__init__(
+            {
+                "estimator": [*estimates],
+                "value": [row.value for row in rows],
+                "lower": [row.ends[0] for row in rows],
+                "upper": [row.ends[1] for row in rows],
+                "change": [row.change for row in rows],
+                "change lower": [row.change_ends[0] for row in rows],
+                "change upper": [row.change_ends[1] for row in rows],
+                "effective": [row.reliability.effective for row in rows],
+                "rewarded": [row.reliability.rewarded for row in rows],
+                "largest share": [row.reliability.largest_share for row in rows],
+                "refused": [row.reason for row in rows],
+            }
+        )
+        chosen = estimates[method]
+        self.method, self.level, self.n, self.clusters = method, level, n, clusters
+        self.value, (self.lower, self.upper) = chosen.value, chosen.ends
+        self.change, (self.change_lower, self.change_upper) = chosen.change, chosen.change_ends
+        self.effective, self.reason = chosen.reliability.effective, chosen.reason
+        self.logged, self.logged_ends = logged.value, logged.ends
+        self.mean_weight, self.mean_weight_ends = mean_weight
+        self.unsupported, self.clip, self.notes = unsupported, clip, notes
+        self._estimates, self._what = estimates, what
 
     def _parts(self) -> list[str | Table]:
-        rows = [dict(zip(self.names, cells, strict=True)) for cells in self.rows()]
+        rows = [*self._estimates.values()]
         shown = {
-            "": ["log", *(str(row["estimator"]) for row in rows)],
-            self._what: [_show(self.logged), *(_show(row["value"]) for row in rows)],
-            f"{100 * self._level:g}% interval": [
-                _show_ends(*self.logged_ends),
-                *(_show_ends(row["lower"], row["upper"]) for row in rows),
+            "": ["log", *self._estimates],
+            self._what: [_show(self.logged), *(_show(row.value) for row in rows)],
+            f"{100 * self.level:g}% interval": [
+                _show_ends(self.logged_ends),
+                *(_show_ends(row.ends) for row in rows),
             ],
-            "change": ["", *(_show(row["change"], sign=True) for row in rows)],
-            "interval": [
-                "",
-                *(_show_ends(row["change lower"], row["change upper"], sign=True) for row in rows),
+            "change": ["", *(_show(row.change, "+") for row in rows)],
+            "interval": ["", *(_show_ends(row.change_ends, "+") for row in rows)],
+            "effective n": [
+                f"{self.n:,}",
+                *(f"{row.reliability.effective:,.1f}" for row in rows),
             ],
-            "effective n": [f"{self._n:,}", *(f"{row['effective']:,.1f}" for row in rows)],
         }
         return [Table(shown, numbers=[*shown][1:]), "", *self._describe()]
 
@@ -195,50 +122,42 @@ class OffPolicyEvaluation(Printed, Table):
 
     def _describe(self) -> list[str]:
         lines = [self._decide()]
-        refused: dict[str, list[str]] = {}
-        for name, reason in zip(self.column("estimator"), self.column("refused"), strict=True):
-            if reason:
-                refused.setdefault(str(reason), []).append(str(name))
-        lines += [
-            f"no interval of {', '.join(names)}: {reason}" for reason, names in refused.items()
-        ]
-        mean, low, high = self._mean_weight
+        for reason in dict.fromkeys(row.reason for row in self._estimates.values() if row.reason):
+            names = [name for name, row in self._estimates.items() if row.reason == reason]
+            lines.append(f"no interval of {', '.join(names)}: {reason}")
+        mean, (low, high) = self.mean_weight, self.mean_weight_ends
         if not math.isnan(mean):
             ends = "no interval" if math.isnan(low) else f"interval {low:.4f} to {high:.4f}"
             lines.append(f"mean weight (1 expected): {mean:.4f}, {ends}")
-        lines.append(
-            f"largest weight's share of all: {format_share(float(self._number('largest share')))}"
-        )
-        if self._unsupported is not None:
-            share = format_share(self._unsupported)
+        largest = format_share(self._estimates[self.method].reliability.largest_share)
+        lines.append(f"largest weight's share of all: {largest}")
+        if self.unsupported is not None:
+            share = format_share(self.unsupported)
             lines.append(f"choices of the new policy that the log never shows: {share}")
-        if self._clusters is not None:
-            plural = "s" * (self._clusters != 1)
-            lines.append(f"intervals over {self._clusters:,} cluster{plural}")
-        return [*lines, *(f"note: {note}" for note in self._notes)]
+        if self.clusters is not None:
+            plural = "s" * (self.clusters != 1)
+            lines.append(f"intervals over {self.clusters:,} cluster{plural}")
+        return [*lines, *(f"note: {note}" for note in self.notes)]
 
     def _decide(self) -> str:
         """Return the verdict of the chosen estimator."""
         if self.reason:
             return (
-                f"The log is too small, or too different, to tell which is better ({self._method})."
+                f"The log is too small, or too different, to tell which is better ({self.method})."
             )
         if self.change_lower > 0:
-            return f"The new policy is better than the log ({NAMES[self._method]})."
+            return f"The new policy is better than the log ({NAMES[self.method]})."
         if self.change_upper < 0:
-            return f"The new policy is worse than the log ({NAMES[self._method]})."
-        return f"The log doesn't tell which is better ({NAMES[self._method]})."
+            return f"The new policy is worse than the log ({NAMES[self.method]})."
+        return f"The log doesn't tell which is better ({NAMES[self.method]})."
 
 
-def _show(cell: Cell, *, sign: bool = False) -> str:
-    if not isinstance(cell, float) or math.isnan(cell):
-        return "–"
-    return f"{cell:+.4g}" if sign else f"{cell:.4g}"
+def _show(number: float, sign: str = "") -> str:
+    return "–" if math.isnan(number) else f"{number:{sign}.4g}"
 
 
-def _show_ends(low: Cell, high: Cell, *, sign: bool = False) -> str:
-    if not isinstance(low, float) or math.isnan(low):
+def _show_ends(ends: Ends, sign: str = "") -> str:
+    low, high = ends
+    if math.isnan(low):
         return "none"
-    if not isinstance(high, float) or math.isnan(high):
-        return f"{_show(low, sign=sign)} or more"
-    return f"{_show(low, sign=sign)} to {_show(high, sign=sign)}"
+    return f"{_show(low, sign)} {'or more' if math.isnan(high) else f'to {_show(high, sign)}'}"

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
 import rankscope as rs
 from rankscope.errors import UsageError
-from rankscope.integrations.grouped import GroupedMeasures, average_by_query
-from rankscope.records import record
+from rankscope.integrations._frames import GroupedMeasures, average_by_query
 
 UNKNOWN = -1.0
 """The value of rows for training that CatBoost has shuffled. It doesn't accept NaN."""
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import catboost
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 def make_eval_metric(
@@ -54,24 +56,15 @@ def make_eval_metric(
             code="usage",
         )
     if not isinstance(pools, list | tuple) or not pools:
-        raise UsageError(
-            f"expected a list of pools, found {type(pools).__name__}",
-            hint="pass [pool_for_training, validation_pool]",
-            code="usage",
-        )
+        problem = f"expected a list of pools, found {type(pools).__name__}"
+        raise UsageError(problem, hint="pass [pool_for_training, validation_pool]", code="usage")
     measures = GroupedMeasures(measure, policy, convention)
     return _make_metric(measures, [_read_pool(pool) for pool in pools])
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Rows:
-    """What CatBoost doesn't pass about the rows of a pool, and by what to recognize them.
-
-    Args:
-        labels: The label of each row.
-        sizes: The number of rows of each query.
-        has_row_weights: Whether weights that CatBoost passes are those of rows.
-    """
+    """The labels of a pool, the rows of each query, and whether weights are those of rows."""
 
     labels: NDArray[np.float32]
     sizes: NDArray[np.int64]
@@ -86,16 +79,15 @@ class RankingMetric:
     def __init__(self, measures: GroupedMeasures, pools: list[Rows]) -> None:
         self._measures = measures
         self._pools = pools
-        for place, pool in enumerate(pools):
-            for other in pools[:place]:
-                alike = _are_equal(pool.labels, other.labels)
-                if alike and not _are_equal(pool.sizes, other.sizes):
-                    raise UsageError(
-                        "two pools have the same labels, but different queries",
-                        hint="CatBoost doesn't say which pool it evaluates, so make a metric for "
-                        "each model with the pools of that model only",
-                        code="same_labels",
-                    )
+        for pool, other in combinations(pools, 2):
+            is_same = np.array_equal(pool.labels, other.labels)
+            if is_same and not np.array_equal(pool.sizes, other.sizes):
+                raise UsageError(
+                    "two pools have the same labels, but different queries",
+                    hint="CatBoost doesn't say which pool it evaluates, so make a metric for each "
+                    "model with the pools of that model only",
+                    code="same_labels",
+                )
 
     def is_max_optimal(self) -> bool:
         """Return whether higher values are better."""
@@ -112,10 +104,10 @@ class RankingMetric:
         Raises:
             UsageError: The rows are of none of the pools.
         """
-        rows = next((pool for pool in self._pools if _are_equal(pool.labels, target)), None)
-        if rows is None and self._are_shuffled(target):
-            return UNKNOWN, 1.0
+        rows = next((pool for pool in self._pools if np.array_equal(pool.labels, target)), None)
         if rows is None:
+            if np.array_equal(np.sort(target), np.sort(self._pools[0].labels)):
+                return UNKNOWN, 1.0  # the pool for training in another order
             raise UsageError(
                 f"CatBoost evaluates {len(target)} rows that are of none of the "
                 f"{len(self._pools)} pools of this metric",
@@ -128,12 +120,6 @@ class RankingMetric:
             weights = average_by_query(weight, rows.sizes)
         (value,) = self._measures.evaluate(target, approxes[0], rows.sizes, weights)
         return value, 1.0
-
-    def _are_shuffled(self, target: NDArray[np.float32]) -> bool:
-        """Check whether rows have the labels of the pool for training in another order."""
-        import numpy as np  # noqa: PLC0415 - CatBoost has loaded it
-
-        return _are_equal(np.sort(target), np.sort(self._pools[0].labels))
 
     def get_final_error(self, error: float, weight: float) -> float:
         """Return the value from what `evaluate` returns."""
@@ -150,15 +136,11 @@ def _make_metric(measures: GroupedMeasures, pools: list[Rows]) -> RankingMetric:
 
 
 def _read_pool(pool: catboost.Pool) -> Rows:
-    import numpy as np  # noqa: PLC0415 - CatBoost has loaded it
-
     groups = np.atleast_1d(pool.get_group_id_hash())
     if len(groups) < pool.num_row():
-        raise UsageError(
-            f"a pool of {pool.num_row()} rows has no queries",
-            hint="create it with Pool(X, y, group_id=query_ids)",
-            code="no_groups",
-        )
+        problem = f"a pool of {pool.num_row()} rows has no queries"
+        hint = "create it with Pool(X, y, group_id=query_ids)"
+        raise UsageError(problem, hint=hint, code="no_groups")
     starts = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
     weights = np.asarray(pool.get_weight())
     return Rows(
@@ -166,9 +148,3 @@ def _read_pool(pool: catboost.Pool) -> Rows:
         sizes=np.diff(np.r_[starts, len(groups)]),
         has_row_weights=bool((weights != 1).any()),
     )
-
-
-def _are_equal(
-    first: NDArray[np.float32] | NDArray[np.int64], second: NDArray[np.float32] | NDArray[np.int64]
-) -> bool:
-    return len(first) == len(second) and bool((first == second).all())

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import rankscope as rs
-from rankscope.integrations.libraries import require
+from rankscope._conventions import Convention
+from rankscope._settings import ScoreType
+from rankscope.integrations._frames import require
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
-
     import pandas as pd
-
-    from rankscope.conventions import Convention
-    from rankscope.settings.policy import ScoreType
 
 
 def make_provider(
@@ -50,7 +48,7 @@ def make_provider(
     """
     base = require("ir_measures").Provider
     provider = type("RankscopeProvider", (_Provider, base), {})()
-    provider.settings = _read_settings(policy, convention, score_type)
+    provider.settings = _settings(policy, convention, score_type)
     return provider
 
 
@@ -75,18 +73,18 @@ def register(provider: object = None) -> None:
     """
     library = require("ir_measures")
     unregister()
-    chosen = make_provider() if provider is None else provider
-    library.providers.register(chosen)
+    provider = make_provider() if provider is None else provider
+    library.providers.register(provider)
     # The first provider that supports a measure computes it.
-    library.DefaultPipeline.providers.insert(0, chosen)
+    library.DefaultPipeline.providers.insert(0, provider)
 
 
 def unregister() -> None:
     """Undo `register`: ir_measures computes all measures with its own providers again."""
     library = require("ir_measures")
     library.providers.registry.pop("rankscope", None)
-    kept = [each for each in library.DefaultPipeline.providers if each.NAME != "rankscope"]
-    library.DefaultPipeline.providers[:] = kept
+    providers = library.DefaultPipeline.providers
+    providers[:] = [provider for provider in providers if provider.NAME != "rankscope"]
 
 
 def make_measure(
@@ -129,22 +127,23 @@ def make_measure(
     base = require("ir_measures").Measure
     ours = rs.parse(measure)
     if ours.row.mean == "geometric":
-        raise rs.MeasureError(
-            f"{ours} has a geometric mean, which ir_measures can't compute",
-            hint="evaluate it with rankscope.evaluate",
-            code="bad_parameter",
-        )
-    chosen = [str(each) for each in (policy, convention) if each is not None]
-    shown = name or (f"{ours} [{', '.join(chosen)}]" if chosen else str(ours))
-    made = type("RankscopeMeasure", (_Measure, base), {"NAME": shown, "__name__": shown})()
-    made.ours, made.settings = ours, _read_settings(policy, convention, score_type)
-    made.choices = {
-        "policy": policy,
-        "convention": convention,
-        "score_type": score_type,
-        "name": name,
-    }
-    return made
+        problem = f"{ours} has a geometric mean, which ir_measures can't compute"
+        hint = "evaluate it with rankscope.evaluate"
+        raise rs.errors.MeasureError(problem, hint=hint, code="bad_parameter")
+    notes = ", ".join(str(value) for value in (policy, convention) if value is not None)
+    shown = name or (f"{ours} [{notes}]" if notes else str(ours))
+    theirs = type("RankscopeMeasure", (_Measure, base), {"NAME": shown, "__name__": shown})()
+    theirs.ours, theirs.name = ours, name
+    theirs.settings = _settings(policy, convention, score_type)
+    return theirs
+
+
+def _settings(
+    policy: rs.Policy | str | None, convention: Convention | str | None, score_type: str | None
+) -> dict[str, Any]:
+    if score_type is None and convention is None:
+        score_type = "float32"
+    return {"policy": policy, "convention": convention, "score_type": score_type}
 
 
 class _Provider:
@@ -160,7 +159,7 @@ class _Provider:
         try:
             # Nothing is known of items.
             return not _translate(measure, {}).row.of_items
-        except rs.MeasureError:
+        except rs.errors.MeasureError:
             return False
 
     def _evaluator(self, measures: Iterable[Any], qrels: object) -> _Evaluator:
@@ -172,27 +171,27 @@ class _Evaluator:
 
     def __init__(self, measures: list[Any], qrels: object, settings: dict[str, Any]) -> None:
         self.measures = measures
-        by_subtopic = any(_translate(each, {}).row.subtopics for each in measures)
+        by_subtopic = any(_translate(measure, {}).row.subtopics for measure in measures)
         self._judgments = _Judgments(qrels, by_subtopic=by_subtopic)
         self.qrel_qids = {*self._judgments.queries.values()}
-        self._ours = {each: _translate(each, self._judgments.grades) for each in measures}
+        grades = self._judgments.grades
+        self._ours = {measure: _translate(measure, grades) for measure in measures}
         self._settings = settings
 
     def iter_calc(self, run: object) -> Iterator[Any]:
         yield from self.calc(run).per_query
 
     def calc_aggregate(self, run: object) -> dict[Any, float]:
-        means: dict[Any, float] = self.calc(run).aggregated
-        return means
+        return {**self.calc(run).aggregated}
 
     def calc(self, run: object) -> Any:
         library = require("ir_measures")
         measures = list(dict.fromkeys(self._ours.values()))
-        found = self._judgments.evaluate(run, measures, self._settings)
+        evaluation = self._judgments.evaluate(run, measures, self._settings)
         means, values = {}, []
         for theirs, ours in self._ours.items():
-            means[theirs] = 0.0 if found is None else found[ours]
-            for query, value in self._judgments.values(found, ours):
+            means[theirs] = 0.0 if evaluation is None else evaluation[ours]
+            for query, value in self._judgments.values(evaluation, ours):
                 values.append(library.Metric(query, theirs, value))
         return library.CalcResults(means, values)
 
@@ -201,8 +200,8 @@ class _Measure:
     """What a measure of rankscope has besides the methods of `ir_measures.Measure`."""
 
     ours: rs.Measure
+    name: str | None
     settings: dict[str, Any]
-    choices: dict[str, Any]
 
     def runtime_impl(self, qrels: pd.DataFrame, run: object) -> Iterator[Any]:
         # ir_measures calls this for measures that bring their own computation.
@@ -210,55 +209,51 @@ class _Measure:
             return
         library = require("ir_measures")
         judgments = _Judgments(qrels, by_subtopic=self.ours.row.subtopics)
-        found = judgments.evaluate(run, [self.ours], self.settings)
-        for query, value in judgments.values(found, self.ours):
+        evaluation = judgments.evaluate(run, [self.ours], self.settings)
+        for query, value in judgments.values(evaluation, self.ours):
             yield library.Metric(query, self, value)
 
     def aggregator(self) -> _Aggregator:
         return _Aggregator(is_sum=self.ours.row.mean == "sum")
 
-    def __call__(self, **settings: object) -> Any:
-        return make_measure(self.ours(**settings), **self.choices)
+    def __call__(self, **parameters: object) -> Any:
+        return self._make(self.ours(**parameters))
 
     def __matmul__(self, value: float) -> Any:
-        return make_measure(self.ours @ value, **self.choices)
+        return self._make(self.ours @ value)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _Measure):
             return False  # PyTerrier would take it for one of ir_measures with the same name
-        return (self.ours, self.choices) == (other.ours, other.choices)
+        theirs = (other.ours, other.name, other.settings)
+        return (self.ours, self.name, self.settings) == theirs
 
     def __hash__(self) -> int:
         return hash((_Measure, self.ours))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _remake, (self.ours, self.choices)
+        return self._make, (self.ours,)
 
-
-def _remake(measure: rs.Measure, choices: dict[str, Any]) -> Any:
-    return make_measure(measure, **choices)
+    @property
+    def _make(self) -> Callable[[rs.Measure], Any]:
+        return partial(make_measure, name=self.name, **self.settings)
 
 
 class _Judgments:
     """Judgments in one of the forms of ir_measures, read once.
 
-    Args:
-        qrels: The judgments.
-        by_subtopic: Whether their iteration is the subtopic. Measures that know no subtopics then
-            take the highest grade of each document.
+    If their iteration is the subtopic, other measures take the highest grade of each document.
     """
 
     def __init__(self, qrels: object, *, by_subtopic: bool) -> None:
         rows = _read_rows(qrels, "relevance", by_subtopic=by_subtopic)
         if isinstance(rows, dict):
-            queries = rows.keys()
+            queries = [*rows]
             grades = {grade for docs in rows.values() for grade in docs.values()}
         elif isinstance(rows, list):
-            queries = dict.fromkeys(row[0] for row in rows).keys()
-            grades = {row[-1] for row in rows}
+            queries, grades = [row[0] for row in rows], {row[-1] for row in rows}
         else:
-            queries = rows["query_id"].unique()
-            grades = {*rows["relevance"].unique()}
+            queries, grades = rows["query_id"].unique(), {*rows["relevance"].unique()}
         # ir_measures compares ids with those of its caller, which may be integers.
         self.queries = {str(query): query for query in queries}
         self.grades = {grade: grade for grade in grades | {0}}
@@ -273,25 +268,23 @@ class _Judgments:
             EmptyError: The run is empty, and a policy or a convention may give it other values.
         """
         try:
-            found: rs.Evaluation = rs.evaluate(
-                self._qrels, _read_rows(run, "score"), measures, **settings
-            )
-        except rs.EmptyError:
+            rows = _read_rows(run, "score")
+            evaluation: rs.Evaluation = rs.evaluate(self._qrels, rows, measures, **settings)
+        except rs.errors.EmptyError:
             # PyTerrier passes an empty run for the queries that are in none of its batches.
             if settings["policy"] is None and settings["convention"] is None:
                 return None
             raise
-        return found
+        return evaluation
 
     def values(
-        self, found: rs.Evaluation | None, measure: rs.Measure
+        self, evaluation: rs.Evaluation | None, measure: rs.Measure
     ) -> Iterator[tuple[Any, float]]:
-        """Yield the value of each query, by the id that the caller gave it."""
-        if found is None:
-            yield from ((query, 0.0) for query in self.queries.values())
-            return
-        for query, value in zip(found.query_ids, found.per_query_list(measure), strict=True):
-            yield self.queries[str(query)], value
+        """Return the value of each query, by the id that it has in the judgments."""
+        if evaluation is None:
+            return ((query, 0.0) for query in self.queries.values())
+        pairs = zip(evaluation.query_ids, evaluation.per_query_list(measure), strict=True)
+        return ((self.queries[str(query)], value) for query, value in pairs)
 
 
 class _Aggregator:
@@ -312,49 +305,32 @@ class _Aggregator:
         return total / len(self._values) if self._values else math.nan
 
 
-def _read_settings(
-    policy: rs.Policy | str | None, convention: Convention | str | None, score_type: str | None
-) -> dict[str, Any]:
-    if score_type is None and convention is None:
-        score_type = "float32"
-    return {"policy": policy, "convention": convention, "score_type": score_type}
-
-
 def _read_rows(table: Any, number: str, *, by_subtopic: bool = False) -> Any:
     """Return dicts as they are, the columns of a frame, or a list of tuples."""
     names = ["query_id", *(["iteration"] if by_subtopic else []), "doc_id", number]
     if isinstance(table, dict):
         if by_subtopic:
-            raise rs.FormatError(
-                "expected judgments with an iteration, which is the subtopic, found a dict",
-                hint="pass a data frame, or what ir_measures.read_trec_qrels returns",
-                code="subtopics_missing",
-            )
+            problem = "expected judgments with an iteration, which is the subtopic, found a dict"
+            hint = "pass a data frame, or what ir_measures.read_trec_qrels returns"
+            raise rs.errors.FormatError(problem, hint=hint, code="subtopics_missing")
         return table
     try:
         if hasattr(table, "columns"):
-            columns = table[names]
-            return columns.rename(columns={"iteration": "subtopic"}) if by_subtopic else columns
+            return table[names].rename(columns={"iteration": "subtopic"})
         return [tuple(getattr(row, name) for name in names) for row in table]
     except (AttributeError, KeyError, TypeError) as error:
-        raise rs.FormatError(
-            f"expected rows with {', '.join(names)}, found {type(table).__name__}",
-            hint="pass a data frame, a dict of dicts, or what ir_measures.read_trec_run returns",
-            code="input_type",
-        ) from error
+        problem = f"expected rows with {', '.join(names)}, found {type(table).__name__}"
+        hint = "pass a data frame, a dict of dicts, or what ir_measures.read_trec_run returns"
+        raise rs.errors.FormatError(problem, hint=hint, code="input_type") from error
 
 
 def _translate(measure: Any, grades: dict[Any, Any]) -> rs.Measure:
-    """Return the measure of rankscope that ir_measures means.
-
-    Args:
-        measure: The measure of ir_measures.
-        grades: Each grade, as the gain that a table of gains without the grade leaves it.
+    """Return the measure of rankscope; grades that aren't in a table of gains are gains themselves.
 
     Raises:
         MeasureError: rankscope has no such measure.
     """
-    settings = dict(measure.params)
-    if "gains" in settings:
-        settings["gains"] = grades | settings["gains"]
-    return rs.parse(measure.NAME)(**settings)
+    parameters = dict(measure.params)
+    if "gains" in parameters:
+        parameters["gains"] = grades | parameters["gains"]
+    return rs.parse(measure.NAME)(**parameters)

@@ -6,14 +6,11 @@ The same object is `feval` of `lightgbm.train` and `lightgbm.cv`, and `eval_metr
 
 from __future__ import annotations
 
-from rankscope.integrations.grouped import GroupedMeasures, average_by_query
+from collections.abc import Sequence
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    import rankscope as rs
+import rankscope as rs
+from rankscope.integrations._frames import GroupedMeasures, average_by_query
 
 
 def make_feval(
@@ -52,11 +49,7 @@ class RankingMetric:
         self._measures = measures
 
     def __call__(
-        self,
-        first: Any,
-        second: Any,
-        weight: Any = None,
-        group: Any = None,
+        self, first: Any, second: Any, weight: Any = None, group: Any = None
     ) -> list[tuple[str, float, bool]]:
         """Return name, value and whether higher is better for each measure.
 

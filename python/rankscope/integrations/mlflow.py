@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 import rankscope as rs
-from rankscope.integrations.libraries import require
+from rankscope.integrations._frames import require
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
-
     from matplotlib.axes import Axes
-
-FOLDER = "rankscope"
-"""The folder of the artifacts in a run."""
 
 
 def log_result(
@@ -57,15 +51,15 @@ def log_result(
         ...     log_result(rs.evaluate(qrels, run, ["nDCG@10", "AP"], interval=0.95))
     """
     mlflow = require("mlflow")
-    found = _gather(result)
-    mlflow.set_tags({f"{prefix}rankscope.{name}": text for name, text in found.tags.items()})
-    mlflow.log_metrics({prefix + name: value for name, value in found.metrics.items()}, step=step)
-    folder = f"{FOLDER}/{prefix}"
+    entries = _gather(result)
+    mlflow.set_tags({f"{prefix}rankscope.{name}": text for name, text in entries.tags.items()})
+    mlflow.log_metrics({prefix + name: value for name, value in entries.metrics.items()}, step=step)
+    folder = f"rankscope/{prefix}"
     ending = "" if step is None else f"-{step}"
     if tables:
-        for name, columns in found.tables.items():
+        for name, columns in entries.tables.items():
             _log_table(mlflow, columns, f"{folder}{name}{ending}.json")
-        for name, text in found.texts.items():
+        for name, text in entries.texts.items():
             mlflow.log_text(text, f"{folder}{name}{ending}.txt")
     if report is not None:
         mlflow.log_text(report.to_html(), f"{folder}report{ending}.html")
@@ -108,32 +102,26 @@ def make_scorer(
         >>> mlflow.genai.evaluate(data=rows, scorers=[make_scorer("nDCG@10")])  # doctest: +SKIP
     """
     scorers = require("mlflow.genai.scorers")
-    chosen = rs.parse(measure)
+    measure = rs.parse(measure)
 
     def value(outputs: Any, expectations: Any) -> float:
         if expectation not in (expectations or {}):
-            raise rs.UsageError(
-                f"the row has no expectation {expectation!r}",
-                hint='add "expectations": {"relevant": [...]}, or set expectation=',
-                code="bad_parameter",
-            )
+            problem = f"the row has no expectation {expectation!r}"
+            hint = 'add "expectations": {"relevant": [...]}, or set expectation='
+            raise rs.UsageError(problem, hint=hint, code="bad_parameter")
         if not isinstance(outputs, Mapping | list | tuple):  # a text would be the path of a run
-            raise rs.UsageError(
-                f"expected ranked ids as the outputs of a row, found {type(outputs).__name__}",
-                hint="return a list of ids, best first, or a mapping of id to score",
-                code="bad_parameter",
-            )
+            problem = f"expected ranked ids as the outputs of a row, found {type(outputs).__name__}"
+            hint = "return a list of ids, best first, or a mapping of id to score"
+            raise rs.UsageError(problem, hint=hint, code="bad_parameter")
         # A question without relevant documents is not unjudged: the policy has a value for it.
         judged = expectations[expectation] or {"no relevant document": 0}
         ranked: dict[str, Any] = {"q": outputs}
-        found: rs.Evaluation = rs.evaluate({"q": judged}, ranked, chosen, policy=policy)
-        return found[chosen]
+        return float(rs.evaluate({"q": judged}, ranked, measure, policy=policy)[measure])
 
-    made: Any = scorers.scorer(value, name=name or chosen.plain_name)
-    return made
+    return scorers.scorer(value, name=name or measure.plain_name)
 
 
-class _Found:
+class _Entries:
     """What of a result is logged: numbers, tables, texts and tags, by name."""
 
     def __init__(self) -> None:
@@ -147,9 +135,8 @@ class _Found:
         for measure in result.measures:
             name = run + measure.plain_name
             self.metrics[name] = result[measure]
-            for end, value in zip(
-                ("lower", "upper"), result.intervals.get(measure.name, ()), strict=False
-            ):
+            ends = result.intervals.get(measure.name, ())
+            for end, value in zip(("lower", "upper"), ends, strict=False):
                 self._add_number(f"{name}_{end}", value)
         self.metrics[f"{run}queries"] = result.counts.queries
         self.tables[f"{run}queries"] = result.to_arrow(names="plain").to_pydict()
@@ -164,11 +151,11 @@ class _Found:
         for run, means in result.means.items():
             for measure, mean in means.items():
                 self.metrics[f"{_clean(run)}/{_plain(measure)}"] = mean
-        for each in result:
-            if each.slice is None:
-                pair = f"{_clean(each.run)} vs {_clean(each.baseline)}/{_plain(each.measure)}"
+        for row in result:
+            if row.slice is None:
+                pair = f"{_clean(row.run)} vs {_clean(row.baseline)}/{_plain(row.measure)}"
                 for name in ("difference", "lower", "upper", "p_corrected"):
-                    self._add_number(f"{pair}_{name}", getattr(each, name))
+                    self._add_number(f"{pair}_{name}", getattr(row, name))
         self.tables["comparison"] = result.to_arrow().to_pydict()
         self.texts["comparison"] = str(result)
         if result.policy is not None:
@@ -179,34 +166,34 @@ class _Found:
             self.metrics[name] = value
 
 
-def _gather(result: object) -> _Found:
+def _gather(result: object) -> _Entries:
     """Return what is logged of a result.
 
     Raises:
         UsageError: It is none of the results that can be logged.
     """
-    found = _Found()
+    entries = _Entries()
     if isinstance(result, rs.Evaluation):
-        found.add_evaluation(result)
+        entries.add_evaluation(result)
     elif isinstance(result, rs.Evaluations):
         _check_names(result)
-        for run, each in result.items():
-            found.add_evaluation(each, f"{_clean(run)}/")
+        for run, evaluation in result.items():
+            entries.add_evaluation(evaluation, f"{_clean(run)}/")
     elif isinstance(result, rs.Comparison):
         _check_names(result.runs)
-        found.add_comparison(result)
+        entries.add_comparison(result)
     else:
         raise rs.UsageError(
             f"expected an Evaluation, Evaluations or a Comparison, found {type(result).__name__}",
             hint="pass the result of evaluate or compare, and a report as report=",
             code="bad_parameter",
         )
-    return found
+    return entries
 
 
 def _draw(result: rs.Evaluation | rs.Evaluations | rs.Comparison) -> Iterator[tuple[str, Axes]]:
     """Yield the plots that a result has data for, by the names of their files."""
-    from rankscope import plots  # noqa: PLC0415 - only where figures are wanted
+    from rankscope import plots
 
     if isinstance(result, rs.Comparison):
         for name in result.measures:
@@ -214,12 +201,12 @@ def _draw(result: rs.Evaluation | rs.Evaluations | rs.Comparison) -> Iterator[tu
         return
     runs = {"this run": result} if isinstance(result, rs.Evaluation) else {**result}
     measures = next(iter(runs.values())).measures
-    for measure in dict.fromkeys(each(k=None) for each in measures if each.k is not None):
-        with suppress(rs.MeasureError):  # it has a single cutoff
+    for measure in dict.fromkeys(m(k=None) for m in measures if m.k is not None):
+        with suppress(rs.errors.MeasureError):  # it has a single cutoff
             yield f"cutoffs_{measure.plain_name}", plots.draw_cutoffs(runs, measure)
     if len(runs) == 2:
         for measure in measures:
-            with suppress(rs.MeasureError):  # it has one value for all queries together
+            with suppress(rs.errors.MeasureError):  # it has one value for all queries together
                 yield f"queries_{measure.plain_name}", plots.draw_scatter(runs, measure)
 
 
@@ -227,12 +214,8 @@ def _log_table(mlflow: Any, columns: Mapping[str, Sequence[object]], path: str) 
     """Log a table in place of one with the same name, which MLflow would extend."""
     columns = {name: [*map(_write_cell, cells)] for name, cells in columns.items()}
     rows = [*map(list, zip(*columns.values(), strict=True))]
-    run = mlflow.active_run().info.run_id
-    folder = path.rpartition("/")[0]
-    logged = [
-        each.path for each in mlflow.artifacts.list_artifacts(run_id=run, artifact_path=folder)
-    ]
-    if path in logged:
+    where = {"run_id": mlflow.active_run().info.run_id, "artifact_path": path.rpartition("/")[0]}
+    if path in [artifact.path for artifact in mlflow.artifacts.list_artifacts(**where)]:
         table = {"columns": [*columns], "index": [*range(len(rows))], "data": rows}
         mlflow.log_dict(table, path)
     else:
@@ -267,5 +250,5 @@ def _plain(measure: str) -> str:
     """Return the plain name of a measure, which in a comparison of values can be any text."""
     try:
         return rs.parse(measure).plain_name
-    except rs.MeasureError:
+    except rs.errors.MeasureError:
         return _clean(measure)

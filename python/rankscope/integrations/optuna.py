@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import rankscope as rs
 from rankscope.errors import UsageError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import optuna
 
 
@@ -54,18 +53,16 @@ def report_queries(
         UsageError: The study goes in the wrong direction for the measure, or a query isn't one of
             `queries`.
     """
-    given = rs.parse(measure)
-    _check_direction(trial, given)
+    measure = rs.parse(measure)
+    _check_direction(trial, measure)
     places = {str(query): place for place, query in enumerate(queries)}
-    values = evaluation.per_query(given)
+    values = evaluation.per_query(measure)
     for query, value in zip(evaluation.query_ids, values, strict=True):
         place = places.get(str(query))
         if place is None:
-            raise UsageError(
-                f"query {query!r} isn't one of the {len(places)} queries of the study",
-                hint="pass the queries of all folds or batches, in the same order in every trial",
-                code="unknown_query",
-            )
+            problem = f"query {query!r} isn't one of the {len(places)} queries of the study"
+            hint = "pass the queries of all folds or batches, in the same order in every trial"
+            raise UsageError(problem, hint=hint, code="unknown_query")
         if not math.isnan(value):  # which the pruner can't compare
             trial.report(float(value), place)
     return bool(trial.should_prune())
@@ -76,10 +73,10 @@ def _check_direction(trial: optuna.Trial, measure: rs.Measure) -> None:
     expected = {"higher": "maximize", "lower": "minimize"}.get(measure.better)
     if study is None or expected is None:
         return
-    found = study.direction.name.lower()
-    if found != expected:
+    direction = study.direction.name.lower()
+    if direction != expected:
         raise UsageError(
-            f"the study would {found} {measure}, of which {measure.better} values are better",
+            f"the study would {direction} {measure}, of which {measure.better} values are better",
             hint=f'create_study(direction="{expected}")',
             code="wrong_direction",
         )

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import rankscope as rs
+from rankscope._conventions import Convention
+from rankscope._settings import ScoreType
+from rankscope.integrations._frames import list_measures
 from rankscope.integrations.ir_measures import make_measure
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
     import pandas as pd
-
-    from rankscope.conventions import Convention
-    from rankscope.settings.policy import ScoreType
 
 
 def make_measures(
@@ -46,8 +43,8 @@ def make_measures(
         [nDCG@10 [unjudged=remove]]
     """
     return [
-        make_measure(each, policy=policy, convention=convention, score_type=score_type)
-        for each in _list(measures)
+        make_measure(measure, policy=policy, convention=convention, score_type=score_type)
+        for measure in list_measures(measures)
     ]
 
 
@@ -77,9 +74,9 @@ def compare(
         >>> import pandas as pd
         >>> topics = pd.DataFrame({"qid": ["1", "2"], "query": ["jazz", "bikes"]})
         >>> qrels = pd.DataFrame({"qid": ["1", "2"], "docno": ["a", "b"], "label": [1, 1]})
-        >>> found = pd.DataFrame({"qid": ["1", "2"], "docno": ["a", "b"], "score": [0.5, 0.7]})
-        >>> other = found.assign(docno=["a", "a"])
-        >>> compare({"bm25": found, "dense": other}, topics, qrels, "RR").means
+        >>> bm25 = pd.DataFrame({"qid": ["1", "2"], "docno": ["a", "b"], "score": [0.5, 0.7]})
+        >>> dense = bm25.assign(docno=["a", "a"])
+        >>> compare({"bm25": bm25, "dense": dense}, topics, qrels, "RR").means
         {'bm25': {'RR': 1.0}, 'dense': {'RR': 0.5}}
     """
     if not isinstance(systems, Mapping):
@@ -97,13 +94,9 @@ def compare(
     return rs.compare(
         _select(qrels[qrels["qid"].isin(topics["qid"])], "label"),
         {name: _select(frame, "score") for name, frame in results.items()},
-        _list(measures),
+        list_measures(measures),
         **settings,
     )
-
-
-def _list(measures: str | rs.Measure | Iterable[str | rs.Measure]) -> list[str | rs.Measure]:
-    return [measures] if isinstance(measures, str | rs.Measure) else [*measures]
 
 
 def _select(frame: pd.DataFrame, number: str) -> pd.DataFrame:

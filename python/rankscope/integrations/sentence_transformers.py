@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import csv
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import rankscope as rs
-from rankscope.integrations.libraries import require
+from rankscope.integrations._frames import list_measures, require
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any, TypeAlias
-
-    Judgments: TypeAlias = Mapping[str, Mapping[str, float] | Iterable[str]]
+Judgments: TypeAlias = Mapping[str, Mapping[str, float] | Iterable[str]]
 
 logger = logging.getLogger(__name__)
 
@@ -75,13 +71,12 @@ def make_evaluator(
         {'cosine_ndcg_at_10': 1.0, 'cosine_r_at_5': 1.0}
     """
     library = require("sentence_transformers.sentence_transformer.evaluation")
-    given = [measures] if isinstance(measures, str | rs.Measure) else measures
-    wanted = [rs.parse(each) for each in given]
-    _check(wanted, judgments)
+    listed = list_measures(measures)
+    _check(listed, judgments)
     judged: dict[str, Any] = {query: judgments[query] for query in queries if query in judgments}
-    default = rs.Policy(ties="doc_id_asc")
-    chosen = rs.Policy.parse(policy or "", default) if not isinstance(policy, rs.Policy) else policy
-    cutoffs = [max([DEPTH, *(each.k or 0 for each in wanted)]) if depth is None else depth]
+    if not isinstance(policy, rs.Policy):
+        policy = rs.Policy.parse(policy or "", rs.Policy(ties="doc_id_asc"))
+    cutoffs = [max(DEPTH, *(measure.k or 0 for measure in listed)) if depth is None else depth]
     base = library.InformationRetrievalEvaluator
     kind = type("RankscopeInformationRetrievalEvaluator", (_Evaluator, base), {})
     # Its own measures are replaced; their cutoffs say how many documents are retrieved.
@@ -93,7 +88,7 @@ def make_evaluator(
         **dict.fromkeys(CUTOFFS, cutoffs),
         **settings,
     )
-    evaluator.prepare(rs.read_qrels(judged), wanted, chosen)
+    evaluator.prepare(rs.read_qrels(judged), listed, policy)
     return evaluator
 
 
@@ -131,16 +126,20 @@ class _Evaluator:
         """Return the mean of each measure, by names such as `cosine_ndcg_at_10`."""
         if not self._has_functions:
             self.score_functions = {model.similarity_fn_name: model.similarity}
-        found = self.compute_all_metrics(model, output_path=output_path, **settings)
+        means = self.compute_all_metrics(model, output_path=output_path, **settings)
         metrics = {
             f"{function}_{name}": value
-            for function, values in found.items()
+            for function, values in means.items()
             for name, value in values.items()
         }
         if output_path is not None and self.write_csv:
             self._append(Path(output_path), {"epoch": epoch, "steps": steps, **metrics})
         first = self._measures[0].plain_name
-        self.primary_metric = f"{self._choose(found, first)}_{first}"
+        best = max if self.greater_is_better else min
+        function = best(means, key=lambda function: means[function][first])
+        if self.main_score_function is not None:
+            function = self.main_score_function.value
+        self.primary_metric = f"{function}_{first}"
         metrics = self.prefix_name_to_metrics(metrics, self.name)
         self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
         return metrics
@@ -151,20 +150,13 @@ class _Evaluator:
             query: {hit["corpus_id"]: hit["score"] for hit in hits}
             for query, hits in zip(self.queries_ids, queries_result_list, strict=True)
         }
-        found: rs.Evaluation = rs.evaluate(self._qrels, run, self._measures, policy=self._policy)
-        return found.means(names="plain")
+        evaluation = rs.evaluate(self._qrels, run, self._measures, policy=self._policy)
+        return {**evaluation.means("plain")}
 
     def output_scores(self, scores: dict[str, float]) -> None:
         """Log the means."""
         for name, value in scores.items():
             logger.info("%s: %.4f", name, value)
-
-    def _choose(self, found: dict[str, dict[str, float]], first: str) -> str:
-        """Return the score function that was chosen, or else the best one."""
-        if self.main_score_function is not None:
-            return str(self.main_score_function.value)
-        best = max if self.greater_is_better else min
-        return best(found, key=lambda function: found[function][first])
 
     def _append(self, folder: Path, row: dict[str, float]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -180,15 +172,11 @@ class _Evaluator:
 
 def _check(measures: list[rs.Measure], judgments: object) -> None:
     if not measures or measures[0].better == "neither":
-        found = measures[0] if measures else "none"
-        raise rs.UsageError(
-            f"expected a first measure that says which of two models is better, found {found}",
-            hint='put a measure such as "nDCG@10" first',
-            code="no_direction",
-        )
+        first = measures[0] if measures else "none"
+        problem = f"expected a first measure that says which of two models is better, found {first}"
+        hint = 'put a measure such as "nDCG@10" first'
+        raise rs.UsageError(problem, hint=hint, code="no_direction")
     if not isinstance(judgments, Mapping):
-        raise rs.UsageError(
-            f"expected judgments by query, found {type(judgments).__name__}",
-            hint="write {'q1': {'d1': 2}} or {'q1': ['d1', 'd2']}",
-            code="bad_parameter",
-        )
+        problem = f"expected judgments by query, found {type(judgments).__name__}"
+        hint = "write {'q1': {'d1': 2}} or {'q1': ['d1', 'd2']}"
+        raise rs.UsageError(problem, hint=hint, code="bad_parameter")

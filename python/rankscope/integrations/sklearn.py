@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
 import rankscope as rs
 from rankscope.errors import FormatError, UsageError
-from rankscope.integrations.grouped import GroupedMeasures
-from rankscope.integrations.libraries import require
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from numpy.typing import ArrayLike
+from rankscope.integrations._frames import GroupedMeasures, require
 
 RESPONSES = ("decision_function", "predict_proba", "predict")
 """The methods of an estimator that can give scores. The first one that it has is called."""
@@ -69,17 +67,11 @@ def make_ranking_scorer(
             code="bad_parameter",
         )
     if groups is None and not require("sklearn").get_config()["enable_metadata_routing"]:
-        raise UsageError(
-            "scikit-learn passes no groups to a scorer while metadata routing is off",
-            hint=HINT,
-            code="no_groups",
-        )
+        raise _no_groups("scikit-learn passes no groups to a scorer while metadata routing is off")
     if groups is not None and not isinstance(groups, str | int) and not hasattr(groups, "loc"):
-        raise UsageError(
+        raise _no_groups(
             f"expected groups as a column or a pandas Series, found {type(groups)}: a "
-            "fold has some of the rows only, and an array doesn't say which",
-            hint=HINT,
-            code="no_groups",
+            "fold has some of the rows only, and an array doesn't say which"
         )
     return RankingScorer(rs.parse(measure), groups, policy, convention, response_method)
 
@@ -105,39 +97,33 @@ class RankingScorer:
     def __call__(
         self, estimator: object, X: object, y_true: ArrayLike, *, groups: object = None
     ) -> float:
-        """Return the mean over the queries of X.
-
-        Args:
-            estimator: A fitted estimator.
-            X: The features of the rows.
-            y_true: The grade of each row.
-            groups: The query of each row, where the scorer wasn't made with `groups`.
+        """Return the mean over the queries of X, whose rows have the grades `y_true`.
 
         Raises:
             UsageError: There are no groups, or the estimator has none of the methods.
             FormatError: A row has no query, or several scores.
         """
-        import numpy as np  # noqa: PLC0415 - scikit-learn has loaded it
-
-        codes = number_queries(self._find_queries(X, groups))
+        codes = _number_queries(self._find_queries(X, groups))
         scores = self._predict(estimator, X)
-        rows = (len(codes), len(scores), len(np.asarray(y_true)))
-        if len(set(rows)) > 1:
+        grades = np.asarray(y_true)
+        if not len(codes) == len(scores) == len(grades):
             raise FormatError(
-                "expected a query, a score and a grade for every row, found {} queries, {} scores "
-                "and {} grades".format(*rows),
+                f"expected a query, a score and a grade for every row, found {len(codes)} queries, "
+                f"{len(scores)} scores and {len(grades)} grades",
                 hint="pass groups with one query per row",
                 code="length_mismatch",
             )
         # The rows of a query don't have to be contiguous, and stay in their order.
         order = np.argsort(codes, kind="stable")
         sizes = np.bincount(codes)
-        (value,) = self._measures.evaluate(np.asarray(y_true)[order], scores[order], sizes)
+        (value,) = self._measures.evaluate(grades[order], scores[order], sizes)
         return self._sign * value
 
     def __repr__(self) -> str:
-        where = "" if self._groups is None else f", groups={_shorten(self._groups)}"
-        return f"make_ranking_scorer({self._measures.measures[0].name!r}{where})"
+        groups, name = self._groups, self._measures.measures[0].name
+        shown = repr(groups) if isinstance(groups, str | int) else type(groups).__name__
+        where = "" if groups is None else f", groups={shown}"
+        return f"make_ranking_scorer({name!r}{where})"
 
     def get_metadata_routing(self) -> object:
         """Return that `groups` is requested, unless the scorer has groups of its own."""
@@ -150,21 +136,18 @@ class RankingScorer:
     def _find_queries(self, X: object, groups: object) -> Any:
         if self._groups is None:
             if groups is None:
-                raise UsageError(
+                raise _no_groups(
                     "the scorer got no groups, so that all rows would be one query",
-                    hint="pass groups=query_ids to fit, or params={'groups': query_ids} to "
+                    "pass groups=query_ids to fit, or params={'groups': query_ids} to "
                     "cross_validate",
-                    code="no_groups",
                 )
             return groups
         if isinstance(self._groups, str | int):
-            return read_column(X, self._groups)
-        return match_rows(X, self._groups)
+            return _read_column(X, self._groups)
+        return _match_rows(X, self._groups)
 
     def _predict(self, estimator: object, X: object) -> Any:
-        import numpy as np  # noqa: PLC0415 - scikit-learn has loaded it
-
-        method = next((each for each in self._responses if hasattr(estimator, each)), None)
+        method = next((name for name in self._responses if hasattr(estimator, name)), None)
         if method is None:
             raise UsageError(
                 f"{type(estimator).__name__} has none of the methods {', '.join(self._responses)}",
@@ -184,7 +167,11 @@ class RankingScorer:
         return scores
 
 
-def read_column(X: Any, name: str | int) -> object:
+def _no_groups(problem: str, hint: str = HINT) -> UsageError:
+    return UsageError(problem, hint=hint, code="no_groups")
+
+
+def _read_column(X: Any, name: str | int) -> object:
     """Return the column of queries from a data frame by its name, or from a matrix by its number.
 
     Raises:
@@ -195,13 +182,11 @@ def read_column(X: Any, name: str | int) -> object:
         return X[name]
     if columns is None and isinstance(name, int) and -X.shape[1] <= name < X.shape[1]:
         return X[:, name]
-    found = "no column names" if columns is None else f"columns {', '.join(map(str, columns))}"
-    raise UsageError(
-        f"X has no column {name!r} of queries; it has {found}", hint=HINT, code="no_groups"
-    )
+    names = "no column names" if columns is None else f"columns {', '.join(map(str, columns))}"
+    raise _no_groups(f"X has no column {name!r} of queries; it has {names}")
 
 
-def match_rows(X: Any, groups: Any) -> object:
+def _match_rows(X: Any, groups: Any) -> object:
     """Return the queries of the rows of X from a Series, by their index.
 
     Raises:
@@ -210,27 +195,22 @@ def match_rows(X: Any, groups: Any) -> object:
     """
     index = getattr(X, "index", None)
     if index is None or callable(index):
-        raise UsageError(
-            f"X is of type {type(X).__name__} and has no index by which to find the groups",
-            hint=HINT,
-            code="no_groups",
-        )
+        kind = type(X).__name__
+        raise _no_groups(f"X is of type {kind} and has no index by which to find the groups")
     if not groups.index.is_unique:
-        raise UsageError(
+        raise _no_groups(
             "the index of groups isn't unique, so that rows have several queries",
-            hint="use reset_index(drop=True) on the data frame before you split it into X and y",
-            code="no_groups",
+            "use reset_index(drop=True) on the data frame before you split it into X and y",
         )
     missing = ~index.isin(groups.index)
     if missing.any():
-        raise UsageError(
+        raise _no_groups(
             f"{int(missing.sum())} of {len(index)} rows of X aren't in the index of groups, such "
             f"as {index[missing][0]!r}",
-            hint="take X and groups from the same data frame",
-            code="no_groups",
+            "take X and groups from the same data frame",
         )
-    found = groups.loc[index]
-    rows = found.value_counts()
+    queries = groups.loc[index]
+    rows = queries.value_counts()
     rows = rows[rows > 0]  # a categorical column counts all of its categories
     all_rows = groups.value_counts().loc[rows.index]
     split = rows.index[rows.to_numpy() != all_rows.to_numpy()]
@@ -243,30 +223,20 @@ def match_rows(X: Any, groups: Any) -> object:
             "of the rows in use only",
             code="split_query",
         )
-    return found
+    return queries
 
 
-def number_queries(groups: Any) -> Any:
+def _number_queries(groups: Any) -> Any:
     """Return a number for the query of each row, from 0, without gaps.
 
     Raises:
         FormatError: A row has no query.
     """
-    import numpy as np  # noqa: PLC0415 - scikit-learn has loaded it
-
-    ids = groups.tolist() if hasattr(groups, "tolist") else [*groups]
-    numbers: dict[object, int] = {}
-    codes = np.empty(len(ids), dtype=np.int64)
-    for row, query in enumerate(ids):
+    queries = groups.tolist() if hasattr(groups, "tolist") else [*groups]
+    for row, query in enumerate(queries):
         if query is None or query != query:  # noqa: PLR0124 - NaN and NaT differ from themselves
-            raise FormatError(
-                f"row {row} has no query in groups",
-                hint="remove such rows, or give each of them a query",
-                code="null_query",
-            )
-        codes[row] = numbers.setdefault(query, len(numbers))
-    return codes
-
-
-def _shorten(groups: object) -> str:
-    return repr(groups) if isinstance(groups, str | int) else type(groups).__name__
+            problem = f"row {row} has no query in groups"
+            hint = "remove such rows, or give each of them a query"
+            raise FormatError(problem, hint=hint, code="null_query")
+    numbers = {query: number for number, query in enumerate(dict.fromkeys(queries))}
+    return np.array([numbers[query] for query in queries], dtype=np.int64)

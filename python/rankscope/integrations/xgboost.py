@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypedDict
 
+from numpy.typing import ArrayLike
+
+import rankscope as rs
 from rankscope.errors import UsageError
-from rankscope.integrations.grouped import GroupedMeasures, average_by_query
-from rankscope.integrations.libraries import require
+from rankscope.integrations._frames import GroupedMeasures, average_by_query, require
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TypedDict
-
     import xgboost
-    from numpy.typing import ArrayLike
-
-    import rankscope as rs
-
-    class TrainArguments(TypedDict):
-        """The arguments of `xgboost.train` that evaluate a measure and say which way it goes."""
-
-        custom_metric: RankingMetric
-        maximize: bool
 
 
 def make_train_arguments(
@@ -106,8 +97,7 @@ def make_callback(
             scores = model.predict(validation, output_margin=True)
             for name, value in reversed(metric(scores, validation)):
                 self.history.setdefault(name, []).append(value)
-            stops: bool = super().after_iteration(model, epoch, {"validation": self.history})
-            return stops
+            return bool(super().after_iteration(model, epoch, {"validation": self.history}))
 
     return EvaluateRanking()
 
@@ -141,7 +131,7 @@ class RankingMetric:
         if len(rows):
             # XGBoost has one weight per query here, unless they were set row by row.
             by_row = len(rows) != len(sizes)
-            weights = average_by_query(rows, sizes) if by_row else [float(each) for each in rows]
+            weights = average_by_query(rows, sizes) if by_row else rows.tolist()
         values = self._measures.evaluate(matrix.get_label(), scores, sizes, weights)
         return [*zip(self.names, values, strict=True)][::-1]
 
@@ -149,3 +139,10 @@ class RankingMetric:
 def _name(measure: rs.Measure) -> str:
     """Return a name that survives the lines of text in which XGBoost passes values on."""
     return measure.plain_name if re.search(r"[\s:]", measure.name) else measure.name
+
+
+class TrainArguments(TypedDict):
+    """The arguments of `xgboost.train` that evaluate a measure and say which way it goes."""
+
+    custom_metric: RankingMetric
+    maximize: bool

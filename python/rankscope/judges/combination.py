@@ -1,27 +1,23 @@
-"""One combined grade per document from those of several judges."""
+"""Grades of several judges combined into one per document."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack, get_args
 
-from rankscope.deferred import np
+import numpy as np
+
+from rankscope._names import check_choice
+from rankscope._settings import Reading
+from rankscope._show import Printed
+from rankscope._show.table import Table
 from rankscope.judges.reading import read_judges
-from rankscope.names import check_choice
-from rankscope.output.printed import Printed
-from rankscope.output.table import Table
-from rankscope.settings.reading import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Literal, TypeAlias, Unpack
+    from rankscope._settings import ReadingOptions
+    from rankscope._show.table import Column
 
-    from numpy.typing import NDArray
-
-    from rankscope.output.table import Column
-    from rankscope.settings.reading import ReadingOptions
-
-    How: TypeAlias = Literal["mean", "median", "majority"]
-
+How: TypeAlias = Literal["mean", "median", "majority"]
 SHOWN = 10
 
 
@@ -43,7 +39,7 @@ class CombinedJudgments(Printed, Table):
     Examples:
         >>> import rankscope as rs
         >>> table = {"query": ["q", "q"], "doc": ["a", "b"], "ann": [3, 0], "bob": [2, 0]}
-        >>> combined = rs.combine_judges(table, judges=["ann", "bob"])
+        >>> combined = rs.judges.combine(table, judges=["ann", "bob"])
         >>> combined.qrels
         {'q': {'a': 2.5, 'b': 0.0}}
         >>> rs.evaluate(combined.qrels, {"q": {"a": 1.0, "b": 2.0}}, "DCG@1")["DCG@1"]
@@ -74,49 +70,23 @@ class CombinedJudgments(Printed, Table):
         return nested
 
     def _parts(self) -> list[str | Table]:
-        shown = self.take(range(min(SHOWN, len(self))))
         head = f"grades of {len(self.judges)} judges, combined by {self.how}"
-        parts: list[str | Table] = [head, "", shown]
+        parts: list[str | Table] = [head, "", self.take(range(min(SHOWN, len(self))))]
         if len(self) > SHOWN:
             parts.append(f"and {len(self) - SHOWN} more documents")
         disagreeing = int((self.array("range") > 0).sum())
         parts += ["", f"documents on which judges disagree: {disagreeing} of {len(self)}"]
-        if self.majority_ties:
-            parts.append(
-                f"documents without a single most frequent grade, given the lowest of them: "
-                f"{self.majority_ties}"
-            )
-        if self.left_out:
-            parts.append(f"documents without a grade, left out: {self.left_out}")
+        for count, what in (
+            (self.majority_ties, "without a single most frequent grade, given the lowest of them"),
+            (self.left_out, "without a grade, left out"),
+        ):
+            parts += [f"documents {what}: {count}"] if count else []
         return parts
 
     __repr__ = Printed.__str__
 
 
-HOWS = ("mean", "median", "majority")
-
-
-def _combine(grades: NDArray[np.float64], how: How) -> tuple[NDArray[np.float64], int]:
-    """Return one grade per item, and of how many the lowest of several most frequent ones."""
-    if how == "mean":
-        return np.nansum(grades, axis=1) / (~np.isnan(grades)).sum(axis=1), 0
-    if how == "median":
-        return np.nanmedian(grades, axis=1), 0
-    times = _count_equal(grades)
-    is_most = times == times.max(axis=1, keepdims=True)
-    lowest = np.where(is_most, grades, np.inf).min(axis=1)
-    return lowest, int((is_most & (grades > lowest[:, None])).any(axis=1).sum())
-
-
-def _count_equal(grades: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return how many judges gave each item the grade that this judge gave, [items, judges]."""
-    times = np.zeros(grades.shape, dtype=np.int64)
-    for column in grades.T:
-        times += grades == column[:, None]
-    return times
-
-
-def combine_judges(
+def combine(
     table: object,
     *,
     judges: Sequence[str] | None = None,
@@ -127,16 +97,16 @@ def combine_judges(
     """Combine the grades of several judges into one grade per document.
 
     Args:
-        table: As in `judge_agreement`, with queries and documents.
-        judges: As in `judge_agreement`.
-        judge: As in `judge_agreement`.
+        table: As in `agreement`, with queries and documents.
+        judges: As in `agreement`.
+        judge: As in `agreement`.
         how: `"mean"`, `"median"` (the mean of the two middle grades if their number is even), or
             `"majority"` (the most frequent grade; the lowest of them if several are equally
             frequent, which `majority_ties` counts).
-        **options: How the inputs are read, as in `evaluate`.
+        **options: How the inputs are read, as in `rankscope.evaluate`.
 
     Returns:
-        A table that `evaluate` accepts as judgments, with how much the judges disagree.
+        A table that `rankscope.evaluate` accepts as judgments, with how much the judges disagree.
 
     Raises:
         UsageError: An argument is not one of its choices.
@@ -145,7 +115,7 @@ def combine_judges(
 
     Examples:
         >>> table = {"query": ["q", "q"], "doc": ["a", "b"], "ann": [3, 0], "bob": [2, 0]}
-        >>> print(combine_judges(table, judges=["ann", "bob"]))
+        >>> print(combine(table, judges=["ann", "bob"]))
         grades of 2 judges, combined by mean
         <BLANKLINE>
         query_id  doc_id  relevance  judges  deviation   range  disagreeing
@@ -154,28 +124,34 @@ def combine_judges(
         <BLANKLINE>
         documents on which judges disagree: 1 of 2
     """
-    check_choice("how", how, HOWS)
-    reading = Reading.of("combine_judges", options)
-    every = read_judges(table, judges, judge, reading.columns, reading, needs_ids=True)
-    items = every.drop_ungraded()
-    grades = items.grades
-    combined, ties = _combine(grades, how)
+    check_choice("how", how, get_args(How))
+    items = read_judges(table, judges, judge, Reading.of("judges.combine", options), needs_ids=True)
+    graded = np.flatnonzero((~np.isnan(items.grades)).any(axis=1))
+    grades, ties = items.grades[graded], 0
     counts = (~np.isnan(grades)).sum(axis=1)
     means = np.nansum(grades, axis=1) / counts
     squares = np.nansum((grades - means[:, None]) ** 2, axis=1)
-    deviations = np.sqrt(squares / np.where(counts < 2, np.nan, counts - 1))
+    times = np.zeros(grades.shape, dtype=np.int64)  # how many judges gave the grade of this judge
+    for column in grades.T:
+        times += grades == column[:, None]
+    most = times.max(axis=1)
+    combined = np.nanmedian(grades, axis=1) if how == "median" else means
+    if how == "majority":
+        is_most = times == most[:, None]
+        combined = np.where(is_most, grades, np.inf).min(axis=1)
+        ties = int((is_most & (grades > combined[:, None])).any(axis=1).sum())
     return CombinedJudgments(
         {
-            "query_id": [query for query, _ in items.names],
-            "doc_id": [doc for _, doc in items.names],
+            "query_id": [items.names[at][0] for at in graded.tolist()],
+            "doc_id": [items.names[at][1] for at in graded.tolist()],
             "relevance": combined,
             "judges": counts,
-            "deviation": deviations,
+            "deviation": np.sqrt(squares / np.where(counts < 2, np.nan, counts - 1)),
             "range": np.nanmax(grades, axis=1) - np.nanmin(grades, axis=1),
-            "disagreeing": 1 - _count_equal(grades).max(axis=1) / counts,
+            "disagreeing": 1 - most / counts,
         },
         judges=items.judges,
         how=how,
         majority_ties=ties,
-        left_out=len(every.grades) - len(grades),
+        left_out=len(items.grades) - len(grades),
     )

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from argparse import Namespace
+from collections.abc import Mapping
 
-import rankscope as rs
-from rankscope._inputs.recognition import name_path, shorten_names
-from rankscope.cli.files import add_file_options, name_file, read_columns, refuse_stdin_twice
-from rankscope.cli.options import (
+from rankscope import Interval, judges
+from rankscope._cli.options import (
     add_encoding_option,
+    add_file_options,
     add_format_options,
     add_measures_option,
     add_policy_option,
+    name_file,
+    read_columns,
+    refuse_stdin_twice,
 )
-from rankscope.cli.output import print_csv, print_json
-from rankscope.cli.parser import read_number
+from rankscope._cli.parser import Parser, print_csv, print_json, read_number
+from rankscope._inputs.recognition import name_path, shorten_names
 from rankscope.errors import UsageError
 from rankscope.measures.parse import split_measures
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Mapping
-
-    from rankscope.cli.parser import Parser
 
 DEFAULT_MEASURES = ("nDCG@10",)
 LEVEL = 0.95
@@ -112,7 +109,7 @@ def run(options: Namespace) -> int:
     has_pair = len(options.inputs) == 2
     if has_pair:
         _refuse_options(options, OF_TABLES, "one file")
-    result: rs.JudgeAgreement | rs.ModelJudgedEvaluation
+    result: judges.JudgeAgreement | judges.ModelJudgedEvaluation
     if has_pair and options.run_path is not None:
         result = _estimate(options)
     else:
@@ -134,7 +131,7 @@ def _refuse_options(options: Namespace, flags: Mapping[str, str], needed: str) -
             raise UsageError(f"{flag} works with {needed}", hint=WAYS, code="usage")
 
 
-def _compare_files(options: Namespace) -> rs.JudgeAgreement:
+def _compare_files(options: Namespace) -> judges.JudgeAgreement:
     names = shorten_names([name_path(path, "qrels") for path in options.inputs])
     if names[0] == names[1]:
         raise UsageError(
@@ -144,10 +141,10 @@ def _compare_files(options: Namespace) -> rs.JudgeAgreement:
             code="usage",
         )
     files = (name_file(path, "qrels", options) for path in options.inputs)
-    return rs.judge_agreement(dict(zip(names, files, strict=True)), encoding=options.encoding)
+    return judges.agreement(dict(zip(names, files, strict=True)), encoding=options.encoding)
 
 
-def _compare_columns(options: Namespace) -> rs.JudgeAgreement:
+def _compare_columns(options: Namespace) -> judges.JudgeAgreement:
     if (options.judges is None) == (options.judge is None):
         raise UsageError(
             "a table needs either --judges or --judge",
@@ -155,7 +152,7 @@ def _compare_columns(options: Namespace) -> rs.JudgeAgreement:
             "judgments of two judges in files of their own are two files",
             code="usage",
         )
-    return rs.judge_agreement(
+    return judges.agreement(
         name_file(options.inputs[0], "table", options),
         judges=options.judges and [name for of in options.judges for name in of.split(",")],
         judge=options.judge,
@@ -164,17 +161,17 @@ def _compare_columns(options: Namespace) -> rs.JudgeAgreement:
     )
 
 
-def _estimate(options: Namespace) -> rs.ModelJudgedEvaluation:
+def _estimate(options: Namespace) -> judges.ModelJudgedEvaluation:
     human, model = (name_file(path, "qrels", options) for path in options.inputs)
-    runs = (options.run_path, options.baseline)
-    one, baseline = (path and name_file(path, "run", options) for path in runs)
-    return rs.evaluate_with_model_judge(
+    paths = (options.run_path, options.baseline)
+    run, baseline = (path and name_file(path, "run", options) for path in paths)
+    return judges.evaluate(
         human,
         model,
-        one,
+        run,
         split_measures(options.measures or DEFAULT_MEASURES),
         baseline=baseline,
-        interval=rs.Interval(
+        interval=Interval(
             LEVEL if options.interval is None else options.interval,
             method=options.method or "auto",
         ),

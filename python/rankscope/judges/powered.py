@@ -3,77 +3,59 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rankscope._core import t_quantile
-from rankscope.deferred import np
+from rankscope._settings import Interval
+from rankscope._stats.power import estimate_mean
 from rankscope.errors import InputError
-from rankscope.judges.agreement import correlate
-from rankscope.judges.model_judged import ModelJudgedMean
-from rankscope.records import record
-from rankscope.settings.interval import Interval
-from rankscope.stats.estimate.interval import estimate_mean
+from rankscope.judges.reliability import correlate
+from rankscope.judges.result import ModelJudgedMean
+from rankscope.measures import Measure
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from rankscope.measures import Measure
-
+Numbers: TypeAlias = NDArray[np.float64]
+Codes: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
 
 FEWEST_QUERIES = 20
 """Dense intervals from fewer human queries don't cover as promised in simulations."""
 
-
+# A residual has about twice the range of a value, so that the one that wasn't seen weighs more.
 HALF_TRUSTED = 40
-"""With so many human queries, a bounded interval uses half of the model's weight.
+"""With so many human queries, a bounded interval uses half of the model's weight."""
 
-A residual has about twice the range of a value, so that the one that wasn't seen weighs more.
-"""
-
-
+# Where people judged nearly all queries, the model says little that people don't.
 FEWEST_TRUSTED = 25
-"""With fewer human queries, a bounded interval ignores the model.
-
-They count by the share of queries that people did not judge: where that is small, the model says
-little that people don't.
-"""
+"""With fewer human queries, times the share that wasn't judged, a bounded interval has weight 0."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Items:
-    """What people judge: whole queries or single documents.
-
-    Args:
-        measure: The measure.
-        names: The query of each item, and the document if items are documents.
-        sizes: float64, how much each item counts in the sum of its query: 1 for a query, the
-            discount for a document; 0 if run and baseline treat it in the same way.
-        human: float64, its value by people, NaN if they did not judge it.
-        model: float64, its value by the model, on the scale of people.
-        model_mean: The mean over all queries by the model, on its own scale.
-        strata: int64, the stratum, in whose items people judged a random sample.
-        queries: int64, the query of each document; `None` if the items are queries.
-        count: The number of queries.
-        limits: The lowest and the highest value by people, which may be infinite.
-        reach: The largest sum of the sizes of a query.
-    """
+    """What people judge: whole queries or single documents."""
 
     measure: Measure
+    # The query of each item, and the document if items are documents.
     names: Sequence[tuple[str, str | None]]
-    sizes: NDArray[np.float64]
-    human: NDArray[np.float64]
-    model: NDArray[np.float64]
-    model_mean: float
-    strata: NDArray[np.int64]
-    queries: NDArray[np.int64] | None = None
+    # How much each item counts in the sum of its query: 1 for a query, the discount for a document;
+    # 0 if run and baseline treat it in the same way.
+    sizes: Numbers
+    human: Numbers  # its value by people, NaN if they did not judge it
+    model: Numbers  # its value by the model, on the scale of people
+    model_mean: float  # the mean over all queries by the model, on its own scale
+    strata: Codes  # the stratum, in whose items people judged a random sample
+    # The query of each document; `None` if the items are queries.
+    queries: Codes | None = None
     count: int
-    limits: tuple[float, float]
-    reach: float = 1.0
+    limits: tuple[float, float]  # the lowest and the highest value by people, which may be infinite
+    reach: float = 1.0  # the largest sum of the sizes of a query
 
     @property
-    def is_judged(self) -> NDArray[np.bool_]:
+    def is_judged(self) -> Mask:
         """Whether people judged it, and it counts."""
         return (self.sizes > 0) & ~np.isnan(self.human)
 
@@ -88,13 +70,11 @@ class Items:
         low, high = self.limits
         return min(low, 0.0) * self.reach, max(high, 0.0) * self.reach
 
-    def count_queries(self, which: NDArray[np.bool_]) -> int:
+    def count_queries(self, which: Mask) -> int:
         """Return how many queries these items are of."""
         return int(which.sum()) if self.queries is None else len(np.unique(self.queries[which]))
 
-    def add_up(
-        self, numbers: NDArray[np.float64], which: NDArray[np.bool_] | None = None
-    ) -> NDArray[np.float64]:
+    def add_up(self, numbers: Numbers, which: Mask | None = None) -> Numbers:
         """Return the sum of each query that has a number."""
         if self.queries is None:
             return numbers
@@ -104,16 +84,9 @@ class Items:
         return np.bincount(codes, numbers).astype(np.float64)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Mean:
-    """A mean with its interval.
-
-    Args:
-        value: The mean.
-        lower: The lower end.
-        upper: The upper end.
-        own: The share of the squared width that comes from the choice of human queries.
-    """
+    """A mean with its interval; `own` is the share of the squared width due to human queries."""
 
     value: float
     lower: float
@@ -146,19 +119,28 @@ def estimate_powered(items: Items, *, interval: Interval) -> ModelJudgedMean:
     is_judged = items.is_judged
     human, model = items.human[is_judged], items.model[is_judged]
     human_queries = items.count_queries(~np.isnan(items.human))
-    _refuse_few(items, human_queries)
+    fewest, count = 1, human_queries
+    if not items.has_limits:
+        fewest, count = FEWEST_QUERIES, items.count_queries(is_judged)
+    if count < fewest:
+        raise InputError(
+            f"expected {fewest} or more queries judged by people and by the model, found {count}",
+            hint="judge more queries by hand (of two runs: in which they differ), or evaluate a "
+            "measure with limits, such as nDCG",
+            code="too_few_queries",
+        )
     groups, weights = _weigh(items)
     clusters = items.add_up(weights, is_judged)
-    is_dense = interval.method == "dense" or (interval.method == "auto" and not items.has_limits)
-    is_dense &= len(clusters) >= FEWEST_QUERIES or not items.has_limits
     slope = _find_slope(human, model, weights)
-    weight = min(max(slope, 0.0), 1.0)
+    weight, is_tuned = min(max(slope, 0.0), 1.0), 0 < slope < 1
+    is_dense = interval.method == "dense" or (interval.method == "auto" and not items.has_limits)
     estimate = None
-    if is_dense:
-        is_tuned = 0 < slope < 1
+    if is_dense and (len(clusters) >= FEWEST_QUERIES or not items.has_limits):
         estimate = _estimate_dense(items, weights, weight, interval.level, is_tuned=is_tuned)
-        is_dense = not (math.isnan(estimate.lower) and items.has_limits)
-    if estimate is not None and is_dense:
+        if math.isnan(estimate.lower) and items.has_limits:
+            estimate = None
+    is_dense = estimate is not None
+    if estimate is not None:
         alone = _estimate_dense(items, items.sizes[is_judged], 0.0, interval.level, is_tuned=False)
     else:
         effective = _count_effective(clusters)
@@ -197,22 +179,7 @@ def estimate_powered(items: Items, *, interval: Interval) -> ModelJudgedMean:
     )
 
 
-def _refuse_few(items: Items, human_queries: int) -> None:
-    """Refuse fewer queries than any interval needs."""
-    fewest = 1 if items.has_limits else FEWEST_QUERIES
-    count = human_queries if items.has_limits else items.count_queries(items.is_judged)
-    if count < fewest:
-        raise InputError(
-            f"expected {fewest} or more queries judged by people and by the model, found {count}",
-            hint="judge more queries by hand (of two runs: in which they differ), or evaluate a "
-            "measure with limits, such as nDCG",
-            code="too_few_queries",
-        )
-
-
-def rescale(
-    values: NDArray[np.float64], human: NDArray[np.float64], model: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def rescale(values: Numbers, human: Numbers, model: Numbers) -> Numbers:
     """Return the model's values on the scale of people: with the same mean and spread.
 
     Examples:
@@ -229,7 +196,7 @@ def rescale(
     return middle + (values - float(model.mean())) * (float(human.std()) / spread)
 
 
-def _weigh(items: Items) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _weigh(items: Items) -> tuple[Codes, Numbers]:
     """Return the stratum of each item, and the weights of judged ones, which add up to all sizes.
 
     A stratum that nobody judged is part of its neighbor.
@@ -239,18 +206,16 @@ def _weigh(items: Items) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     own, sizes = groups[items.is_judged], items.sizes[items.is_judged]
     if not len(own):
         return groups, sizes
-    wanted = np.bincount(groups, weights=items.sizes)
-    return groups, sizes * (wanted / np.bincount(own, weights=sizes, minlength=len(wanted)))[own]
+    totals = np.bincount(groups, weights=items.sizes)
+    return groups, sizes * (totals / np.bincount(own, weights=sizes, minlength=len(totals)))[own]
 
 
-def _count_effective(weights: NDArray[np.float64]) -> float:
+def _count_effective(weights: Numbers) -> float:
     """Return Kish's effective number of weights."""
     return float(weights.sum() ** 2 / (weights @ weights)) if len(weights) else 0.0
 
 
-def _find_slope(
-    human: NDArray[np.float64], model: NDArray[np.float64], weights: NDArray[np.float64]
-) -> float:
+def _find_slope(human: Numbers, model: Numbers, weights: Numbers) -> float:
     if len(human) < 2:
         return 0.0
     total = weights.sum()
@@ -259,9 +224,7 @@ def _find_slope(
     return float(from_model @ human) / spread if spread > 1e-12 * float(weights @ model**2) else 0.0
 
 
-def _expect(
-    items: Items, weights: NDArray[np.float64], weight: float
-) -> tuple[NDArray[np.float64], float, NDArray[np.float64]]:
+def _expect(items: Items, weights: Numbers, weight: float) -> tuple[Numbers, float, Numbers]:
     """Return the residuals of judged items, their mean, and what is expected of each query."""
     is_judged = items.is_judged
     residuals = items.human[is_judged] - weight * items.model[is_judged]
@@ -271,13 +234,12 @@ def _expect(
 
 
 def _estimate_bounded(
-    items: Items, weights: NDArray[np.float64], weight: float, slope: float, level: float
+    items: Items, weights: Numbers, weight: float, slope: float, level: float
 ) -> _Mean:
     interval = Interval(level, method="bounded")
     residuals, mean, expected = _expect(items, weights, weight)
     value = float(expected.mean())
-    low, high = items.limits
-    lowest, highest = items.ends
+    (low, high), (lowest, highest) = items.limits, items.ends
     # With the whole slope, these are independent of what people said beyond it.
     expected = _expect(items, weights, slope)[2]
     whole = estimate_mean(
@@ -290,14 +252,13 @@ def _estimate_bounded(
     of_model = weight * items.model[items.sizes > 0]
     below, above = mean - low, high - mean
     if len(residuals):
-        clusters = None if items.queries is None else items.queries[items.is_judged]
         part = estimate_mean(
             residuals,
             interval=interval,
             low=min(low - float(of_model.max()), float(residuals.min())),
             high=max(high - float(of_model.min()), float(residuals.max())),
             weights=weights,
-            clusters=clusters,
+            clusters=None if items.queries is None else items.queries[items.is_judged],
         )
         below, above = part.value - part.lower, part.upper - part.value
     share = float(items.sizes.sum()) / items.count
@@ -311,7 +272,7 @@ def _estimate_bounded(
 
 
 def _estimate_dense(
-    items: Items, weights: NDArray[np.float64], weight: float, level: float, *, is_tuned: bool
+    items: Items, weights: Numbers, weight: float, level: float, *, is_tuned: bool
 ) -> _Mean:
     is_judged = items.is_judged
     residuals, mean, expected = _expect(items, weights, weight)
@@ -343,7 +304,7 @@ def _estimate_dense(
 
 
 def _find_ends(
-    value: float, variance: float, parts: NDArray[np.float64], degrees: float, level: float
+    value: float, variance: float, parts: Numbers, degrees: float, level: float
 ) -> tuple[float, float]:
     """Return the outer ends of the t interval without and with the correction for skewness."""
     quantile, error = t_quantile(level, degrees), math.sqrt(variance)
@@ -360,12 +321,7 @@ def _find_ends(
 
 
 def _find_next(
-    items: Items,
-    groups: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    weight: float,
-    *,
-    is_bounded: bool,
+    items: Items, groups: Codes, weights: Numbers, weight: float, *, is_bounded: bool
 ) -> tuple[int | None, float]:
     """Return the item to judge next, and which share of the variance of human values it takes.
 
@@ -399,7 +355,7 @@ def _find_next(
     return int(rest[best]), float(worth[best])
 
 
-def _find_shift(items: Items, groups: NDArray[np.int64]) -> float:
+def _find_shift(items: Items, groups: Codes) -> float:
     """Return how far the model's values of judged items are above those of others of a stratum."""
     is_judged, is_counted = items.is_judged, items.sizes > 0
     if items.queries is not None:
@@ -420,7 +376,7 @@ def _find_shift(items: Items, groups: NDArray[np.int64]) -> float:
     return difference / error if is_real else 0.0
 
 
-def split_strata(model: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.int64]:
+def split_strata(model: Numbers, sizes: Numbers) -> Codes:
     """Return the half to which each item belongs by the model's values, of those with a size.
 
     More strata would make the weights of few judged queries too unequal.

@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rankscope._core import Evaluation, Plan, Rankings
+from rankscope._names import check_choice, quote
 from rankscope.errors import MeasureError
 from rankscope.measures import domains
-from rankscope.measures.direction import DIRECTIONS
+from rankscope.measures.domains import Domain, bad_parameter
 from rankscope.measures.parse import parse
-from rankscope.measures.spec import FUNCTIONS, ROWS, Example, Parameter, Row, default_measure
-from rankscope.measures.table.parameters import JUDGED_ONLY, K
-from rankscope.names import check_choice, quote
-from rankscope.records import record
+from rankscope.measures.spec import (
+    DIRECTIONS,
+    FUNCTIONS,
+    JUDGED_ONLY,
+    ROWS,
+    Example,
+    K,
+    Measure,
+    Parameter,
+    Row,
+    default_measure,
+)
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, Literal, TypeAlias
+OfList: TypeAlias = Callable[..., float | None]
+OfLists: TypeAlias = Callable[..., ArrayLike]
 
-    from numpy.typing import ArrayLike, NDArray
-
-    from rankscope._core import Evaluation, Plan, Rankings
-    from rankscope.measures.domains import Domain
-    from rankscope.measures.spec import Measure
-
-    OfList: TypeAlias = Callable[..., float | None]
-    OfLists: TypeAlias = Callable[..., ArrayLike]
 
 OWN = ("k", "judged_only")
 """The parameters that every function has."""
@@ -42,7 +47,7 @@ ROUNDING = 1e-9
 """How far a value may be outside its range, in parts of the limits."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class RankedLists:
     """The ranked lists of several queries, which a vectorized measure takes.
 
@@ -128,17 +133,17 @@ def measure(
     check_choice("better", better, DIRECTIONS)
     limits = _read_range(value_range)
     if not callable(function):
-        raise MeasureError(
+        raise bad_parameter(
             f"expected a function for {name}, found {quote(function)}",
-            hint="write a function of grades and ideal",
-            code="bad_parameter",
+            "write a function of grades and ideal",
         )
     document = inspect.getdoc(function) or ""
-    named = _read_signature(function, vectorized=vectorized)
+    arguments = _read_signature(function, vectorized=vectorized)
+    caller = _Caller(function, vectorized, None if arguments is None else (*arguments,), limits)
     row = Row(
         name=name,
         kernel="function",
-        parameters=(K, *_read_parameters(name, named or {}, vectorized=vectorized), JUDGED_ONLY),
+        parameters=(K, *_list_parameters(name, arguments or {}, vectorized), JUDGED_ONLY),
         formula=rf"\mathrm{{{name}}}",
         definition=definition or document.partition("\n")[0] or f"The Python function {name}.",
         undefined="Undefined where the function returns None or NaN.",
@@ -146,46 +151,41 @@ def measure(
         better=better,
         references=(),
         example=Example(name, (), "", math.nan),
-        function=_Caller(name, function, vectorized, None if named is None else (*named,), limits),
+        function=caller.bind,
+        of_rows=caller.is_of_rows,
     )
     FUNCTIONS[name] = row
     return default_measure(row)
 
 
-def _read_range(given: object) -> tuple[float, float]:
+def _read_range(value_range: object) -> tuple[float, float]:
     try:
-        low, high = map(float, given)  # type: ignore[call-overload]  # other objects raise
+        low, high = map(float, value_range)  # type: ignore[call-overload]  # other objects raise
     except (TypeError, ValueError):
         low = high = math.nan
     if not low < high:
-        raise MeasureError(
-            f"expected value_range as the lowest and the highest value, found {quote(given)}",
-            hint="write value_range=(0, 1)",
-            code="bad_parameter",
+        raise bad_parameter(
+            f"expected value_range as the lowest and the highest value, found {quote(value_range)}",
+            "write value_range=(0, 1)",
         )
     return low, high
 
 
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or not name.isidentifier():
-        raise MeasureError(
+        raise bad_parameter(
             f"expected an identifier as the name of a measure, found {quote(name)}",
-            hint="write letters, digits and underscores",
-            code="bad_parameter",
+            "write letters, digits and underscores",
         )
     if name in FUNCTIONS:
         return
     try:
-        other = parse(name)
+        other = parse(name).name
     except MeasureError as error:
         if name not in ROWS and error.code == "unknown_measure" and "can mean" not in str(error):
             return
-        raise _taken(name, name) from None
-    raise _taken(name, other.name)
-
-
-def _taken(name: str, other: str) -> MeasureError:
-    return MeasureError(
+        other = name
+    raise MeasureError(
         f"expected a name that no measure has, found {quote(name)}, which is {other}",
         hint="choose another name",
         code="same_name",
@@ -195,42 +195,40 @@ def _taken(name: str, other: str) -> MeasureError:
 def _read_signature(
     function: Callable[..., object], *, vectorized: bool
 ) -> dict[str, inspect.Parameter] | None:
-    """Return the parameters after that of all lists; `None` if not all have names."""
+    """Return the arguments after that of all lists; `None` if not all have names."""
     try:
-        found = [*inspect.signature(function).parameters.values()]
+        arguments = [*inspect.signature(function).parameters.values()]
     except (TypeError, ValueError):  # some functions of C have no signature
         return None
-    if any(each.kind in {each.VAR_POSITIONAL, each.POSITIONAL_ONLY} for each in found):
+    if any(value.kind in {value.VAR_POSITIONAL, value.POSITIONAL_ONLY} for value in arguments):
         return None
-    return {each.name: each for each in found[vectorized:] if each.kind is not each.VAR_KEYWORD}
+    return {
+        value.name: value for value in arguments[vectorized:] if value.kind is not value.VAR_KEYWORD
+    }
 
 
-def _read_parameters(
-    name: str, named: dict[str, inspect.Parameter], *, vectorized: bool
+def _list_parameters(
+    name: str, arguments: dict[str, inspect.Parameter], vectorized: bool
 ) -> list[Parameter]:
     inputs = ("k",) if vectorized else (*OF_GRADES, *OF_ROWS, "k")
-    own = {key: each.default for key, each in named.items() if key not in inputs}
+    own = {key: value.default for key, value in arguments.items() if key not in inputs}
     odd = [key for key, default in own.items() if default is inspect.Parameter.empty]
     if odd:
-        raise MeasureError(
+        raise bad_parameter(
             f"{name}: expected parameters that are {', '.join(inputs)} or have a default, found "
             f"{', '.join(odd)}",
-            hint=f"it is called with all lists: write def {name}(lists)"
+            f"it is called with all lists: write def {name}(lists)"
             if vectorized
             else f"it is called for one ranked list at a time: write def {name}(grades, ideal)",
-            code="bad_parameter",
         )
     parameters = []
     for key, default in own.items():
         domain = _find_domain(default)
         if key in OWN or domain is None:
-            raise MeasureError(
+            raise bad_parameter(
                 f"{name}: expected a default of a number, a text, True or False for {key}, "
                 f"found {default!r}",
-                hint="judged_only is a parameter of every measure"
-                if key in OWN
-                else f"write {key}=1.0",
-                code="bad_parameter",
+                "judged_only is a parameter of every measure" if key in OWN else f"write {key}=1.0",
             )
         parameters.append(Parameter(key, domain, domain.read(default), f"The argument {key}."))
     return parameters
@@ -261,12 +259,13 @@ class _Rows:
         self.present: bytes | None = None
         """Which queries have a list; `None` as long as this isn't known."""
 
-    def add_to(self, lists: list[dict[str, Any]], asked: Measure, names: Sequence[str]) -> None:
+    def add_to(self, lists: list[dict[str, Any]], measure: Measure, names: Sequence[str]) -> None:
         """Add what else is named of the next lists of a measure."""
-        if asked not in self._walks:
+        if measure not in self._walks:
             present = self.present or b""
-            self._walks[asked] = iter(sorted(range(len(present)), key=lambda at: not present[at]))
-        walk = self._walks[asked]
+            walk = iter(sorted(range(len(present)), key=lambda at: not present[at]))
+            self._walks[measure] = walk
+        walk = self._walks[measure]
         for inputs in lists:
             query, size = next(walk), len(inputs["grades"])
             start = self._offsets[query]
@@ -296,29 +295,27 @@ def evaluate_rows(core: Rankings, plan: Plan) -> Evaluation:
         _rows.reset(token)
 
 
-@record(frozen=True, slots=True)
-class _Caller:
+class _Caller(NamedTuple):
     """Calls the function of a measure with the lists that the core hands over."""
 
-    name: str
     function: Callable[..., Any]
     vectorized: bool
-    named: tuple[str, ...] | None
+    arguments: tuple[str, ...] | None
     limits: tuple[float, float]
 
     @property
     def is_of_rows(self) -> bool:
         """Whether it takes more than grades, which only lists in memory have."""
-        return not self.vectorized and not {*OF_ROWS}.isdisjoint(self.named or ())
+        return not self.vectorized and not {*OF_ROWS}.isdisjoint(self.arguments or ())
 
-    def bind(self, asked: Measure) -> Callable[..., list[float]]:
+    def bind(self, measure: Measure) -> Callable[..., list[float]]:
         """Return the function that the core calls for a measure with its parameters."""
-        settings = {key: value for key, value in asked.parameters.items() if key not in OWN}
-        if "k" in (self.named or ()):
-            settings["k"] = asked.k
+        settings = {key: value for key, value in measure.parameters.items() if key not in OWN}
+        if "k" in (self.arguments or ()):
+            settings["k"] = measure.k
 
         def call(*columns: Any) -> list[float]:  # noqa: ANN401 - memory of the core
-            lists = _read(*columns)
+            lists = _read_lists(*columns)
             rows = _rows.get() if self.is_of_rows else None
             if self.is_of_rows and rows is None:
                 raise ValueError("expected judgments and a run, or rankings of both")
@@ -326,62 +323,58 @@ class _Caller:
                 return [0.0] * len(lists)
             if self.vectorized:
                 values = _read_values(self.function(lists, **settings), len(lists))
-            elif self.named is None:
-                values = [_read_value(self.function(*each, **settings)) for each in lists.lists()]
+            elif self.arguments is None:
+                values = [_read_value(self.function(*pair, **settings)) for pair in lists.lists()]
             else:
-                inputs = [dict(zip(OF_GRADES, each, strict=True)) for each in lists.lists()]
-                names = [name for name in self.named if name in (*OF_GRADES, *OF_ROWS)]
+                inputs = [dict(zip(OF_GRADES, pair, strict=True)) for pair in lists.lists()]
+                names = [name for name in self.arguments if name in (*OF_GRADES, *OF_ROWS)]
                 if rows is not None:
-                    rows.add_to(inputs, asked, names)
+                    rows.add_to(inputs, measure, names)
                 values = [
                     _read_value(self.function(**{name: of[name] for name in names}, **settings))
                     for of in inputs
                 ]
-            self._check_limits(values)
+            if self.limits != ANY:
+                self.check_limits(values)
             return values
 
         return call
 
-    def _check_limits(self, values: list[float]) -> None:
+    def check_limits(self, values: list[float]) -> None:
+        """Raise an error for a value outside the range."""
         low, high = self.limits
-        if (low, high) == ANY:
-            return
         room = ROUNDING * max(1.0, *(abs(limit) for limit in self.limits if math.isfinite(limit)))
-        outside = next(
-            (value for value in values if value < low - room or value > high + room), None
-        )
-        if outside is not None:
-            raise ValueError(f"expected a value from {low:g} to {high:g}, found {outside:g}")
+        for value in values:
+            if value < low - room or value > high + room:
+                raise ValueError(f"expected a value from {low:g} to {high:g}, found {value:g}")
 
 
-def _read_values(found: object, count: int) -> list[float]:
-    values = np.asarray(found, dtype=np.float64)
+def _read_values(result: object, count: int) -> list[float]:
+    values = np.asarray(result, dtype=np.float64)
     if values.shape != (count,):
         raise ValueError(f"expected an array of {count} values, found shape {values.shape}")
     if np.isinf(values).any():
         raise _no_number(float(values[np.isinf(values)][0]))
-    found_values: list[float] = values.tolist()
-    return found_values
+    numbers: list[float] = values.tolist()
+    return numbers
 
 
-def _read_value(found: object) -> float:
-    if found is None:
-        return math.nan
+def _read_value(result: object) -> float:
     try:
-        value = float(found)  # type: ignore[arg-type]  # it answers for any object
+        value = math.nan if result is None else float(result)  # type: ignore[arg-type]  # it answers for any object
     except (TypeError, ValueError):
-        raise _no_number(found) from None
+        raise _no_number(result) from None
     if math.isinf(value):
-        raise _no_number(found)
+        raise _no_number(result)
     return value
 
 
-def _no_number(found: object) -> ValueError:
+def _no_number(result: object) -> ValueError:
     """Return an error that the core reports as one of the function, with a hint."""
-    return ValueError(f"expected a finite number, NaN or None, found {quote(found)}")
+    return ValueError(f"expected a finite number, NaN or None, found {quote(result)}")
 
 
-def _read(ends: Any, grades: Any, ideal_ends: Any, ideal: Any) -> RankedLists:  # noqa: ANN401 - see `call`
+def _read_lists(ends: Any, grades: Any, ideal_ends: Any, ideal: Any) -> RankedLists:  # noqa: ANN401 - see `call`
 
     def read(column: Any) -> NDArray[Any]:  # noqa: ANN401 - see `call`
         return np.asarray(memoryview(column).cast(column.typecode))

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import NamedTuple
 
-from rankscope.measures.spelling import NUMBER
-from rankscope.names import LONGEST_NAME
-from rankscope.records import record
+from rankscope._names import LONGEST_NAME
+from rankscope.measures.domains import SPELLED_NUMBER
 
 PLACES = {"k": r"\d+", "p": r"0?\.\d+"}
 """The numbers that can stand in a name of another library, where not every number can."""
 
 
-@record(frozen=True, slots=True)
-class OtherName:
+class OtherName(NamedTuple):
     """Names that other libraries have for one measure.
 
     Args:
@@ -329,7 +328,7 @@ RECOMMENDERS = (
     ),
     _other("RePlay", "AUC@{at} is RecTools' PartialAUC; " + OWN, "RocAuc"),
     _other("RePlay", "Serendipity@{at} and Novelty@{at} are close to it; " + OWN, "Unexpectedness"),
-    _other("RePlay", "rs.evaluate_off_policy weighs by propensities", "NCISPrecision"),
+    _other("RePlay", "rs.clicks.evaluate_off_policy weighs by propensities", "NCISPrecision"),
     _other(
         "Recommenders",
         "ILD@{at} is the diversity of a list by the attributes of items",
@@ -430,18 +429,21 @@ ALONE = frozenset({"hits", "rbp"})
 def plain_names() -> dict[str, OtherName]:
     """Return the names that contain no numbers, in lower case."""
     return {
-        name.casefold(): each for each in OTHER_NAMES if not each.is_pattern for name in each.names
+        name.casefold(): other
+        for other in OTHER_NAMES
+        if not other.is_pattern
+        for name in other.names
     }
 
 
 @cache
-def patterns() -> tuple[tuple[str, str, OtherName], ...]:
-    """Return the names that contain numbers, as they are written and in lower case."""
+def _patterns() -> tuple[tuple[str, str, OtherName], ...]:
+    """Return the names that contain numbers, with what stands before the first one."""
     return tuple(
-        (name, name.casefold(), each)
-        for each in OTHER_NAMES
-        if each.is_pattern
-        for name in each.names
+        (name, name.partition("{")[0].casefold(), other)
+        for other in OTHER_NAMES
+        if other.is_pattern
+        for name in other.names
     )
 
 
@@ -449,22 +451,22 @@ def find_pattern(text: str) -> tuple[OtherName, dict[str, str]] | None:
     """Return the name of another library that a text is, with the numbers in it.
 
     Examples:
-        >>> found = find_pattern("INST-T=2")
-        >>> found and (found[0].means, found[1])
+        >>> match = find_pattern("INST-T=2")
+        >>> match and (match[0].means, match[1])
         ('INST(T={T}, max_rel=1)', {'T': '2'})
     """
     if len(text) > LONGEST_NAME:
         return None
-    folded = text.strip().casefold()
-    for name, start, other in patterns():
-        if not folded.startswith(start.partition("{")[0]):
+    text = text.strip()
+    for name, start, other in _patterns():
+        if not text.casefold().startswith(start):
             continue
         parts = re.split(r"{(\w)}", name)
         pattern = "".join(
-            f"(?P<{part}>{PLACES.get(part, NUMBER)})" if place % 2 else re.escape(part)
+            f"(?P<{part}>{PLACES.get(part, SPELLED_NUMBER)})" if place % 2 else re.escape(part)
             for place, part in enumerate(parts)
         )
-        found = re.fullmatch(pattern, text.strip(), re.IGNORECASE)
-        if found:
-            return other, found.groupdict()
+        match = re.fullmatch(pattern, text, re.IGNORECASE)
+        if match:
+            return other, match.groupdict()
     return None

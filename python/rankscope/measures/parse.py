@@ -1,23 +1,22 @@
-"""Parse measures from text, in the notation of rankscope, ir_measures, trec_eval or ranx."""
+"""Reads measures from text."""
 
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from rankscope._names import LONGEST_QUOTE, quote
 from rankscope.errors import MeasureError
-from rankscope.measures import compat, other_names, spelling
+from rankscope.measures.domains import SPELLED_NUMBER, bad_parameter
 from rankscope.measures.spec import FUNCTIONS, ROWS, Measure, default_measure
-from rankscope.measures.spelling import NUMBER
-from rankscope.names import LONGEST_NAME, LONGEST_QUOTE, find_closest, quote
-from rankscope.records import record
 
-TYPE_CHECKING = False
+Measures: TypeAlias = Measure | str | Iterable[Measure | str]
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from rankscope.typing import Second
 
-    from rankscope.measures.compat import Spelling
-    from rankscope.measures.other_names import OtherName
 
 LONGEST_TEXT = 100_000
 """The maximum length of a measure, enough for a table with a few thousand weights."""
@@ -27,15 +26,13 @@ SHORT = 100
 LONGEST_NUMBER = 200
 LONGEST_LIST = 1 << 22
 """A list of cutoffs repeats a measure until the names have so many characters together."""
-LIKENESS = 0.75
-"""How much a name has to be like a known one. Less likeness suggests another measure."""
 
 HEAD = r"\s*([^\s(@]*)\s*"
 LEVEL = r"(.*\S)-l(\d+(?:\.\d+)?)\s*(@.*)?"
-TOKEN = rf"\s*({NUMBER}|[^\W\d]\w*|'[^']*'|\"[^\"]*\"|\S|$)"
+TOKEN = rf"\s*({SPELLED_NUMBER}|[^\W\d]\w*|'[^']*'|\"[^\"]*\"|\S|$)"
 HIGHEST_GRADE = 10
 """The highest grade that has a gain where `-l` of ranx leaves out the lower ones."""
-WITH_CUTOFF = rf"(.*?[@_.]){NUMBER}"
+WITH_CUTOFF = rf"(.*?[@_.]){SPELLED_NUMBER}"
 """A measure with a cutoff, as it is written here and in trec_eval: the number is what changes."""
 WORDS = {"True": True, "False": False, "None": None}
 
@@ -79,37 +76,34 @@ def parse(text: str | Measure) -> Measure:
         )
     try:
         return _parse_short(text) if len(text) <= SHORT else _parse(text)
-    except MeasureError as error:
-        found = other_names.find_pattern(text)
-        if found is None:
+    except MeasureError:
+        from rankscope.measures.compat import look_up_pattern
+
+        name = look_up_pattern(text)
+        if name is None:
             raise
-        other, numbers = found
-        if other.means:
-            return _parse(other.means.format(**numbers))
-        raise _refused(text, other, numbers) from error
-
-
-@lru_cache(maxsize=1000)
-def _parse_short(text: str) -> Measure:
-    """Parse a name as programs ask for it again and again."""
-    return _parse(text)
+        return _parse(name)
 
 
 def _parse(text: str) -> Measure:
-    if text[:1].isdigit() and re.fullmatch(NUMBER, text):
+    if text[:1].isdigit() and re.fullmatch(SPELLED_NUMBER, text):
         raise _broken(
             text,
             "expected a measure, found a number alone",
             "a number is one more cutoff after a measure with a cutoff: nDCG@1,5,10",
         )
-    written = _read_plain(text)
-    level = None if written else re.fullmatch(LEVEL, text)
-    written = written or _read_call(level[1] + (level[3] or "") if level else text)
-    measure = _resolve(written)
-    measure = measure(**written.settings) if written.settings else measure
-    if written.at is not None:
-        measure @= written.at
+    call = _read_plain(text)
+    level = None if call else re.fullmatch(LEVEL, text)
+    call = call or _read_call(level[1] + (level[3] or "") if level else text)
+    measure = _resolve(call)
+    measure = measure(**call.settings) if call.settings else measure
+    if call.at is not None:
+        measure @= call.at
     return _leave_out_below(measure, float(level[2]), text) if level else measure
+
+
+_parse_short = lru_cache(maxsize=1000)(_parse)
+"""Programs use the same few names again and again."""
 
 
 def _leave_out_below(measure: Measure, level: float, text: str) -> Measure:
@@ -123,17 +117,15 @@ def _leave_out_below(measure: Measure, level: float, text: str) -> Measure:
         }
         return measure(gain=gains)
     if parameters.get("graded"):
-        binary = ROWS[measure.row.name].name
-        raise MeasureError(
+        binary = measure.row.name
+        raise bad_parameter(
             f"{quote(text)}: with -l, the grades below a level have no gain, which {binary} lacks",
-            hint=f"write {binary}(p={parameters['p']}, rel={level:g}) for binary relevance",
-            code="bad_parameter",
+            f"write {binary}(p={parameters['p']}, rel={level:g}) for binary relevance",
         )
     return measure(rel=level)
 
 
-@record(frozen=True, slots=True)
-class _Call:
+class _Call(NamedTuple):
     """The parts of a measure as written, before its name is looked up."""
 
     text: str
@@ -152,32 +144,29 @@ def _read_plain(text: str) -> _Call | None:
 
 
 def _read_call(text: str) -> _Call:
-    found = re.match(HEAD, text)
-    head = found[1] if found else ""
-    reader = _Reader(text, found.end() if found else 0)
+    match = re.match(HEAD, text)
+    head = match[1] if match else ""
+    reader = _Reader(text, match.end() if match else 0)
     settings: dict[str, object] = {}
     if reader.take("("):
-        while not reader.take(")"):
+        for _ in reader.entries(")"):
             name = reader.word()
             reader.expect("=")
             if name in settings:
                 raise _broken(text, f"{name} is set twice")
             settings[name] = reader.value()
-            if not reader.take(","):
-                reader.expect(")")
-                break
     at = _number_after_at(text, reader.rest()) if reader.take("@") else None
     if at is None and reader.rest():
         raise _broken(text, f"expected '(', '@' or the end, found {reader.rest()!r}")
     return _Call(text, head, settings, at)
 
 
-def _number_after_at(text: str, found: str) -> float:
-    if not re.fullmatch(NUMBER, found):
-        is_list = all(re.fullmatch(NUMBER, part.strip()) for part in found.split(","))
+def _number_after_at(text: str, cutoff: str) -> float:
+    if not re.fullmatch(SPELLED_NUMBER, cutoff):
+        is_list = all(re.fullmatch(SPELLED_NUMBER, part.strip()) for part in cutoff.split(","))
         hint = "several cutoffs are several measures: pass them where a list of measures is taken"
-        raise _broken(text, f"expected a number after '@', found {found!r}", hint * is_list)
-    return _number(text, found)
+        raise _broken(text, f"expected a number after '@', found {cutoff!r}", hint * is_list)
+    return _number(text, cutoff)
 
 
 def _number(text: str, number: str) -> float:
@@ -197,15 +186,13 @@ class _Reader:
         return self.text[self.place :].strip()
 
     def peek(self) -> str:
-        found = re.compile(TOKEN).match(self.text, self.place)
-        return found[1] if found else ""
+        match = re.compile(TOKEN).match(self.text, self.place)
+        return match[1] if match else ""
 
     def next(self) -> str:
-        found = re.compile(TOKEN).match(self.text, self.place)
-        if not found:
-            return ""
-        self.place = found.end()
-        return found[1]
+        match = re.compile(TOKEN).match(self.text, self.place)
+        self.place = match.end() if match else self.place
+        return match[1] if match else ""
 
     def take(self, mark: str) -> bool:
         is_next = self.peek() == mark
@@ -217,183 +204,72 @@ class _Reader:
         if not self.take(mark):
             raise _broken(self.text, f"expected {mark!r}, found {self.rest()!r}")
 
+    def entries(self, end: str) -> Iterator[None]:
+        """Yield before each entry of a list with commas, and read the mark at its end."""
+        while not self.take(end):
+            yield
+            if not self.take(","):
+                self.expect(end)
+                return
+
     def word(self) -> str:
         if not self.peek().isidentifier():
             raise _broken(self.text, f"expected the name of a parameter, found {self.rest()!r}")
         return self.next()
 
     def value(self) -> object:
-        found = self.peek()
-        if found == "<":
-            raise MeasureError(
+        if self.take("<"):
+            raise bad_parameter(
                 f"{quote(self.text)}: functions can't be written as text",
-                hint="create the measure in Python, or write the function as a table",
-                code="bad_parameter",
+                "create the measure in Python, or write the function as a table",
             )
-        if found == "[":
-            return self._list()
-        if found == "{":
-            return self._mapping()
-        return self.plain()
-
-    def plain(self) -> object:
-        """Return a value that is not a table, the only kind of value that a table can contain."""
-        found = self.peek()
-        if found in {"[", "{"}:
-            raise _broken(self.text, "expected a number, found a table inside a table")
-        if found[:1] in {"'", '"'} and len(found) > 1:
-            return self.next()[1:-1]
-        if found in WORDS:
-            return WORDS[self.next()]
-        if re.fullmatch(NUMBER, found):
-            return _number(self.text, self.next())
-        is_word = found.isidentifier()
-        hint = f"put it in quotes: '{found}'" if is_word else ""
-        shown = found if is_word else self.rest()
-        raise _broken(self.text, f"expected a value, found {shown!r}", hint)
-
-    def _list(self) -> list[object]:
-        self.expect("[")
-        values: list[object] = []
-        while not self.take("]"):
-            values.append(self.plain())
-            if not self.take(","):
-                self.expect("]")
-                break
-        return values
-
-    def _mapping(self) -> dict[object, object]:
-        self.expect("{")
+        if self.take("["):
+            return [self.plain() for _ in self.entries("]")]
+        if not self.take("{"):
+            return self.plain()
         values: dict[object, object] = {}
-        while not self.take("}"):
-            key = self._key()
+        for _ in self.entries("}"):
+            if not re.fullmatch(SPELLED_NUMBER, self.peek()):
+                raise _broken(self.text, f"expected a grade, found {self.rest()!r}")
+            key = _number(self.text, self.next())
             if key in values:
                 raise _broken(self.text, f"{quote(key)} is set twice")
             self.expect(":")
             values[key] = self.plain()
-            if not self.take(","):
-                self.expect("}")
-                break
         return values
 
-    def _key(self) -> float:
-        if not re.fullmatch(NUMBER, self.peek()):
-            raise _broken(self.text, f"expected a grade, found {self.rest()!r}")
-        return _number(self.text, self.next())
+    def plain(self) -> object:
+        """Return a value that is not a table, the only kind of value that a table can contain."""
+        token = self.peek()
+        if token in {"[", "{"}:
+            raise _broken(self.text, "expected a number, found a table inside a table")
+        if token[:1] in {"'", '"'} and len(token) > 1:
+            return self.next()[1:-1]
+        if token in WORDS:
+            return WORDS[self.next()]
+        if re.fullmatch(SPELLED_NUMBER, token):
+            return _number(self.text, self.next())
+        is_word = token.isidentifier()
+        hint = f"put it in quotes: '{token}'" if is_word else ""
+        shown = token if is_word else self.rest()
+        raise _broken(self.text, f"expected a value, found {shown!r}", hint)
 
 
-@cache
-def _table(fold: Callable[[str], str]) -> dict[tuple[str, bool], tuple[Spelling, ...]]:
-    # Keyed by the text and by whether a value follows it.
-    table: dict[tuple[str, bool], tuple[Spelling, ...]] = {}
-    for way in compat.spellings():
-        key = fold(way.text), bool(way.takes)
-        met = table.get(key, ())
-        if all((way.measure, way.takes) != (other.measure, other.takes) for other in met):
-            table[key] = (*met, way)
-    return table
+def _resolve(call: _Call) -> Measure:
+    row = ROWS.get(call.head) or FUNCTIONS.get(call.head)
+    if row is not None:  # so that most programs don't load the names in other tools
+        return default_measure(row)
+    from rankscope.measures.compat import look_up
 
-
-def _resolve(written: _Call) -> Measure:
-    if written.head in ROWS:  # so that most programs don't need the names in other tools
-        return default_measure(ROWS[written.head])
-    if written.head in FUNCTIONS:
-        return default_measure(FUNCTIONS[written.head])
-    if len(written.head) > LONGEST_NAME or _distinguish(written):
-        raise _unknown(written)
-    for fold in (str, str.casefold):
-        for ways, number in _candidates(written, _table(fold), fold(written.head)):
-            if len(ways) > 1:
-                raise _ambiguous(written, ways)
-            measure = ways[0].measure
-            if not number:
-                return measure
-            if written.at is not None:
-                raise _broken(written.text, f"{ways[0].takes} is set twice")
-            return measure(**{ways[0].takes: _number(written.text, number)})
-    return _resolve_other(written)
-
-
-def _resolve_other(written: _Call) -> Measure:
-    """Return the measure that another library has by a name, for which no tool has a name."""
-    other = other_names.plain_names().get(written.head.casefold())
-    if other is None:
-        raise _unknown(written)
-    if other.means:
-        return _parse(other.means)
-    at = "k" if written.at is None else spelling.literal(written.at)
-    raise _refused(written.text, other, {"at": at})
-
-
-def _candidates(
-    written: _Call, table: dict[tuple[str, bool], tuple[Spelling, ...]], head: str
-) -> list[tuple[tuple[Spelling, ...], str]]:
-    found = []
-    if written.at is not None and (f"{head}@", True) in table:
-        found.append((table[f"{head}@", True], ""))
-    if (head, False) in table:
-        found.append((table[head, False], ""))
-    splits = [(head[:end], head[end:]) for end in range(len(head) - 1, 0, -1)]
-    return found + [
-        (table[stem, True], number)
-        for stem, number in splits
-        if (stem, True) in table and re.fullmatch(NUMBER, number)
-    ]
-
-
-def _ambiguous(written: _Call, ways: tuple[Spelling, ...]) -> MeasureError:
-    meanings = " or ".join(f"{way.text} ({way.measure})" for way in ways)
-    return MeasureError(
-        f"{quote(written.text)} can mean {meanings}",
-        hint="this name is case-sensitive",
-        code="unknown_measure",
-        value=written.text[:LONGEST_QUOTE],
-    )
-
-
-def _unknown(written: _Call) -> MeasureError:
-    names = {way.text.casefold().rstrip("@_."): way for way in reversed(compat.spellings())}
-    head = written.head[: LONGEST_NAME + 1].casefold().rstrip("0123456789._")
-    hint = _distinguish(written)
-    closest = None if hint else find_closest(head, names, likeness=LIKENESS)
-    hint = hint or "`rankscope measures` lists them"
-    if re.search(r"[./\\]\w+$", written.text):
-        hint = "this looks like a file; measures come last: evaluate(judgments, run, ['nDCG@10'])"
-    own = {name.casefold(): name for name in FUNCTIONS}
-    close = find_closest(written.head.casefold(), own, likeness=1 if closest else LIKENESS)
-    if close is not None:
-        hint = f"did you mean '{own[close]}'?"
-    elif closest is not None:
-        way = names[closest]
-        name = way.measure.row.name
-        takes_at = written.at is not None and way.measure.row.at == "k"
-        hint = f"did you mean '{name}@{spelling.literal(written.at)}'?" if takes_at else ""
-        hint = hint or f"did you mean '{way.measure}'?"
-    return MeasureError(
-        f"unknown measure {quote(written.text)}",
-        hint=hint,
-        code="unknown_measure",
-        value=written.text[:LONGEST_QUOTE],
-    )
-
-
-def _refused(text: str, other: OtherName, numbers: dict[str, str]) -> MeasureError:
-    libraries = "several libraries" if other.libraries == "several" else other.libraries
-    return MeasureError(
-        f"unknown measure {quote(text)}, a name of {libraries}",
-        hint=other.instead.format(**numbers),
-        code="unknown_measure",
-        value=text[:LONGEST_QUOTE],
-    )
-
-
-def _distinguish(written: _Call) -> str:
-    """Return what to write instead of a name that tools use for different measures, or nothing."""
-    head = written.head[: LONGEST_NAME + 1].casefold()
-    at = "k" if written.at is None else spelling.literal(written.at)
-    if written.head == "hits" or (at == "k" and head in other_names.ALONE):
-        return ""  # the count of hits of ranx, and RBP of trec_eval
-    return other_names.MANY_MEANINGS.get(head, "").format(at=at)
+    result = look_up(call.text, call.head, call.at)
+    if isinstance(result, str):
+        return _parse(result)
+    spelling, number = result
+    if not number:
+        return spelling.measure
+    if call.at is not None:
+        raise _broken(call.text, f"{spelling.takes} is set twice")
+    return spelling.measure(**{spelling.takes: _number(call.text, number)})
 
 
 def _broken(text: str, problem: str, hint: str = "") -> MeasureError:
@@ -434,8 +310,93 @@ def _split_text(text: str, separators: str) -> list[str]:
 
 def _repeat_name(before: Sequence[str], text: str) -> str:
     """Return the measure that a number alone means: the one before it, with another cutoff."""
-    if not text[:1].isdigit() or not re.fullmatch(NUMBER, text):
+    if not text[:1].isdigit() or not re.fullmatch(SPELLED_NUMBER, text):
         return text
     last = next((name for name in reversed(before) if name), "")
-    found = re.fullmatch(WITH_CUTOFF, last) if len(before) * len(last) <= LONGEST_LIST else None
-    return text if found is None else found[1] + text
+    is_short = len(before) * len(last) <= LONGEST_LIST
+    match = re.fullmatch(WITH_CUTOFF, last) if is_short else None
+    return text if match is None else match[1] + text
+
+
+def read_measures(measures: Measures) -> tuple[list[Measure], int]:
+    """Read measures, and return each once, with the number of duplicates.
+
+    A text may name several: `nDCG@1,5,10` or `nDCG@10, AP`.
+    """
+    is_single = getattr(measures, "ndim", 1) == 0  # an array of no dimension can't be iterated
+    if isinstance(measures, Measure | str) or is_single or not isinstance(measures, Iterable):
+        measures = [measures]  # type: ignore[list-item]  # checked below
+    if isinstance(measures, Mapping):
+        raise MeasureError(
+            f"expected measures, found {quote(measures)}",
+            hint="measures come last: evaluate(judgments, run, ['nDCG@10'])",
+            code="unknown_measure",
+        )
+    every: list[Measure] = []
+    for value in map(adopt, measures):
+        if not isinstance(value, Measure | str):
+            raise MeasureError(
+                f"expected a measure or its name, found {type(value).__name__}",
+                hint="write nDCG @ 10 or 'nDCG@10'",
+                code="unknown_measure",
+            )
+        every += map(parse, split_text(value)) if isinstance(value, str) else [value]
+    once = list(dict.fromkeys(every))
+    if not once:
+        raise MeasureError(
+            "expected at least one measure", hint="give [nDCG @ 10]", code="no_measures"
+        )
+    if len({measure.name for measure in once}) < len(once):
+        raise MeasureError(
+            "expected measures with different names, found two with one",
+            hint="give the functions that they are made of different names",
+            code="same_name",
+        )
+    return once, len(every) - len(once)
+
+
+def adopt(measure: object) -> Any:  # noqa: ANN401 - of another library, or as it is
+    """Return a measure of ir_measures as ours, and anything else as it is."""
+    is_theirs = type(measure).__module__.partition(".")[0] == "ir_measures"
+    return parse(measure.NAME)(**measure.params) if is_theirs else measure  # type: ignore[attr-defined]  # it has
+
+
+def read_measure(measure: Measures) -> Measure:
+    """Read one measure."""
+    measures, _ = read_measures(measure)
+    if len(measures) > 1:
+        raise bad_parameter(
+            f"expected one measure, found {len(measures)}", "ask for them one after the other"
+        )
+    return measures[0]
+
+
+def hold_measures(measures: Measures) -> Measures:
+    """Return measures that can be read more than once."""
+    return [*measures] if isinstance(measures, Iterator) else measures
+
+
+def split_text(text: str) -> Sequence[str]:
+    """Return the measures that a text names, which may be several."""
+    if "," not in text or len(text) > LONGEST_TEXT:
+        return [text]
+    return split_measures([text], separators=",") or [text]
+
+
+def find_second(measures: Measures, *, subtopics: bool | None = None) -> Second:
+    """Return what judgments need to have beside query, document and grade."""
+    every, _ = read_measures(measures)
+    by_subtopic = next((measure for measure in every if measure.row.subtopics), None)
+    by_stratum = next((measure for measure in every if measure.row.strata), None)
+    if by_stratum is not None and (by_subtopic is not None or subtopics):
+        other = "subtopics=True" if by_subtopic is None else str(by_subtopic)
+        raise MeasureError(
+            f"{by_stratum} needs judgments by stratum, found {other} beside it, which is for "
+            "judgments by subtopic",
+            hint="evaluate them in calls of their own",
+            code="subtopics_unavailable",
+        )
+    if by_stratum is not None:
+        return "stratum"
+    needs = by_subtopic is not None if subtopics is None else subtopics
+    return "subtopic" if needs else ""

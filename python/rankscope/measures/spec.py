@@ -1,38 +1,36 @@
-"""The rows of the table of measures, and measures with values of their parameters."""
+"""What a measure is: its row in the table, its parameters, and the object that users hold."""
 
 from __future__ import annotations
 
-from types import MappingProxyType
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
 
+from rankscope._names import find_closest, quote
 from rankscope.errors import MeasureError
-from rankscope.measures import kernel, spelling
-from rankscope.names import find_closest, quote
-from rankscope.records import record
+from rankscope.measures import domains, kernel
+from rankscope.measures.domains import Domain, Value, bad_parameter
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-    from typing import Literal, Protocol, TypeAlias
+Need: TypeAlias = Literal["history", "items", "catalogue"]
+"""What a measure of items needs to know, as `evaluate` calls it."""
+Direction: TypeAlias = Literal["higher", "lower", "neither"]
 
-    from rankscope.measures.direction import Direction
-    from rankscope.measures.domains import Domain, Value
-
-    Need: TypeAlias = Literal["history", "items", "catalogue"]
-    """What a measure of items needs to know, as `evaluate` calls it."""
-
-    class Caller(Protocol):
-        """What calls the function of a measure that is written in Python."""
-
-        @property
-        def is_of_rows(self) -> bool:
-            """Whether it takes more than grades."""
-
-        def bind(self, asked: Measure) -> Callable[..., list[float]]:
-            """Return the function that the core calls."""
+DIRECTIONS: tuple[Direction, ...] = ("higher", "lower", "neither")
+SIGNS: Mapping[Direction, int] = {"higher": 1, "lower": -1, "neither": 0}
+"""What a difference is multiplied with, so that a positive one is an improvement."""
 
 
-@record(frozen=True, slots=True)
-class Parameter:
+def find_gain(difference: float, direction: Direction) -> float:
+    """Return by how much a difference of values is an improvement; 0 if it can't be one.
+
+    Examples:
+        >>> [find_gain(-0.25, direction) for direction in ("higher", "lower", "neither")]
+        [-0.25, 0.25, 0.0]
+    """
+    return SIGNS[direction] * difference or 0.0
+
+
+class Parameter(NamedTuple):
     """A parameter of a measure.
 
     Args:
@@ -56,11 +54,50 @@ class Parameter:
     above: str = ""
 
 
-NO_SETTINGS: Mapping[str, object] = MappingProxyType({})
+K = Parameter("k", domains.CUTOFF, None, "The cutoff; ranks below it don't count.")
+REQUIRED_K = Parameter(
+    "k", domains.DIVISOR, None, "The cutoff; ranks below it don't count.", required=True
+)
+READ_K = Parameter(
+    "k", domains.DEPTH, None, "The cutoff; the user reads no rank below it.", required=True
+)
+DEPTH = Parameter(
+    "k", domains.DEPTH, 1000, "How far the user reads at most; 1000 is the depth of cwl_eval."
+)
+REL = Parameter("rel", domains.LEVEL, 1.0, "The lowest grade that counts as relevant.")
+BETA = Parameter(
+    "beta", domains.POSITIVE, 1.0, "How many times as much recall counts as precision."
+)
+JUDGED_ONLY = Parameter(
+    "judged_only", domains.FLAG, False, "Whether to remove unjudged documents from the list first."
+)
+GAIN = Parameter("gain", domains.GAIN, "linear", "The gain of each grade.")
+DISCOUNT = Parameter("discount", domains.DISCOUNT, "log2", "The weight of each rank.")
+BASE = Parameter(
+    "base",
+    domains.BASE,
+    2.0,
+    "The base of the logarithm in the discount.",
+    only_with=("discount", ("log", "jk")),
+)
+S = Parameter(
+    "s",
+    domains.POSITIVE,
+    1.0,
+    "The exponent of the rank in the discount.",
+    only_with=("discount", ("zipf",)),
+)
+IDEAL = Parameter(
+    "ideal",
+    domains.IDEAL,
+    "judged",
+    "The documents of the ideal list: the judged or the retrieved ones, cut at k; all judged ones "
+    "without a cut; or one of gain 1 at each rank up to k.",
+    needs_k=("slots",),
+)
 
 
-@record(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """The name of a measure in another tool.
 
     Args:
@@ -72,14 +109,13 @@ class Name:
     """
 
     text: str
-    settings: Mapping[str, object] = NO_SETTINGS
+    settings: Mapping[str, object] = {}
     takes: tuple[str, ...] = ()
     note: str = ""
-    fixed: Mapping[str, object] = NO_SETTINGS
+    fixed: Mapping[str, object] = {}
 
 
-@record(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """A worked example of a measure on one query.
 
     Args:
@@ -106,20 +142,20 @@ class Example:
     not_retrieved: tuple[float, ...] = ()
     subtopics: tuple[tuple[str, ...] | None, ...] = ()
     strata: tuple[str | None, ...] = ()
-    recommended: Mapping[str, tuple[str, ...]] = NO_SETTINGS  # type: ignore[assignment]  # empty
-    relevant: Mapping[str, tuple[str, ...]] = NO_SETTINGS  # type: ignore[assignment]  # empty
-    history: Mapping[str, tuple[str, ...]] = NO_SETTINGS  # type: ignore[assignment]  # empty
-    items: Mapping[str, tuple[str, ...]] = NO_SETTINGS  # type: ignore[assignment]  # empty
+    recommended: Mapping[str, tuple[str, ...]] = {}
+    relevant: Mapping[str, tuple[str, ...]] = {}
+    history: Mapping[str, tuple[str, ...]] = {}
+    items: Mapping[str, tuple[str, ...]] = {}
     catalogue: tuple[str, ...] = ()
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Row:
     """A row of the table of measures, from which objects, names, pages and tests are derived.
 
     Args:
         name: The canonical name.
-        kernel: The name of the computation in the core.
+        kernel: The name of the computation in the core (default: `name` in lower case).
         level: `query` if each query has a value, `run` if only all lists together have one.
         parameters: The parameters, in the order in which names print them.
         cutoff: The parameter that `@` sets, if the measure has it.
@@ -144,11 +180,12 @@ class Row:
         categories: Whether attributes of items must be categories.
         uncut: If a cutoff is required, the corresponding measure for the whole list.
         example: A worked example.
-        function: What calls the function of a measure that is written in Python.
+        function: For a measure that is written in Python, returns the function that the core calls.
+        of_rows: Whether that function takes documents, scores or queries.
     """
 
     name: str
-    kernel: str
+    kernel: str = ""
     level: Literal["query", "run"] = "query"
     parameters: tuple[Parameter, ...]
     cutoff: str = "k"
@@ -172,12 +209,20 @@ class Row:
     categories: bool = False
     uncut: str = ""
     example: Example
-    function: Caller | None = None
+    function: Callable[[Measure], Callable[..., list[float]]] | None = None
+    of_rows: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kernel", self.kernel or self.name.lower())
 
     @property
     def at(self) -> str:
         """The parameter that `@` sets, or an empty string."""
-        return self.cutoff if any(each.name == self.cutoff for each in self.parameters) else ""
+        return (
+            self.cutoff
+            if any(parameter.name == self.cutoff for parameter in self.parameters)
+            else ""
+        )
 
     @property
     def summary(self) -> str:
@@ -196,11 +241,6 @@ class Row:
         return bool(self.needs) or self.level == "run"
 
     @property
-    def of_rows(self) -> bool:
-        """Whether it is a function that takes documents, scores or queries."""
-        return self.function is not None and self.function.is_of_rows
-
-    @property
     def of_grades(self) -> bool:
         """Whether it depends on nothing but the grades of each query."""
         return not (self.subtopics or self.strata or self.of_items)
@@ -215,12 +255,11 @@ class Row:
             if parameter.name == name:
                 return parameter
         names = [parameter.name for parameter in self.parameters]
-        message = f"{self.name} has no parameter {quote(name)}"
         hint = f"its parameters are {', '.join(names)}" if names else "it has no parameters"
         hint = _suggest(name, names) or hint
         if name in CUTOFFS and "k" in names:
             hint = f"write {self.name}@10 or {self.name}(k=10)"
-        raise MeasureError(message, hint=hint, code="bad_parameter")
+        raise bad_parameter(f"{self.name} has no parameter {quote(name)}", hint)
 
 
 CUTOFFS = {"top_k", "topk", "cutoff", "at", "n"}
@@ -246,7 +285,7 @@ COSTS = ("cost", "total_cost", "items")
 """What `value=` reports of a user model that is not its gain."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Measure:
     """A measure with values of its parameters, such as `nDCG(gain="exp2") @ 10`.
 
@@ -274,7 +313,7 @@ class Measure:
     @property
     def name(self) -> str:
         """The canonical name, from which `parse` returns an equal measure."""
-        return spelling.canonical_name(self)
+        return domains.canonical_name(self)
 
     @property
     def plain_name(self) -> str:
@@ -283,7 +322,7 @@ class Measure:
         It has lowercase letters, digits and underscores, and is different for each measure.
         MLflow, Weights & Biases, Prometheus and SQL accept it.
         """
-        return spelling.plain_name(self)
+        return domains.plain_name(self)
 
     @property
     def better(self) -> Direction:
@@ -354,10 +393,16 @@ class Measure:
         Raises:
             MeasureError: The parameter doesn't exist, or the value is invalid.
         """
-        given = spelling.from_ir_measures(self.row, settings)
-        merged = self.parameters | {name: _read(self.row, name, given[name]) for name in given}
-        _check_company(self.row, merged, given)
-        return Measure(self.row, tuple(merged.values()))
+        requested = domains.from_ir_measures(self.row, settings)
+        values = self.parameters
+        for name, value in requested.items():
+            parameter = self.row.parameter(name)
+            try:
+                values[name] = parameter.domain.read(value)
+            except (ValueError, TypeError):
+                raise _outside(self.row, parameter, value) from None
+        _check_company(self.row, values, requested)
+        return Measure(self.row, tuple(values.values()))
 
     def __matmul__(self, value: float) -> Measure:
         """Return the measure with a cutoff, or with the parameter that `@` sets.
@@ -367,7 +412,7 @@ class Measure:
         """
         if not self.row.at:
             message = f"{self.row.name} takes no cutoff, found @{quote(value)}"
-            raise MeasureError(message, hint=f"write {self.name}", code="bad_parameter")
+            raise bad_parameter(message, f"write {self.name}")
         if value is None:  # which would mean "no cutoff" as a parameter
             raise _outside(self.row, self.row.parameter(self.row.at), value)
         return self(**{self.row.at: value})
@@ -403,55 +448,38 @@ def _rebuild(name: str, values: tuple[Value, ...]) -> Measure:
     return Measure(ROWS.get(name) or FUNCTIONS[name], values)
 
 
-def _read(row: Row, name: str, value: object) -> Value:
-    parameter = row.parameter(name)
-    try:
-        return parameter.domain.read(value)
-    except (ValueError, TypeError):
-        raise _outside(row, parameter, value) from None
-
-
-def _check_company(row: Row, values: dict[str, Value], given: Mapping[str, object]) -> None:
+def _check_company(row: Row, values: dict[str, Value], requested: Mapping[str, object]) -> None:
+    """Check the values of parameters that depend on those of others."""
     for parameter in row.parameters:
-        _check_order(row, parameter, values)
+        name, value = parameter.name, values[parameter.name]
+        lower = values.get(parameter.above)
+        if isinstance(value, float) and isinstance(lower, float) and value <= lower:
+            raise bad_parameter(
+                f"{row.name}: expected {name} to be above {parameter.above}, found "
+                f"{name}={value:g} and {parameter.above}={lower:g}",
+                f"{name} is the highest grade of the scale",
+            )
         if parameter.only_with is None:
             continue
         companion, allowed = parameter.only_with
-        if values[companion] in allowed:
-            continue
-        if parameter.name in given or values[parameter.name] != parameter.default:
-            wanted = " or ".join(f"{companion}={value!r}" for value in allowed)
-            raise MeasureError(
-                f"{row.name}: {parameter.name} belongs to {wanted}, "
-                f"found {companion}={values[companion]!r}",
-                hint=f"remove {parameter.name}, or add {companion}={allowed[0]!r}",
-                code="bad_parameter",
+        is_set = name in requested or value != parameter.default
+        if is_set and values[companion] not in allowed:
+            needed = " or ".join(f"{companion}={word!r}" for word in allowed)
+            raise bad_parameter(
+                f"{row.name}: {name} belongs to {needed}, found {companion}={values[companion]!r}",
+                f"remove {name}, or add {companion}={allowed[0]!r}",
             )
 
 
-def _check_order(row: Row, parameter: Parameter, values: dict[str, Value]) -> None:
-    if not parameter.above:
-        return
-    upper, lower = values[parameter.name], values[parameter.above]
-    if isinstance(upper, float) and isinstance(lower, float) and upper <= lower:
-        raise MeasureError(
-            f"{row.name}: expected {parameter.name} to be above {parameter.above}, found "
-            f"{parameter.name}={upper:g} and {parameter.above}={lower:g}",
-            hint=f"{parameter.name} is the highest grade of the scale",
-            code="bad_parameter",
-        )
-
-
 def _outside(row: Row, parameter: Parameter, value: object) -> MeasureError:
-    shown = quote(value)
-    message = f"{row.name}: expected {parameter.name} to be {parameter.domain}, found {shown}"
+    message = f"{row.name}: expected {parameter.name} to be {parameter.domain}, found "
     hint = _suggest(value, parameter.domain.choices)
     if parameter.name == "k":
-        hint = f"write {row.name}@10, or leave the cutoff out for the whole list"
-        if parameter.required:
-            hint = f"write {row.name}@10"
+        hint = f"write {row.name}@10"
+        hint += "" if parameter.required else ", or leave the cutoff out for the whole list"
     hint = hint or f"`rankscope measures {row.name}` lists its parameters"
-    return MeasureError(message, hint=hint, code="bad_parameter", value=shown)
+    shown = quote(value)
+    return MeasureError(message + shown, hint=hint, code="bad_parameter", value=shown)
 
 
 def _suggest(word: object, words: Collection[str]) -> str:

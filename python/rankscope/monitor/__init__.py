@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.deferred import defer
+from rankscope._lazy import attach_stub
 
 # The client is for processes that serve rankings: what it does not need loads when it is named.
-__getattr__, __dir__, _names = defer(__name__, __file__)
-__all__ = [*_names]  # noqa: PLE0604 - they are strings
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

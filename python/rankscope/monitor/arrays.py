@@ -5,20 +5,20 @@ Buffers are shared where Arrow's layout is the one that chunks of rankings have.
 
 from __future__ import annotations
 
-from rankscope._inputs.arrow import fill_texts, join, to_array
-from rankscope.deferred import np, pa, pc
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from rankscope._inputs.columns import fill_texts, join, to_array
 from rankscope.errors import FormatError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any, TypeAlias
-
-    from numpy.typing import NDArray
-
-    Foreign: TypeAlias = Any  # of PyArrow, which has no types
-    Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8]]
-    """The offsets of texts, from 0, and the texts in UTF-8, end to end."""
+Foreign: TypeAlias = Any  # of PyArrow, which has no types
+Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8]]
+"""The offsets of texts, from 0, and the texts in UTF-8, end to end."""
 
 
 def read_texts(column: Foreign, name: str) -> Texts:

@@ -5,23 +5,20 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from secrets import token_hex
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from rankscope._inputs.buckets import converted_errors, list_folder, open_filesystem, split_url
+from rankscope._inputs.remote import converted_errors, list_folder, open_filesystem, split_url
+from rankscope._show.table import show
 from rankscope.errors import FileError, RankscopeError, UsageError
-from rankscope.output.text import show
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, TypeAlias
+Foreign: TypeAlias = Any  # of PyArrow, which has no types
+BackupPlace: TypeAlias = "BackupFolder | BackupBucket"
 
-    Foreign: TypeAlias = Any  # of PyArrow, which has no types
-    BackupPlace: TypeAlias = "BackupFolder | BackupBucket"
 
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 PIECE = 16 << 20

@@ -14,7 +14,9 @@ import json
 import os
 import re
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,10 +24,13 @@ from sqlalchemy import create_engine
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from rankscope._inputs.buckets import check_url
+from rankscope._inputs.remote import check_url
+from rankscope._show.table import show
+from rankscope._writing import replacing
 from rankscope.errors import FileError, FormatError, UsageError
 from rankscope.monitor.backup_places import (
     BackupFolder,
+    BackupPlace,
     Published,
     open_place,
 )
@@ -35,16 +40,7 @@ from rankscope.monitor.store.sqlite.files import ENDINGS, PRIVATE, beside
 from rankscope.monitor.store.sqlite.high_water import MARK, HighWater, Mark, sync_folder
 from rankscope.monitor.store.sqlite.startup import read_facts
 from rankscope.monitor.store.sqlite.store import SQLiteReader
-from rankscope.output.text import show
-from rankscope.records import record, replace
-from rankscope.writing import replacing
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rankscope.monitor.backup_places import BackupPlace
-    from rankscope.monitor.store.store import StoreReader
+from rankscope.monitor.store.store import StoreReader
 
 DATABASE, MANIFEST, BEGUN = "store.db", "backup.json", "begun"
 NAME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}\.[0-9]{6}Z")
@@ -57,7 +53,7 @@ FORMAT = 1
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Backup:
     """A backup that is complete.
 
@@ -235,7 +231,7 @@ def _restore(url: str, name: str, target: Path) -> Backup:
     return backup
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class BackupPlan:
     """When a service makes backups, and where.
 

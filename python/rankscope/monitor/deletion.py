@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rankscope.errors import UsageError
 from rankscope.monitor.definition.configuration import find_configuration
 from rankscope.monitor.events.limits import HOUR, SECOND
-from rankscope.monitor.events.times import count_micros, format_time, read_moment, to_micros
-from rankscope.monitor.store.records import Chosen
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rankscope.monitor.events.times import Time
-    from rankscope.monitor.store.records import Deleted
-    from rankscope.monitor.store.store import Store
-
+from rankscope.monitor.events.times import Time, count_micros, format_time, read_moment, to_micros
+from rankscope.monitor.store.records import Chosen, Deleted
+from rankscope.monitor.store.store import Store
 
 EVERY = HOUR
 """How often a service tidies a project: retention is by hour."""

@@ -6,38 +6,34 @@ import os
 import random
 import shutil
 import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
+from pathlib import Path
+from typing import TypeAlias
 
+from rankscope._show.table import show
 from rankscope.errors import FileError
+from rankscope.monitor.ask.quality import Quality
+from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.slices import Slicing
-from rankscope.monitor.evaluate.days import find_closed, sum_day
+from rankscope.monitor.evaluate.days import SummedDay, find_closed, sum_day
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
 from rankscope.monitor.events.times import describe_time, to_micros
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.notify.webhook import find_webhook
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.rules.state import MOST_NAMED, join_first
+from rankscope.monitor.store.records import CellRow, HourRow, Progress, Version
 from rankscope.monitor.store.sqlite.files import beside, find_open_files
 from rankscope.monitor.store.sqlite.high_water import HighWater
 from rankscope.monitor.store.sqlite.startup import read_facts
-from rankscope.output.text import show
-from rankscope.records import record
+from rankscope.monitor.store.store import StoreReader
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
-    from typing import TypeAlias
+WindowKey: TypeAlias = tuple[int, int]
 
-    from rankscope.monitor.ask.quality import Quality
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.evaluate.days import SummedDay
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.store.records import CellRow, HourRow, Progress, Version
-    from rankscope.monitor.store.store import StoreReader
-
-    WindowKey: TypeAlias = tuple[int, int]
 
 MOST_REJECTED = 0.01
 MOST_PENDING = 0.05
@@ -49,7 +45,7 @@ STORED = ("accepted", "duplicate", "conflict")
 CLOCK = ("future_time", "too_old", "time_zone", "time_format")
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Finding:
     """The result of one check.
 
@@ -130,7 +126,7 @@ def _check_pages(monitor: Monitor) -> Finding:
 
 
 def _check_server(monitor: Monitor) -> Finding:
-    from rankscope.monitor.store.postgres.connection import read_health  # noqa: PLC0415 - of this backend
+    from rankscope.monitor.store.postgres.connection import read_health
 
     health = monitor.store.query(read_health)
     told = f"PostgreSQL {health.version}, {health.size / 1e9:,.1f} GB in the database"
@@ -332,7 +328,7 @@ SAMPLE_HOURS = 24
 SAMPLE_RANKINGS = 100_000
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Recomputed:
     """The result of recomputing windows.
 

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.ask.series import read_length
-from rankscope.monitor.ask.signals import make_signal_series
-from rankscope.monitor.evaluate.stored_windows import name_place
+from collections.abc import Iterator, Sequence
+
+from rankscope.monitor.ask.series import Every, read_length
+from rankscope.monitor.ask.signals import SignalSeries, make_signal_series
+from rankscope.monitor.definition.slices import Slice
+from rankscope.monitor.evaluate.stored_windows import StoredCell, name_place
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.times import read_span
-from rankscope.monitor.incidents.warnings import rate_warnings
+from rankscope.monitor.events.times import Time, read_span
+from rankscope.monitor.incidents.warnings import WarningRecord, rate_warnings
 from rankscope.monitor.opened import OpenedProject
 from rankscope.monitor.signals.kinds import REFERENCE_DAYS
 from rankscope.monitor.signals.refresh import read_signals
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rankscope.monitor.ask.series import Every
-    from rankscope.monitor.ask.signals import SignalSeries
-    from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.evaluate.stored_windows import StoredCell
-    from rankscope.monitor.events.times import Time
-    from rankscope.monitor.incidents.warnings import WarningRecord
 
 
 class EarlyReader(OpenedProject):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from urllib.parse import quote, urlencode
-
-from rankscope.records import record, replace
 
 PROJECTS = "/projects/"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Links:
     """Makes addresses, below the prefix of a proxy and a project.
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
+
 from rankscope.errors import UsageError
-from rankscope.monitor.events.times import read_clock, read_moment, to_micros
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.events.times import Time, read_clock, read_moment, to_micros
 from rankscope.monitor.incidents import management
+from rankscope.monitor.incidents.incident import Incident
 from rankscope.monitor.incidents.response import respond
 from rankscope.monitor.reader import ProjectReader
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.events.times import Time
-    from rankscope.monitor.incidents.incident import Incident
-    from rankscope.monitor.rules.kinds import Rule
-    from rankscope.monitor.store.store import Store, StoreReader
+from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.store.store import Store, StoreReader
 
 
 class ProjectManager(ProjectReader):
@@ -50,7 +46,7 @@ class ProjectManager(ProjectReader):
         Raises:
             UsageError: The monitor was opened to read only.
         """
-        from rankscope.monitor.store.store import Store  # noqa: PLC0415 - loads SQLAlchemy
+        from rankscope.monitor.store.store import Store
 
         if not (self._writes and isinstance(self.store, Store)):
             raise UsageError(

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Literal, Self
+
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.backups import make_backup
 from rankscope.monitor.definition.configuration import find_expected
@@ -9,31 +13,21 @@ from rankscope.monitor.deletion import choose_rankings, delete_before, describe_
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.events.times import (
+    Time,
     format_time,
     read_clock,
     read_moment,
     to_micros,
 )
-from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
-from rankscope.monitor.intake.sets import SETS, SetSink
+from rankscope.monitor.intake.ingestion import Ingested, Ingestion, Sink, StoreSink
+from rankscope.monitor.intake.sets import SETS, SetName, SetSink
 from rankscope.monitor.manager import ProjectManager
-from rankscope.monitor.round import evaluate_project, replay_project
+from rankscope.monitor.round import Replay, Round, evaluate_project, replay_project
 from rankscope.monitor.store import open_store
 from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.records import Deleted
 from rankscope.monitor.store.sqlite.files import SQLITE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
-    from typing import Literal, Self
-
-    from rankscope.monitor.events.times import Time
-    from rankscope.monitor.intake.ingestion import Ingested, Sink
-    from rankscope.monitor.intake.sets import SetName
-    from rankscope.monitor.round import Replay, Round
-    from rankscope.monitor.store.records import Deleted
-    from rankscope.monitor.store.store import StoreReader
+from rankscope.monitor.store.store import StoreReader
 
 
 class Monitor(ProjectManager):
@@ -106,7 +100,7 @@ class Monitor(ProjectManager):
         if writes:
             store: StoreReader = open_store(url)
         else:
-            from rankscope.monitor.store import open_reader  # noqa: PLC0415 - loads SQLAlchemy
+            from rankscope.monitor.store import open_reader
 
             store = open_reader(url)
         clock = read_clock if now is None else lambda: to_micros(read_moment(now(), "now"))

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 from rankscope.monitor.definition.configuration import Configuration, find_configuration
 from rankscope.monitor.events.times import read_clock
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rankscope.monitor.store.store import StoreReader
+from rankscope.monitor.store.store import StoreReader
 
 
 class OpenedProject:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Collection, Mapping
+from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Self, Union, get_args, get_origin, get_type_hints
+from typing import Any, Self, Union, get_args, get_origin, get_type_hints
 
+from rankscope._names import as_dict
+from rankscope._show.table import Table, name_rows
 from rankscope.monitor.events.times import MICROSECOND, format_time, to_datetime, to_micros
-from rankscope.output.table import Table, name_rows
-from rankscope.records import as_dict
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
 
 
 class Stored:
@@ -70,7 +69,7 @@ def write_record(
 ) -> dict[str, Any]:
     """Return fields of a record (default: all) as JSON holds them; `times` are microseconds."""
     found = {}
-    for name in names or type(made).__match_args__:  # type: ignore[attr-defined]  # of records
+    for name in names or [field.name for field in fields(made)]:  # type: ignore[arg-type]  # a dataclass
         value = getattr(made, name)
         is_time = name in times and value is not None
         found[name] = format_time(value) if is_time else make_plain(value)
@@ -105,4 +104,4 @@ def read_plain(kind: Any, said: Any) -> Any:  # noqa: ANN401 - of that type
 @cache
 def _find_fields(kind: Any) -> Mapping[str, Any]:  # noqa: ANN401 - any type
     """Return the fields of a record and their types; none of what is no record."""
-    return get_type_hints(kind) if hasattr(kind, "__match_args__") else {}
+    return get_type_hints(kind) if is_dataclass(kind) or hasattr(kind, "_fields") else {}

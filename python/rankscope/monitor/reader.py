@@ -2,47 +2,49 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from rankscope._show.table import Table
 from rankscope.monitor.ask.compared_rankings import MOST_RANKINGS
-from rankscope.monitor.ask.comparison import compare_served
+from rankscope.monitor.ask.comparison import VersionComparison, compare_served
 from rankscope.monitor.ask.explanation import explain_logged
-from rankscope.monitor.ask.quality import add_ages, find_mismatches, inspect_data
-from rankscope.monitor.ask.series import make_all_series, make_series, read_length, tabulate_slices
-from rankscope.monitor.ask.trace import suggest_spans, trace_spans
-from rankscope.monitor.ask.versions import describe_version, list_versions
+from rankscope.monitor.ask.logged_explanation import LoggedExplanation
+from rankscope.monitor.ask.quality import Quality, add_ages, find_mismatches, inspect_data
+from rankscope.monitor.ask.series import (
+    Every,
+    Series,
+    make_all_series,
+    make_series,
+    read_length,
+    tabulate_slices,
+)
+from rankscope.monitor.ask.trace import Span, suggest_spans, trace_spans
+from rankscope.monitor.ask.versions import ModelVersion, describe_version, list_versions
+from rankscope.monitor.definition.slices import Slice
 from rankscope.monitor.early_reader import EarlyReader
-from rankscope.monitor.evaluate.baseline import read_baseline
-from rankscope.monitor.evaluate.stored_windows import name_place, unpack_cells, unpack_folded
+from rankscope.monitor.evaluate.baseline import Baseline, read_baseline
+from rankscope.monitor.evaluate.stored_windows import (
+    MaturityCurve,
+    StoredCell,
+    name_place,
+    unpack_cells,
+    unpack_folded,
+)
 from rankscope.monitor.events.limits import DAY
-from rankscope.monitor.events.times import read_span
+from rankscope.monitor.events.mismatch import Mismatch
+from rankscope.monitor.events.times import Time, read_span
 from rankscope.monitor.incidents import management, response
 from rankscope.monitor.incidents.facts import find_facts_of_trace
-from rankscope.records import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from rankscope.monitor.ask.comparison import VersionComparison
-    from rankscope.monitor.ask.logged_explanation import LoggedExplanation
-    from rankscope.monitor.ask.quality import Quality
-    from rankscope.monitor.ask.series import Every, Series
-    from rankscope.monitor.ask.trace import Span
-    from rankscope.monitor.ask.versions import ModelVersion
-    from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.evaluate.baseline import Baseline
-    from rankscope.monitor.evaluate.stored_windows import MaturityCurve, StoredCell
-    from rankscope.monitor.events.mismatch import Mismatch
-    from rankscope.monitor.events.times import Time
-    from rankscope.monitor.incidents.incident import Change, Incident
-    from rankscope.monitor.incidents.management import Notification
-    from rankscope.monitor.incidents.response import Chosen
-    from rankscope.monitor.rules.kinds import Rule
-    from rankscope.monitor.rules.state import RuleState
-    from rankscope.monitor.store.records import Exported
-    from rankscope.monitor.why.compute import TraceChoices
-    from rankscope.monitor.why.result import Trace
-    from rankscope.output.table import Table
+from rankscope.monitor.incidents.incident import Change, Incident
+from rankscope.monitor.incidents.management import Notification
+from rankscope.monitor.incidents.response import Chosen
+from rankscope.monitor.rules.kinds import Rule
+from rankscope.monitor.rules.state import RuleState
+from rankscope.monitor.store.records import Exported
+from rankscope.monitor.why.compute import TraceChoices
+from rankscope.monitor.why.result import Trace
 
 
 class ProjectReader(EarlyReader):
@@ -397,7 +399,7 @@ class ProjectReader(EarlyReader):
             UsageError: The span ends before it begins.
             FileError: The files cannot be written.
         """
-        from rankscope.monitor.store.export import export_parquet  # noqa: PLC0415 - loads PyArrow
+        from rankscope.monitor.store.export import export_parquet
 
         begin, end = read_span(since, until)
         return export_parquet(self.store, self.project, folder, since=begin, until=end)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rankscope.records import record
+from dataclasses import dataclass
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
     """How long to wait after each failure in a row.
 

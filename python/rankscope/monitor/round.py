@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
+from typing import Any
 
 from rankscope.monitor.ask.cause import CauseFinder
-from rankscope.monitor.ask.shared_fall import add_comparison, compare_fall
-from rankscope.monitor.definition.configuration import find_configuration
+from rankscope.monitor.ask.shared_fall import FallComparison, add_comparison, compare_fall
+from rankscope.monitor.definition.configuration import Configuration, find_configuration
 from rankscope.monitor.evaluate.refresh import find_slicing, refresh
 from rankscope.monitor.events.times import count_micros, format_time, to_datetime, to_micros
 from rankscope.monitor.incidents.advance import advance_rules, replay_rules
+from rankscope.monitor.incidents.conclusion import FindCause
 from rankscope.monitor.incidents.facts import find_facts_of_incident
-from rankscope.monitor.incidents.incident import write_part
+from rankscope.monitor.incidents.incident import Event, Incident, write_part
 from rankscope.monitor.incidents.management import add_default_rules, summarize_rules
+from rankscope.monitor.rules.state import RuleState
 from rankscope.monitor.signals.kinds import digest
 from rankscope.monitor.signals.refresh import refresh_signals
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-    from typing import Any
-
-    from rankscope.monitor.ask.shared_fall import FallComparison
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.incidents.conclusion import FindCause
-    from rankscope.monitor.incidents.incident import Event, Incident
-    from rankscope.monitor.rules.state import RuleState
-    from rankscope.monitor.store.store import Store, StoreReader
+from rankscope.monitor.store.store import Store, StoreReader
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
     """What an evaluation has done.
 
@@ -63,7 +56,7 @@ class Round:
         }
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
     """What an evaluation would find.
 

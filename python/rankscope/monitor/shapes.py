@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import (
     BeforeValidator,
@@ -21,11 +22,9 @@ from rankscope.errors import RankscopeError
 from rankscope.monitor.events.fields import check_text
 from rankscope.monitor.events.rejection import RefusedError, show
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pydantic_core import ErrorDetails
+
 
 T = TypeVar("T", bound=type)
 

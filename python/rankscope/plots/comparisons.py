@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
+from dataclasses import replace
 from math import fsum, isnan
+from typing import TYPE_CHECKING, Literal
 
 from rankscope._compare.notes import CORRECTIONS, TESTS, format_ends, format_p, format_signed
-from rankscope.drawing.axes import (
+from rankscope._compare.pair import Compared
+from rankscope._compare.result import Comparison
+from rankscope._drawing import (
+    ThemeName,
     annotate,
+    check_word,
     fit_names,
     measure_widest,
     name_axes,
@@ -15,19 +22,11 @@ from rankscope.drawing.axes import (
     open_axes,
 )
 from rankscope.errors import UsageError
-from rankscope.records import replace
+from rankscope.measures import Measure
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Literal
-
     from matplotlib.axes import Axes
 
-    from rankscope._compare.pair import Compared
-    from rankscope._compare.result import Comparison
-    from rankscope.drawing.palette import ThemeName
-    from rankscope.measures import Measure
 
 WIDEST_PAIR = 38
 """Pairs of names with more characters take two lines."""
@@ -70,23 +69,20 @@ def draw_forest(
     pairs = comparison.over_all(measure or comparison.measures[0])
     name = pairs[0].measure
     short = dict(zip(comparison.runs, fit_names(comparison.runs), strict=True))
-    one = comparison.baseline if against is None else against
-    if one is None:
+    against = comparison.baseline if against is None else against
+    if against is None:
         title = f"Differences of {name}"
         both = [(short[pair.run], short[pair.baseline]) for pair in pairs]
         is_wide = any(len(run + baseline) > WIDEST_PAIR for run, baseline in both)
         names = [("\nminus " if is_wide else " minus ").join(pair) for pair in both]
     else:
-        title = f"{name}: difference from {short.get(one, one)}"
-        pairs = [
-            pair if pair.baseline == one else _turn(pair)
-            for pair in pairs
-            if one in (pair.run, pair.baseline)
-        ]
+        title = f"{name}: difference from {short.get(against, against)}"
+        pairs = [pair for pair in pairs if against in (pair.run, pair.baseline)]
+        pairs = [pair if pair.baseline == against else _turn(pair) for pair in pairs]
         names = [short[pair.run] for pair in pairs]
     if not pairs:
         raise UsageError(
-            f"no run is compared with {one!r}",
+            f"no run is compared with {against!r}",
             hint=f"choose one of: {', '.join(comparison.runs)}",
             code="not_compared",
         )
@@ -123,12 +119,12 @@ def draw_slices(
             code="no_slices",
         )
     first = comparison.over_all(measure or comparison.measures[0])[0]
-    chosen = comparison.find(first.measure, run or first.run, baseline)
-    key = (chosen.measure, chosen.run, chosen.baseline)
+    whole = comparison.find(first.measure, run or first.run, baseline)
+    key = (whole.measure, whole.run, whole.baseline)
     rows = [pair for pair in comparison if (pair.measure, pair.run, pair.baseline) == key]
     names = fit_names(["all queries" if row.slice is None else row.slice for row in rows])
-    between = " minus ".join(fit_names([chosen.run, chosen.baseline]))
-    title = f"{chosen.measure}: {between}, by {comparison.by}"
+    between = " minus ".join(fit_names([whole.run, whole.baseline]))
+    title = f"{whole.measure}: {between}, by {comparison.by}"
     return _draw_differences(rows, names, title, ax, theme)
 
 
@@ -145,11 +141,7 @@ def _turn(pair: Compared) -> Compared:
 
 
 def _draw_differences(
-    pairs: Sequence[Compared],
-    names: Sequence[str],
-    title: str,
-    ax: Axes | None,
-    theme: ThemeName,
+    pairs: Sequence[Compared], names: Sequence[str], title: str, ax: Axes | None, theme: ThemeName
 ) -> Axes:
     first = pairs[0]
     row = 0.44 if any("\n" in name for name in names) else 0.32
@@ -223,12 +215,7 @@ def draw_critical_differences(
         UsageError: Not all pairs of runs are compared, the comparison doesn't have the measure,
             Matplotlib isn't installed, or the axis or the theme is unknown.
     """
-    if axis not in ("mean", "rank"):
-        raise UsageError(
-            f"axis must be one of: mean, rank, found {axis!r}",
-            hint="the default is mean",
-            code="bad_parameter",
-        )
+    check_word("axis", axis, ("mean", "rank"))
     pairs = comparison.over_all(measure or comparison.measures[0])
     if comparison.baseline is not None and len(comparison.runs) > 2:
         raise UsageError(

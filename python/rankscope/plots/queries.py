@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from math import fsum, isfinite, isnan
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankscope._compare.cases import are_same
-from rankscope.drawing.axes import (
+from rankscope._compare.promise import Numbers, are_same
+from rankscope._diff.difference import RunDifference
+from rankscope._drawing import (
     ABOVE,
     DASHED,
+    Palette,
+    ThemeName,
     add_legend,
     annotate,
     fit_names,
     name_axes,
+    name_columns,
     open_axes,
 )
+from rankscope._evaluate.evaluation import Evaluation
 from rankscope.errors import UsageError
-from rankscope.measures.direction import SIGNS
+from rankscope.measures import Measure
+from rankscope.measures.spec import SIGNS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from matplotlib.axes import Axes
 
-    from rankscope._compare.cases import Numbers
-    from rankscope._evaluate.evaluation import Evaluation
-    from rankscope.difference.result import RunDifference
-    from rankscope.drawing.palette import Palette, ThemeName
-    from rankscope.measures import Measure
 
 MOST_POINTS = 1000
 """More queries than these are drawn as cells that are darker where there are more queries."""
@@ -73,12 +73,12 @@ def draw_scatter(
             hint="evaluate both with the same judgments",
             code="not_alike",
         )
-    chosen = baseline.measures[0] if measure is None else baseline.find_measure(measure)
-    values = np.array([baseline.per_query(chosen), run.per_query(chosen)])
+    measure = baseline.measures[0] if measure is None else baseline.find_measure(measure)
+    values = np.array([baseline.per_query(measure), run.per_query(measure)])
     values = values[:, ~np.isnan(values).any(axis=0)]
     x, y = values
-    signs = np.where(are_same(y, x), 0, np.sign(y - x) * (SIGNS[chosen.better] or 1))
-    low, high = chosen.row.value_range
+    signs = np.where(are_same(y, x), 0, np.sign(y - x) * (SIGNS[measure.better] or 1))
+    low, high = measure.row.value_range
     low = low if isfinite(low) else values.min(initial=0.0)
     high = high if isfinite(high) else values.max(initial=0.0) or 1.0
 
@@ -90,15 +90,15 @@ def draw_scatter(
     is_dense = len(x) > MOST_POINTS
     (_draw_cells if is_dense else _draw_points)(ax, colors, values, signs)
     one, other = fit_names([one, other])
-    means = [fsum(each) / max(len(each), 1) for each in values]
+    means = [fsum(row) / max(len(row), 1) for row in values]
     for mark, mean in zip((ax.axvline, ax.axhline), means, strict=True):
         mark(mean, color=colors.quiet, linewidth=1.2, linestyle=DASHED, zorder=2.5)
     below = "\nstronger color: more queries" if is_dense else ""
-    legend = _count_signs(ax, colors, chosen, (one, other), Counter(signs.tolist()))
+    legend = _count_signs(ax, colors, measure, (one, other), Counter(signs.tolist()))
     name_axes(
         ax,
         colors,
-        title=f"{chosen} of {len(x):,} queries",
+        title=f"{measure} of {len(x):,} queries",
         x=f"{one}, mean {means[0]:.4f}{below}",
         y=f"{other}, mean {means[1]:.4f}",
         legend=legend,
@@ -134,11 +134,7 @@ def _draw_points(ax: Axes, theme: Palette, values: Numbers, signs: Numbers) -> N
 
 
 def _draw_cells(ax: Axes, theme: Palette, values: Numbers, signs: Numbers) -> None:
-    from matplotlib.colors import (  # noqa: PLC0415 - loads Matplotlib
-        LinearSegmentedColormap,
-        LogNorm,
-        to_rgba,
-    )
+    from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgba
 
     # One color strength stands for the same number of queries in all cells.
     norm = LogNorm(vmin=1)
@@ -182,9 +178,8 @@ def draw_differences(
     """
     measure, queries = difference.measure, difference.queries
     rows = zip(queries.column("query_id"), queries.array("difference").tolist(), strict=True)
-    known = sorted((row for row in rows if not isnan(row[1])), key=lambda row: -row[1])
-    values = [value for _, value in known]
-    count = len(known)
+    valued = sorted((row for row in rows if not isnan(row[1])), key=lambda row: -row[1])
+    values, count = [value for _, value in valued], len(valued)
     ax, colors = open_axes(ax, theme, (7.2, 4.2), grid="y")
     up = SIGNS[measure.better] or 1
     by_sign = _color_signs(colors)
@@ -202,9 +197,8 @@ def draw_differences(
     annotate(ax, f"mean {mean:+.4f}", (1, mean), (4, 0), colors.quiet, beside)
     reach = 1.15 * (max(map(abs, values), default=0.0) or 1.0)
     ax.set(xlim=(-0.8, max(count - 0.2, 1)), ylim=(-reach, reach))
-    names = fit_names([str(query) for query, _ in known]) if count <= MOST_NAMES else []
-    rotation = 90 if count > 8 else 0
-    ax.set_xticks(range(len(names)), names, rotation=rotation, parse_math=False)
+    names = fit_names([str(query) for query, _ in valued]) if count <= MOST_NAMES else []
+    name_columns(ax, names, 90)
     one, other = fit_names(difference.names)
     counts = {1: difference.wins, -1: difference.losses, 0: difference.ties}
     name_axes(

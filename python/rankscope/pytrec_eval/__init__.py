@@ -14,8 +14,10 @@ Examples:
 
 from __future__ import annotations
 
-from rankscope.pytrec_eval.evaluator import RelevanceEvaluator
-from rankscope.pytrec_eval.files import parse_qrel, parse_run
+import sys
+
+from rankscope.errors import UsageError
+from rankscope.pytrec_eval.evaluator import RelevanceEvaluator, parse_qrel, parse_run
 from rankscope.pytrec_eval.names import (
     compute_aggregated_measure,
     supported_measures,
@@ -32,3 +34,33 @@ __all__ = [
 ]
 
 __version__ = "0.5.11"  # of pytrec-eval-terrier, which programs may ask for
+
+
+def install_as_pytrec_eval() -> None:
+    """Make `import pytrec_eval` import `rankscope.pytrec_eval` in this process.
+
+    Call it before anything imports pytrec_eval. Programs such as BEIR and MTEB then compute their
+    measures with rankscope, unchanged. Calling it again has no effect.
+
+    Raises:
+        UsageError: The real pytrec_eval is already imported, and other modules may use it.
+
+    Examples:
+        >>> import sys
+        >>> from unittest.mock import patch
+        >>> import rankscope as rs
+        >>> with patch.dict(sys.modules):  # undoes it after the example
+        ...     _ = sys.modules.pop("pytrec_eval", None)
+        ...     rs.install_as_pytrec_eval()
+        ...     import pytrec_eval
+        >>> pytrec_eval is rs.pytrec_eval
+        True
+    """
+    module = sys.modules[__name__]
+    imported = sys.modules.setdefault("pytrec_eval", module)
+    if imported is not module:
+        raise UsageError(
+            f"pytrec_eval is already imported, from  {getattr(imported, '__file__', None)}",
+            hint="call install_as_pytrec_eval() before everything that imports pytrec_eval",
+            code="already_imported",
+        )

@@ -5,37 +5,36 @@ from __future__ import annotations
 import math
 import sys
 from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, repeat
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from rankscope._core import Judgments, evaluate_dict
-from rankscope.deferred import np
-from rankscope.errors import FormatError
-from rankscope.pytrec_eval.checks import (
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._core import Evaluation, Judgments, evaluate_dict
+from rankscope._names import quote
+from rankscope._trec_eval.columns import RETRIEVED, Column, plan_columns
+from rankscope._trec_eval.command import LEAST
+from rankscope._trec_eval.evaluating import list_kernels, list_values, plan_kernels
+from rankscope._trec_eval.requests import Options, Requested
+from rankscope.errors import DuplicateError, FormatError
+from rankscope.pytrec_eval.names import (
     check_grades,
     check_scores,
     read_level,
+    read_names,
     read_whole,
 )
-from rankscope.pytrec_eval.names import read_names
-from rankscope.records import replace
-from rankscope.trec_eval.columns import RETRIEVED, Column, plan_columns
-from rankscope.trec_eval.evaluating import list_kernels, list_values, plan_kernels
-from rankscope.trec_eval.printing import LEAST
-from rankscope.trec_eval.requests import Options
 
-TYPE_CHECKING = False
+Scores: TypeAlias = Mapping[str, Mapping[str, float]]
+Number = TypeVar("Number", int, float)
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import TypeAlias
+    from rankscope._trec_eval.columns import Doubles
 
-    from numpy.typing import NDArray
-
-    from rankscope._core import Evaluation
-    from rankscope.trec_eval.columns import Doubles
-    from rankscope.trec_eval.requests import Requested
-
-    Scores: TypeAlias = Mapping[str, Mapping[str, float]]
 
 CONSTANTS = {"runid": 0.0, "num_q": 1.0, "relstring": 0.0}
 """Measures with one value for all queries; texts have the value 0."""
@@ -89,9 +88,8 @@ class RelevanceEvaluator:
         self._judged = {query: dict(docs) for query, docs in query_relevance.items() if docs}
         self._judgments = _load(self._judged) if self._judged else None
         grades = self._judgments.grades() if self._judgments else []
-        self._columns = [
-            column for request in requests for column in _plan(request, grades, options)
-        ]
+        columns = (_plan(request, grades, options) for request in requests)
+        self._columns = [*chain.from_iterable(columns)]
         kernels = {repr(RETRIEVED): RETRIEVED, **list_kernels(self._columns)}
         self._kernels = list(kernels)
         self._plan = plan_kernels(kernels.values(), options)
@@ -110,10 +108,10 @@ class RelevanceEvaluator:
         if not scores:
             return {}
         check_scores(scores)
-        queries = [query for query in scores if query in self._judged]
+        judged, judgments = self._judged, self._judgments
+        queries = [query for query in scores if query in judged]
         if not queries:
             return {}
-        judged, judgments = self._judged, self._judgments
         if judgments is None or 2 * len(queries) < len(judged):
             # Zeros would be computed for all others.
             judged = {query: judged[query] for query in queries}
@@ -169,7 +167,7 @@ def _plan(request: Requested, grades: Sequence[float], options: Options) -> Iter
     for column in plan_columns(request, grades, options):
         name = column.name if entry.takes in {"cutoffs", "levels"} else entry.name
         finish = _take_logarithms if entry.is_geometric else column.finish
-        yield replace(column, name=name, finish=finish)
+        yield column._replace(name=name, finish=finish)
 
 
 def _fill(value: float, counts: Doubles) -> Sequence[Doubles]:
@@ -182,5 +180,80 @@ def _take_logarithms(values: Doubles) -> Sequence[Doubles]:
 
 def _to_finite(score: float) -> float:
     """Return a score that compares with others in single precision as this one does."""
-    most = sys.float_info.max
-    return float(min(max(score, -most), most))
+    return float(min(max(score, -sys.float_info.max), sys.float_info.max))
+
+
+class RepeatedDocumentError(DuplicateError, AssertionError):
+    """The same document twice in a query, which pytrec_eval reports as an `AssertionError`."""
+
+
+def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Return the judgments in the lines of a TREC file, by query and document.
+
+    Args:
+        f_qrel: The lines, such as an open file.
+
+    Raises:
+        FormatError: A line doesn't have four fields, or its grade isn't a whole number.
+        RepeatedDocumentError: A document is judged twice for a query; it is an `AssertionError`.
+
+    Examples:
+        >>> dict(parse_qrel(["q1 0 d1 1", "q1 0 d2 0"]))
+        {'q1': {'d1': 1, 'd2': 0}}
+    """
+    return _parse(f_qrel, "qrels", "query, 0, document, grade", int)
+
+
+def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Return the scores in the lines of a TREC file, by query and document.
+
+    Args:
+        f_run: The lines, such as an open file.
+
+    Raises:
+        FormatError: A line doesn't have six fields, or its score isn't a number.
+        RepeatedDocumentError: A document is listed twice for a query; it is an `AssertionError`.
+
+    Examples:
+        >>> dict(parse_run(["q1 Q0 d1 1 0.5 mine"]))
+        {'q1': {'d1': 0.5}}
+    """
+    return _parse(f_run, "run", "query, Q0, document, rank, score, name", float)
+
+
+def _parse(
+    lines: Iterable[str], name: str, fields: str, read: Callable[[str], Number]
+) -> dict[str, dict[str, Number]]:
+    count, at = len(fields.split()), 3 if name == "qrels" else 4
+    expected, code = ("a whole number", "rel") if at == 3 else ("a score", "score")
+    parsed: dict[str, dict[str, Number]] = defaultdict(dict)
+    for number, line in enumerate(lines, start=1):
+        values = line.split()
+        if len(values) != count:
+            raise FormatError(
+                f"expected {count} fields ({fields}), found {len(values)}",
+                hint="fields are separated by blanks or tabs",
+                code="field_count",
+                file=name,
+                line=number,
+            )
+        query, _, document, *_ = values
+        if document in parsed[query]:
+            raise RepeatedDocumentError(
+                f"expected each document once per query, found {quote(document)} again",
+                hint="remove one of the lines",
+                code="duplicate_doc",
+                file=name,
+                line=number,
+            )
+        try:
+            parsed[query][document] = read(values[at])
+        except ValueError:
+            raise FormatError(
+                f"expected {expected}, found {quote(values[at])}",
+                hint=f"the fields of a line are {fields}",
+                code=f"{code}_not_number",
+                file=name,
+                line=number,
+            ) from None
+    return parsed

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import rankscope as rs
+from rankscope._compare.result import Comparison
+from rankscope._conventions import Convention
 from rankscope._evaluate.query_values import list_names, read_slicing
+from rankscope._evaluate.settings import read_policy
+from rankscope._explain.ledger import Accounts, Losses, Parts, check_policy, make_ledger
+from rankscope._explain.losses import evaluate_parts
+from rankscope._settings import Policy
 from rankscope.errors import UsageError
-from rankscope.spark.evaluate import OPTIONS, evaluate
+from rankscope.measures import Measure
+from rankscope.measures.parse import Measures, read_measure
+from rankscope.spark.evaluation import OPTIONS, SparkEvaluation, evaluate
+from rankscope.spark.files import Frame
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any, Unpack
-
     from rankscope._compare.compute import Options
-    from rankscope._compare.result import Comparison
-    from rankscope.conventions import Convention
-    from rankscope.measures.reading import Measures
-    from rankscope.settings.policy import Policy
-    from rankscope.spark.parquet import Frame
+    from rankscope._settings import ReadingOptions
 
 
 def compare(
@@ -59,22 +61,18 @@ def compare(
     """
     named: object = runs
     if not isinstance(named, Mapping) or len(named) < 2:
-        raise UsageError(
-            f"expected two or more runs by name, found {type(runs).__name__}",
-            hint="write {'bm25': run_a, 'dense': run_b}",
-            code="bad_parameter",
-        )
+        problem = f"expected two or more runs by name, found {type(runs).__name__}"
+        hint = "write {'bm25': run_a, 'dense': run_b}"
+        raise UsageError(problem, hint=hint, code="bad_parameter")
     slicing = read_slicing(by)
     names = list_names(slicing, cluster)
-    reading = {name: value for name, value in options.items() if name in OPTIONS}
-    testing: dict[str, Any] = {k: v for k, v in options.items() if k not in reading}
-    choices: dict[str, Any] = {"policy": policy, "convention": convention, **reading}
+    settings: dict[str, Any] = {"policy": policy, "convention": convention, "by": names}
+    settings |= {name: value for name, value in options.items() if name in OPTIONS}
+    testing: dict[str, Any] = {k: v for k, v in options.items() if k not in OPTIONS}
     with ExitStack() as stack:
         evaluations: dict[str, Any] = {}
         for name, run in runs.items():
-            evaluation = evaluate(
-                judgments, run, measures, by=names, partitions=partitions, **choices
-            )
+            evaluation = evaluate(judgments, run, measures, partitions=partitions, **settings)
             evaluations[str(name)] = stack.enter_context(evaluation)
         attributes = None
         if names:
@@ -82,4 +80,53 @@ def compare(
             attributes = first.to_arrow().select([first.source.query.name, *names])
         return rs.compare(
             evaluations, by=slicing or None, cluster=cluster, attributes=attributes, **testing
+        )
+
+
+def losses(
+    judgments: Frame,
+    run: Frame,
+    measure: Measure | str,
+    *,
+    by: str | Sequence[str] | None = None,
+    policy: Policy | str | None = None,
+    partitions: int | None = None,
+    **options: Unpack[ReadingOptions],
+) -> Losses:
+    """Split what each query lacks into losses by retrieval, truncation and ordering.
+
+    As `Rankings.losses`, for data frames of Spark. The losses of each query are collected.
+
+    Args:
+        judgments: As in `evaluate`.
+        run: As in `evaluate`.
+        measure: nDCG, DCG or CG.
+        by: As in `evaluate`.
+        policy: As in `evaluate`.
+        partitions: As in `evaluate`.
+        **options: As in `evaluate`.
+
+    Raises:
+        UsageError: The measure, the policy or another argument is not one.
+        InputError: A column is missing or holds invalid values, or there is nothing to evaluate.
+    """
+    parts = Parts.of(read_measure(measure))
+    policy = read_policy(policy)
+    check_policy(policy)
+    with ExitStack() as stack:
+
+        def evaluate_under(measures: Sequence[Measure], policy: Policy) -> SparkEvaluation:
+            settings: dict[str, Any] = {"by": by, "policy": policy, "partitions": partitions}
+            return stack.enter_context(evaluate(judgments, run, measures, **settings, **options))
+
+        values, lost = evaluate_parts(parts, policy, evaluate_under)
+        return make_ledger(
+            Accounts(
+                parts=parts,
+                values=values,
+                losses=lost,
+                stages={},
+                observes_retrieval=parts.losses[0].parameters["ideal"] != "retrieved"
+                and policy.unretrieved == "count",
+            )
         )

@@ -1,75 +1,101 @@
-"""Reads what the columns of Spark data frames hold, and runs the tasks that evaluate them."""
+"""What the rows of data frames hold: which column has which role."""
 
 from __future__ import annotations
 
-import pickle
-from contextlib import contextmanager, suppress
-from functools import reduce
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from inspect import signature
-from itertools import chain
+from typing import Any
 
-from rankscope.deferred import pa
-from rankscope.errors import RankscopeError, UsageError
-from rankscope.records import record
-from rankscope.spark.in_place import (
-    ApartError,
-    SmallJudgments,
-    evaluating_in_place,
-    merge_in_place,
-)
-from rankscope.spark.packing import PACKED, count_buckets
-from rankscope.spark.parquet import (
-    UnreadableError,
-    are_scattered,
-    count_rows,
-    find_pieces,
-    read_pieces,
-)
-from rankscope.spark.rows import FILES, select_columns, spell_names
-from rankscope.spark.tasks import (
-    ANSWER,
-    ANSWERS,
-    ERROR,
-    VALUES,
-    Part,
-    evaluating,
-    packing,
-    raise_first,
-    unpacking_values,
-)
+import pyarrow as pa
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any, TypeAlias
+from rankscope._inputs.column_names import CHECKS, SYNONYMS, check_names, find_column
+from rankscope._inputs.columns import INTEGER_TYPES, read_typed_values
+from rankscope._inputs.rows import Columns
+from rankscope._inputs.tabular import JOINED, JUDGED, RETRIEVED, make_selection
+from rankscope._show.table import AttributeColumn, IdColumn, SourceIds
+from rankscope.errors import UsageError
+from rankscope.spark.files import Frame, Piece, Table, find_pieces
 
-    from rankscope.spark.evaluation import SparkEvaluation
-    from rankscope.spark.parquet import Frame, Piece
-    from rankscope.spark.rows import Rows
-    from rankscope.spark.tasks import Job
-
-    Finish: TypeAlias = Callable[[Part, Frame, Frame], SparkEvaluation]
-    """Makes the result of what is known of all queries, a row for each with its values, and the
-    rows of tasks that Spark keeps for these."""
+NEEDED = {"judged": JUDGED, "retrieved": RETRIEVED, "joined": JOINED}
+"""The roles of which there must be a column, by what rows are."""
+FILES = {"judged": "qrels", "retrieved": "run", "joined": "table"}
+"""What messages call a data frame, by what its rows are."""
 
 
-READ_ROWS = 1 << 16
-"""How many rows Spark sends to Python at once."""
-MOVED_ROWS = 1 << 11
-"""The same where rows are moved: a row has some 64 kB after packing."""
-MOST_JUDGED = 1 << 22
-"""How many rows of judgments go to every task; where there are more, rows are moved."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """What the rows of a data frame hold.
 
-
-@record(frozen=True, slots=True, kw_only=True)
-class Source:
-    """A data frame and what its rows hold.
-
-    Args:
-        frame: The data frame, with the columns that are needed.
-        rows: What its rows hold.
-        whole: The data frame with all columns.
+    They are `judged`, `retrieved`, or `joined` for both. `schema` has all columns, in order;
+    `names` and `checks` have columns by role, the latter those that only `ListChecks` needs.
     """
+
+    side: str
+    schema: Any
+    names: Mapping[str, str]
+    ids: SourceIds
+    checks: Mapping[str, str]
+
+    @property
+    def attributes(self) -> list[str]:
+        """The columns of what belongs to the query."""
+        return [attribute.name for attribute in self.ids.attributes]
+
+    def read(self, table: Table) -> Columns:
+        """Return the columns of an Arrow table by their roles, as the local engine has them."""
+        columns = dict(zip(table.column_names, table.columns, strict=True))
+        return Columns(columns, self.names, table.column_names)
+
+
+def select_columns(
+    side: str,
+    columns: Sequence[str],
+    convert: Callable[[Sequence[str]], Any],
+    named: Mapping[str, str | None],
+    attributes: Sequence[str] = (),
+) -> Rows:
+    """Select the columns that are needed; `convert` returns the schema of some of them in Arrow.
+
+    Raises:
+        FormatError: A column is missing, or there are two candidates.
+    """
+    check_names(columns)
+    for name in attributes:
+        find_column(columns, name, name)  # or there is none
+    is_judged = side == "judged"
+    # A column that is named as an attribute is no grade.
+    columns = [name for name in columns if not is_judged or name not in attributes]
+    others = () if is_judged else attributes
+    requested = make_selection(NEEDED[side], named, others=others, is_judged=is_judged)
+    by_role = requested.choose(columns, {}, FILES[side])
+    requested.require(by_role, columns, FILES[side])
+    names = {role: by_role[role] for role in (*requested.roles, "relevance") if role in by_role}
+    checks = {role: name for role, name in by_role.items() if role.startswith(CHECKS)}
+    # Columns of lists and objects divide nothing, and Arrow has no type for some.
+    kinds: list[Any] = []
+    with suppress(TypeError):
+        kinds = convert([*checks.values()]).types
+    pairs = zip(checks.items(), kinds, strict=False)
+    checks = {role: name for (role, name), kind in pairs if not pa.types.is_nested(kind)}
+    schema = convert(list(dict.fromkeys([*names.values(), *attributes, *checks.values()])))
+    empty = schema.empty_table()
+    types = {role: str(schema.field(name).type) for role, name in names.items()}
+    query, doc = (
+        IdColumn(names.get(role, usual), types[role] if types.get(role) in INTEGER_TYPES else "")
+        for role, usual in (("query", "query_id"), ("doc", "doc_id"))
+    )
+    described = (
+        AttributeColumn(name, read_typed_values(empty[name], name)[1]) for name in attributes
+    )
+    ids = SourceIds(query, doc, tuple(described))
+    return Rows(side=side, schema=schema, names=names, ids=ids, checks=checks)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A data frame with the columns that are needed, what its rows hold, and all of its columns."""
 
     frame: Frame
     rows: Rows
@@ -77,16 +103,16 @@ class Source:
 
     def select(self, role: str) -> Any:  # noqa: ANN401 - of Spark
         """Return the column of a role."""
-        return self.frame[f"c{self.rows.columns.index(self.rows.names[role])}"]
+        return self.frame[f"c{self.rows.schema.names.index(self.rows.names[role])}"]
 
     def find_pieces(self) -> list[list[Piece]]:
         """Return the pieces of files that each task reads, or nothing if Spark has to read."""
-        return find_pieces(self.whole, self.rows.columns)
+        return find_pieces(self.whole, self.rows.schema.names)
 
     def run(self, tasks: Sequence[Sequence[Piece]], work: Any, schema: str) -> Frame:  # noqa: ANN401 - a function
         """Return the rows that a function makes of the data frame, or of pieces of its files."""
-        count = len(tasks)
         # A row with the number of each task that reads files, or else the rows themselves.
+        count = len(tasks)
         frame = self.frame.sparkSession.range(0, count, 1, count) if tasks else self.frame
         return frame.mapInArrow(work, schema)
 
@@ -110,22 +136,26 @@ def read_source(
 ) -> Source:
     """Read the columns of a data frame."""
     check_frame(frame, "qrels" if side == "judged" else f"the {FILES[side]}")
-    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - only Spark needs it
-    from pyspark.sql.types import StructType  # noqa: PLC0415 - as above
+    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.types import StructType
 
-    spelled = spell_names(frame.columns, [*filter(None, names.values()), *attributes])
+    # Spark ignores the case of names: they are spelled as they were named, or usually are.
+    usual = [name for synonyms in SYNONYMS.values() for name in synonyms]
+    names_used = [*usual, *filter(None, names.values()), *attributes]
+    spellings = {name.lower(): name for name in names_used}
+    spelled = [spellings.get(name.lower(), name) for name in frame.columns]
     frame = frame if spelled == frame.columns else frame.toDF(*spelled)
     # Before 4.3, times are in UTC without being asked.
     zone = {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
 
-    def convert(chosen: Sequence[str]) -> Any:  # noqa: ANN401 - PyArrow has no types
-        return to_arrow_schema(StructType([frame.schema[name] for name in chosen]), **zone)
+    def convert(columns: Sequence[str]) -> Table:
+        return to_arrow_schema(StructType([frame.schema[name] for name in columns]), **zone)
 
     rows = select_columns(side, spelled, convert, names, attributes)
     # Spark looks columns up again by names, in which dots would mean fields.
-    quoted = ("`" + name.replace("`", "``") + "`" for name in rows.columns)
+    quoted = ("`" + name.replace("`", "``") + "`" for name in rows.schema.names)
     columns = [frame[name].alias(f"c{at}") for at, name in enumerate(quoted)]
-    return Source(frame=frame.select(*columns), rows=rows, whole=frame)
+    return Source(frame.select(*columns), rows, frame)
 
 
 def list_grades(source: Source) -> list[float]:
@@ -141,161 +171,3 @@ def are_judged(source: Source, docs: Sequence[str]) -> bool:
     """Check whether judgments have any of some documents, by a query of Spark."""
     column = source.select("doc").cast("string")
     return bool(source.frame.where(column.isin(*docs)).limit(1).count())
-
-
-def run_job(
-    sources: Sequence[Source], job: Job, partitions: int | None, finish: Finish
-) -> SparkEvaluation:
-    """Evaluate data frames where their rows lie, or else pack, move and evaluate the rows."""
-    if partitions is None:
-        with suppress(ApartError, UnreadableError):
-            return run_in_place(sources, job, finish)
-    try:
-        pieces = [source.find_pieces() for source in sources]
-        return _run_moving(sources, job, partitions, pieces, finish)
-    except UnreadableError:  # Spark has to read the files
-        return _run_moving(sources, job, partitions, [[] for _ in sources], finish)
-
-
-def _run_moving(
-    sources: Sequence[Source],
-    job: Job,
-    partitions: int | None,
-    pieces: Sequence[Sequence[Sequence[Piece]]],
-    finish: Finish,
-) -> SparkEvaluation:
-    """Pack, move and evaluate the rows.
-
-    Raises:
-        UnreadableError: Spark has to read the files.
-    """
-    known = sum(map(count_rows, pieces)) if all(pieces) else None
-    chosen = partitions or _choose_partitions(sources[0].frame.sparkSession)
-    buckets = count_buckets(known, chosen or 1)
-    frames = [
-        source.run(tasks, packing(source.rows, buckets, tasks, by_text=job.by_text), PACKED)
-        for source, tasks in zip(sources, pieces, strict=True)
-    ]
-    packed = reduce(lambda one, other: one.unionByName(other), frames)
-    count = [] if chosen is None else [chosen]
-    ordered = packed.repartition(*count, "bucket").sortWithinPartitions("bucket")
-    with _keep(ordered.mapInArrow(evaluating(job), ANSWERS), MOVED_ROWS) as (kept, answers):
-        # Tasks of ours pickled what is here.
-        raise_first([pickle.loads(packed) for kind, packed in answers if kind == ERROR])  # noqa: S301
-        part = Part()
-        for kind, packed in answers:
-            if kind == ANSWER:
-                part.merge(pickle.loads(packed))  # noqa: S301 - as above
-        return finish(part, _unpack(kept, job), kept)
-
-
-def run_in_place(sources: Sequence[Source], job: Job, finish: Finish) -> SparkEvaluation:
-    """Evaluate a table or a run where its rows lie.
-
-    Raises:
-        ApartError: They have to be moved.
-        UnreadableError: So they have, and Spark has to read a file.
-    """
-    source = sources[-1]
-    tasks = source.find_pieces()
-    if tasks and are_scattered(tasks, source.rows.names["query"]):
-        raise ApartError
-    judgments = collect_judgments(sources[0], job) if len(sources) > 1 else None
-    evaluated = source.run(tasks, evaluating_in_place(job, tasks, judgments), ANSWERS)
-    with _keep(evaluated, READ_ROWS) as (kept, answers):
-        if any(kind == ERROR for kind, _ in answers):
-            raise ApartError
-        # Tasks of ours pickled what is here.
-        unpacked = [pickle.loads(packed) for _, packed in answers]  # noqa: S301
-        try:
-            part, values = merge_in_place(unpacked, job, judgments)
-        except RankscopeError:  # raised again, the same however rows are spread
-            raise ApartError from None
-        rows = kept
-        if values:
-            table = pa.Table.from_batches(values)
-            rows = kept.unionByName(kept.sparkSession.createDataFrame(table, ANSWERS))
-        return finish(part, _unpack(rows, job), kept)
-
-
-def _unpack(rows: Frame, job: Job) -> Frame:
-    """Return a row for each query of the rows of tasks."""
-    schema = ", ".join(f"{name} {kind}" for name, kind in job.columns.items())
-    values = rows.where(f"kind = '{VALUES}'").select("payload")
-    return values.mapInArrow(unpacking_values(), schema)
-
-
-@contextmanager
-def _keep(evaluated: Frame, rows: int) -> Iterator[tuple[Frame, list[tuple[str, bytes]]]]:
-    """Keep the rows of tasks, unless the block raises, and give what they say but for values."""
-    kept = evaluated.persist()
-    try:
-        with batches_of(evaluated.sparkSession, rows):
-            answers = kept.where(f"kind != '{VALUES}'").collect()
-        yield kept, [(row.kind, row.payload) for row in answers]
-    except BaseException:
-        kept.unpersist()
-        raise
-
-
-def collect_judgments(source: Source, job: Job) -> SmallJudgments:
-    """Return all judgments.
-
-    Raises:
-        ApartError: There are many, or one of them is invalid.
-        UnreadableError: Spark has to read a file.
-    """
-    if not hasattr(source.frame, "_jdf"):
-        raise ApartError  # Spark Connect sends them with every task
-    tasks = source.find_pieces()
-    try:
-        if not tasks:
-            table = source.frame.limit(MOST_JUDGED + 1).toArrow()
-            table = table.rename_columns(source.rows.columns)
-        elif count_rows(tasks) > MOST_JUDGED:
-            raise ApartError
-        else:
-            schema = source.rows.schema
-            table = pa.Table.from_batches(read_pieces(chain(*tasks), schema), schema)
-        if table.num_rows > MOST_JUDGED:
-            raise ApartError
-        return SmallJudgments.of(table, job)
-    except RankscopeError:  # as is reported when rows are moved
-        raise ApartError from None
-
-
-@contextmanager
-def batches_of(session: Any, rows: int) -> Iterator[None]:  # noqa: ANN401 - of Spark
-    """Let Spark send batches of so many rows to Python.
-
-    Before each row, Spark asks how many bytes the batch has, at more than the cost of all else,
-    unless there is no limit of bytes.
-    """
-    settings = {
-        "spark.sql.execution.arrow.maxBytesPerBatch": str((1 << 31) - 1),
-        "spark.sql.execution.arrow.maxRecordsPerBatch": str(rows),
-    }
-    before = {name: session.conf.get(name, None) for name in settings}
-    for name, value in settings.items():
-        session.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, held in before.items():
-            if held is None:
-                session.conf.unset(name)
-            else:
-                session.conf.set(name, held)
-
-
-def _choose_partitions(session: Any) -> int | None:  # noqa: ANN401 - of Spark
-    """Return the number of partitions: two for each core, and no more than Spark is set to make.
-
-    Spark doesn't bring small partitions together in a plan whose result it keeps, and each costs a
-    task of Python. Large ones cost no memory, because they are read in pieces.
-    """
-    context = getattr(session, "sparkContext", None)  # which Spark Connect doesn't have
-    if context is None:
-        return None
-    most = int(session.conf.get("spark.sql.shuffle.partitions"))
-    return min(most, 2 * int(context.defaultParallelism))

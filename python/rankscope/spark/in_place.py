@@ -11,40 +11,42 @@ after moving rows, which also reports mistakes the same way however rows are spr
 from __future__ import annotations
 
 import pickle
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from rankscope._core import TableStream
 from rankscope._inputs.columns import read_ids
 from rankscope._inputs.numbers import is_judged
-from rankscope.deferred import np, pa, pc
 from rankscope.errors import RankscopeError
+from rankscope.spark.files import Piece, Table, UnreadableError, read_assigned
+from rankscope.spark.frames import Rows
 from rankscope.spark.packing import number_queries, write_table
-from rankscope.spark.parquet import UnreadableError, read_assigned
-from rankscope.spark.tasks import ANSWER, AT_ONCE, ERROR, Part, Task, keep_memory, make_row
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from rankscope.spark.parquet import Piece
-    from rankscope.spark.rows import Rows
-    from rankscope.spark.tasks import Job
-
+from rankscope.spark.tasks import (
+    ANSWER,
+    AT_ONCE,
+    ERROR,
+    Job,
+    Part,
+    Run,
+    Task,
+    keep_memory,
+    make_row,
+)
 
 MOST_AT_EDGE = 1 << 16
 """How many rows of a query go to the driver; those of a larger one are moved."""
 
 
 class InPlace(NamedTuple):
-    """The answer of one task about its partition.
+    """The answer of one task: the results of whole queries, and the rows of the others.
 
-    Args:
-        part: What is known of the queries that it evaluated.
-        queries: A number for each query that it has rows of but those two, as bytes of int64.
-        edges: The rows of its first and last query, as Arrow writes them.
+    `queries` has a number for each query that it evaluated, as bytes of int64, and `edges` the rows
+    of its first and last query, as Arrow writes them.
     """
 
     part: Part
@@ -54,24 +56,20 @@ class InPlace(NamedTuple):
 
 def evaluating_in_place(
     job: Job, tasks: Sequence[Sequence[Piece]] = (), judgments: SmallJudgments | None = None
-) -> Callable[[Iterable[Any]], Iterator[Any]]:
+) -> Run:
     """Return the function that evaluates the queries of a partition."""
     rows = job.last
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         keep_memory()
         task = Task(job)
-        edges: list[Any] = []
         try:
-            tables = _take_edges(cut(read_assigned(batches, tasks, rows.schema), rows), edges)
-            if judgments is None:
-                values, queries = _evaluate_joined(task, job, tables)
-            else:
-                values, queries = _evaluate_retrieved(task, job, tables, judgments)
+            pieces = cut(read_assigned(batches, tasks, rows.schema), rows)
+            values, queries, edges = _evaluate(task, job, pieces, judgments)
             yield from values
         except (RankscopeError, UnreadableError, ApartError, MemoryError):
             # Which of several mistakes comes first depends on how rows are spread.
-            yield make_row(ERROR, b"")
+            yield make_row(ERROR, pickle.dumps(None))
             return
         rest = write_table(pa.concat_tables(edges)) if edges else b""
         answer = InPlace(task.part.shrink(), queries.tobytes(), rest)
@@ -84,49 +82,36 @@ class ApartError(Exception):
     """The rows of a query don't lie together, or are too many for the driver."""
 
 
-def _take_edges(pieces: Iterable[tuple[Any, bool]], edges: list[Any]) -> Iterator[Any]:
-    """Yield the tables whose queries are whole, and add the others to a list."""
-    for table, is_whole in pieces:
-        if is_whole:
-            yield table
-            continue
-        edges.append(table)
-        if table.num_rows > MOST_AT_EDGE:
-            raise ApartError
-
-
-def _evaluate_joined(
-    task: Task, job: Job, tables: Iterable[Any]
-) -> tuple[list[Any], NDArray[np.int64]]:
-    """Evaluate tables, and return the rows with values and the numbers of their queries."""
-    stream = TableStream()
-    for table in tables:
-        columns, _ = job.last.read(table).joined(job.last.attributes)
-        if not stream.push(task.plan, columns, job.request.ties, job.duplicates, True, 1):
-            raise ApartError
-        task.check("joined", table)
-        task.part.has_grades |= is_judged(columns.relevance)
-    finished = stream.finish(task.plan, None)
-    if finished is None:
-        return [], np.zeros(0, np.int64)
-    return task.take(*finished), _number_texts(finished[1], job.last)
-
-
-def _evaluate_retrieved(
-    task: Task, job: Job, tables: Iterable[Any], judgments: SmallJudgments
-) -> tuple[list[Any], NDArray[np.int64]]:
-    """Evaluate tables of a run, as `_evaluate_joined` does."""
+def _evaluate(
+    task: Task, job: Job, pieces: Iterable[tuple[Any, bool]], judgments: SmallJudgments | None
+) -> tuple[list[Any], NDArray[np.int64], list[Any]]:
+    """Evaluate a partition; return rows with values, numbers of their queries, and the edges."""
     values: list[Any] = []
+    edges: list[Any] = []
     numbers = [np.zeros(0, np.int64)]
-    for table in tables:
-        queries = number_ranked(table, job)
-        firsts = queries[np.append(0, np.flatnonzero(queries[1:] != queries[:-1]) + 1)]
-        queries = np.sort(firsts)
-        if _has_equal(queries):
-            raise ApartError
-        values += task.evaluate({"judged": judgments.pick(queries), "retrieved": table})[0]
-        numbers.append(queries)
-    return values, np.concatenate(numbers)
+    stream = TableStream()
+    for table, is_whole in pieces:
+        if not is_whole:
+            edges.append(table)
+            if table.num_rows > MOST_AT_EDGE:
+                raise ApartError
+        elif judgments is None:
+            columns, _ = job.last.read(table).joined(job.last.attributes)
+            if not stream.push(task.plan, columns, job.request.ties, job.duplicates, True, 1):
+                raise ApartError
+            task.check("joined", table)
+            task.part.has_grades |= is_judged(columns.relevance)
+        else:
+            rows = number_ranked(table, job)
+            queries = np.sort(rows[np.append(0, np.flatnonzero(np.diff(rows)) + 1)])
+            if _has_equal(queries):
+                raise ApartError
+            values += task.evaluate({"judged": judgments.pick(queries), "retrieved": table})[0]
+            numbers.append(queries)
+    finished = stream.finish(task.plan, None) if judgments is None else None
+    if finished is not None:
+        return task.take(*finished), _number_texts(finished[1], job.last), edges
+    return values, np.concatenate(numbers), edges
 
 
 def cut(batches: Iterable[Any], rows: Rows) -> Iterator[tuple[Any, bool]]:
@@ -137,9 +122,10 @@ def cut(batches: Iterable[Any], rows: Rows) -> Iterator[tuple[Any, bool]]:
         rest = table
         if last is None:
             column = table.column(name)
-            end = _find_other(pc.not_equal(column, column[0]), 0)
+            others = _find_rows(pc.not_equal(column, column[0]))
+            end = int(others[0]) if len(others) else table.num_rows
             yield table.slice(0, end), False
-            rest = table.slice(table.num_rows if end is None else end)
+            rest = table.slice(end)
         elif last.num_rows > 0:
             yield last, True
         last = rest
@@ -155,22 +141,22 @@ def _chunk(batches: Iterable[Any], rows: Rows) -> Iterator[Any]:
 
     Each but the last ends with the last row of a query. Stops at a query that is larger than that.
     """
-    held: list[Any] = []
+    kept: list[Any] = []
     count = 0
     for batch in batches:
         if batch.num_rows == 0:
             continue
-        held.append(batch.rename_columns(rows.columns))
+        kept.append(batch.rename_columns(rows.schema.names))
         count += batch.num_rows
         if count >= AT_ONCE:
-            table = pa.Table.from_batches(held)
+            table = pa.Table.from_batches(kept)
             end = _find_last(table, rows.names["query"])
             if end == 0:
                 break
             yield table.slice(0, end)
-            held, count = table.slice(end).to_batches(), count - end
-    if held:
-        yield pa.Table.from_batches(held)
+            kept, count = table.slice(end).to_batches(), count - end
+    if kept:
+        yield pa.Table.from_batches(kept)
 
 
 def _number_texts(queries: Sequence[str], rows: Rows) -> NDArray[np.int64]:
@@ -181,7 +167,7 @@ def _number_texts(queries: Sequence[str], rows: Rows) -> NDArray[np.int64]:
 
 
 def merge_in_place(
-    answers: Sequence[InPlace], job: Job, judgments: SmallJudgments | None = None
+    answers: Sequence[InPlace], job: Job, judgments: SmallJudgments | None
 ) -> tuple[Part, list[Any]]:
     """Evaluate the rows at the edges of partitions, and verify that no query is in two places.
 
@@ -215,32 +201,26 @@ def _has_equal(numbers: NDArray[np.int64]) -> bool:
     return bool(np.any(numbers[1:] == numbers[:-1]))
 
 
-def _find_last(table: Any, name: str) -> int:  # noqa: ANN401 - PyArrow has no types
+def _find_last(table: Table, name: str) -> int:
     """Return the row in which the last query begins."""
     column = table.column(name)
-    found = _find_other(pc.not_equal(column, column[-1]), -1)
-    return 0 if found is None else found + 1
+    others = _find_rows(pc.not_equal(column, column[-1]))
+    return int(others[-1]) + 1 if len(others) else 0
 
 
-def _find_other(differs: Any, place: int) -> int | None:  # noqa: ANN401 - as above
-    """Return the first or the last row that differs, if one does."""
-    found = pc.indices_nonzero(pc.fill_null(differs, False))
-    return found[place].as_py() if len(found) > 0 else None
+def _find_rows(condition: Table) -> NDArray[np.uint64]:
+    rows: NDArray[np.uint64] = pc.indices_nonzero(pc.fill_null(condition, False)).to_numpy()
+    return rows
 
 
 class SmallJudgments(NamedTuple):
-    """All judgments, ordered by the number of their query.
+    """All judgments, ordered by the number of their query."""
 
-    Args:
-        table: The rows, as an Arrow table.
-        numbers: The number of the query of each row, ascending.
-    """
-
-    table: Any
+    table: Table
     numbers: NDArray[np.int64]
 
     @classmethod
-    def of(cls, table: Any, job: Job) -> SmallJudgments:  # noqa: ANN401 - PyArrow has no types
+    def of(cls, table: Table, job: Job) -> SmallJudgments:
         """Order judgments, which are an Arrow table.
 
         Raises:
@@ -250,7 +230,7 @@ class SmallJudgments(NamedTuple):
         order = np.argsort(numbers, kind="stable")
         return cls(table.combine_chunks().take(pa.array(order)), numbers[order])
 
-    def pick(self, queries: NDArray[np.int64]) -> Any:  # noqa: ANN401 - as above
+    def pick(self, queries: NDArray[np.int64]) -> Table:
         """Return the rows of some queries, which are ascending numbers, each once."""
         starts = self.numbers.searchsorted(queries)
         counts = self.numbers.searchsorted(queries, side="right") - starts
@@ -258,13 +238,13 @@ class SmallJudgments(NamedTuple):
         places = np.repeat(starts - (ends - counts), counts) + np.arange(counts.sum())
         return self.table.take(pa.array(places))
 
-    def drop(self, queries: NDArray[np.int64]) -> Any:  # noqa: ANN401 - as above
+    def drop(self, queries: NDArray[np.int64]) -> Table:
         """Return the rows of all queries but some."""
         rest = np.flatnonzero(~np.isin(self.numbers, queries))
         return self.table.take(pa.array(rest))
 
 
-def number_ranked(table: Any, job: Job) -> NDArray[np.int64]:  # noqa: ANN401 - as above
+def number_ranked(table: Table, job: Job) -> NDArray[np.int64]:
     """Return the number of the query of each row of a run."""
     name = job.last.names["query"]
     return number_queries(read_ids(table.column(name), name), by_text=job.by_text)

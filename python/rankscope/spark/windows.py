@@ -1,48 +1,40 @@
-"""Compute the windows of a monitor from logs that are data frames of Spark."""
+"""Compute the windows of a monitor from logs of Spark, and store streams of events in one."""
 
 from __future__ import annotations
 
 import pickle
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
 
 from rankscope import _core
-from rankscope.deferred import np, pa
 from rankscope.errors import FormatError, RankscopeError, UsageError
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.slices import Slicing, extend_slicing
-from rankscope.monitor.events.bins import bin_attributes, bin_content
+from rankscope.monitor.events.bins import Bins, Content, bin_attributes, bin_content
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
-from rankscope.monitor.events.times import read_clock, read_moment, to_micros
-from rankscope.monitor.store.records import CellRow, Context, HourRow, Progress
-from rankscope.records import record
+from rankscope.monitor.events.rejection import Decoded, Rejection
+from rankscope.monitor.events.times import Time, read_clock, read_moment, to_micros
+from rankscope.monitor.intake.ingestion import Ingested
+from rankscope.monitor.store.records import CellRow, Chunk, Context, HourRow, Progress
+from rankscope.spark.files import Frame, Table
 from rankscope.spark.frames import check_frame
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, Literal
-
     from rankscope.monitor import Monitor
-    from rankscope.monitor.events.bins import Bins, Content
-    from rankscope.monitor.events.rejection import Decoded, Rejection
-    from rankscope.monitor.events.times import Time
-    from rankscope.monitor.store.records import Chunk
-    from rankscope.spark.parquet import Frame
 
-PROJECT = 0
-"""Ids are compared with those of the same hour only."""
-YEARS = 3000 * DAY
-"""How long after the hour labels may come."""
-KNOWN = {
-    name
-    for roles in (RANKING_NAMES, ITEM_NAMES, LABEL_NAMES)
-    for names in roles.values()
-    for name in names
-}
+
+ROLES = (RANKING_NAMES, ITEM_NAMES, LABEL_NAMES)
+NAMES = {name for roles in ROLES for names in roles.values() for name in names}
 """The names of all columns that events may have."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Windows:
     """The exact sums of hours, to be written to a monitor.
 
@@ -50,9 +42,9 @@ class Windows:
         configuration: The configuration that they were computed with.
         slicing: The slices that they have.
         as_of: The time as of which they were computed, in microseconds since 1970 in UTC.
-        rankings: By the start of an hour, the number of its rankings.
+        rankings: The number of rankings of each hour, by its start.
         cells: The sums of each hour, version and slice, as the store keeps them.
-        hours: What is known of each hour besides.
+        hours: The other numbers of each hour.
     """
 
     configuration: Configuration
@@ -78,40 +70,35 @@ class Windows:
             UsageError: The project has another configuration or other slices, or can't be written.
             FileError: The store can't be written.
         """
-        from rankscope.monitor.evaluate.days import add_hours  # noqa: PLC0415 - only here
-        from rankscope.monitor.evaluate.stored_windows import (  # noqa: PLC0415 - as above
-            pack_cell,
-            unpack_cell,
-        )
+        from rankscope.monitor.evaluate.days import add_hours
+        from rankscope.monitor.evaluate.stored_windows import pack_cell, unpack_cell
 
         store, project, digest = monitor.writer, monitor.project, self.configuration.digest
+        before = store.progress(project, digest)
+        what = hint = ""
         if monitor.configuration.digest != digest:
-            raise _differ("another configuration", "configure it with that of the windows")
-        before, slicing = store.progress(project, digest), self.slicing.to_json()
-        if before is not None and before.slicing != slicing:
-            raise _differ(
-                "other slices", "pass the monitor to windows: windows(…, monitor=monitor)"
-            )
+            what, hint = "another configuration", "configure it with that of the windows"
+        elif before is not None and before.slicing != self.slicing.to_json():
+            what, hint = "other slices", "pass the monitor to windows: windows(…, monitor=monitor)"
+        if what:
+            problem = f"the windows have {what} than the project has"
+            raise UsageError(problem, hint=hint, code="bad_parameter")
+        seq, baseline = (0, "") if before is None else (before.seq, before.baseline)
         replaced = store.count_replaced(project)
         for day in sorted({start - start % DAY for start in self.rankings}):
             starts = [start for start in sorted(self.rankings) if start - start % DAY == day]
             own = [cell for cell in self.cells if cell.start in starts]
             stored = store.cells(project, digest, day, day + DAY)
             others = [cell for cell in stored if cell.start not in starts]
-            unpacked = sorted(map(unpack_cell, [*own, *others]), key=lambda one: one.key)
+            unpacked = sorted(map(unpack_cell, [*own, *others]), key=lambda cell: cell.key)
             store.put_windows(
                 project,
                 digest,
                 replaced={HOUR: starts, DAY: [day]},
-                cells=[*own, *(pack_cell(DAY, one) for one in add_hours(day, unpacked))],
+                cells=[*own, *(pack_cell(DAY, cell) for cell in add_hours(day, unpacked))],
                 hours=[hour for hour in self.hours if hour.start in starts],
                 open_hours=[],
-                progress=Progress(
-                    0 if before is None else before.seq,
-                    self.as_of,
-                    slicing,
-                    "" if before is None else before.baseline,
-                ),
+                progress=Progress(seq, self.as_of, self.slicing.to_json(), baseline),
                 replaced_rankings=replaced,
             )
         return len(self.rankings)
@@ -159,11 +146,11 @@ def windows(
             code="columns",
         )
     moment = read_clock() if now is None else to_micros(read_moment(now, "now"))
-    shown = _keep_known(rankings).dropDuplicates(["ranking_id"])
+    shown = _select_events(rankings).dropDuplicates(["ranking_id"])
     shown = shown.selectExpr("*", f"unix_micros(time) DIV {HOUR} AS hour")
     unique = labels.dropDuplicates(["event_id"]) if "event_id" in labels.columns else labels
     hours = shown.selectExpr("ranking_id", "hour AS hour_shown")
-    joined = _keep_known(unique).join(hours, "ranking_id")
+    joined = _select_events(unique).join(hours, "ranking_id")
     slicing = _find_slicing(shown, configuration, monitor)
     answers = (
         shown.groupBy("hour")
@@ -172,8 +159,7 @@ def windows(
         .collect()
     )
     days = [pickle.loads(row[0]) for row in answers]  # noqa: S301 - of our own tasks
-    errors = [day for day in days if isinstance(day, RankscopeError)]
-    if errors:
+    if errors := [day for day in days if isinstance(day, RankscopeError)]:
         raise min(errors, key=str)
     days.sort(key=lambda day: day.starts)
     return Windows(
@@ -186,16 +172,16 @@ def windows(
     )
 
 
-def _keep_known(frame: Frame) -> Frame:
+def _select_events(frame: Frame) -> Frame:
     """Return a data frame without the columns that mean nothing in events."""
-    return frame.select(*(name for name in frame.columns if name in KNOWN))
+    return frame.select(*(name for name in frame.columns if name in NAMES))
 
 
 def summing(configuration: str, slicing: Slicing, now: int) -> Callable[[Any, Any], Any]:
     """Return the function that sums the rankings of an hour and their labels."""
 
-    def run(rankings: Any, labels: Any) -> Any:  # noqa: ANN401 - PyArrow has no types
-        from rankscope.monitor.evaluate.days import sum_day  # noqa: PLC0415 - loads SQLAlchemy
+    def run(rankings: Table, labels: Table) -> Table:
+        from rankscope.monitor.evaluate.days import sum_day
 
         try:
             read = Configuration.from_json(configuration)
@@ -217,15 +203,9 @@ def summing(configuration: str, slicing: Slicing, now: int) -> Callable[[Any, An
 
 
 class HourLog:
-    """The events of one hour, read as a store is read.
+    """The events of one hour, which are Arrow tables, read as a store is read."""
 
-    Args:
-        rankings: An Arrow table of rankings.
-        labels: An Arrow table of their labels.
-        bins: The edges of bins of attributes that are numbers.
-    """
-
-    def __init__(self, rankings: Any, labels: Any, bins: Bins) -> None:  # noqa: ANN401 - as above
+    def __init__(self, rankings: Table, labels: Table, bins: Bins) -> None:
         self.start = int(rankings["hour"][0].as_py()) * HOUR
         contents, self._chunk = settle_hour(
             self.start,
@@ -248,9 +228,8 @@ class HourLog:
 
     def count_by_hour(self, *_: object) -> list[tuple[int, int, int]]:
         """Count the rankings by context."""
-        numbers, counts = np.unique(self._chunk.contexts, return_counts=True)
-        pairs = zip(numbers.tolist(), counts.tolist(), strict=True)
-        return [(self.start, number, count) for number, count in pairs]
+        counts = Counter(self._chunk.contexts.tolist())
+        return [(self.start, number, count) for number, count in sorted(counts.items())]
 
     def cells(self, *_: object) -> Sequence[CellRow]:
         """Return the cells of other hours, of which there are none here."""
@@ -274,27 +253,23 @@ class Collector:
 
 
 def decode_events(
-    kind: Literal["rankings", "labels"],
-    table: Any,  # noqa: ANN401 - PyArrow has no types
-    start: int,
+    kind: Literal["rankings", "labels"], table: Table, start: int
 ) -> _core.EventBatch:
     """Decode the events of a table as a monitor does, all of which have to be good.
 
     Raises:
         FormatError: One isn't.
     """
-    from rankscope.monitor.intake.ingestion import Ingestion  # noqa: PLC0415 - loads SQLAlchemy
+    from rankscope.monitor.intake.ingestion import Ingestion
 
     events = Collector()
     # Not by the clock of the executor: labels may come for years.
-    Ingestion(events, kind, now=lambda: start + YEARS).take_table(table)
+    Ingestion(events, kind, now=lambda: start + 3000 * DAY).take_table(table)
     if events.rejections:
         first = events.rejections[0]
-        raise FormatError(
-            f"{first.message} (invalid events of this hour: {len(events.rejections)})",
-            hint="filter such rows out of the DataFrame",
-            code=first.code,
-        )
+        problem = f"{first.message} (invalid events of this hour: {len(events.rejections)})"
+        hint = "filter such rows out of the DataFrame"
+        raise FormatError(problem, hint=hint, code=first.code)
     return _core.EventBatch.join(events.batches)
 
 
@@ -305,9 +280,10 @@ def settle_hour(
 
     Rankings are ordered by time, then by id. Of events with one id, the first counts.
     """
-    from rankscope.monitor.store.chunks import make_chunk  # noqa: PLC0415 - loads SQLAlchemy
+    from rankscope.monitor.store.chunks import make_chunk
 
-    events = _core.EventBatch.join([rankings, labels]).hash_ids(PROJECT).settle([], 1)
+    # Ids are compared with those of the same hour only, so the number of the project can be any.
+    events = _core.EventBatch.join([rankings, labels]).hash_ids(0).settle([], 1)
     numbers: dict[Content, int] = {}
     contexts = [
         # Those of no ranking that counts are `None`.
@@ -325,7 +301,7 @@ def _find_slicing(
     rankings: Frame, configuration: Configuration, monitor: Monitor | None
 ) -> Slicing:
     """Find the slices: the values of each attribute in the order in which they came."""
-    from rankscope.monitor.evaluate.refresh import find_slicing  # noqa: PLC0415 - loads SQLAlchemy
+    from rankscope.monitor.evaluate.refresh import find_slicing
 
     names = configuration.attributes
     slicing = Slicing(
@@ -340,13 +316,62 @@ def _find_slicing(
         for name in names:
             values = rankings.select(rankings["attributes"].getItem(name).alias("value"), "time")
             first = values.where("value IS NOT NULL").groupBy("value").agg({"time": "min"})
-            for _, text in sorted((row[1], row[0]) for row in first.collect()):
+            for _, text in sorted((time, text) for text, time in first.collect()):
                 binned = bin_attributes(((name, text),), configuration.edges)
                 contexts.append(Context("", "", "production", binned))
     return extend_slicing(slicing, dict(enumerate(contexts)), configuration.most)
 
 
-def _differ(what: str, hint: str) -> UsageError:
-    return UsageError(
-        f"the windows have {what} than the project has", hint=hint, code="bad_parameter"
-    )
+ROWS_AT_ONCE = 100_000
+
+
+def write_to_monitor(
+    monitor: Monitor,
+    kind: Literal["rankings", "labels"],
+    *,
+    names: Mapping[str, str] | None = None,
+    attributes: Sequence[str] | None = None,
+    on_stored: Callable[[Ingested], None] | None = None,
+) -> Callable[[Frame, int], None]:
+    """Return a function for `foreachBatch` that stores the events of each batch in a monitor.
+
+    Structured Streaming may send a batch again after a failure. Each event is stored once: a repeat
+    is recognized by its `event_id`, or by its `ranking_id` if a ranking has none.
+
+    Args:
+        monitor: A monitor that is opened for writing, on the driver.
+        kind: What the stream has: `rankings` or `labels`, as `Monitor.log_rankings` and
+            `Monitor.log_labels` take data frames of them.
+        names: As in `Monitor.log_rankings`.
+        attributes: As in `Monitor.log_rankings`, for rankings only.
+        on_stored: Called with what became of the events of each batch, of which some may have been
+            rejected (default: a rejected event stops the stream with an error).
+
+    Raises:
+        UsageError: The monitor only reads, or `kind` isn't one of its choices.
+    """
+    if kind not in {"rankings", "labels"}:
+        problem = f"expected kind to be rankings or labels, found {kind!r}"
+        hint = "write write_to_monitor(monitor, 'rankings')"
+        raise UsageError(problem, hint=hint, code="bad_parameter")
+    monitor.writer  # noqa: B018 - fails now, and not in the first batch
+    of_rankings = partial(monitor.log_rankings, attributes=attributes)
+    log = of_rankings if kind == "rankings" else monitor.log_labels
+
+    def write(batch: Frame, _number: int) -> None:
+        check_frame(batch, "the batch")
+        table = batch.toArrow()
+        for start in range(0, table.num_rows, ROWS_AT_ONCE):
+            rows = table.slice(start, ROWS_AT_ONCE)
+            stored = log(rows, names=names)
+            if on_stored is not None:
+                on_stored(stored)
+            elif stored.rejected or stored.conflict:
+                raise FormatError(
+                    f"{stored.rejected + stored.conflict} of {rows.num_rows} events were not "
+                    f"stored; the first is row {stored.refused[0]}",
+                    hint="filter such rows out of the stream, or pass on_stored to go on",
+                    code="rejected_events",
+                )
+
+    return write

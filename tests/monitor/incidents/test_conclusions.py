@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -16,7 +17,6 @@ from rankscope.monitor.notify.message import write_message
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.rules.run import Check
 from rankscope.monitor.rules.state import Finding
-from rankscope.records import replace
 
 from tests.monitor.notify.notices import make_incident
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -29,7 +30,6 @@ from rankscope.monitor.signals.kinds import SIGNALS
 from rankscope.monitor.signals.refresh import refresh_signals
 from rankscope.monitor.store.folding import OTHER
 from rankscope.monitor.store.records import Version
-from rankscope.records import replace
 
 from tests.monitor.notify.notices import make_incident
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import UsageError
-from rankscope.demo.playback import Clock
+from rankscope._demo.story import Clock
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents.incident import (
@@ -29,7 +30,6 @@ from rankscope.monitor.incidents.response import list_incidents
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.store.tables import rules as rule_rows
-from rankscope.records import replace
 
 from tests.monitor.rules.world import (
     BAD,

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import pickle
 import struct
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
@@ -14,7 +15,6 @@ from rankscope import _core
 from rankscope.monitor.events.batch import add_event, digest, pack_events
 from rankscope.monitor.events.event import Items, Label, Ranking
 from rankscope.monitor.store.log.ids import RANKING, Entry, compute_checksum
-from rankscope.records import replace
 
 from tests.monitor.test_sending import labels, rankings
 

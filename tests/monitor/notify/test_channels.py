@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from rankscope import FileError, FormatError, RankscopeError, UsageError
+from rankscope import FileError, RankscopeError, UsageError
+from rankscope.errors import FormatError
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.incidents.incident import SEVERITIES, Notified, write_incident
@@ -20,7 +22,6 @@ from rankscope.monitor.notify.message import LOST
 from rankscope.monitor.notify.sending import send_test
 from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.tables import incidents as table
-from rankscope.records import replace
 
 from tests.monitor.notify.listener import listening, make_poster
 from tests.monitor.notify.notices import BEGAN, HOSTILE, NOW, make, make_incident

@@ -4,6 +4,7 @@ import base64
 import hmac
 import io
 import json
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -22,7 +23,6 @@ from rankscope.monitor.server.access_log import AccessLog
 from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.records import NoticeRow
 from rankscope.monitor.store.tables.outbox import insert_notifications
-from rankscope.records import replace
 
 from tests.monitor.notify.listener import listening, make_poster
 from tests.monitor.rules.world import BAD, GOOD, PROJECT, START, known_at, make_day, make_rule

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from urllib.parse import quote
@@ -18,7 +19,6 @@ from rankscope.monitor.incidents.incident import EVENTS, make_notice
 from rankscope.monitor.notify import markup
 from rankscope.monitor.notify.message import WORDS, write_message, write_test
 from rankscope.monitor.rules.kinds import PROBLEMS
-from rankscope.records import replace
 
 from tests.monitor.notify.notices import BEGAN, HOSTILE, NOW, make, make_incident
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import NamedTuple
@@ -17,7 +18,6 @@ from rankscope.monitor.events.mismatch import NameCounts
 from rankscope.monitor.rules.data.counts import TOTAL, Counts, DayCounts, Segment
 from rankscope.monitor.rules.state import StreamKey
 from rankscope.monitor.store.records import Version
-from rankscope.records import record
 
 Change = Callable[[int, "Shown"], "Iterable[Shown]"]
 
@@ -45,7 +45,7 @@ class Shown(NamedTuple):
     label: str = "click"
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """Something that goes wrong, the watch that finds it, and the stream of its incident.
 

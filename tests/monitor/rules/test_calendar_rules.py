@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -20,7 +21,6 @@ from rankscope.monitor.rules.early.queries import Asked, QueryReader
 from rankscope.monitor.rules.early.usual import SPANS
 from rankscope.monitor.rules.kinds import DEFAULTS
 from rankscope.monitor.signals.kinds import NAMES
-from rankscope.records import replace
 
 from tests.monitor.rules.world import (
     BAD,

@@ -14,7 +14,6 @@ from rankscope.monitor.rules.data.rule import Watch
 from rankscope.monitor.rules.data.usual import FALLEN, RISEN
 from rankscope.monitor.rules.kinds import DEFAULTS, Rule
 from rankscope.monitor.rules.run import Check
-from rankscope.records import replace
 
 from tests.monitor.notify.notices import make_incident
 from tests.monitor.rules.faults import (
@@ -30,7 +29,7 @@ FIRST, SECOND = HISTORY * 24, (HISTORY + 2) * 24
 """The hours at which the first and the second fault begin."""
 STEP = 3
 BEGIN = DataProgress.begin("", 0, 0)
-RULE = replace(DEFAULTS["data"], remind=0.0)
+RULE = DEFAULTS["data"].model_copy(update={"remind": 0.0})
 QUALITY = Rule(name="quality", measure="RR@3", remind=0.0)
 TIMES = dict.fromkeys(("opened", "began", "updated"), to_datetime(START + FIRST * HOUR))
 WORSE = make_incident(measure="RR@3", model="", version="", slice=(), **TIMES)

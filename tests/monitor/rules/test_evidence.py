@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 from rankscope.monitor.definition.configuration import BASELINES, Configuration
@@ -15,7 +16,6 @@ from rankscope.monitor.rules.drop.findings import make_findings
 from rankscope.monitor.rules.drop.progress import RuleProgress
 from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.records import replace
 
 from tests.monitor.rules.world import (
     BAD,

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
@@ -9,7 +11,6 @@ from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.rules.drop.sample import COLUMNS, View, collect_samples
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.records import replace
 
 from tests.monitor.rules.world import (
     BAD,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
@@ -20,7 +21,6 @@ from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.notify.message import write_message
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.rules.limit import RANKINGS, SHARES, LimitRule, bound_mean, read_values
-from rankscope.records import replace
 
 from tests.monitor.rules.world import CLICKS, PROJECT, SLICING, START, World, show
 

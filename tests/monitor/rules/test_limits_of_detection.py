@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import timedelta
 from statistics import NormalDist
 from types import SimpleNamespace
@@ -24,7 +25,6 @@ from rankscope.monitor.rules.drop.sample import Cells, Sample, _discount
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.rules.stream import ALL, Evidence, Inherited, Stream
 from rankscope.monitor.store.records import Context, Version
-from rankscope.records import replace
 
 from tests.monitor.rules.world import CONFIGURATION, make_scene
 from tests.refusals import refuses_if

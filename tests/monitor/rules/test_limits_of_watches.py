@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -22,7 +23,6 @@ from rankscope.monitor.rules.data.progress import (
 from rankscope.monitor.rules.data.traffic import Traffic
 from rankscope.monitor.rules.data.words import code, name
 from rankscope.monitor.rules.kinds import DEFAULTS
-from rankscope.records import replace
 
 from dev.simulate.volumes import START, DrawnCounts
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from rankscope import UsageError
@@ -9,7 +10,6 @@ from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.limits import HOUR, MINUTE
 from rankscope.monitor.rules.drop.rule import choose_ages, find_dimension
 from rankscope.monitor.rules.kinds import Rule
-from rankscope.records import replace
 
 from tests.monitor.rules.world import CLICKS, CONFIGURATION, make_rule
 from tests.refusals import refuses, refuses_if

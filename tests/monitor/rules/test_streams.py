@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -14,7 +15,6 @@ from rankscope.monitor.rules.drop.confirm import Confirmation
 from rankscope.monitor.rules.drop.feed import INHERIT
 from rankscope.monitor.rules.drop.progress import RuleProgress
 from rankscope.monitor.sequential.detector import NEEDED
-from rankscope.records import replace
 
 from tests.monitor.rules.plain import PlainRule, PlainUsual
 from tests.monitor.rules.world import (

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ from rankscope.monitor.sequential.baseline import Baseline, find_gaps, fit_basel
 from rankscope.monitor.sequential.detector import Detector, advance
 from rankscope.monitor.sequential.effects import bound_mean
 from rankscope.monitor.sequential.observations import DAY, HOUR, Observations
-from rankscope.records import replace
 
 from tests.generated import examples
 

@@ -7,6 +7,7 @@ import json
 import re
 import secrets
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import httpx
@@ -14,7 +15,6 @@ from rankscope.monitor.server.app import make_app
 from rankscope.monitor.store.keys import AuditEntry, make_key
 from rankscope.monitor.store.people import BrowserSession, Person, hash_secret
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.records import replace
 
 NOW = 1_795_284_000_000_000
 TIME = "2026-11-21T17:00:00Z"

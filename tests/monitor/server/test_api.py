@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from datetime import timedelta
 from itertools import cycle
 from urllib.parse import quote, urlencode
@@ -16,7 +17,6 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import format_time, to_datetime, to_micros
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.shapes import describe_type
-from rankscope.records import replace
 
 from tests.monitor.server.music import MUSIC, START, log_music, make_search, open_monitor
 from tests.monitor.server.service import NOW, Service

@@ -12,7 +12,8 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
-from rankscope import FormatError, UsageError
+from rankscope import UsageError
+from rankscope.errors import FormatError
 from rankscope.monitor import Client
 from rankscope.monitor.client.batches import Sizes
 from rankscope.monitor.client.http import Answer, HTTPTransport

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -19,7 +20,6 @@ from rankscope.monitor.server.routing import dispatcher as door
 from rankscope.monitor.server.telemetry import Telemetry
 from rankscope.monitor.store.keys import make_key
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.records import replace
 
 from tests.monitor.server.music import MUSIC, START, log_music, make_click, make_search
 from tests.monitor.server.pages.incidents import BEGAN, make_incident, put_incidents

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from functools import partial
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
@@ -143,7 +144,7 @@ def test_whatever_is_wrong_gets_one_answer_and_the_same_work(service, monkeypatc
     accounts.disable_person(service.store, "gone@example.com", now=NOW, actor="test")
     invite(service, "new@example.com")  # without a password yet
     service.store.add_person(
-        service.store.find_person(email=ANN).__replace__(email="idp@example.com", password=""),
+        replace(service.store.find_person(email=ANN), email="idp@example.com", password=""),
         service.store.read_audit(None)[0].entry,
     )
     work = []

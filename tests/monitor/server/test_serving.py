@@ -14,7 +14,8 @@ from types import SimpleNamespace
 import httpx
 import pytest
 from httptools import HttpParserError
-from rankscope import FileError, FormatError, UsageError
+from rankscope import FileError, UsageError
+from rankscope.errors import FormatError
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.monitor import Monitor

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import pytest
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.keys import make_key
-from rankscope.records import replace
 
 from tests.monitor.server.music import MUSIC, START, log_music, make_click, make_search
 from tests.monitor.server.service import NOW, Service, find_token, make_ranking

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.definition.configuration import Configuration
@@ -252,7 +254,7 @@ def test_a_change_that_fails_halfway_leaves_nothing(store):
         audit=(),
     )
     bad = ProjectChange(
-        **{name: getattr(good, name) for name in good.__match_args__}
+        **{field.name: getattr(good, field.name) for field in fields(good)}
         | {"project": "books", "before": store.configuration("books"), "removed": ("low",)}
     )
     with pytest.raises(KeyError):  # a removal without its audit

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from rankscope.errors import UsageError
 from rankscope.monitor.deletion import TidySchedule, tidy_project
@@ -21,7 +23,6 @@ from rankscope.monitor.store.records import Webhook
 from rankscope.monitor.store.sqlite.store import SQLiteStore
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.outbox import list_secret_ids
-from rankscope.records import replace
 from sqlalchemy import select
 
 from tests.monitor.store.conformance import make_label, make_ranking, read_back

@@ -71,4 +71,4 @@ def _compare(ranking, before):
     if not earlier:
         return {"overlap": NAN}
     then, now = earlier[-1].items.doc_ids, ranking.items.doc_ids
-    return {"overlap": rankscope.rbo(now[:100], then[:100], p=0.9) if now else 0.0}
+    return {"overlap": rankscope.correlation.rbo(now[:100], then[:100], p=0.9) if now else 0.0}

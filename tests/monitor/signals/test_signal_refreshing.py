@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 import random
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import count, pairwise
 
 import pytest
@@ -19,7 +20,6 @@ from rankscope.monitor.signals import reference
 from rankscope.monitor.signals import refresh as refreshing
 from rankscope.monitor.signals.kinds import NAMES, digest
 from rankscope.monitor.signals.refresh import find_known, read_signals
-from rankscope.records import replace
 
 from tests.monitor.signals.plain import measure, place
 

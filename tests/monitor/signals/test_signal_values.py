@@ -141,7 +141,7 @@ def test_a_list_is_compared_with_the_last_one_of_its_query_key():
     jazz = [show("wxyz", key="jazz"), show("abcd", key="jazz"), show("", key="jazz")]
     before = [*jazz, show("dcba", key="rock"), show("abcd")]
     now = show("badx", key="jazz")
-    overlap = rankscope.rbo([*"badx"], [*"abcd"], p=0.9)
+    overlap = rankscope.correlation.rbo([*"badx"], [*"abcd"], p=0.9)
     assert value("overlap", now, *before) == pytest.approx(overlap)
     for other in (show("badx"), show("badx", key="blues"), show("badx", key="jazz", model="n")):
         assert math.isnan(value("overlap", other, *before))
@@ -151,7 +151,7 @@ def test_a_list_is_compared_with_the_last_one_of_its_query_key():
 def test_lists_of_one_key_on_one_day_have_the_same_earlier_list():
     before, changed = show("abc", key="jazz"), [show("cba", key="jazz") for _ in range(3)]
     found = values_of(changed, [before])[()]
-    expected = rankscope.rbo([*"cba"], [*"abc"], p=0.9)
+    expected = rankscope.correlation.rbo([*"cba"], [*"abc"], p=0.9)
     assert [one["overlap"] for one in found] == pytest.approx([expected] * 3)
 
 

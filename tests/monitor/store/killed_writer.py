@@ -16,6 +16,7 @@ import random
 import signal
 import sys
 import threading
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -26,7 +27,6 @@ from rankscope.monitor.definition.definition import define
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.records import Chosen
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.records import replace
 from sqlalchemy import Engine, event
 
 from tests.monitor.store.conformance.samples import make_label, make_ranking

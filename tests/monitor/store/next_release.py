@@ -36,6 +36,6 @@ def install(oldest="0001"):
 
 if __name__ == "__main__":
     install()
-    from rankscope.cli import main
+    from rankscope._cli import main
 
     sys.exit(main(sys.argv[1:]))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
@@ -17,7 +18,6 @@ from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.log import deletion
 from rankscope.monitor.store.records import Chosen, Deleted
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.records import replace
 
 from tests.monitor.store.conformance.samples import make_label, make_ranking, read_back
 from tests.monitor.store.copies import copy_store

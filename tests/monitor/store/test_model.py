@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import strategies as st
@@ -9,7 +10,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from rankscope.monitor.events.event import Label, Ranking
 from rankscope.monitor.store.records import Deleted, Version
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.records import replace
 
 from tests.generated import examples
 from tests.monitor.store.conformance.samples import read_back

@@ -1,19 +1,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
-import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
+from rankscope._settings import Interval
 from rankscope.errors import FormatError, UsageError
 from rankscope.monitor.why.compute import TraceChoices, trace
 from rankscope.monitor.why.decomposition_result import LOSSES
 from rankscope.monitor.why.query_columns import TextColumn
 from rankscope.monitor.why.reassignment import reassign
-from rankscope.settings.interval import Interval
 
 from tests.monitor.why.windows import WINDOWS, decompose, make_window
 from tests.refusals import refuses
@@ -48,7 +48,7 @@ def test_codes_without_a_text_are_refused(codes):
 def test_a_text_may_be_written_twice():
     twice = TextColumn(("tv", "tv"), np.array([0, 1], dtype=np.int8))
     window = make_window([1.0, 0.5], device=["tv", "tv"])
-    other = rs.records.replace(window, attributes={"device": twice})
+    other = replace(window, attributes={"device": twice})
     found = decompose(window, other, "device")
     assert [each.queries for each in found.slices] == [(2, 2)]
 

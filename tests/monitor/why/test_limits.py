@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,7 +18,6 @@ from rankscope.monitor.why.shared_slices import SliceAxis, share_attribute
 from rankscope.monitor.why.slice_search import Rows, SearchChoices, search_slices
 from rankscope.monitor.why.slice_table import SliceGrid, list_slices
 from rankscope.monitor.why.traffic_shifts import search_shifts
-from rankscope.records import replace
 
 from tests.monitor.why.windows import decompose, make_window
 

@@ -7,13 +7,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from rankscope._settings import Interval
+from rankscope._stats.sums import below, number_texts, scatter
 from rankscope.monitor.why.cluster_bags import place_clusters
 from rankscope.monitor.why.cluster_bootstrap import find_intervals
 from rankscope.monitor.why.compute import TraceChoices, trace
 from rankscope.monitor.why.query_columns import QueryColumns, TextColumn
 from rankscope.monitor.why.sampling import Sampled
-from rankscope.settings.interval import Interval
-from rankscope.stats.scatter import below, number_texts, scatter
 
 from tests.monitor.why.windows import decompose, draw_window, make_window
 

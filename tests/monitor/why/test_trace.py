@@ -5,6 +5,7 @@ import math
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,9 @@ import pytest
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
+from rankscope._settings import Interval
 from rankscope.errors import DeadlineError, EmptyError, PolicyError, UsageError
 from rankscope.monitor.why.compute import TraceChoices, trace
-from rankscope.records import replace
-from rankscope.settings.interval import Interval
 
 from tests.generated import examples
 from tests.monitor.why.windows import GOOD, SWAPPED, WINDOWS, draw_window, make_window

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rankscope._settings import Interval
+from rankscope._stats import paired
+from rankscope._stats.paired import Family
+from rankscope._stats.power import estimate_mean, minimum_detectable, power_of, queries_needed
 from rankscope.errors import UsageError
-from rankscope.settings.interval import Interval
-from rankscope.stats.estimate.interval import estimate_mean
-from rankscope.stats.estimate.power import minimum_detectable, power_of, queries_needed
-from rankscope.stats.test import paired
-from rankscope.stats.test.family import Family
 from scipy import stats
 from statsmodels.stats.power import TTestIndPower, TTestPower
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import _core
+from rankscope._stats import paired
+from rankscope._stats.paired import Family, sum_by_cluster
+from rankscope._stats.tests import correct
 from rankscope.errors import DeadlineError, UsageError
-from rankscope.stats.test import paired
-from rankscope.stats.test.family import Family, sum_by_cluster
-from rankscope.stats.test.tested import correct
 from scipy import stats
 
 
@@ -68,10 +68,6 @@ def test_warnings_say_when_wilcoxon_misleads():
     assert "40% of them" in few
 
 
-def test_no_difference_has_p_1():
-    assert test_one("wilcoxon", np.zeros(5)).p.tolist() == [1]
-
-
 def test_clusters_have_the_error_cr2_and_satterthwaites_degrees():
     """The residuals of each cluster count 1 / (1 - its share of the queries)."""
     random = np.random.default_rng(2)
@@ -102,6 +98,7 @@ def test_clusters_need_four_degrees_of_freedom(sizes, *, is_enough):
 
 
 def test_no_difference_has_p_1_and_a_constant_one_has_none():
+    assert test_one("wilcoxon", np.zeros(5)).p.tolist() == [1]
     values = np.add.outer([0.0, 0.0, 0.1], np.random.default_rng(3).random(20))
     family = Family(values=values, sizes=np.ones(20), pairs=[(0, 1), (0, 2)])
     found = paired.test_pairs([family], test="t")
@@ -157,17 +154,6 @@ def test_benjamini_and_hochberg_agree_with_scipy(p):
     if tested.any():
         expected = stats.false_discovery_control(values[tested])
         assert found[tested] == pytest.approx(expected, rel=1e-12)
-
-
-def test_no_correction_changes_nothing():
-    p = np.array([0.5, np.nan, 0.01])
-    assert correct(p, "none").tolist()[::2] == [0.5, 0.01]
-
-
-def test_bonferroni_multiplies_each_p_value_by_their_number():
-    p = np.array([0.5, np.nan, 0.01, 0.02])
-    assert correct(p, "bonferroni")[2:] == pytest.approx([0.03, 0.06])
-    assert correct(p, "bonferroni")[0] == 1
 
 
 def make_pairs(values, pairs=None):
@@ -259,21 +245,12 @@ def test_a_check_can_stop_the_flips():
         paired.test_pairs([make_pairs(np.random.default_rng(1).random((2, 40)))], check=stop)
 
 
-def test_the_core_refuses_pairs_that_do_not_fit():
+def test_pairs_that_do_not_fit_are_refused():
+    with pytest.raises(UsageError, match="finite"):
+        make_pairs(np.array([[0.0, np.nan], [0.0, 1.0]]))
     units = np.arange(3)
     with pytest.raises(ValueError, match="do not fit"):
         _core.count_flips([(units, np.zeros(5), 2, [(0, 1)])], 3, 99, 0, 1, None)
     for wrong in (units - 1, units + 1):
         with pytest.raises(ValueError, match="do not fit"):
             _core.count_flips([(wrong, np.zeros(6), 2, [(0, 1)])], 3, 99, 0, 1, None)
-
-
-def test_arguments_are_checked():
-    family = make_pairs(np.zeros((2, 3)))
-
-    for wrong in (98, 10**8, True, 1.5):
-        with pytest.raises(UsageError, match="permutations from 99"):
-            paired.test_pairs([family], permutations=wrong)
-
-    with pytest.raises(UsageError, match="finite"):
-        make_pairs(np.array([[0.0, np.nan], [0.0, 1.0]]))

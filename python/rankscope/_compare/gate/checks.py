@@ -3,45 +3,53 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
-from rankscope._compare.cases import (
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._compare.gate.budget import (
+    BROKEN,
+    HOLDS,
+    INCONCLUSIVE,
+    UNCHANGED,
+    Budget,
+    OnInconclusive,
+    Verdict,
+    decide,
+)
+from rankscope._compare.gate.result import Check
+from rankscope._compare.pairs import POWER
+from rankscope._compare.promise import (
     CLOSE,
+    Cases,
+    Limits,
+    MeasureValues,
+    Numbers,
     are_same,
     choose_cases,
+    estimate_as_named,
+    estimate_dense,
     find_deviation,
     find_squares,
     make_family,
 )
-from rankscope._compare.gate.result import BROKEN, HOLDS, INCONCLUSIVE, UNCHANGED, Check, decide
-from rankscope._compare.pairs import POWER
-from rankscope._compare.promise import estimate_as_named, estimate_dense
 from rankscope._core import bounded_units_needed
-from rankscope.deferred import np
-from rankscope.measures.direction import SIGNS
-from rankscope.records import record, replace
-from rankscope.settings.interval import Interval
-from rankscope.stats.estimate.interval import estimate_mean
-from rankscope.stats.estimate.power import queries_needed
-from rankscope.stats.quantiles import count_needed, estimate_quantile, find_design_effect
-from rankscope.stats.test.paired import invert_pairs
+from rankscope._evaluate.query_values import Groups
+from rankscope._settings import Interval
+from rankscope._show.diagnostics import Estimate
+from rankscope._stats.paired import invert_pairs
+from rankscope._stats.power import estimate_mean, queries_needed
+from rankscope._stats.sums import count_needed, estimate_quantile, find_design_effect
+from rankscope.measures import Measure
+from rankscope.measures.spec import SIGNS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any, TypeAlias
+Plan: TypeAlias = dict[str, int | None]
+CompareLists: TypeAlias = Callable[[NDArray[np.int64]], bool]
+Limited: TypeAlias = tuple[dict[str, Any], Callable[[], Plan]]
 
-    from numpy.typing import NDArray
-
-    from rankscope._compare.cases import Cases, Limits, MeasureValues, Numbers
-    from rankscope._compare.gate.result import Budget, OnInconclusive, Verdict
-    from rankscope._evaluate.query_values import Groups
-    from rankscope.measures import Measure
-    from rankscope.output.estimate import Estimate
-
-    Plan: TypeAlias = tuple[int | None, int | None, int | None]
-    CompareLists: TypeAlias = Callable[[NDArray[np.int64]], bool]
-    # What a budget limits as fields of a check, and the plan if that decides nothing.
-    Limited: TypeAlias = tuple[dict[str, Any], Callable[[], Plan]]
 
 ENDS = ("value", "lower", "upper")
 ALIKE = "these queries don't differ, which doesn't tell how far others do."
@@ -50,19 +58,11 @@ MOST_TIMES = 1000
 """No number of queries is said for a distance so many times below the standard deviation."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What holds for all budgets that don't say otherwise.
+    """What holds for all budgets that don't say otherwise."""
 
-    Args:
-        interval: The level and the method of intervals.
-        on_inconclusive: Whether an inconclusive budget fails or passes.
-        threads: The number of threads, or `None` for all cores.
-        has_same_lists: Whether both runs have the same lists for the queries at these places, as
-            far as that is known.
-    """
-
-    interval: Interval = Interval()
+    interval: Interval = field(default_factory=Interval)
     on_inconclusive: OnInconclusive = "fail"
     threads: int | None = None
     has_same_lists: CompareLists = lambda _: False
@@ -85,22 +85,24 @@ def check_budget(
     groups: Groups | None = None,
     clusters: Groups | None = None,
     weights: Numbers | None = None,
-    settings: Settings = Settings(),  # noqa: B008 - a record that can't be changed
+    settings: Settings = Settings(),
 ) -> list[Check]:
     """Check a budget over all queries; with slices in each of them, the largest first."""
-    both = {"runs": "both runs", "code": "no_queries"}
-    whole, *slices = choose_cases(measure, groups, clusters, weights, **both)
+    whole, *slices = choose_cases(
+        measure, groups, clusters, weights, runs="both runs", code="no_queries"
+    )
     chosen = [whole] if groups is None else slices
     settings = replace(settings, interval=_correct(settings.interval, budget, len(chosen)))
     limit = _limit_loss if budget.kind == "max-loss" else _limit_mean
     checks = []
     for cases in chosen:
         limited, plan = limit(budget, cases, settings, len(slices))
-        can_be_unchanged = limited["verdict"] != HOLDS and budget.kind != "min"
-        if can_be_unchanged and settings.is_unchanged(cases):
+        is_open = limited["verdict"] != HOLDS and budget.kind != "min"
+        if is_open and settings.is_unchanged(cases):
             limited |= _keep(cases, settings)
         verdict = limited["verdict"]
-        fewest, needed, most = plan() if verdict == INCONCLUSIVE else (None, None, None)
+        if verdict == INCONCLUSIVE:
+            limited |= plan()
         baseline, candidate = cases.values
         checks.append(
             Check(
@@ -115,9 +117,6 @@ def check_budget(
                 level=settings.interval.level,
                 corrected_for=len(chosen),
                 passed=settings.passes(budget, verdict),
-                queries_needed=needed,
-                queries_needed_lower=fewest,
-                queries_needed_upper=most,
                 **limited,
             )
         )
@@ -134,10 +133,9 @@ def check_tolerance(
     baseline, candidate = values
     limit = budget.limit * (abs(baseline) if budget.is_relative else 1.0)
     sign, difference = SIGNS[measure.better], candidate - baseline
-    verdict = INCONCLUSIVE  # NaN: a value isn't defined
-    if not math.isnan(difference):
-        rounding = CLOSE * max(abs(baseline), abs(candidate), limit)
-        verdict = HOLDS if sign * difference >= -limit - rounding else BROKEN
+    rounding = CLOSE * max(abs(baseline), abs(candidate), limit)
+    # Without an interval, both ends are the difference: NaN where a value isn't defined.
+    verdict = decide(sign * difference, sign * difference, -limit - rounding)
     return Check(
         budget=budget,
         measure=measure.name,
@@ -245,13 +243,17 @@ def _plan(
             units = queries_needed(distance, (spread,), level=1 - level, power=POWER)
         else:
             column = np.ascontiguousarray(values, dtype=np.float64)
-            low, high = (math.inf if each is None else each for each in limits)
+            low, high = (math.inf if end is None else end for end in limits)
             data, ends = (column, cases.weights, cases.clusters), (low, high)
             units = bounded_units_needed(*data, ends, limit, as_good, times, level, POWER)
         return None if units is None else math.ceil(units * len(values) / cases.units)
 
     fewest, most = map(need, _vary(values, cases, settings.interval, as_good, limits))
-    return fewest, need(1.0), most
+    return {
+        "queries_needed": need(1.0),
+        "queries_needed_lower": fewest,
+        "queries_needed_upper": most,
+    }
 
 
 def _vary(
@@ -294,7 +296,7 @@ def _limit_loss(budget: Budget, cases: Cases, settings: Settings, _: int) -> Lim
         needed = count_needed(few, budget.quantile, level=level, power=POWER)
         if needed is not None and cases.clusters is not None:
             needed = math.ceil(needed * find_design_effect(losses > budget.limit, cases.clusters))
-        return None, needed, None
+        return {"queries_needed": needed}
 
     limited: dict[str, Any] = {name: getattr(quantile, name) for name in ENDS}
     limited |= {"threshold": budget.limit, "interval_method": "order statistics"}

@@ -3,53 +3,49 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
-from rankscope._compare.cases import MeasureValues
-from rankscope._compare.compute import find_common, name_anew
-from rankscope._compare.gate.checks import Settings, check_budget, check_tolerance
-from rankscope._compare.gate.result import (
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._compare.compute import find_common
+from rankscope._compare.gate.budget import (
     DIFFERENCES,
     Budget,
-    Check,
-    GateResult,
+    OnInconclusive,
     bad_budget,
     check_choices,
     read_budgets,
 )
-from rankscope._compare.query_axis import Axis
-from rankscope._evaluate.question import holds
+from rankscope._compare.gate.checks import Settings, check_budget, check_tolerance
+from rankscope._compare.gate.result import Check, GateResult
+from rankscope._compare.pairs import rename
+from rankscope._compare.promise import MeasureValues
+from rankscope._compare.ranges import Axis
+from rankscope._conventions import Convention
+from rankscope._evaluate.evaluation import Evaluation
+from rankscope._evaluate.query_values import Clusters, Weights, bad_parameter
 from rankscope._evaluate.ranked_runs import is_column, rank_all
 from rankscope._evaluate.rankings import Rankings, evaluate_rankings
 from rankscope._evaluate.refusals import check_averaged, refuse_run_measure
 from rankscope._evaluate.settings import Settings as EvaluateSettings
-from rankscope._inputs.needs import read_items_for
+from rankscope._evaluate.settings import holds
+from rankscope._file import File
+from rankscope._inputs.reading import read_items_for
 from rankscope._inputs.recognition import name_path, shorten_names
-from rankscope.deferred import np
+from rankscope._settings import Interval, Policy, Reading
 from rankscope.errors import UsageError
-from rankscope.file import File
-from rankscope.measures.reading import read_measure
-from rankscope.records import replace
-from rankscope.settings.interval import Interval
-from rankscope.settings.reading import Reading
+from rankscope.measures import Measure
+from rankscope.measures.parse import read_measure
+from rankscope.typing import HistoryLike, InputLike
 
-TYPE_CHECKING = False
+Limit: TypeAlias = float | str
+Budgets: TypeAlias = Budget | Sequence[Budget] | Mapping[str, Limit] | Mapping[Measure, Limit]
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any, Literal, TypeAlias, Unpack
-
-    from numpy.typing import NDArray
-
-    from rankscope._compare.gate.result import OnInconclusive
-    from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.query_values import Clusters, Weights
-    from rankscope.conventions import Convention
-    from rankscope.measures import Measure
-    from rankscope.settings.policy import Policy
-    from rankscope.settings.reading import ReadingOptions
-    from rankscope.typing import HistoryLike, InputLike
-
-    Limit: TypeAlias = float | str
-    Budgets: TypeAlias = Budget | Sequence[Budget] | Mapping[str, Limit] | Mapping[Measure, Limit]
+    from rankscope._settings import ReadingOptions
 
 
 def gate(
@@ -134,23 +130,25 @@ def gate(
     runs: list[Any] = [run for run in (baseline, candidate) if run is not None]
     if budgets is None and (len(runs) == 1 or is_column(judgments, baseline)):
         budgets = runs.pop()  # there are no two runs beside such inputs
-    check_choices(confidence, on_inconclusive)
+    check_choices(confidence, on_inconclusive, method)
     reading = Reading.of("gate", options)
-    measured = _read_measures(read_budgets(budgets, by))
-    unweighted = [budget for budget, _ in measured if budget.kind in {"max-loss", "tolerance"}]
-    if weights is not None and unweighted:
-        raise bad_budget(f"{unweighted[0]} has no weights", "remove weights, or the budget")
-    once = list(dict.fromkeys(measure for _, measure in measured))
+    limited = [(budget, read_measure(budget.measure)) for budget in read_budgets(budgets, by)]
+    for budget, measure in limited:
+        _refuse_measure(measure, budget)
+        _refuse_vain_budget(measure, budget)
+        if weights is not None and budget.kind in {"max-loss", "tolerance"}:
+            raise bad_budget(f"{budget} has no weights", "remove weights, or the budget")
+    measures = list(dict.fromkeys(measure for _, measure in limited))
     settings = EvaluateSettings(
-        measures=once,
+        measures=measures,
         policy=policy,
         convention=convention,
-        by=[name for budget, _ in measured for name in budget.attributes] or None,
+        by=[name for budget, _ in limited for name in budget.attributes] or None,
         cluster=cluster,
         weights=weights,
         attributes=attributes,
         items=read_items_for(
-            once, history=history, items=items, catalogue=catalogue, reading=reading
+            measures, history=history, items=items, catalogue=catalogue, reading=reading
         ),
     )
     ranked = _name_runs(*runs) if len(runs) == 2 else runs[0] if runs else judgments
@@ -162,26 +160,25 @@ def gate(
             "gate", judged, ranked, settings, reading, scores=scores, options=options
         )
     if len(rankings) != 2:
-        raise UsageError(
+        raise bad_parameter(
             "expected judgments, a baseline and a candidate, or what holds all of these",
-            hint="write gate(qrels, baseline, candidate, {'nDCG@10': 0.005}), or "
+            "write gate(qrels, baseline, candidate, {'nDCG@10': 0.005}), or "
             "gate({'old': a, 'new': b}, budgets={'nDCG@10': 0.005})",
-            code="bad_parameter",
         )
-    rankings = name_anew(rankings, names)
+    rankings = rename(rankings, names)
     old, new = rankings.values()
     plain = replace(settings, by=None, cluster=None, weights=None, attributes=None)
     evaluations = {name: evaluate_rankings(run, plain, reading) for name, run in rankings.items()}
     first = find_common(evaluations)
     baseline_name, candidate_name = map(str, evaluations)
-    if np.isnan(old.relevance).all() and not all(measure.row.of_items for measure in once):
+    if np.isnan(old.relevance).all() and not all(measure.row.of_items for measure in measures):
         raise UsageError(
             f"none of the documents of {baseline_name} is judged",
             hint="check that the judgments and the runs have the same ids of documents",
             code="all_unjudged",
         )
     if attributes is not None and settings.list_attributes():
-        from rankscope._inputs.query_table import read_query_table  # noqa: PLC0415 - needs PyArrow
+        from rankscope._inputs.tabular import read_query_table
 
         # Read once, because it may be standard input.
         table = read_query_table(attributes, reading, texts=settings.list_attributes())
@@ -189,14 +186,14 @@ def gate(
     queries = old.query_texts
     axes = {
         by: Axis.read(queries, replace(settings, by=by or None), reading, rankings=old)
-        for by in ((), *(budget.attributes for budget, _ in measured))
+        for by in ((), *(budget.attributes for budget, _ in limited))
     }
     axis = axes[()]
 
     def has_same_lists(chosen: NDArray[np.int64]) -> bool:
-        are_known = old.has_doc_ids and new.has_doc_ids
+        have_ids = old.has_doc_ids and new.has_doc_ids
         ids = (queries[axis.order[at]] for at in chosen)
-        return are_known and all(old.doc_texts(query) == new.doc_texts(query) for query in ids)
+        return have_ids and all(old.doc_texts(query) == new.doc_texts(query) for query in ids)
 
     checking = Settings(
         interval=Interval(confidence, method=method, seed=seed),
@@ -206,7 +203,7 @@ def gate(
     )
     checks = [
         check
-        for budget, measure in measured
+        for budget, measure in limited
         for check in _check(budget, measure, evaluations, axes[budget.attributes], checking)
     ]
     return GateResult(
@@ -229,16 +226,15 @@ def _check(
     settings: Settings,
 ) -> list[Check]:
     """Check a budget with the values of queries, or with those of all lists."""
+    runs = [*evaluations.values()]
     if budget.kind == "tolerance":
-        values = [evaluation[measure] for evaluation in evaluations.values()]
-        return [check_tolerance(budget, measure, values, len(axis.order), settings)]
-    for evaluation in evaluations.values():
-        check_averaged(measure, evaluation.policy)
-    columns = [evaluation.per_query(measure) for evaluation in evaluations.values()]
-    stacked = MeasureValues.stack(measure, columns, axis.order)
+        means = [run[measure] for run in runs]
+        return [check_tolerance(budget, measure, means, len(axis.order), settings)]
+    for run in runs:
+        check_averaged(measure, run.policy)
     return check_budget(
         budget,
-        stacked,
+        MeasureValues.stack(measure, [run.per_query(measure) for run in runs], axis.order),
         groups=axis.groups,
         clusters=axis.clusters,
         weights=axis.weights,
@@ -254,15 +250,6 @@ def _name_runs(baseline: InputLike, candidate: InputLike) -> dict[str, InputLike
         short = shorten_names([name_path(os.fspath(path), "run") for path in paths])
         names = short if len(set(short)) == 2 else names
     return dict(zip(names, runs, strict=True))
-
-
-def _read_measures(budgets: Sequence[Budget]) -> list[tuple[Budget, Measure]]:
-    """Return budgets with their measures, which they can limit."""
-    measured = [(budget, read_measure(budget.measure)) for budget in budgets]
-    for budget, measure in measured:
-        _refuse_measure(measure, budget)
-        _refuse_vain_budget(measure, budget)
-    return measured
 
 
 def _refuse_measure(measure: Measure, budget: Budget) -> None:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
 
-from rankscope._compare.gate.result import BROKEN, DIFFERENCES, HOLDS, INCONCLUSIVE, UNCHANGED
+from rankscope._compare.gate.budget import BROKEN, DIFFERENCES, HOLDS, INCONCLUSIVE, UNCHANGED
 from rankscope._compare.notes import format_ends, format_signed, round_plan
+from rankscope._settings import METHODS
+from rankscope._show.layout import Cell, Grid, Layout
+from rankscope._show.table import format_value, show
 from rankscope.measures import parse
-from rankscope.output.layout.description import Cell, Grid, Layout
-from rankscope.output.text import format_value, show
-from rankscope.records import replace
-from rankscope.settings.interval import METHODS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeAlias
-
     from rankscope._compare.gate.result import Check, GateResult
 
-    WriteName: TypeAlias = Callable[..., str]
+WriteName: TypeAlias = Callable[..., str]
+
 
 LONGEST_NAME, LONGEST_NOTE = 60, 400
 MOST_ROWS = 20
@@ -140,7 +139,7 @@ def write_junit(result: GateResult) -> str:
     `skipped` if it passes. The attributes are those that the schema of Jenkins' xUnit plugin and
     GitLab's parser ask for. Characters that XML doesn't have are escaped by `show`.
     """
-    from xml.etree import ElementTree as ET  # noqa: PLC0415 - only for such files
+    from xml.etree import ElementTree as ET
 
     tags = [_choose_tag(check) for check in result.checks]
     counts = {"tests": str(len(tags)), "time": "0"}

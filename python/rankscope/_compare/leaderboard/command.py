@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+
 import rankscope as rs
+from rankscope._cli.parser import Parser, read_integer
 from rankscope._compare.leaderboard.compute import DEFAULT_MEASURES
 from rankscope._compare.leaderboard.layout import lay_out
-from rankscope._compare.options import add_query_options, add_runs, add_test_options, read_runs
+from rankscope._compare.leaderboard.result import Leaderboard
+from rankscope._compare.options import (
+    add_format_options,
+    add_query_options,
+    add_runs,
+    add_test_options,
+    read_runs,
+)
 from rankscope._evaluate.evaluating import refuse_diagnostics
 from rankscope._inputs.files import expand_paths
-from rankscope.cli.parser import OnceFlag, read_integer
+from rankscope._show.text import write_wide
+from rankscope._writing import refuse_overwriting
 from rankscope.errors import UsageError
 from rankscope.measures.parse import split_measures
-from rankscope.output.layout.text import write_wide
-from rankscope.writing import refuse_overwriting
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from rankscope._compare.leaderboard.result import Leaderboard
-    from rankscope.cli.parser import Parser
-
-FORMATS = {
-    "json": "JSON",
-    "csv": "CSV",
-    "markdown": "Markdown",
-    "html": "HTML that can be sorted by each measure",
-    "latex": "a LaTeX table for a paper (booktabs)",
-}
 
 
 def add_arguments(parser: Parser) -> None:
@@ -51,9 +45,7 @@ def add_arguments(parser: Parser) -> None:
         help="run to test all others against",
     )
     add_query_options(parser)
-    form = parser.add_mutually_exclusive_group()
-    for name, what in FORMATS.items():
-        form.add_argument(f"--{name}", action=OnceFlag, help=f"print the table as {what}")
+    add_format_options(parser, "the table as HTML that can be sorted by each measure")
     parser.add_argument("--caption", metavar="TEXT", help="caption of a table for a paper")
     parser.add_argument(
         "--label", metavar="NAME", help="label of a table for a paper, such as tab:runs"
@@ -80,11 +72,11 @@ def run(options: Namespace) -> int:
         )
     if options.plot is not None:
         runs = expand_paths(options.inputs[1:], are_several=len(options.inputs) == 2)
-        read = [*options.inputs, *runs, *([options.attributes] if options.attributes else [])]
-        refuse_overwriting(options.plot, read, "choose another file with --plot")
-    judged, runs, shared = read_runs(options)
+        files = [*options.inputs, *runs, *([options.attributes] if options.attributes else [])]
+        refuse_overwriting(options.plot, files, "choose another file with --plot")
+    judgments, runs, shared = read_runs(options)
     board = rs.leaderboard(
-        judged,
+        judgments,
         runs,
         split_measures(options.measures or DEFAULT_MEASURES),
         sort=options.sort,
@@ -95,7 +87,7 @@ def run(options: Namespace) -> int:
     if options.strict:
         refuse_diagnostics(board.notes)
     if options.plot is not None:
-        from rankscope.drawing.axes import save  # noqa: PLC0415 - loads Matplotlib
+        from rankscope._drawing import save
 
         save(board.plot(), options.plot)
     print(_write(options, board))
@@ -108,11 +100,7 @@ def _write(options: Namespace, board: Leaderboard) -> str:
         return board.to_latex(caption=options.caption or "", label=options.label or "")
     if options.csv:
         return board.to_csv().rstrip("\n")
-    for name, plain in (
-        ("json", board.to_json),
-        ("html", board.to_html),
-        ("markdown", board.to_markdown),
-    ):
+    for name in ("json", "html", "markdown"):
         if getattr(options, name):
-            return str(plain())
+            return str(getattr(board, f"to_{name}")())
     return write_wide(lay_out(board)) if options.small_print else str(board)

@@ -4,44 +4,46 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from rankscope._compare.cases import MeasureValues, choose_cases
-from rankscope._compare.compute import find_common, name_anew, refuse_weighted
+from rankscope._compare.compute import EVALUATED, find_common, refuse_weighted
 from rankscope._compare.layout import check_baselines, name_letters
 from rankscope._compare.leaderboard.result import Entry, Leaderboard
-from rankscope._compare.pairs import compare_values, say_left_out
-from rankscope._compare.promise import Choices
-from rankscope._compare.query_axis import Axis
+from rankscope._compare.pair import find_other
+from rankscope._compare.pairs import compare_values, rename, say_left_out
+from rankscope._compare.promise import Choices, MeasureValues, choose_cases
+from rankscope._compare.ranges import Axis
+from rankscope._compare.result import ComparedPairs
+from rankscope._conventions import Convention
 from rankscope._evaluate.evaluate import evaluate, name_runs
 from rankscope._evaluate.evaluation import Evaluation
 from rankscope._evaluate.evaluations import Evaluations
-from rankscope._evaluate.question import holds, refuse_reading, refuse_unused, split_question
+from rankscope._evaluate.query_values import Clusters, Weights, bad_parameter
 from rankscope._evaluate.ranked_runs import is_column, rank_all
 from rankscope._evaluate.rankings import evaluate_rankings
-from rankscope._evaluate.settings import Settings
-from rankscope._inputs.needs import read_items_for
+from rankscope._evaluate.settings import (
+    Settings,
+    holds,
+    refuse_reading,
+    refuse_unused,
+    split_question,
+)
+from rankscope._file import File
+from rankscope._inputs.reading import read_items_for
+from rankscope._settings import Interval, Policy, Reading
+from rankscope._show.diagnostics import gather
+from rankscope._show.layout import order_runs
+from rankscope._stats.paired import MOST_PERMUTATIONS
 from rankscope.errors import EmptyError, UsageError
-from rankscope.file import File
-from rankscope.output.diagnostics import gather
-from rankscope.output.layout.means import order_runs
-from rankscope.records import record, replace
-from rankscope.settings.interval import Interval
-from rankscope.settings.reading import Reading
-from rankscope.stats.test.paired import MOST_PERMUTATIONS
+from rankscope.measures import Measure
+from rankscope.measures.parse import Measures
+from rankscope.typing import HistoryLike
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any, Literal, Unpack
+    from rankscope._settings import ReadingOptions
 
-    from rankscope._compare.result import ComparedPairs
-    from rankscope._evaluate.query_values import Clusters, Weights
-    from rankscope.conventions import Convention
-    from rankscope.measures import Measure
-    from rankscope.measures.reading import Measures
-    from rankscope.settings.policy import Policy
-    from rankscope.settings.reading import ReadingOptions
-    from rankscope.typing import HistoryLike
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR")
 USUAL_PERMUTATIONS = 99_999
@@ -136,7 +138,11 @@ def leaderboard(
         [(1, 'new', 'A'), (2, 'old', 'B'), (3, 'bm25', 'C')]
     """
     reading = Reading.of("leaderboard", options)
-    _check_top(top)
+    if top is not None and (type(top) is not int or top < 1):
+        raise bad_parameter(
+            f"expected top as a whole number above 0, found {top!r}",
+            "write top=10 to show the ten best runs",
+        )
     choices = Choices(
         test=test,
         correction=correction,
@@ -144,7 +150,7 @@ def leaderboard(
         permutations=permutations,
         threads=reading.threads,
     )
-    asked = Settings(
+    settings = Settings(
         measures=(),
         policy=policy,
         convention=convention,
@@ -153,21 +159,19 @@ def leaderboard(
         attributes=attributes,
     )
     of_items = {"history": history, "items": items, "catalogue": catalogue}
-    wanted: object = None
+    requested: object = None
     if holds(judgments, Evaluation):
-        what = "results of evaluate, which have their values already"
         unused = {**of_items, "policy": policy, "convention": convention, "scores": scores}
-        refuse_unused(unused, what)
-        refuse_reading(options, what)
-        evaluations, wanted = dict(judgments), runs if measures is None else measures
+        refuse_unused(unused, EVALUATED)
+        refuse_reading(options, EVALUATED)
+        evaluations, requested = dict(judgments), runs if measures is None else measures
         if weights is None:
             refuse_weighted(evaluations)
-        axis = Axis.read(find_common(evaluations).query_texts, asked, reading)
+        axis = Axis.read(find_common(evaluations).query_texts, settings, reading)
     elif isinstance(judgments, Evaluation):
-        raise UsageError(
+        raise bad_parameter(
             "expected the results of several runs, found that of one",
-            hint="name it: leaderboard({'bm25': evaluation})",
-            code="bad_parameter",
+            "name it: leaderboard({'bm25': evaluation})",
         )
     else:
         if measures is None and is_column(judgments, runs):
@@ -176,30 +180,28 @@ def leaderboard(
             "leaderboard", judgments, runs, measures, default=DEFAULT_MEASURES
         )
         evaluations, axis = _evaluate_runs(
-            question, asked, reading, scores=scores, of_items=of_items, options=options
+            question, settings, reading, scores=scores, of_items=of_items, options=options
         )
-    evaluations = name_anew(evaluations, names)
     # Of runs with equal means, the leader of a group doesn't depend on the order of runs.
-    evaluations = dict(sorted(evaluations.items()))
+    evaluations = dict(sorted(rename(evaluations, names).items()))
     first = next(iter(evaluations.values()))
-    shown = _choose_measures(first, wanted)
+    shown = _choose_measures(first, requested)
     sorted_by = shown[0] if sort is None else first.find_measure(sort)
     if sorted_by not in shown:
         shown = [sorted_by, *shown]
-    baselines = [] if baseline is None else check_baselines(baseline, [*evaluations])
-    columns = [_read_column(measure, evaluations, axis) for measure in shown]
-    key = next(column for column in columns if column.measure == sorted_by)
     run_names = [*evaluations]
+    baselines = [] if baseline is None else check_baselines(baseline, run_names)
+    columns = [_read_column(measure, evaluations, axis) for measure in shown]
+    key = columns[shown.index(sorted_by)]
     order = order_runs(key.means, sorted_by.better)
     tester = _Tester(run_names, axis, choices)
     groups, of_groups = tester.group(key, order)
-    of_baselines = tester.test_baselines(columns, baselines)
     ranks = _rank([key.means[at] for at in order])
     entries = tuple(
         Entry(
             rank=rank,
             run=run_names[at],
-            group=groups.get(at, ""),
+            group=groups.get(run_names[at], ""),
             values={column.measure.name: column.means[at] for column in columns},
         )
         for rank, at in zip(ranks, order, strict=True)
@@ -211,19 +213,19 @@ def leaderboard(
         top=top,
         baselines=tuple(baselines),
         groups=of_groups,
-        against=of_baselines,
+        against=tester.test_baselines(columns, baselines),
         queries={
             column.measure.name: column.count for column in columns if column.count is not None
         },
         policy=first.policy,
         warnings=tuple(_warn(columns, first)),
-        notes=gather({name: each.notes for name, each in evaluations.items()}),
+        notes=gather({name: evaluation.notes for name, evaluation in evaluations.items()}),
     )
 
 
 def _evaluate_runs(
     question: tuple[Any, Any, Any],
-    asked: Settings,
+    settings: Settings,
     reading: Reading,
     *,
     scores: Sequence[str] | None,
@@ -231,108 +233,80 @@ def _evaluate_runs(
     options: ReadingOptions,
 ) -> tuple[dict[str, Evaluation], Axis]:
     """Evaluate all runs, and read the clusters and the weights of their queries."""
-    judged, given, wanted = question
-    if judged is None or is_column(judged, given):
-        asked = replace(asked, measures=wanted)
+    judgments, runs, measures = question
+    if judgments is None or is_column(judgments, runs):
+        settings = replace(settings, measures=measures)
         rankings = rank_all(
-            "leaderboard", judged, given, asked, reading, scores=scores, options=options
+            "leaderboard", judgments, runs, settings, reading, scores=scores, options=options
         )
-        items = read_items_for(wanted, **of_items, reading=reading)
-        plain = replace(asked, cluster=None, weights=None, attributes=None, items=items)
         first = next(iter(rankings.values()))
-        axis = Axis.read(first.query_texts, asked, reading, rankings=first)
-        of_runs = rankings.items()
-        return {name: evaluate_rankings(each, plain, reading) for name, each in of_runs}, axis
+        axis = Axis.read(first.query_texts, settings, reading, rankings=first)
+        items = read_items_for(measures, **of_items, reading=reading)
+        plain = replace(settings, cluster=None, weights=None, attributes=None, items=items)
+        return {
+            name: evaluate_rankings(run, plain, reading) for name, run in rankings.items()
+        }, axis
     # Of runs in files, only the values are kept.
-    if isinstance(given, str | os.PathLike | File):
-        given = name_runs(given)
-    made: Evaluations | Evaluation = evaluate(
-        judged,
-        given,
-        wanted,
-        policy=asked.policy,
-        convention=asked.convention,
+    if isinstance(runs, str | os.PathLike | File):
+        runs = name_runs(runs)
+    result: Evaluations | Evaluation = evaluate(
+        judgments,
+        runs,
+        measures,
+        policy=settings.policy,
+        convention=settings.convention,
         **of_items,
         **options,
     )
-    evaluations = dict(made) if isinstance(made, Evaluations) else {"run": made}
-    return evaluations, Axis.read(find_common(evaluations).query_texts, asked, reading)
+    evaluations = dict(result) if isinstance(result, Evaluations) else {"run": result}
+    return evaluations, Axis.read(find_common(evaluations).query_texts, settings, reading)
 
 
-def _check_top(top: object) -> None:
-    if top is not None and not (isinstance(top, int) and not isinstance(top, bool) and top > 0):
-        raise UsageError(
-            f"expected top as a whole number above 0, found {top!r}",
-            hint="write top=10 to show the ten best runs",
-            code="bad_parameter",
-        )
-
-
-def _choose_measures(first: Evaluation, wanted: object) -> list[Measure]:
+def _choose_measures(first: Evaluation, requested: object) -> list[Measure]:
     """Return the measures of results to show."""
-    if wanted is None:
+    if requested is None:
         return [*first.measures]
-    several = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else wanted
-    return list(dict.fromkeys(first.find_measure(each) for each in several))
+    is_single = isinstance(requested, str) or not hasattr(requested, "__iter__")
+    names = [requested] if is_single else requested
+    return list(dict.fromkeys(map(first.find_measure, names)))  # type: ignore[call-overload]  # as above
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Column:
-    """A measure, and what all runs have by it.
-
-    Args:
-        measure: The measure.
-        means: The mean of each run.
-        values: The values of queries; `None` if the measure isn't a mean over queries.
-        count: The number of queries in the means, if all runs have the same.
-    """
+    """A measure, and what all runs have by it."""
 
     measure: Measure
     means: Sequence[float]
-    values: MeasureValues | None
-    count: int | None
+    values: MeasureValues | None = None  # only of a mean over queries
+    count: int | None = None
 
 
 def _read_column(measure: Measure, evaluations: Mapping[str, Evaluation], axis: Axis) -> Column:
     """Return the means over the queries that all runs have a value for, which are tested, too."""
-    first = next(iter(evaluations.values()))
-    if measure.row.level == "run" or measure.row.mean != "mean" or first.policy.aggregate != "mean":
+    runs = [*evaluations.values()]
+    summaries = (measure.row.mean, runs[0].policy.aggregate)
+    if measure.row.level == "run" or summaries != ("mean", "mean"):
         if axis.weights is not None:
             raise UsageError(
                 f"{measure} has no weighted value: it is not a mean over queries",
                 hint="remove the measure, or weights",
                 code="bad_weights",
             )
-        return Column(
-            measure=measure,
-            means=[each[measure] for each in evaluations.values()],
-            values=None,
-            count=None,
-        )
-    columns = [each.per_query(measure) for each in evaluations.values()]
-    stacked = MeasureValues.stack(measure, columns, axis.order)
+        return Column(measure, [run[measure] for run in runs])
+    values = MeasureValues.stack(measure, [run.per_query(measure) for run in runs], axis.order)
     try:
-        [cases] = choose_cases(stacked, None, axis.clusters, axis.weights)
+        [cases] = choose_cases(values, None, axis.clusters, axis.weights)
     except EmptyError:
-        return Column(measure=measure, means=[math.nan] * len(columns), values=None, count=0)
-    means = [cases.average(row) for row in cases.values]
-    return Column(measure=measure, means=means, values=stacked, count=len(cases.chosen))
+        return Column(measure, [math.nan] * len(runs), count=0)
+    return Column(measure, [cases.average(row) for row in cases.values], values, len(cases.chosen))
 
 
 def _rank(values: Sequence[float]) -> list[int | None]:
     """Return the ranks of sorted values; equal ones share the best of theirs."""
-    ranks: list[int | None] = []
-    for at, value in enumerate(values):
-        if math.isnan(value):
-            ranks.append(None)
-        elif at and value == values[at - 1]:
-            ranks.append(ranks[-1])
-        else:
-            ranks.append(at + 1)
-    return ranks
+    return [None if math.isnan(value) else values.index(value) + 1 for value in values]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Tester:
     """Tests pairs of runs."""
 
@@ -342,32 +316,29 @@ class _Tester:
 
     def group(
         self, key: Column, order: Sequence[int]
-    ) -> tuple[dict[int, str], ComparedPairs | None]:
+    ) -> tuple[dict[str, str], ComparedPairs | None]:
         """Return the group of each run by the measure that runs are sorted by."""
-        known = [at for at in order if not math.isnan(key.means[at])]
-        if key.values is None or key.measure.better == "neither" or len(known) < 2:
+        ranked = [at for at in order if not math.isnan(key.means[at])]
+        if key.values is None or key.measure.better == "neither" or len(ranked) < 2:
             return {}, None
-        pairs = [(one, other) for one in range(len(known)) for other in range(one)]
-        tested = self._test([key], [(known[other], known[one]) for one, other in pairs])
-        better = {
-            (each.better, each.run if each.better == each.baseline else each.baseline)
-            for each in tested.comparisons
-            if each.better is not None
+        pairs = [(better, at) for place, at in enumerate(ranked) for better in ranked[:place]]
+        tested = self._test([key], pairs)
+        beaten = {
+            (pair.better, find_other(pair, pair.better))
+            for pair in tested.comparisons
+            if pair.better is not None
         }
-        left = [*known]
-        groups: dict[int, str] = {}
-        leaders: list[str] = []
+        left = [self.runs[at] for at in ranked]
+        leaders: dict[str, str] = {}
         while left:
-            leader = self.runs[left[0]]
-            members = [at for at in left if (leader, self.runs[at]) not in better]
-            groups.update(dict.fromkeys(members, leader))
-            leaders.append(leader)
-            left = [at for at in left if at not in groups]
-        letters = name_letters(leaders)
-        groups = {at: letters[leader].upper() for at, leader in groups.items()}
+            leader = left[0]
+            leaders |= {run: leader for run in left if (leader, run) not in beaten}
+            left = [run for run in left if run not in leaders]
+        letters = name_letters([*dict.fromkeys(leaders.values())])
         of_leaders = [
-            each for each in tested.comparisons if each.run in leaders or each.baseline in leaders
+            pair for pair in tested.comparisons if pair.run in letters or pair.baseline in letters
         ]
+        groups = {run: letters[leader].upper() for run, leader in leaders.items()}
         return groups, replace(tested, comparisons=tuple(of_leaders))
 
     def test_baselines(
@@ -376,15 +347,17 @@ class _Tester:
         """Test all runs against each baseline, by each measure with a mean over queries."""
         places = [self.runs.index(name) for name in baselines]
         pairs = [
-            (place, at)
-            for number, place in enumerate(places)
-            for at in range(len(self.runs))
-            if at != place and at not in places[:number]
+            (baseline, run)
+            for number, baseline in enumerate(places)
+            for run in range(len(self.runs))
+            if run != baseline and run not in places[:number]
         ]
-        kept = [
-            each for each in columns if each.values is not None and each.measure.better != "neither"
+        tested = [
+            column
+            for column in columns
+            if column.values is not None and column.measure.better != "neither"
         ]
-        return self._test(kept, pairs) if kept and pairs else None
+        return self._test(tested, pairs) if tested and pairs else None
 
     def _test(self, columns: Sequence[Column], pairs: Sequence[tuple[int, int]]) -> ComparedPairs:
         choices, count = self.choices, len(columns) * len(pairs)
@@ -392,7 +365,7 @@ class _Tester:
             permutations = _choose_permutations(count, len(self.runs), choices)
             choices = replace(choices, permutations=permutations)
         tested = compare_values(
-            [each.values for each in columns if each.values is not None],
+            [column.values for column in columns if column.values is not None],
             runs=self.runs,
             pairs=pairs,
             choices=choices,
@@ -401,18 +374,18 @@ class _Tester:
             has_intervals=False,
         )
         warnings = list(tested.warnings)
-        untested = sum(math.isnan(each.p) and each.difference != 0 for each in tested.comparisons)
+        untested = sum(math.isnan(pair.p) and pair.difference != 0 for pair in tested.comparisons)
         if untested:
             warnings.append(
                 f"the data of {untested:,} of {count:,} pairs don't allow this test, because all "
                 "differences are equal or too few; they count as not significant"
             )
-        smallest = min(each.smallest_p for each in tested.comparisons)
+        smallest = min(pair.smallest_p for pair in tested.comparisons)
         if choices.correction == "holm" and smallest * count >= choices.alpha:
-            pairs_said = "1 pair" if count == 1 else f"{count:,} pairs"
             warnings.append(
-                f"no difference can be significant after correction for {pairs_said}: the smallest "
-                f"p-value that the data allow is {smallest:.2g}"
+                f"no difference can be significant after correction for {count:,} "
+                f"pair{'s' * (count != 1)}: the smallest p-value that the data allow is "
+                f"{smallest:.2g}"
             )
         return replace(tested, warnings=tuple(warnings))
 
@@ -421,26 +394,25 @@ def _choose_permutations(count: int, runs: int, choices: Choices) -> int | None:
     """Return how many permutations let so many corrected p-values become significant."""
     if choices.test != "permutation" or choices.correction != "holm":
         return None
-    needed = math.ceil(2 * count / round(1 - choices.interval.level, 12))
+    needed = math.ceil(2 * count / choices.alpha)
     is_quick = needed * (12 * runs + count) <= MOST_WORK and needed <= MOST_PERMUTATIONS
     return needed if needed > USUAL_PERMUTATIONS and is_quick else None
 
 
-def _warn(columns: Sequence[Column], first: Evaluation) -> list[str]:
-    """Return sentences about measures that have no tests, and about queries that are left out."""
-    sentences = []
-    whole = [each.measure.name for each in columns if each.measure.row.level == "run"]
-    if whole:
-        names = ", ".join(whole)
-        sentences.append(f"Not tested: {names}, one value of all lists of a run.")
+def _warn(columns: Sequence[Column], first: Evaluation) -> Iterator[str]:
+    """Yield sentences about measures that have no tests, and about queries that are left out."""
+    of_lists = [column.measure.name for column in columns if column.measure.row.level == "run"]
+    if of_lists:
+        yield f"Not tested: {', '.join(of_lists)}, one value of all lists of a run."
     others = [
-        each.measure.name
-        for each in columns
-        if each.values is None and each.measure.row.level != "run" and each.count != 0
+        column.measure.name
+        for column in columns
+        if column.values is None and column.measure.row.level != "run" and column.count != 0
     ]
     if others:
-        how = first.policy.aggregate
-        why = f"with aggregate={how}" if how != "mean" else "whose summary is no mean over queries"
-        sentences.append(f"Not tested: {', '.join(others)}, {why}.")
-    sentences += say_left_out([each.values for each in columns if each.values is not None])
-    return sentences
+        aggregate = first.policy.aggregate
+        why = "whose summary is no mean over queries"
+        if aggregate != "mean":
+            why = f"with aggregate={aggregate}"
+        yield f"Not tested: {', '.join(others)}, {why}."
+    yield from say_left_out([column.values for column in columns if column.values is not None])

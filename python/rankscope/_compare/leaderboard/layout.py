@@ -2,59 +2,71 @@
 
 from __future__ import annotations
 
-from rankscope._compare.layout import describe_tests, explain_signs, mark_against
-from rankscope._compare.notes import CORRECTIONS, TESTS
-from rankscope.errors import UsageError
-from rankscope.output.layout.description import Layout, list_grave, point_to
-from rankscope.output.layout.means import MeasureColumn, lay_out_means, lay_out_paper, order_runs
-from rankscope.output.text import finish, show
-from rankscope.records import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from html import escape
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from rankscope._compare.layout import (
+    count_queries,
+    describe_tests,
+    explain_signs,
+    mark_against,
+)
+from rankscope._compare.notes import capitalize, describe_input, name_correction
+from rankscope._compare.result import ComparedPairs
+from rankscope._evaluate.query_values import bad_parameter
+from rankscope._show.diagnostics import list_grave, point_to
+from rankscope._show.html import mark_text, raise_mark, write_lines, write_result
+from rankscope._show.layout import (
+    Grid,
+    Layout,
+    Leading,
+    MeasureColumn,
+    Paper,
+    lay_out_means,
+    lay_out_paper,
+    order_runs,
+)
+from rankscope._show.table import finish
+from rankscope._show.text import measure as measure_grid
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from rankscope._compare.leaderboard.result import Entry, Leaderboard
-    from rankscope._compare.result import ComparedPairs
-    from rankscope.output.layout.description import Grid, Paper
-    from rankscope.output.layout.means import Leading
 
 
 def lay_out(board: Leaderboard) -> Layout:
     """Return the table, and all of the small print."""
+    grid = lay_out_means(*_list_columns(board, board.shown))
+    input_lines = describe_input(board.policy, board.notes)
     return Layout(
-        grids=(_make_grid(board),),
-        small_print=(*_explain(board), *_describe_input(board)),
+        grids=(grid,),
+        small_print=(*_explain(board, _find_marks(grid)), _count_means(board), *input_lines),
     )
 
 
 def write_short(board: Leaderboard) -> Layout:
     """Return the table with two lines of small print, which say where all of it is."""
     whole = lay_out(board)
-    meanings = [*explain_signs(board.baselines, find_marks(board))]
+    meanings = [*explain_signs(board.baselines, _find_marks(whole.grids[0]))]
     if board.groups is not None:
-        meanings.insert(0, _summarise(board.groups, {each.group for each in board.entries} - {""}))
+        meanings.insert(0, _summarize(board.groups, {entry.group for entry in board.entries}))
     lines = [" ".join(meanings)] if meanings else []
-    tested = [each for each in (board.groups, board.against) if each is not None]
-    how = ""
-    if tested:
-        settings = tested[0].settings
-        counts = " and ".join(f"{each.settings.comparisons:,}" for each in tested)
-        corrected = f", {CORRECTIONS[settings.correction]} over {counts} comparisons"
-        if max(each.settings.comparisons for each in tested) == 1:
-            corrected = ""
-        test = TESTS[settings.test]
-        how = f"{test[:1].upper()}{test[1:]}, p < {settings.alpha:g}{corrected}. "
+    settings = [tested.settings for tested in (board.groups, board.against) if tested is not None]
+    test = ""
+    if settings:
+        corrected = name_correction(settings[0], *(each.comparisons for each in settings))
+        test = f"{capitalize(settings[0].test)}, p < {settings[0].alpha:g}{corrected}. "
     shown = "" if board.top is None else f"{len(board)} of {len(board.entries)} runs. "
     grave = list_grave(whole.small_print)
     count = len(whole.small_print) - len(grave)
     rest = point_to(f"{count} lines of small print", board.diagnostics)
-    return replace(whole, small_print=(*lines, *grave, f"{shown}{how}{rest}"))
+    return replace(whole, small_print=(*lines, *grave, f"{shown}{test}{rest}"))
 
 
-def _summarise(tested: ComparedPairs, groups: set[str]) -> str:
+def _summarize(tested: ComparedPairs, groups: set[str]) -> str:
     """Return what the groups say, in one sentence."""
-    if len(groups) > 1:
+    if len(groups - {""}) > 1:
         return (
             "The first run of a group is significantly better than all runs of later groups; runs "
             "of one group can still differ."
@@ -64,41 +76,38 @@ def _summarise(tested: ComparedPairs, groups: set[str]) -> str:
     return "No run is significantly worse than the best, which doesn't show that they are equal."
 
 
-def _make_grid(board: Leaderboard) -> Grid:
-    return lay_out_means(*_list_columns(board, board.shown))
-
-
 def _list_columns(
     board: Leaderboard, entries: Sequence[Entry]
 ) -> tuple[Leading, list[MeasureColumn]]:
     """Return the columns before those of measures, and these."""
-    tests = () if board.against is None else board.against.comparisons
-    leading: list[tuple[str, Sequence[str], bool]] = [
-        ("rank", ["–" if each.rank is None else f"{each.rank}" for each in entries], False),
-        ("run", [each.run for each in entries], True),
-    ]
+    runs = [entry.run for entry in entries]
+    ranks = ["–" if entry.rank is None else f"{entry.rank}" for entry in entries]
+    leading: list[tuple[str, Sequence[str], bool]] = [("rank", ranks, False), ("run", runs, True)]
     if board.groups is not None:
-        leading.append(("group", [each.group or "–" for each in entries], True))
-    columns = []
-    for measure in board.measures:
-        own = [each for each in tests if each.measure == measure.name]
-        columns.append(
-            MeasureColumn(
-                name=measure.name,
-                direction=measure.better,
-                values=[each.values[measure.name] for each in entries],
-                marks=[mark_against(own, each.run, board.baselines) for each in entries],
-            )
+        leading.append(("group", [entry.group or "–" for entry in entries], True))
+    tests = () if board.against is None else board.against.comparisons
+    columns = [
+        MeasureColumn(
+            name=measure.name,
+            direction=measure.better,
+            values=[entry.values[measure.name] for entry in entries],
+            marks=mark_against(
+                [pair for pair in tests if pair.measure == measure.name], runs, board.baselines
+            ),
         )
+        for measure in board.measures
+    ]
     return leading, columns
 
 
-def find_marks(board: Leaderboard) -> set[str]:
+def _find_marks(grid: Grid) -> set[str]:
     """Return the signs that are in the table."""
-    return {cell.mark for row in _make_grid(board).rows for cell in row if cell.mark}
+    return {cell.mark for row in grid.rows for cell in row if cell.mark}
 
 
-def _explain(board: Leaderboard, name: Callable[[str], str] = str) -> Iterator[str]:
+def _explain(
+    board: Leaderboard, marks: set[str], name: Callable[[str], str] = str
+) -> Iterator[str]:
     """Yield what groups and signs mean, and how they were tested."""
     total, shown, sort = len(board.entries), len(board.shown), name(board.sort)
     if shown < total:
@@ -115,7 +124,7 @@ def _explain(board: Leaderboard, name: Callable[[str], str] = str) -> Iterator[s
         yield from _describe_tested("Groups", board.groups, f"all pairs of runs by {sort}")
     elif total > 1:
         yield f"There are no groups, because {_say_ungrouped(board)}."
-    yield from explain_signs([*map(name, board.baselines)], find_marks(board))
+    yield from explain_signs([*map(name, board.baselines)], marks)
     if board.against is not None:
         yield from _describe_tested("Signs", board.against, "all baselines, runs and measures")
     yield from board.warnings
@@ -128,7 +137,7 @@ def _describe_tested(what: str, tested: ComparedPairs, over: str) -> Iterator[st
 
 
 def _say_ungrouped(board: Leaderboard) -> str:
-    measure = next(each for each in board.measures if each.name == board.sort)
+    measure = next(measure for measure in board.measures if measure.name == board.sort)
     if measure.better == "neither":
         return f"neither higher nor lower values of {board.sort} are better"
     if board.sort not in board.queries:
@@ -136,44 +145,98 @@ def _say_ungrouped(board: Leaderboard) -> str:
     return f"fewer than two runs have a value of {board.sort}"
 
 
-def _describe_input(board: Leaderboard) -> Iterator[str]:
-    yield _count_queries(board)
-    yield f"Policy: {board.policy}"
-    for note in board.notes:
-        yield f"Note: {show(str(note))}"
-
-
-def _count_queries(board: Leaderboard) -> str:
+def _count_means(board: Leaderboard) -> str:
     counts = {*board.queries.values()}
     if not counts:
         return "No measure is a mean over queries."
-    low, high = min(counts), max(counts)
-    count = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    return f"Means over {count} quer{'y' if high == 1 else 'ies'}."
+    return f"Means over {count_queries(counts)}."
 
 
 def describe_paper(board: Leaderboard, paper: Paper) -> Layout:
     """Return the table for a paper; see `Written.to_latex`."""
     if paper.baseline is not None:
-        raise UsageError(
+        raise bad_parameter(
             "a leaderboard has the baselines that it was made with",
-            hint=f"write leaderboard(…, baseline={paper.baseline!r})",
-            code="bad_parameter",
+            f"write leaderboard(…, baseline={paper.baseline!r})",
         )
     entries = [*board.shown]
     if paper.sort is not None:
         name = board.find_measure(paper.sort)
-        better = next(each.better for each in board.measures if each.name == name)
-        order = order_runs([each.values[name] for each in entries], better)
+        better = next(measure.better for measure in board.measures if measure.name == name)
+        order = order_runs([entry.values[name] for entry in entries], better)
         entries = [entries[at] for at in order]
-    over = _count_queries(board).removeprefix("Means over ").removesuffix(".")
+    leading, columns = _list_columns(board, entries)
+    marks = {mark for column in columns for mark in column.marks if mark}
+    means = _count_means(board)
+    names = ", ".join(paper.name(measure.name) for measure in board.measures)
     base = next(iter(board.baselines), None)
-    names = ", ".join(paper.name(each.name) for each in board.measures)
     return lay_out_paper(
         paper,
-        *_list_columns(board, entries),
-        title=f"{len(board.entries)} runs by {names}, over {over}.",
-        notes=[*_explain(board, paper.name), _count_queries(board)],
+        leading,
+        columns,
+        title=f"{len(board.entries)} runs by {names}, over {means.removeprefix('Means over ')}",
+        notes=[*_explain(board, marks, paper.name), means],
         baseline=base,
         means=None if base is None else board[base].values,
     )
+
+
+STYLE = """
+.rankscope-board label{cursor:pointer;font-weight:600}
+.rankscope-board input{display:none}
+@supports selector(:has(a)) and (grid-template-columns:subgrid){
+.rankscope-board table{display:grid}
+.rankscope-board thead,.rankscope-board tbody,.rankscope-board tr{display:grid;
+grid-template-columns:subgrid;grid-column:1/-1}
+.rankscope-board input{display:inline;margin:0 .3em 0 0;vertical-align:baseline}
+}
+""".replace("\n", "")
+
+
+def write_html(board: Leaderboard) -> str:
+    """Return the table and all of its small print."""
+    layout = lay_out(board)
+    [grid] = layout.grids
+    leading = len(grid.columns) - len(board.measures)
+    places = []
+    for measure in board.measures:
+        values = [entry.values[measure.name] for entry in board.shown]
+        order = order_runs(values, measure.better)
+        places.append({at: place for place, at in enumerate(order)})
+    heads = [
+        f'<th role="columnheader" scope="col"{_align(is_text)}>{escape(name)}</th>'
+        for name, is_text in zip(grid.columns[:leading], grid.is_text, strict=False)
+    ]
+    heads += [
+        '<th role="columnheader" scope="col"><label><input type="radio" name="sort" '
+        f'class="by-{at}"{" checked" * (measure.name == board.sort)}>{escape(measure.name)}'
+        "</label></th>"
+        for at, measure in enumerate(board.measures)
+    ]
+    marks, _ = measure_grid(grid)
+    rows = []
+    for at, row in enumerate(grid.rows):
+        ranks = ";".join(f"--by-{by}:{place[at]}" for by, place in enumerate(places))
+        cells = "".join(
+            f'<td role="cell"{_align(is_text)}>{mark_text(cell)}{raise_mark(cell.mark, room)}</td>'
+            for cell, is_text, room in zip(row, grid.is_text, marks, strict=True)
+        )
+        rows.append(f'<tr role="row" style="{ranks}">{cells}</tr>')
+    rules = "".join(
+        f".rankscope-board:has(.by-{at}:checked) tbody tr{{order:var(--by-{at})}}"
+        for at in range(len(places))
+    )
+    columns = f"grid-template-columns:repeat({len(grid.columns)},auto)"
+    # A form of its own, so that buttons of several tables on a page don't belong together.
+    return write_result(
+        f"<style>{STYLE}{rules}</style>"
+        '<form class="rankscope-board"><div class="wide" role="region" tabindex="0" '
+        f'aria-label="Leaderboard"><table role="table" style="{columns}">'
+        f'<thead role="rowgroup"><tr role="row">{"".join(heads)}</tr></thead>'
+        f'<tbody role="rowgroup">{"".join(rows)}</tbody></table></div></form>',
+        write_lines(layout.small_print, are_notes=True),
+    )
+
+
+def _align(is_text: bool) -> str:
+    return ' class="text"' if is_text else ""

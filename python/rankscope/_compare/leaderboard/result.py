@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
 from rankscope._compare.leaderboard.layout import describe_paper, lay_out, write_short
+from rankscope._compare.result import ComparedPairs
+from rankscope._drawing import (
+    DASHED,
+    MARKERS,
+    TEXT,
+    ThemeName,
+    annotate,
+    fit_names,
+    measure_widest,
+    name_axes,
+    name_rows,
+    open_axes,
+)
 from rankscope._evaluate.evaluation import find_name
-from rankscope.errors import UsageError
-from rankscope.names import find_closest
-from rankscope.output.diagnostics import count_codes
-from rankscope.output.documents import Documented
-from rankscope.output.exports import Tabular, name_columns
-from rankscope.output.layout.text import write_wide
-from rankscope.output.layout.writers import Written, write
-from rankscope.output.table import Table
-from rankscope.records import record, replace
+from rankscope._names import as_dict, find_closest
+from rankscope._settings import Policy
+from rankscope._show import Documented, Tabular, Written, write
+from rankscope._show.diagnostics import Diagnostic, count_codes
+from rankscope._show.layout import Layout, Paper
+from rankscope._show.table import Table, name_columns
+from rankscope._show.text import write_wide
+from rankscope.errors import EmptyError, UsageError
+from rankscope.measures import Measure
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from matplotlib.axes import Axes
 
-    from rankscope._compare.result import ComparedPairs
-    from rankscope.drawing.palette import ThemeName
-    from rankscope.measures import Measure
-    from rankscope.output.diagnostics import Diagnostic
-    from rankscope.output.exports import ColumnValues
-    from rankscope.output.layout.description import Layout, Paper
-    from rankscope.settings.policy import Policy
+    from rankscope._show.table import ColumnValues
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """A run of a leaderboard.
 
@@ -47,12 +56,12 @@ class Entry:
     values: Mapping[str, float]
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Leaderboard(Written, Documented, Tabular):
     """Runs in the order of a measure, with groups and signs against baselines.
 
     It prints as a table with one row per run, and iterates over its entries. Exports have the
-    columns `rank`, `run`, `group` and one per measure.
+    columns `rank`, `run`, `group` and one per measure. `plot` draws the runs by one measure.
 
     Args:
         measures: The measures, in order.
@@ -114,7 +123,7 @@ class Leaderboard(Written, Documented, Tabular):
     @property
     def table(self) -> Table:
         """The entries that are shown: `rank`, `run`, `group` and one column per measure."""
-        return Table(self._tabulate())  # type: ignore[arg-type]  # numbers and texts
+        return Table(self._tabulate())
 
     @property
     def tests(self) -> Table:
@@ -122,13 +131,13 @@ class Leaderboard(Written, Documented, Tabular):
 
         `purpose` says what for: `"group"` or `"baseline"`.
         """
-        rows = [
-            (purpose, each)
+        pairs = {
+            purpose: () if tested is None else tested.comparisons
             for purpose, tested in (("group", self.groups), ("baseline", self.against))
-            for each in (() if tested is None else tested.comparisons)
-        ]
-        columns = {name: [getattr(each, name) for _, each in rows] for name in FIELDS}
-        return Table({"purpose": [purpose for purpose, _ in rows], **columns})
+        }
+        tests = [pair for tested in pairs.values() for pair in tested]
+        columns = {name: [getattr(pair, name) for pair in tests] for name in FIELDS}
+        return Table({"purpose": [name for name in pairs for _ in pairs[name]], **columns})
 
     @property
     def diagnostics(self) -> dict[str, int]:
@@ -146,7 +155,7 @@ class Leaderboard(Written, Documented, Tabular):
         Raises:
             UsageError: The leaderboard doesn't have the measure.
         """
-        names = [each.name for each in self.measures]
+        names = [own.name for own in self.measures]
         name = find_name(measure, names)
         if name not in names:
             raise UsageError(
@@ -159,16 +168,11 @@ class Leaderboard(Written, Documented, Tabular):
     def to_dict(self) -> dict[str, object]:
         """Return the result as dicts and lists, as `rankscope leaderboard --json` prints it."""
         return {
-            "measures": [each.name for each in self.measures],
+            "measures": [measure.name for measure in self.measures],
             "sort": self.sort,
             "runs": [
-                {
-                    "rank": each.rank,
-                    "run": each.run,
-                    "group": each.group or None,
-                    "values": dict(each.values),
-                }
-                for each in self.shown
+                as_dict(entry) | {"group": entry.group or None, "values": dict(entry.values)}
+                for entry in self.shown
             ],
             "all_runs": len(self.entries),
             "baselines": list(self.baselines),
@@ -182,15 +186,22 @@ class Leaderboard(Written, Documented, Tabular):
 
     def to_html(self) -> str:
         """Return the table as HTML that can be sorted by each measure, without scripts."""
-        from rankscope._compare.leaderboard.html import write_html  # noqa: PLC0415 - loads late
+        from rankscope._compare.leaderboard.layout import write_html
 
         return write_html(self)
 
-    def plot(self, measure: Measure | str | None = None, *, theme: ThemeName = "light") -> Axes:
+    def plot(
+        self,
+        measure: Measure | str | None = None,
+        *,
+        ax: Axes | None = None,
+        theme: ThemeName = "light",
+    ) -> Axes:
         """Draw the runs that are shown by one measure, with their groups and the baselines.
 
         Args:
             measure: The measure (default: the one that runs are sorted by).
+            ax: The axes to draw on (default: axes of a new figure).
             theme: `light` or `dark` background.
 
         Returns:
@@ -200,19 +211,18 @@ class Leaderboard(Written, Documented, Tabular):
         Raises:
             UsageError: The leaderboard doesn't have the measure, or Matplotlib isn't installed.
         """
-        from rankscope._compare.leaderboard.chart import draw_leaderboard  # noqa: PLC0415 - loads late
-
-        return draw_leaderboard(self, measure, theme=theme)
+        return draw_leaderboard(self, measure, ax=ax, theme=theme)
 
     def _tabulate(self) -> Mapping[str, ColumnValues]:
         shown = self.shown
         columns: list[tuple[str, ColumnValues]] = [
-            ("rank", [each.rank for each in shown]),
-            ("run", [each.run for each in shown]),
-            ("group", [each.group or None for each in shown]),
+            ("rank", [entry.rank for entry in shown]),
+            ("run", [entry.run for entry in shown]),
+            ("group", [entry.group or None for entry in shown]),
         ]
         columns += [
-            (each.name, [entry.values[each.name] for entry in shown]) for each in self.measures
+            (measure.name, [entry.values[measure.name] for entry in shown])
+            for measure in self.measures
         ]
         return name_columns(columns)
 
@@ -231,18 +241,15 @@ class Leaderboard(Written, Documented, Tabular):
         Raises:
             UsageError: There is no such run.
         """
-        found = next((each for each in self.entries if each.run == run), None)
-        if found is None:
-            names = [each.run for each in self.entries]
-            closest = find_closest(run, names)
-            raise UsageError(
-                f"there is no run {run!r}",
-                hint=f"did you mean {closest!r}?"
-                if closest
-                else f"the runs are {', '.join(names)}",
-                code="not_evaluated",
-            )
-        return found
+        entries = {entry.run: entry for entry in self.entries}
+        if run in entries:
+            return entries[run]
+        closest = find_closest(run, entries)
+        raise UsageError(
+            f"there is no run {run!r}",
+            hint=f"did you mean {closest!r}?" if closest else f"the runs are {', '.join(entries)}",
+            code="not_evaluated",
+        )
 
     def __str__(self) -> str:
         short = write_short(self)
@@ -253,7 +260,7 @@ class Leaderboard(Written, Documented, Tabular):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from rankscope.output.html import write_result  # noqa: PLC0415 - loads late
+        from rankscope._show.html import write_result
 
         return write_result(write(write_short(self), "html"))
 
@@ -266,16 +273,62 @@ def _describe_tests(tested: ComparedPairs | None) -> dict[str, object] | None:
     """Return tests and how they were made, as dicts and lists."""
     if tested is None:
         return None
-    settings = tested.settings
-    return {
-        "test": settings.test,
-        "correction": settings.correction,
-        "level": settings.level,
-        "permutations": settings.permutations,
-        "exact": settings.is_exact,
-        "seed": settings.seed,
-        "cluster": settings.clusters or None,
-        "comparisons": settings.comparisons,
-        "tests": [{name: getattr(each, name) for name in FIELDS} for each in tested.comparisons],
+    return tested.settings.to_dict() | {
+        "comparisons": tested.settings.comparisons,
+        "tests": [{name: getattr(pair, name) for name in FIELDS} for pair in tested.comparisons],
         "warnings": list(tested.warnings),
     }
+
+
+def draw_leaderboard(
+    board: Leaderboard,
+    measure: Measure | str | None = None,
+    *,
+    ax: Axes | None = None,
+    theme: ThemeName = "light",
+) -> Axes:
+    """Draw the value of each run as a mark, best run at the top, with the letter of its group.
+
+    Marks change with each group. A dashed line goes through the value of each baseline. The runs
+    are those that the leaderboard shows, if they have a value.
+
+    Args:
+        board: The result of `leaderboard`.
+        measure: The measure (default: the one that runs are sorted by).
+        ax: The axes to draw on (default: axes of a new figure).
+        theme: `light` or `dark` background.
+
+    Raises:
+        UsageError: The leaderboard doesn't have the measure, Matplotlib isn't installed, or the
+            theme doesn't exist.
+        EmptyError: No run has a value.
+    """
+    name = board.sort if measure is None else board.find_measure(measure)
+    entries = [entry for entry in board.shown if not math.isnan(entry.values[name])]
+    if not entries:
+        raise EmptyError(
+            f"no run has a value of {name}",
+            hint="keep queries without a value: policy='empty=zero'",
+            code="no_value",
+        )
+    names = fit_names([entry.run for entry in entries])
+    values = [entry.values[name] for entry in entries]
+    baselines = [entry.values[name] for entry in entries if entry.run in board.baselines]
+    size = (5.6 + measure_widest(names), 1.2 + 0.24 * len(names))
+    ax, colors = open_axes(ax, theme, size, grid="x")
+    for value in baselines:
+        ax.axvline(value, color=colors.quiet, linewidth=1, linestyle=DASHED, zorder=1)
+    for number, group in enumerate(dict.fromkeys(entry.group for entry in entries)):
+        places = [at for at, entry in enumerate(entries) if entry.group == group]
+        x, mark, color = [values[at] for at in places], MARKERS[number % 2], colors.run[number % 2]
+        ax.plot(x, places, mark, color=color, markersize=6, zorder=3)
+    beside = ax.get_yaxis_transform()
+    for at, entry in enumerate(entries):
+        text = f"{values[at]:.4f}  {entry.group}".rstrip()
+        annotate(ax, text, (1, at), (5, 0), colors.ink, beside, fontsize=TEXT - 1)
+    name_rows(ax, names)
+    ax.margins(x=0.06)
+    groups = "" if board.groups is None else f", with groups by {board.sort}"
+    dashed = "; dashed: baselines" if baselines else ""
+    name_axes(ax, colors, title=f"Runs by {name}{groups}", x=f"{name}{dashed}")
+    return ax

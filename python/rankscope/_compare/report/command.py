@@ -3,8 +3,26 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
+from typing import Any
 
 import rankscope as rs
+from rankscope._cli.options import (
+    LEVEL,
+    add_convention_option,
+    add_file_options,
+    add_interval_options,
+    add_items_options,
+    add_measures_option,
+    add_policy_option,
+    add_reading_options,
+    list_items_files,
+    name_file,
+    name_items,
+    read_interval,
+    refuse_stdin_twice,
+)
+from rankscope._cli.parser import Parser, print_notes, read_integer
 from rankscope._compare.report.compute import DEFAULT_MEASURES, WORST
 from rankscope._evaluate.options import (
     add_inputs,
@@ -14,35 +32,9 @@ from rankscope._evaluate.options import (
     refuse_table_options,
 )
 from rankscope._inputs.files import expand_paths
-from rankscope.cli.files import (
-    add_file_options,
-    add_items_options,
-    list_items_files,
-    name_file,
-    name_items,
-    refuse_stdin_twice,
-)
-from rankscope.cli.options import (
-    LEVEL,
-    add_convention_option,
-    add_interval_options,
-    add_measures_option,
-    add_policy_option,
-    add_reading_options,
-    read_interval,
-)
-from rankscope.cli.output import print_notes
-from rankscope.cli.parser import read_integer
+from rankscope._show.table import show
+from rankscope._writing import refuse_overwriting, write_text
 from rankscope.measures.parse import split_measures
-from rankscope.output.text import show
-from rankscope.writing import refuse_overwriting, write_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from typing import Any
-
-    from rankscope.cli.parser import Parser
 
 
 def add_arguments(parser: Parser) -> None:

@@ -1,65 +1,59 @@
-"""Report on runs: evaluate and compare them, and audit the values."""
+"""Report the values of runs, what they are made of, and how to reproduce them."""
 
 from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack
 
 from rankscope._compare.compute import compare_rankings
-from rankscope._compare.report.commands import write_commands
+from rankscope._compare.report.inputs import HashedInput, hash_input, write_commands
 from rankscope._compare.report.report import Report, ReportedRun, WorstQuery
-from rankscope._compare.report.source import hash_input
+from rankscope._compare.result import Comparison
+from rankscope._conventions import Convention
 from rankscope._evaluate.evaluate import read_named_runs
-from rankscope._evaluate.judgments import refuse_one_stdin_for_both
-from rankscope._evaluate.question import (
+from rankscope._evaluate.evaluating import refuse_one_stdin_for_both
+from rankscope._evaluate.evaluation import Evaluation
+from rankscope._evaluate.query_values import By, Clusters, Weights, bad_parameter
+from rankscope._evaluate.ranked_runs import is_column, rank_all, rank_runs, refuse_scores
+from rankscope._evaluate.rankings import Rankings, evaluate_rankings, rank_rows
+from rankscope._evaluate.refusals import refuse_run_measure
+from rankscope._evaluate.settings import (
+    Settings,
+    choose_ties,
     read_table_options,
     refuse_attributes,
     refuse_single_precision,
     refuse_table_options,
     split_question,
 )
-from rankscope._evaluate.ranked_runs import is_column, rank_all, rank_runs, refuse_scores
-from rankscope._evaluate.rankings import Rankings, evaluate_rankings, rank_rows
-from rankscope._evaluate.refusals import refuse_run_measure
-from rankscope._evaluate.settings import Settings, choose_ties
+from rankscope._explain.bounds import bound
+from rankscope._explain.explain import EXPLAINED, explain_query
+from rankscope._explain.gains import Explanation
+from rankscope._explain.losses import measure_losses
+from rankscope._explain.relevance import RelevanceExplanation
+from rankscope._explain.ties import audit_ties
+from rankscope._file import File
 from rankscope._inputs.files import is_scores, tell_format
-from rankscope._inputs.needs import read_items_for
-from rankscope._inputs.qrels import Qrels
+from rankscope._inputs.reading import Qrels, read_items_for
 from rankscope._inputs.recognition import recognise_table, shorten_names
-from rankscope.bounds.compute import bound
-from rankscope.derivation.compute import EXPLAINED, explain_query
+from rankscope._settings import Interval, Policy, Reading, read_interval
+from rankscope._show.progress import follow
+from rankscope._stats.paired import TESTS
 from rankscope.errors import EmptyError, PolicyError, UsageError
-from rankscope.file import File
-from rankscope.losses.compute import measure_losses
-from rankscope.measures import Judged, NumRel, NumRelRet, nDCG
-from rankscope.measures.reading import read_measures
-from rankscope.output.progress import follow
-from rankscope.records import replace
-from rankscope.settings.interval import Interval, read_interval
-from rankscope.settings.policy import Policy
-from rankscope.stats.test.paired import TESTS
-from rankscope.ties.compute import audit_ties
+from rankscope.measures import Judged, Measure, NumRel, NumRelRet, nDCG
+from rankscope.measures.parse import Measures, read_measures
+from rankscope.typing import HistoryLike, InputLike, Path
 
-TYPE_CHECKING = False
+Result = TypeVar("Result")
+Runs: TypeAlias = Path | bytes | File | Sequence[InputLike] | Mapping[str, InputLike]
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any, TypeAlias, TypeVar, Unpack
+    from rankscope._evaluate.settings import TableOptions
 
-    from rankscope._compare.report.source import HashedInput
-    from rankscope._compare.result import Comparison
-    from rankscope._evaluate.evaluation import Evaluation
-    from rankscope._evaluate.query_values import By, Clusters, Weights
-    from rankscope._evaluate.question import TableOptions
-    from rankscope.conventions import Convention
-    from rankscope.derivation.explanation import Explanation, RelevanceExplanation
-    from rankscope.measures import Measure
-    from rankscope.measures.reading import Measures
-    from rankscope.settings.reading import Reading
-    from rankscope.typing import HistoryLike, InputLike, Path
-
-    Result = TypeVar("Result")
-    Runs: TypeAlias = Path | bytes | File | Sequence[InputLike] | Mapping[str, InputLike]
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR")
 WORST = 10
@@ -133,13 +127,13 @@ def report(
     reading, columns = read_table_options("report", options, holds_all="a report")
     if measures is None and is_column(judgments, runs):
         measures = DEFAULT_MEASURES
-    judged, given, wanted = split_question(
+    judged, ranked, requested = split_question(
         "report", judgments, runs, measures, default=DEFAULT_MEASURES
     )
-    of_runs = is_column(judged, given)
+    column = ranked if is_column(judged, ranked) else None
     of_items: dict[str, Any] = {"history": history, "items": items, "catalogue": catalogue}
     settings = Settings(
-        measures=wanted,
+        measures=requested,
         policy=policy,
         convention=convention,
         interval=read_interval(interval),
@@ -147,44 +141,44 @@ def report(
         cluster=cluster,
         weights=weights,
         attributes=attributes,
-        items=read_items_for(wanted, **of_items, reading=reading),
+        items=read_items_for(requested, **of_items, reading=reading),
         strict=strict,
     )
-    for measure in read_measures(wanted)[0]:
+    for measure in read_measures(requested)[0]:
         refuse_run_measure(measure, "be reported query by query")
     if worst < 0:
-        raise UsageError(
-            f"expected worst to be 0 or a positive integer, found {worst!r}",
-            hint="10 is the default",
-            code="bad_parameter",
+        raise bad_parameter(
+            f"expected worst to be 0 or a positive integer, found {worst!r}", "10 is the default"
         )
     if judged is not None:
         refuse_table_options(columns)
-    if judged is None or of_runs:
+    if judged is None or column is not None:
         refuse_attributes(settings)
-        inputs = [hash_input(judged if of_runs else given, "table")]
+        inputs = [hash_input(ranked if column is None else judged, "table")]
         table = inputs[0].value
-        if of_runs or scores is not None:
-            judged, given = (table, given) if of_runs else (None, table)
-            ranked = rank_all("report", judged, given, settings, reading, scores=scores, options={})
+        if column is not None or scores is not None:
+            judged, ranked = (None, table) if column is None else (table, column)
+            rankings = rank_all(
+                "report", judged, ranked, settings, reading, scores=scores, options={}
+            )
         else:
             refuse_single_precision(reading)
             columns = replace(columns, attributes=settings.list_attributes())
             ties = settings.choose_ties()
-            rankings = rank_rows(Rankings, recognise_table(table), columns, ties, reading)
-            ranked = dict.fromkeys(shorten_names([inputs[0].name]), rankings)
+            run = rank_rows(Rankings, recognise_table(table), columns, ties, reading)
+            rankings = dict.fromkeys(shorten_names([inputs[0].name]), run)
     else:
         refuse_scores(scores)
-        inputs, ranked = _rank_runs(judged, given, settings, reading)
-        settings = settings.resolve(next(iter(ranked.values())).query_texts, reading)
-    followed = follow(ranked.items(), "evaluating runs", is_shown=reading.progress is True)
-    reported = {name: _evaluate_run(each, settings, reading, worst) for name, each in followed}
+        inputs, rankings = _rank_runs(judged, ranked, settings, reading)
+        settings = settings.resolve(next(iter(rankings.values())).query_texts, reading)
+    followed = follow(rankings.items(), "evaluating runs", is_shown=reading.progress is True)
+    reported = {name: _evaluate_run(run, settings, reading, worst) for name, run in followed}
     for source in inputs:
         source.check()
     evaluation = next(iter(reported.values())).evaluation
     row = evaluation.convention
     arguments = {
-        "policy": _write_policy(policy, evaluation, next(iter(ranked.values()))),
+        "policy": _write_policy(policy, evaluation, next(iter(rankings.values()))),
         "convention": None if row is None else row.address,
         "interval": settings.interval,
         "by": by,
@@ -192,37 +186,32 @@ def report(
         "weights": weights,
         "attributes": attributes,
         "scores": scores,
-        "runs": given if of_runs else None,
+        "runs": column,
         **of_items,
         **options,
     }
     of_report = [] if worst == WORST else ["--worst", str(worst)]
     split = partial(measure_losses, by=settings.by, weights=settings.weights)
-    limit = partial(bound, scale=None, against=None)
-    audit = _audit if settings.weights is None else _refuse_weights
+    audit = partial(_audit, rankings=rankings, policy=evaluation.policy)
+    audit_plain = audit if settings.weights is None else _refuse_weights
     gains = [measure for measure in evaluation.measures if measure.row.name == nDCG.row.name]
     return Report(
         title=_title(inputs),
         runs=reported,
-        comparison=_compare_runs(ranked, evaluation, settings, reading),
-        losses={
-            measure.name: _audit(split, ranked, measure, evaluation.policy) for measure in gains
-        },
-        bounds=audit(limit, ranked, evaluation.measures[0], evaluation.policy),
-        ties={
-            measure.name: audit(audit_ties, ranked, measure, evaluation.policy)
-            for measure in evaluation.measures
-        },
+        comparison=_compare_runs(rankings, evaluation, settings, reading),
+        losses={measure.name: audit(split, measure) for measure in gains},
+        bounds=audit_plain(partial(bound, scale=None, against=None), evaluation.measures[0]),
+        ties={measure.name: audit_plain(audit_ties, measure) for measure in evaluation.measures},
         inputs=tuple(file for source in inputs for file in source.files),
         commands=write_commands(inputs, [*evaluation], arguments, of_report),
     )
 
 
 def _rank_runs(
-    judged: InputLike | Qrels, given: InputLike, settings: Settings, reading: Reading
+    judged: InputLike | Qrels, runs: InputLike, settings: Settings, reading: Reading
 ) -> tuple[list[HashedInput], dict[str, Rankings]]:
     """Read judgments and runs."""
-    named = read_named_runs(given, reading.columns) or {"": given}
+    named = read_named_runs(runs, reading.columns) or {"": runs}
     if isinstance(judged, Qrels):
         judgments = hash_input({}, "qrels", judged.queries.name)
     else:
@@ -230,15 +219,15 @@ def _rank_runs(
             refuse_one_stdin_for_both(judged, run)
         judgments = hash_input(judged, "qrels")
         judged = judgments.value
-    runs = [hash_input(run, "run", name) for name, run in named.items()]
-    by_name = dict(zip(shorten_names([each.name for each in runs]), runs, strict=True))
+    hashed = [hash_input(run, "run", name) for name, run in named.items()]
+    by_name = dict(zip(shorten_names([run.name for run in hashed]), hashed, strict=True))
     form = judged.format if isinstance(judged, File) else None
     is_letor = (form or tell_format(judgments.path)) == "letor"
-    if is_letor and all(each.path and is_scores(each.path) for each in runs):
-        from rankscope._inputs.letor import read_scored  # noqa: PLC0415 - few need it
+    if is_letor and all(run.path and is_scores(run.path) for run in hashed):
+        from rankscope._inputs.letor import read_scored
 
         ties, duplicates = settings.choose_ties(), reading.duplicates
-        ranked = {
+        rankings = {
             name: Rankings.from_table(
                 read_scored(judgments.path, run.path, reading), ties=ties, duplicates=duplicates
             )
@@ -246,8 +235,8 @@ def _rank_runs(
         }
     else:
         values = {name: run.value for name, run in by_name.items()}
-        ranked = rank_runs(judged, values, settings, reading)
-    return [judgments, *runs], ranked
+        rankings = rank_runs(judged, values, settings, reading)
+    return [judgments, *hashed], rankings
 
 
 def _evaluate_run(
@@ -270,7 +259,7 @@ def _find_worst(
 ) -> Iterator[WorstQuery]:
     """Yield the lowest values of queries with relevant documents, explained if possible."""
     measure, policy, ids = evaluation.measures[0], evaluation.policy, evaluation.query_texts
-    explained = next((each for each in evaluation.measures if each.row.name in EXPLAINED), None)
+    explained = next((own for own in evaluation.measures if own.row.name in EXPLAINED), None)
     values = evaluation.per_query_list(measure)
     relevant, retrieved = ([*map(int, relevance.per_query_list(name))] for name in relevance)
     rows = [row for row, value in enumerate(values) if relevant[row] and not math.isnan(value)]
@@ -299,11 +288,15 @@ def _find_worst(
 
 
 def _audit(
-    audit: Callable[..., Result], ranked: Mapping[str, Rankings], measure: Measure, policy: Policy
+    audit: Callable[..., Result],
+    measure: Measure,
+    *,
+    rankings: Mapping[str, Rankings],
+    policy: Policy,
 ) -> tuple[Result, ...] | str:
     """Return the result for each run, or the reason why the policy or the measure has none."""
     try:
-        return tuple(audit(each, measure, policy=policy, threads=None) for each in ranked.values())
+        return tuple(audit(run, measure, policy=policy, threads=None) for run in rankings.values())
     except UsageError as error:
         return error.message
 
@@ -314,18 +307,18 @@ def _refuse_weights(*_: object) -> str:
 
 
 def _compare_runs(
-    ranked: Mapping[str, Rankings], evaluation: Evaluation, settings: Settings, reading: Reading
+    rankings: Mapping[str, Rankings], evaluation: Evaluation, settings: Settings, reading: Reading
 ) -> Comparison | str | None:
     """Compare all pairs of runs, or return the reason why they can't be; `None` for one run."""
-    if len(ranked) < 2:
+    if len(rankings) < 2:
         return None
-    measures = [each for each in evaluation.measures if each.row.mean == "mean"]
+    measures = [measure for measure in evaluation.measures if measure.row.mean == "mean"]
     if not measures:
         return "no measure has a mean over queries"
     interval = settings.interval or Interval()
     try:
         return compare_rankings(
-            ranked,
+            rankings,
             replace(settings, measures=measures, by=None),
             reading,
             testing={"interval": interval, "test": "t" if interval.method == "t" else TESTS[0]},
@@ -344,7 +337,7 @@ def _write_policy(policy: Policy | str | None, evaluation: Evaluation, rankings:
 
 
 def _title(inputs: Sequence[HashedInput]) -> str:
-    first, *runs = (os.path.basename(each.name) or each.name for each in inputs)  # noqa: PTH119 - a text
+    first, *runs = (os.path.basename(source.name) or source.name for source in inputs)  # noqa: PTH119 - a text
     if not runs:
         return first
     return f"{runs[0] if len(runs) == 1 else f'{len(runs)} runs'} against {first}"

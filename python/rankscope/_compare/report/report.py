@@ -1,48 +1,173 @@
-"""The contents of a report: the results of its runs, and what they were made from."""
+"""Renders the page of a report: one file that includes its style and script."""
 
 from __future__ import annotations
 
+import math
+import os
+import platform
+import sys
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import TYPE_CHECKING, TypeAlias
+
 from rankscope._compare.layout import lay_out
+from rankscope._compare.report.inputs import InputFile
 from rankscope._compare.result import Comparison
-from rankscope.output.diagnostics import gather
-from rankscope.output.text import format_value, show
-from rankscope.records import record
-from rankscope.writing import write_text
+from rankscope._core import POLICY, __version__
+from rankscope._evaluate.evaluation import Evaluation
+from rankscope._explain import html
+from rankscope._explain.bounds import Bounds
+from rankscope._explain.gains import Explanation
+from rankscope._explain.ledger import Losses
+from rankscope._explain.relevance import RelevanceExplanation
+from rankscope._explain.ties import TieAudit
+from rankscope._settings import Policy
+from rankscope._show.diagnostics import Diagnostic, describe_intervals, gather, merge
+from rankscope._show.html import mark_line
+from rankscope._show.table import finish, format_value, name_rows, show
+from rankscope._web import templating
+from rankscope._writing import write_text
 
-TYPE_CHECKING = False
+ValueTable: TypeAlias = tuple[str, list[str], list[tuple[int, list[float]]]]
+
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
+    from jinja2 import Environment
 
-    from rankscope._evaluate.evaluation import Evaluation
-    from rankscope.bounds.result import Bounds
-    from rankscope.derivation.explanation import Explanation, RelevanceExplanation
-    from rankscope.losses.result import Losses
-    from rankscope.output.diagnostics import Diagnostic
-    from rankscope.ties.result import TieAudit
+
+MOST_VALUES = 40_000
+"""More values than these, of all queries, measures and runs, make a page slow."""
+MOST_SLICES = 1_000
+GAINS = {
+    "missing_gain": "A rank down to the cutoff at which a list has no document has the gain {}.",
+    "unjudged": "A retrieved document without a judgment has the gain {}.",
+}
+"""The meaning of numbers in a policy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """A value and its observable losses, which add up to 1."""
+
+    value: float
+    losses: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A value in a chart, with the ends of its interval if it has one."""
+
+    value: float
+    lower: float | None = None
+    upper: float | None = None
+
+
+@cache
+def make_pages() -> Environment:
+    """Make what fills the templates; to compile them takes longer than to fill them."""
+    environment = templating.make_environment("rankscope._compare.report", extra="plot")
+    environment.filters |= {
+        "finish": finish,
+        "line": mark_line,
+        "ledger": make_ledger,
+        "spread": find_spread,
+    }
+    environment.globals |= {
+        "MOST_SLICES": MOST_SLICES,
+        "explain_policy": explain_policy,
+        "name_rows": name_rows,
+        "read_means": read_means,
+        "zip": zip,
+    }
+    return environment
+
+
+def render(report: Report) -> str:
+    """Render the page."""
+    own = files("rankscope._compare.report") / "templates" / "report.css"
+    style = html.STYLE + templating.read_style() + own.read_text(encoding="utf-8")
+    script = templating.read_template("report.js")
+    evaluations = {name: run.evaluation for name, run in report.runs.items()}
+    lines = [line for run in evaluations.values() for line in describe_intervals(run.estimates)]
+    hashes = [b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
+    page = make_pages().get_template("page.html.j2")
+    return page.render(
+        report=report,
+        evaluations=evaluations,
+        evaluation=next(iter(evaluations.values())),
+        layout=lay_out(report.comparison) if isinstance(report.comparison, Comparison) else None,
+        intervals=dict.fromkeys(lines),
+        notes=merge({name: run.notes for name, run in evaluations.items()}),
+        tables=[*list_values(evaluations)],
+        style=style,
+        script=script,
+        # Nothing may run or be shown but the page's own script and style.
+        policy="default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; "
+        "base-uri 'none'; form-action 'none'".format(*hashes),
+        versions={
+            "rankscope": __version__,
+            "Python": platform.python_version(),
+            "system": f"{sys.platform} {platform.machine()}",
+        },
+    )
+
+
+def read_means(evaluations: Iterable[Evaluation], measures: Sequence[str]) -> list[Point]:
+    """Return the means of measures with their intervals, run by run."""
+    return [
+        Point(run[name], *run.intervals.get(name, ())) for run in evaluations for name in measures
+    ]
+
+
+def make_ledger(losses: Losses, amounts: Mapping[str, float] | int) -> Ledger:
+    """Return the losses of a mean or a slice, or of the query in a row."""
+    if isinstance(amounts, int):
+        amounts = {name: float(losses.array(name)[amounts]) for name in losses.means}
+    names = ["ordering", "truncation", *["retrieval"] * losses.observes_retrieval, "undefined"]
+    return Ledger(amounts["value"], {name: amounts[name] for name in names})
+
+
+def list_values(evaluations: Mapping[str, Evaluation]) -> Iterator[ValueTable]:
+    """Yield tables of the values of queries: one for each measure, or all measures of one run.
+
+    Of very many queries, they have those with the lowest values of the first run.
+    """
+    (name, first), *others = evaluations.items()
+    values = zip(first.per_query_list(first.measures[0]), first.query_texts, strict=True)
+    keys = [(math.inf if math.isnan(value) else value, query) for value, query in values]
+    most = max(1, MOST_VALUES // (len(evaluations) * len(first)))
+    rows = sorted(sorted(range(len(keys)), key=keys.__getitem__)[:most])
+    tables = {
+        measure: {name: run.per_query_list(measure) for name, run in evaluations.items()}
+        for measure in first
+    }
+    if not others:
+        tables = {name: {measure: columns[name] for measure, columns in tables.items()}}
+    for title, columns in tables.items():
+        yield title, [*columns], [(at, [column[at] for column in columns.values()]) for at in rows]
+
+
+def find_spread(values: Sequence[float]) -> float:
+    """Return the highest value minus the lowest, NaN if one is missing."""
+    return math.nan if any(map(math.isnan, values)) else max(values) - min(values)
+
+
+def explain_policy(policy: Policy) -> Iterator[tuple[str, str, str]]:
+    """Yield the fields of a policy, each with its value and what that means."""
+    for field, value in policy.to_dict().items():
+        text = "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+        meaning = POLICY.get(field, {}).get(text.partition("(")[0])
+        yield field, text, meaning or GAINS[field].format(value or 0)
+
 
 HEIGHT = 640
 """The height of a report in a notebook, in pixels. It scrolls by itself."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
-class InputFile:
-    """A file that was read.
-
-    Args:
-        role: One of: `judgments`, `run`, `table`.
-        name: Its path, or what data in memory is called.
-        size: The number of its bytes; 0 for data that isn't a file.
-        sha256: The SHA-256 of its bytes in hexadecimal; empty for data that isn't a file.
-    """
-
-    role: str
-    name: str
-    size: int = 0
-    sha256: str = ""
-
-
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorstQuery:
     """A query for which a run has a low value.
 
@@ -66,7 +191,7 @@ class WorstQuery:
     documents: tuple[tuple[str, float], ...]
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedRun:
     """A run of a report.
 
@@ -83,7 +208,7 @@ class ReportedRun:
     worst: tuple[WorstQuery, ...]
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """A report. `to_html` renders it as a page, and `write` writes the page to a file.
 
@@ -132,8 +257,6 @@ class Report:
         Raises:
             UsageError: Jinja is not installed.
         """
-        from rankscope._compare.report.render import render  # noqa: PLC0415 - loads Jinja
-
         return render(self)
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -146,7 +269,7 @@ class Report:
         write_text(path, self.to_html())
 
     def _repr_html_(self) -> str:
-        from html import escape  # noqa: PLC0415 - only notebooks ask for it
+        from html import escape
 
         # The page has its own origin: its script sorts tables, and can't reach the notebook.
         page = escape(self.to_html()).encode("ascii", "xmlcharrefreplace").decode()

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rankscope._show.table import format_share, name_rows, show
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.ask.trace import Span, find_traced, trace_spans
+from rankscope.monitor.definition.configuration import BaselineChoice
+from rankscope.monitor.definition.definition import Definition
+from rankscope.monitor.definition.slices import Slice
 from rankscope.monitor.evaluate.baseline import find_previous
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.plain import write_record
+from rankscope.monitor.store.records import Version
+from rankscope.monitor.store.store import StoreReader
 from rankscope.monitor.why.arrivals import RANKERS
 from rankscope.monitor.why.compute import TraceChoices
-from rankscope.monitor.why.result import EVERYWHERE
-from rankscope.output.table import name_rows
-from rankscope.output.text import format_share, show
-from rankscope.records import record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from rankscope.monitor.definition.configuration import BaselineChoice
-    from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.store.records import Version
-    from rankscope.monitor.store.store import StoreReader
-    from rankscope.monitor.why.result import Cause, Trace
+from rankscope.monitor.why.result import EVERYWHERE, Cause, Trace
 
 LONGEST = 28 * DAY
 """A version before is compared over at most this long."""
@@ -41,7 +36,7 @@ SUPPORT = 10
 """A slice needs so many rankings, as an incident is opened with few; the test holds for any."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FoundCause:
     """Why quality fell, as an incident tells it.
 
@@ -323,7 +318,7 @@ def _halve(span: Span) -> Span:
     """Return the second half of a span, or the span itself if it is short."""
     if span.since is None or span.until is None:
         return span
-    from datetime import datetime, timedelta  # noqa: PLC0415 - few spans are too long
+    from datetime import datetime, timedelta
 
     since, until = span.since, span.until
     if not isinstance(since, datetime) or not isinstance(until, datetime):

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from rankscope.deferred import np
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.signals.kinds import DEPTH, TOP
 from rankscope.monitor.signals.lists import ContextCodes, Lists, read_lists
 from rankscope.monitor.signals.reference import make_reference
 from rankscope.monitor.signals.values import divide, measure_overlap, pair_lists
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.store.records import Context
-    from rankscope.monitor.store.store import StoreReader
+from rankscope.monitor.store.records import Context
+from rankscope.monitor.store.store import StoreReader
 
 MOST = 20_000
 """So many rankings of both versions are looked at, the newest ones."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListDistance:
     """How far lists differ from earlier ones of the same query keys, each key counted once.
 

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rankscope import _core
-from rankscope.deferred import np
 from rankscope.errors import LimitError
+from rankscope.monitor.definition.definition import Definition
 from rankscope.monitor.evaluate.clusters import ClusterCodes, list_texts
 from rankscope.monitor.evaluate.grades import read_integers
 from rankscope.monitor.evaluate.values import evaluate_chunks
 from rankscope.monitor.events.limits import DAY, SECOND
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.store.records import Chunk, Context
-    from rankscope.monitor.store.store import StoreReader
+from rankscope.monitor.store.records import Chunk, Context
+from rankscope.monitor.store.store import StoreReader
 
 MOST_RANKINGS = 10_000_000
 """How many rankings of both versions are compared at most. Each takes about 200 bytes of memory."""
@@ -34,7 +30,7 @@ BEFORE = 14 * DAY
 """The values of queries are known from so long before both versions served."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ComparedRankings:
     """Rankings with their values.
 
@@ -80,7 +76,7 @@ class ComparedRankings:
         return by_query[self.query]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class RankingSource:
     """Reads rankings with the values they have as of a moment.
 

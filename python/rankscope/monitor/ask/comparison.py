@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
 
+from rankscope._show.table import format_value
 from rankscope.errors import EmptyError, UsageError
-from rankscope.monitor.ask.compared_lists import compare_lists
+from rankscope.monitor.ask.compared_lists import ListDistance, compare_lists
 from rankscope.monitor.ask.compared_rankings import MOST_RANKINGS, RankingSource
 from rankscope.monitor.ask.versions import list_versions
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.slices import Slice
 from rankscope.monitor.evaluate.baseline import find_contexts
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.plain import make_plain, write_record
-from rankscope.monitor.sequential.comparison import FEWEST_USERS, find_factor, follow_difference
+from rankscope.monitor.sequential.comparison import (
+    FEWEST_USERS,
+    Difference,
+    find_factor,
+    follow_difference,
+)
 from rankscope.monitor.store.folding import OTHER
-from rankscope.output.text import format_value
-from rankscope.records import record
+from rankscope.monitor.store.records import Context, Version
+from rankscope.monitor.store.store import StoreReader
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
-    from typing import Any, Literal, TypeAlias
+Verdict: TypeAlias = Literal["better", "worse", "no difference yet"]
 
-    from rankscope.monitor.ask.compared_lists import ListDistance
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.sequential.comparison import Difference
-    from rankscope.monitor.store.records import Context, Version
-    from rankscope.monitor.store.store import StoreReader
-
-    Verdict: TypeAlias = Literal["better", "worse", "no difference yet"]
 
 TARGET = 0.02
 """The difference for which the days to come are counted."""
@@ -39,7 +39,7 @@ LEAST_MISSING = 0.005
 """A smaller share of missing documents is 0 %."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedDay:
     """The difference as of a day, from all rankings since both versions serve.
 
@@ -70,7 +70,7 @@ class ComparedDay:
         }
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VersionComparison:
     """Two versions of a model over the time in which both serve.
 

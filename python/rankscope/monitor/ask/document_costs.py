@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rankscope import _core
 from rankscope._core import IdSet
-from rankscope.deferred import np
 from rankscope.errors import FormatError, MeasureError
 from rankscope.monitor.ask.growing import GrowingColumn
+from rankscope.monitor.definition.definition import Definition
 from rankscope.monitor.evaluate.grades import (
     list_items,
     read_integers,
     read_marks,
     read_numbers,
 )
-from rankscope.monitor.evaluate.values import ChunkPlan
+from rankscope.monitor.evaluate.values import ChunkPlan, Evaluated
+from rankscope.monitor.store.records import Chunk
 from rankscope.monitor.why.document_regrets import DocumentRegrets
-from rankscope.records import record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any, TypeAlias
+Catalogue: TypeAlias = Mapping[str, Mapping[str, str]]
+"""By attribute, the value of each document."""
 
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.evaluate.values import Evaluated
-    from rankscope.monitor.store.records import Chunk
-
-    Catalogue: TypeAlias = Mapping[str, Mapping[str, str]]
-    """By attribute, the value of each document."""
 
 GRADE, RANK, KNOWN = "grade", "logged rank", "shown before"
 BUILT_IN = (GRADE, RANK, KNOWN)
@@ -83,7 +79,7 @@ def read_catalogue(documents: Mapping[str, Sequence[object]]) -> Catalogue:
     }
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class DocumentCosts:
     """The documents of a chunk that have a gain.
 

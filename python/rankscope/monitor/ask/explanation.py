@@ -3,43 +3,35 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope import Explanation, RelevanceExplanation
 from rankscope._evaluate.rankings import Rankings, rank_groups
-from rankscope.deferred import np
-from rankscope.derivation.compute import EXPLAINED, OF_RELEVANCE, derive_value
-from rankscope.derivation.derive.query import RankedQuery
-from rankscope.derivation.explanation import LIMIT, Explanation
+from rankscope._explain.explain import EXPLAINED, OF_RELEVANCE, derive_value
+from rankscope._explain.explanation import LIMIT, Documents
+from rankscope._explain.query import RankedQuery
 from rankscope.errors import MeasureError, UsageError
-from rankscope.monitor.ask.logged_explanation import LoggedDocument, LoggedExplanation
+from rankscope.measures import Measure
+from rankscope.monitor.arrays import Texts
+from rankscope.monitor.ask.logged_explanation import LoggedDocument, LoggedExplanation, Source
 from rankscope.monitor.ask.regrets import find_regrets
 from rankscope.monitor.ask.trace import find_traced
-from rankscope.monitor.evaluate.grades import grade_chunk, judge_labels
-from rankscope.monitor.evaluate.values import evaluate_chunk, place_items
-from rankscope.monitor.events.event import LABEL_KINDS
+from rankscope.monitor.definition.definition import Definition
+from rankscope.monitor.evaluate.grades import JudgedLabel, grade_chunk, judge_labels
+from rankscope.monitor.evaluate.values import PlacedItems, evaluate_chunk, place_items
+from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.plain import make_plain
 from rankscope.monitor.store.chunks import offsets_of
 from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns
-from rankscope.records import replace
+from rankscope.monitor.store.store import StoreReader
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from rankscope.derivation.explanation import Documents, RelevanceExplanation
-    from rankscope.measures import Measure
-    from rankscope.monitor.ask.logged_explanation import Source
-    from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.evaluate.grades import JudgedLabel
-    from rankscope.monitor.evaluate.values import PlacedItems
-    from rankscope.monitor.events.event import Items, Label, Ranking
-    from rankscope.monitor.store.store import StoreReader
-
-    Numbers = Mapping[int, float]
-    from rankscope.monitor.arrays import Texts
+Numbers = Mapping[int, float]
 
 
 def explain_logged(

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from rankscope.deferred import np
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 ROOM = 2
 """A column that is full gets so many times its size. Memory that nothing was written to isn't taken

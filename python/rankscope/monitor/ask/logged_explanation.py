@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias
 
-from rankscope.derivation.explanation import DIGITS, Derivation
-from rankscope.derivation.write.blocks import Column, Grid, Heading, Id, Sentence
-from rankscope.derivation.write.terms import write_fixed, write_number
-from rankscope.monitor.evaluate.grades import REASONS
+from rankscope import Explanation, RelevanceExplanation
+from rankscope._explain.explanation import DIGITS, Derivation
+from rankscope._explain.terms import (
+    Block,
+    Column,
+    Grid,
+    Heading,
+    Id,
+    Inline,
+    Sentence,
+    write_fixed,
+    write_number,
+)
+from rankscope._settings import Policy
+from rankscope.measures import Measure
+from rankscope.monitor.evaluate.grades import REASONS, JudgedLabel
+from rankscope.monitor.events.event import Ranking
 from rankscope.monitor.events.times import describe_time, to_datetime
 from rankscope.monitor.plain import write_record
-from rankscope.records import record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from datetime import datetime
-    from typing import Literal, TypeAlias
+Source: TypeAlias = Literal["labels", "logged", "unlabelled", "pending"]
 
-    from rankscope.derivation.explanation import Explanation, RelevanceExplanation
-    from rankscope.derivation.write.blocks import Block, Inline
-    from rankscope.measures import Measure
-    from rankscope.monitor.evaluate.grades import JudgedLabel
-    from rankscope.monitor.events.event import Ranking
-    from rankscope.settings.policy import Policy
-
-    Source: TypeAlias = Literal["labels", "logged", "unlabelled", "pending"]
 
 SOURCES = {
     "labels": "labels",
@@ -36,7 +40,7 @@ SOURCES = {
 """Where a grade is from, in words."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedDocument:
     """A document that was shown.
 
@@ -83,7 +87,7 @@ COMPUTED_FIELDS = (
 )
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedExplanation(Derivation):
     """Why a ranking of the log has its value; `explain_logged` makes it.
 

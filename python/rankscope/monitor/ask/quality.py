@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
 
 from rankscope.monitor.ask.series import COUNTED
+from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.evaluate.stored_windows import (
     AGES,
     MaturityCurve,
+    StoredCell,
     add_cells,
     count_labels,
     name_place,
@@ -17,25 +22,14 @@ from rankscope.monitor.evaluate.stored_windows import (
     unpack_folded,
 )
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.events.mismatch import PRODUCTION, NameCounts
+from rankscope.monitor.events.mismatch import PRODUCTION, Mismatch, NameCounts
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.plain import write_record
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from typing import Any
-
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.evaluate.stored_windows import StoredCell
-    from rankscope.monitor.events.mismatch import Mismatch
-    from rankscope.monitor.store.records import HourRow
-    from rankscope.monitor.store.store import StoreReader
+from rankscope.monitor.store.records import HourRow
+from rankscope.monitor.store.store import StoreReader
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
     """The quality of the data of a project.
 

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope._core import TextCodes
-from rankscope.deferred import np
+from rankscope._settings import count_threads
 from rankscope.errors import EmptyError, MeasureError, UsageError
+from rankscope.measures import Measure
+from rankscope.monitor.arrays import Texts
+from rankscope.monitor.ask.document_costs import CostCollector, DocumentCosts
 from rankscope.monitor.ask.growing import GrowingColumn
+from rankscope.monitor.definition.definition import Definition
 from rankscope.monitor.evaluate.clusters import number_clusters
 from rankscope.monitor.evaluate.grades import read_integers
-from rankscope.monitor.evaluate.values import evaluate_chunks, leave_out, name_columns
+from rankscope.monitor.evaluate.values import Evaluated, evaluate_chunks, leave_out, name_columns
 from rankscope.monitor.store.ahead import map_ahead
 from rankscope.monitor.store.chunks import choose, offsets_of
+from rankscope.monitor.store.records import Chunk, Context
 from rankscope.monitor.why.query_columns import QueryColumns, TextColumn, TextList
-from rankscope.settings.reading import count_threads
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from rankscope.measures import Measure
-    from rankscope.monitor.arrays import Texts
-    from rankscope.monitor.ask.document_costs import CostCollector, DocumentCosts
-    from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.evaluate.values import Evaluated
-    from rankscope.monitor.store.records import Chunk, Context
-
 
 AMOUNTS = ("value", "truncation", "ordering", "undefined", "ideal")
 MOST_CONTEXTS = 2**22

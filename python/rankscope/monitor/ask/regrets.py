@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope._core import find_regrets as find_core_regrets
+from rankscope._evaluate.rankings import Rankings
 from rankscope._evaluate.settings import Settings
-from rankscope.deferred import np
-from rankscope.losses.difference import take_settings
-from rankscope.measures import CG, DCG
-from rankscope.records import record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from rankscope._evaluate.rankings import Rankings
-    from rankscope.measures import Measure
-    from rankscope.settings.policy import Policy
+from rankscope._explain.ledger import take_settings
+from rankscope._settings import Policy
+from rankscope.measures import CG, DCG, Measure
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class FoundRegrets:
     """The regrets of documents with a gain, of rankings that have an ideal.
 

@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
 
+from rankscope._show.table import Cell, Table
 from rankscope.errors import UsageError
+from rankscope.monitor.definition.definition import Definition
+from rankscope.monitor.definition.slices import Slice
+from rankscope.monitor.evaluate.baseline import Baseline
 from rankscope.monitor.evaluate.clusters import find_interval
-from rankscope.monitor.evaluate.stored_windows import add_cells, name_place
+from rankscope.monitor.evaluate.stored_windows import StoredCell, add_cells, name_place
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.plain import make_plain, write_record
 from rankscope.monitor.store.deadline import check_deadline
+from rankscope.monitor.store.records import CellRow
+from rankscope.monitor.store.store import StoreReader
 from rankscope.monitor.why.arrivals import RANKERS
-from rankscope.output.table import Table
-from rankscope.records import record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-    from typing import Any, Literal, TypeAlias
+Every: TypeAlias = Literal["hour", "day"]
 
-    from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.evaluate.baseline import Baseline
-    from rankscope.monitor.evaluate.stored_windows import StoredCell
-    from rankscope.monitor.store.records import CellRow
-    from rankscope.monitor.store.store import StoreReader
-
-    Every: TypeAlias = Literal["hour", "day"]
-    from collections.abc import Mapping
-
-    from rankscope.output.table import Cell
 
 LENGTHS = {"hour": HOUR, "day": DAY}
 LEVEL = 0.95
@@ -40,7 +33,7 @@ COUNTED = ("rankings", "labelled", "empty", "missing", "tied", "gaps", "document
 SUMMED = ("values", "lower", "upper", "is_final", "defined", *COUNTED)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Series:
     """The values of a measure over time, one for each window that has rankings.
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
 from rankscope.errors import InputError, UsageError
-from rankscope.monitor.ask.comparison import compare_served
+from rankscope.monitor.ask.comparison import VersionComparison, compare_served
 from rankscope.monitor.ask.versions import list_versions
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.slices import Slice
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.store.folding import OTHER
+from rankscope.monitor.store.store import StoreReader
 from rankscope.monitor.why.arrivals import RANKERS
-from rankscope.records import record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, Literal, TypeAlias
+Conclusion: TypeAlias = Literal["alike", "alone", "unknown"]
 
-    from rankscope.monitor.ask.comparison import VersionComparison
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.store.store import StoreReader
-
-    Conclusion: TypeAlias = Literal["alike", "alone", "unknown"]
 
 MOST_RANKINGS = 250_000
 """Incidents wait for this, so that it has to take seconds."""
@@ -28,7 +25,7 @@ LARGEST_SHARE = 0.5
 """Versions fell alike if more than this part of the fall can't be their difference."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FallComparison:
     """A version that fell, and another one that served at the same time.
 

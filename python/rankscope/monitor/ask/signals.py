@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
 
-from rankscope.monitor.ask.series import LENGTHS, LEVEL, gather_windows
-from rankscope.monitor.evaluate.clusters import find_interval
-from rankscope.monitor.evaluate.stored_windows import add_cells
+from rankscope.monitor.ask.series import LENGTHS, LEVEL, Every, gather_windows
+from rankscope.monitor.definition.slices import Slice
+from rankscope.monitor.evaluate.clusters import Spread, find_interval
+from rankscope.monitor.evaluate.stored_windows import StoredCell, add_cells
+from rankscope.monitor.evaluate.windows import Cell
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.plain import write_record
-from rankscope.monitor.signals.kinds import NAMES, REFERENCE_DAYS, SIGNALS
+from rankscope.monitor.signals.kinds import NAMES, REFERENCE_DAYS, SIGNALS, Signal
 from rankscope.monitor.store.deadline import check_deadline
-from rankscope.records import record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
-    from typing import Any, TypeAlias
+_Sums: TypeAlias = tuple[Cell, Spread, tuple[float, ...]]
 
-    from rankscope.monitor.ask.series import Every
-    from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.evaluate.clusters import Spread
-    from rankscope.monitor.evaluate.stored_windows import StoredCell
-    from rankscope.monitor.evaluate.windows import Cell
-    from rankscope.monitor.signals.kinds import Signal
-
-    # What a window has together, and the means of its columns.
-    _Sums: TypeAlias = tuple[Cell, Spread, tuple[float, ...]]
 
 BY_NAME: Mapping[str, Signal] = {signal.name: signal for signal in SIGNALS}
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SignalSeries:
     """A signal over time, one value for each window that has rankings.
 

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, replace
 
-from rankscope.deferred import np
+import numpy as np
+
 from rankscope.errors import EmptyError, MeasureError, UsageError
+from rankscope.measures import Measure
 from rankscope.monitor.ask.document_costs import CostCollector, read_catalogue
 from rankscope.monitor.ask.queries import QueryCollector, UserSample
+from rankscope.monitor.definition.definition import Definition
 from rankscope.monitor.evaluate.baseline import find_contexts
 from rankscope.monitor.evaluate.values import name_columns
-from rankscope.monitor.events.event import ENVIRONMENTS
+from rankscope.monitor.events.event import ENVIRONMENTS, Environment
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
-from rankscope.monitor.events.times import format_time, read_span, set_times, to_datetime
+from rankscope.monitor.events.times import Time, format_time, read_span, set_times, to_datetime
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.deadline import check_deadline
+from rankscope.monitor.store.records import Context, Version
+from rankscope.monitor.store.store import StoreReader
 from rankscope.monitor.why.arrivals import RANKERS
 from rankscope.monitor.why.compute import TraceChoices, trace
+from rankscope.monitor.why.query_columns import QueryColumns, TextColumn
+from rankscope.monitor.why.result import Trace
 from rankscope.monitor.why.sampling import Sampled
-from rankscope.records import record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from rankscope.measures import Measure
-    from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.events.event import Environment
-    from rankscope.monitor.events.times import Time
-    from rankscope.monitor.store.records import Context, Version
-    from rankscope.monitor.store.store import StoreReader
-    from rankscope.monitor.why.query_columns import QueryColumns, TextColumn
-    from rankscope.monitor.why.result import Trace
 
 
 def trace_spans(
@@ -161,7 +156,7 @@ def _empty(span: Span) -> EmptyError:
 WEEK = 7 * DAY
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Span:
     """Rankings to compare: those of a span of time, of one version or of all, or an uploaded set.
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
+
 from rankscope.monitor.events.times import to_datetime
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from rankscope.monitor.store.records import Version
-    from rankscope.monitor.store.store import StoreReader
+from rankscope.monitor.store.records import Version
+from rankscope.monitor.store.store import StoreReader
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelVersion:
     """A version of a model that ranked in production.
 

@@ -8,24 +8,20 @@ from __future__ import annotations
 import gzip
 import logging
 from collections import Counter, deque
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-from rankscope.monitor.client.http import Mismatches
+from rankscope.monitor.client.http import Answer, Mismatches
 from rankscope.monitor.retry import RetryPolicy, double
-from rankscope.records import record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
-    from typing import Any, Protocol
 
-    from rankscope.monitor.client.http import Answer
+class Transport(Protocol):
+    """Sends request bodies."""
 
-    class Transport(Protocol):
-        """Sends request bodies."""
-
-        def post(self, path: str, body: bytes) -> Answer:
-            """Send a gzipped body of JSON lines."""
+    def post(self, path: str, body: bytes) -> Answer:
+        """Send a gzipped body of JSON lines."""
 
 
 RETRIES = RetryPolicy(waits=double(0.5, 60.0), least=0.5, spread=0.5)
@@ -38,7 +34,7 @@ LEVEL = 5
 logger = logging.getLogger("rankscope.monitor")
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
     """The sizes of batches and of the queue.
 
@@ -162,7 +158,7 @@ OVERHEAD = 200
 """Bytes that an event takes besides those of its text."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Waiting:
     """A queued event.
 

@@ -10,8 +10,12 @@ import random
 import threading
 import time
 import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Self
 
-from rankscope.monitor.client.batches import Sender, Sizes, Waiting
+from rankscope.monitor.client.batches import Sender, Sizes, Transport, Waiting
 from rankscope.monitor.client.http import HTTPTransport
 from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.names import LABEL_NAMES, RANKING_NAMES
@@ -19,15 +23,6 @@ from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import RefusedError, show
 from rankscope.monitor.events.times import read_clock, read_moment, to_micros
 from rankscope.monitor.store.keys import Secret
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import datetime
-    from typing import Any, Self
-
-    from rankscope.monitor.client.batches import Transport
 
 RANKINGS = "/v1/rankings"
 LABELS = "/v1/labels"
@@ -36,7 +31,7 @@ TIMES = frozenset(RANKING_NAMES["time"] + LABEL_NAMES["time"])
 logger = logging.getLogger("rankscope.monitor")
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
     """Counts of logged events by outcome. Each event is in exactly one of them.
 

@@ -5,19 +5,15 @@ from __future__ import annotations
 import http.client
 import json
 import re
+from collections.abc import Iterable, Mapping
 from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.outcome import STATUSES
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
-
-    from rankscope.monitor.store.keys import Secret
+from rankscope.monitor.store.keys import Secret
 
 MOST_BYTES = 16 << 20
 MOST_TOLD = 100
@@ -26,7 +22,7 @@ NUMBERS = re.compile(r"(?<![0-9,])[0-9,]+ of [0-9,]+|all [0-9,]+")
 PACKED_LINES = {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip"}
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The answer of the service.
 

@@ -6,36 +6,30 @@ import gzip
 import json
 import random
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.client import HTTPException
+from typing import Any, Protocol, TypeVar
 
 from rankscope.errors import FileError
-from rankscope.monitor.client.http import Mismatches
-from rankscope.monitor.events.event import Label, Ranking
+from rankscope.monitor.client import batches
+from rankscope.monitor.client.http import Answer, Mismatches
+from rankscope.monitor.events.event import Event, Label, Ranking
 from rankscope.monitor.events.outcome import Outcome, count_rejections, tell_statuses
-from rankscope.monitor.events.rejection import CODES, Rejection
+from rankscope.monitor.events.rejection import CODES, Reading, Rejection
 from rankscope.monitor.events.writer import write_event
 from rankscope.monitor.retry import RetryPolicy, double
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any, Protocol, TypeVar
+T = TypeVar("T")
 
-    from rankscope.monitor.client import batches
-    from rankscope.monitor.client.http import Answer
-    from rankscope.monitor.events.event import Event
-    from rankscope.monitor.events.rejection import Reading
 
-    T = TypeVar("T")
+class Transport(batches.Transport, Protocol):
+    """Sends bodies, and asks for answers."""
 
-    class Transport(batches.Transport, Protocol):
-        """Sends bodies, and asks for answers."""
+    def put_lines(self, path: str, body: bytes) -> Answer:
+        """Send a gzipped body of JSON lines that takes the place of what is there."""
 
-        def put_lines(self, path: str, body: bytes) -> Answer:
-            """Send a gzipped body of JSON lines that takes the place of what is there."""
-
-        def ask(self, method: str, path: str, said: object = None) -> Answer:
-            """Send JSON if there is some, and read JSON."""
+    def ask(self, method: str, path: str, said: object = None) -> Answer:
+        """Send JSON if there is some, and read JSON."""
 
 
 MOST_BYTES = 4 << 20

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentTypeError, Namespace
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from rankscope.cli.output import print_json, print_notes
-from rankscope.cli.parser import OnceFlag, read_integer
+from rankscope._cli.parser import OnceFlag, Parser, print_json, print_notes, read_integer
+from rankscope._show.table import show
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.commands.store import (
     PROJECT,
@@ -24,15 +24,8 @@ from rankscope.monitor.commands.store import (
 )
 from rankscope.monitor.store.postgres.address import POSTGRES
 from rankscope.monitor.store.sqlite.files import SQLITE
-from rankscope.output.text import show
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from rankscope.cli.parser import Parser
-    from rankscope.monitor.store.store import StoreReader
-    from rankscope.monitor.store.tables.revisions import Revision
+from rankscope.monitor.store.store import StoreReader
+from rankscope.monitor.store.tables.revisions import Revision
 
 PROBLEM = 1
 PLACE = "folder, or URL such as s3://bucket/folder, that is empty or has backups of this store"
@@ -64,7 +57,7 @@ def add_backup(parser: Parser) -> None:
 
 def run_backup(options: Namespace) -> int:
     """Make a backup, and print where it is and the number of the last event in it."""
-    from rankscope.monitor.backups import (  # noqa: PLC0415 - help needs no SQLAlchemy
+    from rankscope.monitor.backups import (
         make_backup,
         prune_backups,
     )
@@ -119,7 +112,7 @@ def run_restore(options: Namespace) -> int:
         refuse_host(place)
     skipped: tuple[FileError, ...] = ()
     if options.store.startswith(POSTGRES):
-        from rankscope.monitor.store.postgres.dump import (  # noqa: PLC0415 - needs a driver
+        from rankscope.monitor.store.postgres.dump import (
             restore_dump,
         )
 
@@ -127,8 +120,8 @@ def run_restore(options: Namespace) -> int:
         restore_dump(options.backup, options.store)
         source = options.backup
     else:
-        from rankscope.monitor.backups import restore_backup  # noqa: PLC0415 - likewise
-        from rankscope.monitor.events.times import format_time  # noqa: PLC0415 - likewise
+        from rankscope.monitor.backups import restore_backup
+        from rankscope.monitor.events.times import format_time
 
         target = Path(options.store.removeprefix(SQLITE))
         restored = restore_backup(options.backup, target)
@@ -156,10 +149,10 @@ def run_restore(options: Namespace) -> int:
 
 def _verify(options: Namespace) -> list[dict[str, object]]:
     """Read all of a restored store, and compare the values of its projects."""
-    from rankscope.monitor.definition.configuration import (  # noqa: PLC0415 - as above
+    from rankscope.monitor.definition.configuration import (
         find_configuration,
     )
-    from rankscope.monitor.doctor import (  # noqa: PLC0415 - likewise
+    from rankscope.monitor.doctor import (
         compare_windows,
         recompute_windows,
     )
@@ -227,14 +220,14 @@ def add_upgrade(parser: Parser) -> None:
 
 def run_upgrade(options: Namespace) -> int:
     """Upgrade a store, and print which revisions that took."""
-    from rankscope.monitor.backups import make_backup  # noqa: PLC0415 - help needs no SQLAlchemy
-    from rankscope.monitor.events.times import read_clock  # noqa: PLC0415 - likewise
-    from rankscope.monitor.store import open_reader, open_store  # noqa: PLC0415 - likewise
-    from rankscope.monitor.store.tables.revisions import (  # noqa: PLC0415 - likewise
+    from rankscope._names import as_dict
+    from rankscope.monitor.backups import make_backup
+    from rankscope.monitor.events.times import read_clock
+    from rankscope.monitor.store import open_reader, open_store
+    from rankscope.monitor.store.tables.revisions import (
         find_revision,
         plan_upgrade,
     )
-    from rankscope.records import as_dict  # noqa: PLC0415 - likewise
 
     refuse_host(options.store)
     note_password(options.store)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentTypeError, Namespace
+from typing import Any
 from urllib.parse import urlencode
 
-from rankscope.cli.options import add_measure_option
-from rankscope.cli.parser import read_integer
+from rankscope._cli.options import add_measure_option
+from rankscope._cli.parser import Parser, read_integer
+from rankscope._names import quote
+from rankscope._show.table import show_lines
 from rankscope.errors import EmptyError, FormatError, LimitError
+from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.commands.store import (
     SERVICE,
     add_store_arguments,
@@ -23,18 +27,7 @@ from rankscope.monitor.commands.store import (
 from rankscope.monitor.events.rejection import show
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.intake.files import EventFile
-from rankscope.names import quote
-from rankscope.output.text import show_lines
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from typing import Any
-
-    from rankscope.cli.parser import Parser
-    from rankscope.monitor.ask.trace import Span
-    from rankscope.monitor.monitor import Monitor
-
+from rankscope.monitor.monitor import Monitor
 
 MOST = 5_000_000
 
@@ -140,7 +133,7 @@ def run_trace(options: Namespace) -> int:
     """Trace a drop, and print its causes."""
     if is_service(options.store):
         return _trace_at_service(options)
-    from rankscope.monitor.why.compute import TraceChoices  # noqa: PLC0415 - help needs no engine
+    from rankscope.monitor.why.compute import TraceChoices
 
     documents = None if options.documents is None else read_documents(options.documents)
     with open_reader(options) as monitor:
@@ -187,7 +180,7 @@ def run_explain(options: Namespace) -> int:
 
 def _choose_spans(monitor: Monitor, options: Namespace) -> tuple[Span, Span]:
     """Return the spans of the options; a span that is not named is suggested."""
-    from rankscope.monitor.ask.trace import Span  # noqa: PLC0415 - help needs no engine
+    from rankscope.monitor.ask.trace import Span
 
     before, after = (
         None if one is None else Span(**one) for one in (options.before, options.after)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from argparse import Namespace
 from contextlib import suppress
+from typing import Any
 
-from rankscope.cli.output import print_json
-from rankscope.cli.parser import OnceFlag
+from rankscope._cli.parser import OnceFlag, Parser, print_json
+from rankscope._show.table import Table
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.commands.store import (
     ACTOR,
     SERVICE,
+    Run,
     add_store_arguments,
     ask_service,
     is_service,
@@ -22,16 +25,6 @@ from rankscope.monitor.commands.store import (
 )
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.records import WEBHOOK
-from rankscope.output.table import Table
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from typing import Any
-
-    from rankscope.cli.parser import Parser
-    from rankscope.monitor.commands.store import Run
-
 
 FAILED = 1
 HOOK = "/v1/webhook"
@@ -95,11 +88,11 @@ def _list_at_service(options: Namespace) -> list[dict[str, Any]]:
 
 
 def _list_in_store(options: Namespace) -> list[dict[str, Any]]:
-    from rankscope.monitor.notify.channels import (  # noqa: PLC0415 - help needs no HTTP
+    from rankscope.monitor.notify.channels import (
         list_channel_states,
         read_channels,
     )
-    from rankscope.monitor.notify.sending import (  # noqa: PLC0415 - help needs no HTTP
+    from rankscope.monitor.notify.sending import (
         AppriseSender,
         check_services,
     )
@@ -113,7 +106,7 @@ def _list_in_store(options: Namespace) -> list[dict[str, Any]]:
 
 def _test_here(options: Namespace) -> dict[str, Any]:
     """Send a test message, and record that it was delivered, unless nobody can write now."""
-    from rankscope.monitor.store.keys import TESTED, AuditEntry  # noqa: PLC0415 - help needs no hashes
+    from rankscope.monitor.store.keys import TESTED, AuditEntry
 
     told = _send_here(options)
     if told["is_delivered"]:
@@ -124,13 +117,13 @@ def _test_here(options: Namespace) -> dict[str, Any]:
 
 
 def _send_here(options: Namespace) -> dict[str, Any]:
-    from rankscope.monitor.notify.channels import read_channels  # noqa: PLC0415 - help needs no HTTP
-    from rankscope.monitor.notify.http import Poster  # noqa: PLC0415 - help needs no HTTP
-    from rankscope.monitor.notify.sending import (  # noqa: PLC0415 - help needs no HTTP
+    from rankscope.monitor.notify.channels import read_channels
+    from rankscope.monitor.notify.http import Poster
+    from rankscope.monitor.notify.sending import (
         AppriseSender,
         send_test,
     )
-    from rankscope.monitor.notify.webhook import try_webhook  # noqa: PLC0415 - help needs no HTTP
+    from rankscope.monitor.notify.webhook import try_webhook
 
     channels = read_channels(options.config)
     with open_reader(options) as monitor:
@@ -192,9 +185,9 @@ def add_webhook_remove(parser: Parser) -> None:
 
 def run_webhook_set(options: Namespace) -> int:
     """Set the webhook, and print its secret if it was generated."""
-    from rankscope.monitor.notify.http import Poster  # noqa: PLC0415 - help needs no HTTP
-    from rankscope.monitor.notify.webhook import set_webhook  # noqa: PLC0415 - help needs no HTTP
-    from rankscope.monitor.store.keys import Secret  # noqa: PLC0415 - help needs no hashes
+    from rankscope.monitor.notify.http import Poster
+    from rankscope.monitor.notify.webhook import set_webhook
+    from rankscope.monitor.store.keys import Secret
 
     given = os.environ.get(SECRET)
     if is_service(options.store):
@@ -219,8 +212,8 @@ def run_webhook_set(options: Namespace) -> int:
 
 def run_webhook_show(options: Namespace) -> int:
     """Print the host of the webhook and its state."""
-    from rankscope.monitor.notify.http import read_url  # noqa: PLC0415 - help needs no HTTP
-    from rankscope.monitor.notify.webhook import find_webhook  # noqa: PLC0415 - help needs no HTTP
+    from rankscope.monitor.notify.http import read_url
+    from rankscope.monitor.notify.webhook import find_webhook
 
     fields: dict[str, object] = dict.fromkeys(("host", "created", "disabled", "needs_secret"))
     if is_service(options.store):
@@ -245,7 +238,7 @@ def run_webhook_test(options: Namespace) -> int:
 
 def run_webhook_remove(options: Namespace) -> int:
     """Remove the webhook."""
-    from rankscope.monitor.notify.webhook import remove_webhook  # noqa: PLC0415 - help needs no HTTP
+    from rankscope.monitor.notify.webhook import remove_webhook
 
     if is_service(options.store):
         ask_service(options, "DELETE", HOOK)

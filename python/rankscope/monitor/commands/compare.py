@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlencode
 
-from rankscope.cli.options import add_measure_option
-from rankscope.cli.output import print_json
+from rankscope._cli.options import add_measure_option
+from rankscope._cli.parser import Parser, print_json
+from rankscope._show.table import Table, show
 from rankscope.monitor.commands.store import (
     TIME_HELP,
     add_store_arguments,
@@ -17,16 +21,6 @@ from rankscope.monitor.commands.store import (
     read_word,
 )
 from rankscope.monitor.events.times import format_time
-from rankscope.output.table import Table
-from rankscope.output.text import show
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Mapping
-    from typing import Any
-
-    from rankscope.cli.parser import Parser
 
 COLUMNS = ("difference", "lower", "upper")
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Mapping
+from typing import Any
 
-from rankscope.cli.output import print_json
+from rankscope._cli.parser import Parser, print_json
 from rankscope.errors import FileError, UsageError
 from rankscope.measures.parse import split_measures
 from rankscope.monitor.commands.store import (
@@ -19,6 +21,7 @@ from rankscope.monitor.commands.store import (
     read_duration,
     take_several,
 )
+from rankscope.monitor.definition.calendar import Calendar
 from rankscope.monitor.definition.configuration import (
     BASELINES,
     Configuration,
@@ -33,15 +36,6 @@ from rankscope.monitor.definition.document import (
 )
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import write_duration
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Mapping
-    from typing import Any
-
-    from rankscope.cli.parser import Parser
-    from rankscope.monitor.definition.calendar import Calendar
 
 
 def add_arguments(parser: Parser) -> None:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
+from collections.abc import Iterable
 from contextlib import ExitStack
+from dataclasses import replace
 
-from rankscope.cli.files import refuse_stdin_twice
-from rankscope.cli.options import add_encoding_option
-from rankscope.cli.output import print_json
+from rankscope._cli.options import add_encoding_option, refuse_stdin_twice
+from rankscope._cli.parser import Parser, print_json
+from rankscope._file import EVENT_FORMATS
+from rankscope._show.progress import ProgressBar
+from rankscope._show.table import show
 from rankscope.errors import RankscopeError
-from rankscope.file import EVENT_FORMATS
+from rankscope.monitor.client.sink import ServiceSink
 from rankscope.monitor.commands.store import (
     KEY,
+    Run,
     add_store_arguments,
     is_service,
     open_transport,
@@ -24,21 +30,8 @@ from rankscope.monitor.events.mismatch import Expected
 from rankscope.monitor.events.names import ITEM_NAMES, LABEL_NAMES, RANKING_NAMES
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.intake.files import EventFile
-from rankscope.monitor.intake.ingestion import Ingestion, StoreSink
+from rankscope.monitor.intake.ingestion import Ingested, Ingestion, Kind, StoreSink
 from rankscope.monitor.intake.sets import SETS, SetSink
-from rankscope.output.progress import ProgressBar
-from rankscope.output.text import show
-from rankscope.records import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterable
-
-    from rankscope.cli.parser import Parser
-    from rankscope.monitor.client.sink import ServiceSink
-    from rankscope.monitor.commands.store import Run
-    from rankscope.monitor.intake.ingestion import Ingested, Kind
 
 REFUSED, IGNORED = 3, 1
 """How the command ends if events were refused, and if parts of them were not stored."""
@@ -133,7 +126,7 @@ def _add_arguments(parser: Parser, run: Run, roles: Iterable[str]) -> None:
 
 def _store_files(options: Namespace, kind: Kind) -> int:
     """Store the events of files, print how many there were, and return the exit status."""
-    from rankscope.monitor.client.sink import ServiceSink  # noqa: PLC0415 - help needs no HTTP
+    from rankscope.monitor.client.sink import ServiceSink
 
     refuse_stdin_twice(options.files)
     names = read_roles(options.col, "--col", options.roles)
@@ -187,7 +180,7 @@ def _open_sink(
 ) -> tuple[StoreSink | ServiceSink, Expected | None]:
     """Return where events go, and the names that the project is configured with, if known."""
     if is_service(options.store):
-        from rankscope.monitor.client.sink import ServiceSink  # noqa: PLC0415 - help needs no HTTP
+        from rankscope.monitor.client.sink import ServiceSink
 
         service = ServiceSink(open_transport(options))
         # Labels have no attributes.

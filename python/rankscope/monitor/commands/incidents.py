@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+from collections.abc import Mapping
+from datetime import datetime
 from textwrap import fill
+from typing import Any
 from urllib.parse import urlencode
 
-from rankscope.cli.output import print_json
+from rankscope._cli.parser import Parser, print_json
+from rankscope._show.table import show
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.store import (
     ACTOR,
@@ -25,16 +30,6 @@ from rankscope.monitor.commands.store import (
 )
 from rankscope.monitor.events.times import format_time, read_clock, read_time, to_datetime
 from rankscope.monitor.incidents.incident import STATUSES
-from rankscope.output.text import show
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Mapping
-    from datetime import datetime
-    from typing import Any
-
-    from rankscope.cli.parser import Parser
 
 CHOICES = (*STATUSES, "all")
 WIDTH, INDENT = 96, " " * 4
@@ -123,7 +118,7 @@ def print_incidents(incidents: list[Mapping[str, Any]], *, is_json: bool) -> Non
 
 def describe_incident(incident: Mapping[str, Any]) -> str:
     """Return a line with ID, state, start and rule, and below it the reason and the cause."""
-    from rankscope.monitor.incidents.grouping import list_facts  # noqa: PLC0415 - help needs no engine
+    from rankscope.monitor.incidents.grouping import list_facts
 
     began = write_moment(read_time(incident["began"], "began")[0])
     name, state, rule = (show(str(incident[word])) for word in ("id", "state", "rule"))

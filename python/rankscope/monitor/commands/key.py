@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from rankscope.cli.output import print_json
+from argparse import Namespace
+from typing import Any
+
+from rankscope._cli.parser import Parser, print_json
+from rankscope._show.table import Table, show
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.store import (
     ACTOR,
@@ -20,17 +24,7 @@ from rankscope.monitor.commands.store import (
 )
 from rankscope.monitor.events.times import read_time, write_duration
 from rankscope.monitor.plain import write_record
-from rankscope.monitor.store.keys import KEEP, KEY_TIMES, SCOPES, make_key
-from rankscope.output.table import Table
-from rankscope.output.text import show
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from typing import Any
-
-    from rankscope.cli.parser import Parser
-    from rankscope.monitor.store.keys import ApiKey
+from rankscope.monitor.store.keys import KEEP, KEY_TIMES, SCOPES, ApiKey, make_key
 
 
 def add_make(parser: Parser) -> None:
@@ -107,7 +101,7 @@ def run_rotate(options: Namespace) -> int:
         said = dict(ask_service(options, "POST", name_path("keys", options.key_id, "rotate"), body))
         print_result(options, said, said["key"])
         return 0
-    from rankscope.monitor.server.access.accounts import replace_key  # noqa: PLC0415 - help needs no SQLAlchemy
+    from rankscope.monitor.server.access.accounts import replace_key
 
     with open_writer(options) as monitor:
         made = replace_key(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from rankscope.cli.output import print_json
-from rankscope.cli.parser import OnceFlag
+from argparse import Namespace
+
+from rankscope._cli.parser import OnceFlag, Parser, print_json
+from rankscope._show.table import show
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.store import (
     ACTOR,
@@ -23,13 +25,6 @@ from rankscope.monitor.events.times import format_time
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.store.postgres.address import POSTGRES
 from rankscope.monitor.store.sqlite.files import SQLITE, locate_store
-from rankscope.output.text import show
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from rankscope.cli.parser import Parser
 
 PROBLEM = 1
 SPAN = ("since", "until")
@@ -141,7 +136,7 @@ def add_doctor(parser: Parser) -> None:
 
 def run_doctor(options: Namespace) -> int:
     """Examine the store, and print a line for each check."""
-    from rankscope.monitor.doctor import examine  # noqa: PLC0415 - help needs no SQLAlchemy
+    from rankscope.monitor.doctor import examine
 
     with open_reader(options) as monitor:
         is_file = not options.store.startswith(POSTGRES)

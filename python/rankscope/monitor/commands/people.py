@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 import sys
+from argparse import Namespace
+from typing import Any
 
-from rankscope.cli.output import print_json
-from rankscope.cli.parser import OnceFlag
+from rankscope._cli.parser import OnceFlag, Parser, print_json
+from rankscope._show.table import Table, show
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.store import (
     ACTOR,
     SERVICE,
+    Run,
     add_store_arguments,
     ask_service,
     is_service,
@@ -23,18 +26,7 @@ from rankscope.monitor.commands.store import (
     write_moment,
 )
 from rankscope.monitor.events.times import read_time
-from rankscope.monitor.store.people import OPERATOR, ROLES
-from rankscope.output.table import Table
-from rankscope.output.text import show
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from typing import Any
-
-    from rankscope.cli.parser import Parser
-    from rankscope.monitor.commands.store import Run
-    from rankscope.monitor.store.people import Person
+from rankscope.monitor.store.people import OPERATOR, ROLES, Person
 
 NO_ROLE = "none"
 PUBLIC_URL = "RANKSCOPE_PUBLIC_URL"
@@ -134,7 +126,7 @@ def _add_person_arguments(parser: Parser, run: Run) -> None:
 
 def run_add(options: Namespace) -> int:
     """Add a person, and print the link once."""
-    from rankscope.monitor.server.access.accounts import add_person, set_role  # noqa: PLC0415 - help needs no SQLAlchemy
+    from rankscope.monitor.server.access.accounts import add_person, set_role
 
     with open_writer(options, is_new=True) as monitor:
         named: Any = {"now": monitor.clock(), "actor": ACTOR}
@@ -147,7 +139,7 @@ def run_add(options: Namespace) -> int:
 
 def run_reset_password(options: Namespace) -> int:
     """Forget a password, and print a link once."""
-    from rankscope.monitor.server.access.accounts import reset_password  # noqa: PLC0415 - as above
+    from rankscope.monitor.server.access.accounts import reset_password
 
     with open_writer(options) as monitor:
         person, link = reset_password(
@@ -157,8 +149,8 @@ def run_reset_password(options: Namespace) -> int:
 
 
 def _print_link(options: Namespace, person: Person, link: str) -> int:
-    from rankscope.monitor.links import Links  # noqa: PLC0415 - as above
-    from rankscope.monitor.server.access.accounts import LINK_PATH  # noqa: PLC0415 - likewise
+    from rankscope.monitor.links import Links
+    from rankscope.monitor.server.access.accounts import LINK_PATH
 
     base = os.environ.get(PUBLIC_URL, "").rstrip("/")
     address = Links(base).top(LINK_PATH, link=link)
@@ -173,7 +165,7 @@ def _print_link(options: Namespace, person: Person, link: str) -> int:
 
 def run_disable(options: Namespace) -> int:
     """Disable an account."""
-    from rankscope.monitor.server.access.accounts import disable_person  # noqa: PLC0415 - as above
+    from rankscope.monitor.server.access.accounts import disable_person
 
     with open_writer(options) as monitor:
         disable_person(monitor.writer, options.email, now=monitor.clock(), actor=ACTOR)
@@ -184,7 +176,7 @@ def run_disable(options: Namespace) -> int:
 
 def run_role(options: Namespace) -> int:
     """Set or remove the role of a person or a group."""
-    from rankscope.monitor.server.access.accounts import set_role  # noqa: PLC0415 - as above
+    from rankscope.monitor.server.access.accounts import set_role
 
     role = None if options.role == NO_ROLE else options.role
     if options.all_projects and role is not None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentTypeError, Namespace
+from typing import Any
 
-from rankscope.cli.output import print_json
-from rankscope.cli.parser import read_integer, read_number
+from rankscope._cli.parser import Parser, print_json, read_integer, read_number
+from rankscope._names import quote
+from rankscope._show.table import Table
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.store import (
     ACTOR,
     SERVICE,
+    Run,
     add_store_arguments,
     ask_service,
     is_service,
@@ -23,17 +26,7 @@ from rankscope.monitor.commands.store import (
     write_moment,
 )
 from rankscope.monitor.events.times import format_time, read_clock, read_time, to_datetime
-from rankscope.names import quote
-from rankscope.output.table import Table
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from typing import Any
-
-    from rankscope.cli.parser import Parser
-    from rankscope.monitor.commands.store import Run
-    from rankscope.monitor.rules.kinds import RuleField
+from rankscope.monitor.rules.kinds import RuleField
 
 
 def add_list(parser: Parser) -> None:
@@ -74,8 +67,8 @@ def _add_rule(parser: Parser, run: Run) -> None:
 
 def add_add(parser: Parser) -> None:
     """Add the arguments of `rule add`."""
-    from rankscope.monitor.rules.kinds import FIELDS, KINDS  # noqa: PLC0415 - help needs no rules
-    from rankscope.monitor.rules.rule import DROP  # noqa: PLC0415 - help needs no rules
+    from rankscope.monitor.rules.kinds import FIELDS, KINDS
+    from rankscope.monitor.rules.rule import DROP
 
     _add_rule(parser, run_add)
     kinds = "; ".join(f"{name} {kind.text}" for name, kind in KINDS.items())
@@ -91,7 +84,7 @@ def add_add(parser: Parser) -> None:
 
 def _add_field(parser: Parser, field: RuleField) -> None:
     """Add the option of a field; what isn't given is the default of its kind."""
-    from rankscope.monitor.rules.kinds import KINDS  # noqa: PLC0415 - help needs no rules
+    from rankscope.monitor.rules.kinds import KINDS
 
     setting, default = field.setting, field.setting.unset
     if not default and field.default is not None and field.control not in {"boxes", "flag"}:
@@ -119,7 +112,7 @@ def _add_field(parser: Parser, field: RuleField) -> None:
 
 def run_add(options: Namespace) -> int:
     """Create or replace a rule, and print it."""
-    from rankscope.monitor.rules.kinds import FIELDS, Rule  # noqa: PLC0415 - help needs no rules
+    from rankscope.monitor.rules.kinds import FIELDS, Rule
 
     given: dict[str, Any] = {"kind": options.kind}
     for name, field in FIELDS.items():
@@ -208,7 +201,7 @@ def _print_fields(options: Namespace, fields: dict[str, Any]) -> None:
 
 
 def _show(fields: dict[str, Any], name: str) -> str:
-    from rankscope.monitor.rules.kinds import FIELDS  # noqa: PLC0415 - help needs no rules
+    from rankscope.monitor.rules.kinds import FIELDS
 
     value = fields[name]
     if name == "tolerance" and fields.get("is_relative"):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from contextlib import closing
 
-from rankscope.cli.parser import OnceFlag, read_integer, read_number
+from rankscope._cli.parser import OnceFlag, Parser, read_integer, read_number
+from rankscope._names import quote
+from rankscope._show.table import show
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.backups import read_count
 from rankscope.monitor.commands.store import (
@@ -20,14 +23,6 @@ from rankscope.monitor.server.run.schedule import SECONDS
 from rankscope.monitor.store import open_store
 from rankscope.monitor.store.postgres.address import POSTGRES
 from rankscope.monitor.store.sqlite.files import SQLITE
-from rankscope.names import quote
-from rankscope.output.text import show
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from rankscope.cli.parser import Parser
 
 HOST = "127.0.0.1"
 PORT = 8000
@@ -132,14 +127,14 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: Namespace) -> int:
     """Serve until the process is interrupted or terminated."""
-    from rankscope.monitor.backups import BackupPlan  # noqa: PLC0415 - likewise
-    from rankscope.monitor.notify.channels import read_channels  # noqa: PLC0415 - help needs no server
-    from rankscope.monitor.server.http.provider import read_provider  # noqa: PLC0415 - likewise
-    from rankscope.monitor.server.http.proxies import (  # noqa: PLC0415 - likewise
+    from rankscope.monitor.backups import BackupPlan
+    from rankscope.monitor.notify.channels import read_channels
+    from rankscope.monitor.server.http.provider import read_provider
+    from rankscope.monitor.server.http.proxies import (
         read_prefix,
         read_proxies,
     )
-    from rankscope.monitor.server.run.service import serve_store  # noqa: PLC0415 - likewise
+    from rankscope.monitor.server.run.service import serve_store
 
     if options.port not in PORTS:
         raise UsageError(

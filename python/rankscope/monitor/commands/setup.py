@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
+from collections.abc import Sequence
 
-from rankscope.cli.output import print_json
-from rankscope.cli.parser import OnceFlag
+from rankscope._cli.parser import OnceFlag, Parser, print_json
+from rankscope._show.table import show
 from rankscope.errors import UsageError
 from rankscope.monitor.commands.store import (
     ACTOR,
     PROJECT,
     SERVICE,
+    Run,
     add_store_arguments,
     ask_service,
     is_service,
     open_reader,
     open_writer,
 )
-from rankscope.output.text import show
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Sequence
-
-    from rankscope.cli.parser import Parser
-    from rankscope.monitor.commands.store import Run
-    from rankscope.monitor.setup.plan import Plan
-    from rankscope.monitor.setup.project import Project
+from rankscope.monitor.setup.plan import Plan
+from rankscope.monitor.setup.project import Project
 
 DIFFERS = 1
 FILE = "file of TOML, or a folder whose files end with .toml"
@@ -100,8 +94,8 @@ def run_apply(options: Namespace) -> int:
 
 def _change(options: Namespace, *, is_plan: bool) -> Sequence[Plan]:
     """Return what differs from the files, and change it unless this is a plan."""
-    from rankscope.monitor.setup.file import read_setup  # noqa: PLC0415 - help needs no Pydantic
-    from rankscope.monitor.setup.plan import (  # noqa: PLC0415 - likewise
+    from rankscope.monitor.setup.file import read_setup
+    from rankscope.monitor.setup.plan import (
         apply_projects,
         delete_projects,
         find_plan,
@@ -153,8 +147,8 @@ def _choose(options: Namespace, projects: Sequence[Project]) -> list[Project]:
 
 def _ask(options: Namespace, wanted: Sequence[Project], *, is_plan: bool) -> Plan:
     """Let a service compare a project, or change it."""
-    from rankscope.monitor.setup.plan import Plan, Step  # noqa: PLC0415 - help needs no Pydantic
-    from rankscope.monitor.setup.project import write_project  # noqa: PLC0415 - likewise
+    from rankscope.monitor.setup.plan import Plan, Step
+    from rankscope.monitor.setup.project import write_project
 
     if len(wanted) > 1:
         raise UsageError(
@@ -181,13 +175,13 @@ def _print(options: Namespace, plans: Sequence[Plan]) -> None:
 
 def run_configuration(options: Namespace) -> int:
     """Print the projects as a file, or what such files may have."""
-    from rankscope.monitor.setup.fields import describe_setup  # noqa: PLC0415 - as above
-    from rankscope.monitor.setup.project import (  # noqa: PLC0415 - likewise
+    from rankscope.monitor.setup.fields import describe_setup
+    from rankscope.monitor.setup.project import (
         find_project,
         read_project,
         write_project,
     )
-    from rankscope.monitor.setup.toml import write_setup  # noqa: PLC0415 - likewise
+    from rankscope.monitor.setup.toml import write_setup
 
     if options.schema:
         print_json(describe_setup())

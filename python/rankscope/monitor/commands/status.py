@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from typing import Any
 
-from rankscope.cli.output import print_json
+from rankscope._cli.parser import Parser, print_json
+from rankscope._show.table import Table, show
 from rankscope.errors import FileError, UsageError
+from rankscope.monitor.ask.series import Series
 from rankscope.monitor.commands.incidents import describe_incident, join_reason
 from rankscope.monitor.commands.store import (
     EVALUATION_SECONDS,
@@ -23,26 +29,13 @@ from rankscope.monitor.commands.store import (
     refuse_at_service,
     write_moment,
 )
+from rankscope.monitor.evaluate.baseline import Baseline
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time, read_time, to_datetime
+from rankscope.monitor.incidents.incident import Incident
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.plain import make_plain, write_record
-from rankscope.output.table import Table
-from rankscope.output.text import show
-from rankscope.records import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Collection, Iterable
-    from typing import Any
-
-    from rankscope.cli.parser import Parser
-    from rankscope.monitor.ask.series import Series
-    from rankscope.monitor.evaluate.baseline import Baseline
-    from rankscope.monitor.incidents.incident import Incident
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.rules.state import RuleState
-
+from rankscope.monitor.rules.state import RuleState
 
 HEADS = {"is_final": "final"}
 TIMES = ("since", "first", "last")
@@ -238,7 +231,7 @@ def _evaluate(monitor: Monitor) -> None:
 def _check_names(monitor: Monitor, names: list[str] | None) -> None:
     """Refuse names of rules that there aren't, before anything is evaluated."""
     if names and monitor.is_configured:
-        from rankscope.monitor.rules.kinds import DEFAULTS  # noqa: PLC0415 - help needs no rules
+        from rankscope.monitor.rules.kinds import DEFAULTS
 
         known = [rule.name for rule in monitor.rules()]
         _refuse_unknown(names, known, {*known, *DEFAULTS})

@@ -5,32 +5,26 @@ from __future__ import annotations
 import os
 import re
 import sys
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import datetime
+from typing import Any, TypeAlias
 from urllib.parse import quote as quote_part
 
-from rankscope.cli.output import print_json
-from rankscope.cli.parser import OnceFlag, OnceList, listed
+from rankscope._cli.parser import OnceFlag, OnceList, listed, print_json
+from rankscope._names import quote
+from rankscope._show.table import show
 from rankscope.errors import FileError, FormatError, UsageError
+from rankscope.monitor.client.http import HTTPTransport
 from rankscope.monitor.events import times as durations
 from rankscope.monitor.events.fields import check_text, read_name
 from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.events.times import format_time, read_clock, read_time, to_datetime
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.store.postgres.address import POSTGRES, has_password, read_address
 from rankscope.monitor.store.sqlite.files import SQLITE
-from rankscope.names import quote
-from rankscope.output.text import show
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Collection, Iterable, Mapping
-    from datetime import datetime
-    from typing import Any, TypeAlias
-
-    from rankscope.monitor.client.http import HTTPTransport
-    from rankscope.monitor.monitor import Monitor
-
-    Run: TypeAlias = Callable[[Namespace], int]
+Run: TypeAlias = Callable[[Namespace], int]
 
 
 TIME_HELP = "a date, a time such as 2026-11-21T18:00:00Z, or an age such as 7d"
@@ -210,7 +204,7 @@ def name_store(path: str) -> str:
 def _find_problem(path: str) -> str:
     """Return why there is no store at a path or URL; an empty text if there may be one."""
     if path.startswith(POSTGRES):
-        from rankscope.monitor.store.postgres.store import (  # noqa: PLC0415 - loads SQLAlchemy
+        from rankscope.monitor.store.postgres.store import (
             has_postgres_store,
         )
 
@@ -267,7 +261,7 @@ def refuse_host(place: str) -> None:
 
 
 def _open(options: Namespace, *, writes: bool) -> Monitor:
-    from rankscope.monitor.monitor import Monitor  # noqa: PLC0415 - help needs no SQLAlchemy
+    from rankscope.monitor.monitor import Monitor
 
     note_password(options.store)
     moment = getattr(options, "as_of", None)
@@ -308,8 +302,8 @@ def open_transport(options: Namespace, seconds: float = SECONDS) -> HTTPTranspor
     """Return what asks the service that STORE names; its key names the project."""
     if options.project != PROJECT:
         raise refuse_at_service("--project", "remove --project: the key names the project")
-    from rankscope.monitor.client.http import HTTPTransport  # noqa: PLC0415 - help needs no HTTP
-    from rankscope.monitor.store.keys import Secret  # noqa: PLC0415 - help needs no hashes
+    from rankscope.monitor.client.http import HTTPTransport
+    from rankscope.monitor.store.keys import Secret
 
     return HTTPTransport(options.store, Secret(os.environ.get(KEY, "")), seconds)
 
@@ -323,7 +317,7 @@ def ask_service(
     seconds: float = SECONDS,
 ) -> Mapping[str, Any]:
     """Send a request to the service that STORE names, and return its answer."""
-    from http.client import HTTPException  # noqa: PLC0415 - help needs no HTTP
+    from http.client import HTTPException
 
     transport = open_transport(options, seconds)
     try:

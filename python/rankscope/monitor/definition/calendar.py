@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._names import quote
 from rankscope.errors import UsageError
 from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import DAY, Limits
 from rankscope.monitor.events.times import to_datetime
-from rankscope.names import quote
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any
-
-    from numpy.typing import NDArray
 
 PeriodBaseline: TypeAlias = Literal["none", "last-year", "same-weekday"]
 PERIOD_BASELINES: tuple[PeriodBaseline, ...] = get_args(PeriodBaseline)
@@ -38,7 +34,7 @@ NAME_BYTES = Limits().name_bytes
 Span: TypeAlias = tuple[int, int]
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Period:
     """Days that differ from others, such as a holiday, a campaign or an outage.
 
@@ -101,7 +97,7 @@ class Period:
         return said if self.baseline == "none" else {**said, "baseline": self.baseline}
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Calendar:
     """The periods of a project: of those with a day in common, the one that begins last counts.
 

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from hashlib import sha256
 from itertools import pairwise
+from typing import Any, Literal, TypeAlias
 
+from rankscope._names import as_dict
 from rankscope.errors import UsageError
 from rankscope.monitor.definition.calendar import Calendar
 from rankscope.monitor.definition.definition import Definition
 from rankscope.monitor.definition.slices import MOST
+from rankscope.monitor.events.bins import Bins, Edges
 from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import DAY, SECOND, Limits
 from rankscope.monitor.events.mismatch import Expected
 from rankscope.monitor.events.times import (
+    Duration,
+    Time,
     count_micros,
     describe_time,
     format_time,
@@ -25,18 +32,10 @@ from rankscope.monitor.events.times import (
     to_datetime,
     write_duration,
 )
-from rankscope.records import as_dict, record
+from rankscope.monitor.store.store import StoreReader
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any, Literal, TypeAlias
+Kind: TypeAlias = Literal["set", "period", "version"]
 
-    from rankscope.monitor.events.bins import Bins, Edges
-    from rankscope.monitor.events.times import Duration, Time
-    from rankscope.monitor.store.store import StoreReader
-
-    Kind: TypeAlias = Literal["set", "period", "version"]
 
 MOST_ATTRIBUTES = 6
 MOST_VALUES = 250
@@ -47,7 +46,7 @@ GRACES = "a grace from 0 to 30 days"
 LIMITS = Limits()
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineChoice:
     """The baseline that values are compared with.
 
@@ -112,7 +111,7 @@ class BaselineChoice:
         return cls(**parts)
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
     """The configuration of a project.
 
@@ -150,9 +149,9 @@ class Configuration:
     most: int = MOST
     baseline: BaselineChoice | None = BaselineChoice()
     grace: Duration = timedelta(hours=1)
-    bins: Mapping[str, Sequence[float]] = {}
+    bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
     retention: Duration | None = None
-    calendar: Calendar = Calendar()
+    calendar: Calendar = field(default_factory=Calendar)
 
     def __post_init__(self) -> None:
         names = self.attributes

@@ -4,33 +4,25 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from hashlib import sha256
+from typing import Any, TypeAlias
 
 from rankscope._core import EMPTY_VALUES
 from rankscope._evaluate.settings import read_policy
-from rankscope._inputs.attribution import Attribution, read_positive
+from rankscope._inputs.attribution import Attribution, Positive, read_positive
+from rankscope._settings import Policy
 from rankscope.errors import UsageError
-from rankscope.measures import nDCG
-from rankscope.measures.parse import LONGEST_TEXT
-from rankscope.measures.reading import read_measure, read_measures
+from rankscope.measures import Measure, nDCG
+from rankscope.measures.parse import LONGEST_TEXT, Measures, read_measure, read_measures
 from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import Limits
-from rankscope.monitor.events.times import read_length
-from rankscope.records import record, replace
-from rankscope.settings.policy import Policy
+from rankscope.monitor.events.times import Duration, read_length
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any, TypeAlias
+Json: TypeAlias = dict[str, Any]
 
-    from rankscope._inputs.attribution import Positive
-    from rankscope.measures import Measure
-    from rankscope.measures.reading import Measures
-    from rankscope.monitor.events.times import Duration
-
-    Json: TypeAlias = dict[str, Any]
 
 LIMITS = Limits()
 RULE = 1
@@ -47,7 +39,7 @@ EMPTY = ("skip", *(word for word, value in EMPTY_VALUES.items() if math.isfinite
 GAINS = ("linear", "exp2")
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
     """The definition that values are computed with; `define` creates one.
 

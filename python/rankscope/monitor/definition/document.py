@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from typing import Any
 
+from rankscope._names import quote
+from rankscope._settings import Policy
 from rankscope.errors import UsageError
 from rankscope.monitor.definition.calendar import Calendar
 from rankscope.monitor.definition.configuration import (
@@ -28,14 +32,6 @@ from rankscope.monitor.events.times import (
     write_duration,
 )
 from rankscope.monitor.plain import make_plain
-from rankscope.names import quote
-from rankscope.settings.policy import Policy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
 
 LONGEST_WINDOW = 3660 * DAY
 CONFIGURATION_FIELDS = ("attributes", "pairs", "most", "bins")

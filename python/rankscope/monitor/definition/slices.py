@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from rankscope.monitor.plain import Stored
 from rankscope.monitor.store.folding import OTHER
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from rankscope.monitor.store.records import Context
+from rankscope.monitor.store.records import Context
 
 Slice: TypeAlias = tuple[tuple[str, str], ...]
 
@@ -20,7 +16,7 @@ MISSING = "<missing>"
 MOST = 50
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Slicing(Stored):
     """The attributes and values that have slices.
 

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 import math
-from types import MappingProxyType
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rankscope import _core
-from rankscope.deferred import np
+from rankscope._settings import Interval, count_threads
 from rankscope.errors import EmptyError
 from rankscope.monitor.definition.calendar import Calendar
-from rankscope.monitor.definition.definition import check_comparable
+from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
+from rankscope.monitor.definition.definition import Definition, check_comparable
+from rankscope.monitor.definition.slices import Slice, Slicing
 from rankscope.monitor.evaluate.clusters import ClusterCodes
 from rankscope.monitor.evaluate.means import Mean, estimate_mean
 from rankscope.monitor.evaluate.stored_windows import name_place
@@ -19,30 +26,16 @@ from rankscope.monitor.events.limits import DAY, HOUR, SECOND
 from rankscope.monitor.events.times import format_time, read_span
 from rankscope.monitor.plain import make_plain, read_plain
 from rankscope.monitor.store.folding import OTHER
-from rankscope.records import record
-from rankscope.settings.interval import Interval
-from rankscope.settings.reading import count_threads
+from rankscope.monitor.store.records import CellRow, Chunk, Context, Version
+from rankscope.monitor.store.store import StoreReader
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-    from typing import Any, Literal, TypeAlias
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.definition.configuration import BaselineChoice, Configuration
-    from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.definition.slices import Slice, Slicing
-    from rankscope.monitor.store.records import CellRow, Chunk, Context, Version
-    from rankscope.monitor.store.store import StoreReader
-
-    Kind: TypeAlias = Literal["set", "period", "version"]
+Kind: TypeAlias = Literal["set", "period", "version"]
 
 
 INTERVAL = Interval(method="t")
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Baseline:
     """The baseline that values are compared with.
 
@@ -61,7 +54,7 @@ class Baseline:
     definition: Definition
     means: Mapping[str, Mean]
     rankings: int
-    slices: Mapping[Slice, tuple[float, ...]] = MappingProxyType({})
+    slices: Mapping[Slice, tuple[float, ...]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it but the definition as JSON holds it."""
@@ -213,7 +206,7 @@ LONGEST = 28 * DAY
 """Of the version before, what was shown earlier than this before the newest one is not taken."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Plan:
     """The rankings that a baseline is computed from.
 

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rankscope import _core
-from rankscope.deferred import np
+from rankscope.monitor.arrays import Texts
 from rankscope.monitor.evaluate.grades import read_integers
 from rankscope.monitor.evaluate.means import robust_ends
+from rankscope.monitor.evaluate.values import Evaluated
+from rankscope.monitor.evaluate.windows import Key
+from rankscope.monitor.store.records import Chunk
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from typing import TypeAlias
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.arrays import Texts
-    from rankscope.monitor.evaluate.values import Evaluated
-    from rankscope.monitor.evaluate.windows import Key
-    from rankscope.monitor.store.records import Chunk
-
-    # With S the sum of the values of a cluster (the user, or the query where users are unknown) and
-    # n their number: the sums of 1, n², S n and S². They can be added: a cluster that is in two of
-    # them counts as two.
-    Moments: TypeAlias = tuple[float, float, float, float]
-    # Those of each measure; empty where they were not kept.
-    Spread: TypeAlias = tuple[Moments, ...]
+Moments: TypeAlias = tuple[float, float, float, float]
+Spread: TypeAlias = tuple[Moments, ...]
 
 
 def list_names(chunk: Chunk) -> list[tuple[bytes, Texts]]:

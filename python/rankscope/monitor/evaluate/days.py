@@ -6,8 +6,14 @@ Days have nothing to do with each other, so that more than one can be summed at 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.evaluate.clusters import SpreadSums
 from rankscope.monitor.evaluate.stored_windows import (
     AGES,
@@ -19,27 +25,13 @@ from rankscope.monitor.evaluate.stored_windows import (
     pack_hour,
     unpack_cell,
 )
-from rankscope.monitor.evaluate.values import evaluate_chunks
-from rankscope.monitor.evaluate.windows import Grouping, sum_cells
-from rankscope.monitor.events.event import RETRACTION
+from rankscope.monitor.evaluate.values import Evaluated, evaluate_chunks
+from rankscope.monitor.evaluate.windows import Foldings, Grouping, Key, sum_cells
+from rankscope.monitor.events.event import RETRACTION, Environment
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
-from rankscope.monitor.store.folding import choose_versions
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.definition.slices import Slicing
-    from rankscope.monitor.evaluate.values import Evaluated
-    from rankscope.monitor.evaluate.windows import Foldings, Key
-    from rankscope.monitor.events.event import Environment
-    from rankscope.monitor.store.folding import Pair
-    from rankscope.monitor.store.records import CellRow, Chunk, Context, HourRow
-    from rankscope.monitor.store.store import StoreReader
+from rankscope.monitor.store.folding import Pair, choose_versions
+from rankscope.monitor.store.records import CellRow, Chunk, Context, HourRow
+from rankscope.monitor.store.store import StoreReader
 
 
 class Contexts(dict[int, "Context"]):
@@ -64,7 +56,7 @@ class Contexts(dict[int, "Context"]):
         return self[number]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class SummedDay:
     """A day of which some hours were summed again.
 

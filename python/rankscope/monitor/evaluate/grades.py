@@ -2,50 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope import _core
-from rankscope.deferred import np
+from rankscope.monitor.arrays import Texts
+from rankscope.monitor.definition.definition import Definition
+from rankscope.monitor.events.event import Label, Ranking
 from rankscope.monitor.events.limits import SECOND
-from rankscope.records import record
+from rankscope.monitor.store.records import Chunk, ItemColumns
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Literal, TypeAlias
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.arrays import Texts
-    from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.events.event import Label, Ranking
-    from rankscope.monitor.store.records import Chunk, ItemColumns
-
-    Status: TypeAlias = Literal[
-        "counts",
-        "worth nothing",
-        "retracts",
-        "corrected",
-        "retracted",
-        "late",
-        "not yet",
-        "not shown",
-    ]
-    # As `_core.grade_items` takes them.
-    ItemTuple: TypeAlias = tuple[
-        NDArray[np.int64], Texts, NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]
-    ]
-    LabelTuple: TypeAlias = tuple[
-        NDArray[np.int64],
-        Texts,
-        NDArray[np.int64],
-        NDArray[np.int8],
-        list[list[int]],
-        NDArray[np.int64],
-        NDArray[np.float64],
-    ]
-    RuleTuple: TypeAlias = tuple[list[float], bool, bool, float, tuple[int, int] | None]
+Status: TypeAlias = Literal[
+    "counts",
+    "worth nothing",
+    "retracts",
+    "corrected",
+    "retracted",
+    "late",
+    "not yet",
+    "not shown",
+]
+ItemTuple: TypeAlias = tuple[
+    NDArray[np.int64], Texts, NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]
+]
+LabelTuple: TypeAlias = tuple[
+    NDArray[np.int64],
+    Texts,
+    NDArray[np.int64],
+    NDArray[np.int8],
+    list[list[int]],
+    NDArray[np.int64],
+    NDArray[np.float64],
+]
+RuleTuple: TypeAlias = tuple[list[float], bool, bool, float, tuple[int, int] | None]
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Graded:
     """The grades of the documents of a chunk, and counts of its labels.
 
@@ -162,7 +158,7 @@ REASONS = {
 """A description of each status."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class JudgedLabel:
     """A label, and whether it counts.
 

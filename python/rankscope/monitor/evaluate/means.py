@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rankscope._core import estimate_mean as compute_estimate
 from rankscope._core import fsum, t_quantile
-from rankscope.deferred import np
-from rankscope.records import record
-from rankscope.settings.interval import Interval
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import NDArray
+from rankscope._settings import Interval
 
 
 def average_by_cluster(
@@ -47,7 +44,7 @@ def average_by_cluster(
 DEFAULT = Interval(method="t")
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Mean:
     """A mean over rankings, with its confidence interval.
 

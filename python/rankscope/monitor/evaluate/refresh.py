@@ -7,34 +7,26 @@ provisional.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
+from typing import Any
 
 from rankscope import _core
+from rankscope._settings import count_threads
 from rankscope.errors import UsageError
 from rankscope.monitor.definition.configuration import Configuration
-from rankscope.monitor.definition.slices import Slicing, extend_slicing
+from rankscope.monitor.definition.slices import Slice, Slicing, extend_slicing
 from rankscope.monitor.evaluate.baseline import find_baseline
-from rankscope.monitor.evaluate.days import find_closed, sum_day
+from rankscope.monitor.evaluate.days import SummedDay, find_closed, sum_day
 from rankscope.monitor.evaluate.stored_windows import StoredCell, pack_cell, unpack_cell
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.evaluate.windows import Cell
 from rankscope.monitor.evaluate.worker import run_in_order
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.store.records import OpenHour, Progress
-from rankscope.records import record
-from rankscope.settings.reading import count_threads
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from typing import Any
-
-    from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.evaluate.days import SummedDay
-    from rankscope.monitor.store.records import CellRow
-    from rankscope.monitor.store.store import Store, StoreReader
-
+from rankscope.monitor.store.records import CellRow, OpenHour, Progress
+from rankscope.monitor.store.store import Store, StoreReader
 
 MANY = 100_000
 """Rankings that it takes longer to sum than to start processes for them."""
@@ -44,7 +36,7 @@ SHARE = 8
 """An open hour that is large waits for this part of its age."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Refreshed:
     """What a refresh has recomputed.
 

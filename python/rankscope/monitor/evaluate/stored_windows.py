@@ -5,25 +5,19 @@ from __future__ import annotations
 import json
 import struct
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
 from functools import lru_cache
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from rankscope.monitor.evaluate.clusters import add_spreads
+from rankscope.monitor.definition.slices import Slice
+from rankscope.monitor.evaluate.clusters import Spread, add_spreads
 from rankscope.monitor.evaluate.windows import COUNTS, Cell, Key
 from rankscope.monitor.events.limits import MINUTE
 from rankscope.monitor.store.deadline import check_deadline
 from rankscope.monitor.store.records import CellRow, HourRow
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import timedelta
-    from typing import Any
-
-    from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.evaluate.clusters import Spread
 
 MOMENTS = 4
 CHECK_EVERY = 1000
@@ -198,7 +192,7 @@ AGES = tuple(minutes * MINUTE for minutes in MINUTES)
 """The ages that labels are counted by."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class MaturityCurve:
     """The number of labels of mature rankings by age.
 

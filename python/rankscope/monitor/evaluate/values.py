@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope import _core
-from rankscope._core import EMPTY_VALUES
+from rankscope._core import EMPTY_VALUES, Column, Plan
 from rankscope._evaluate.settings import Settings
+from rankscope._explain.ledger import Parts, take_settings
 from rankscope._inputs.arrays import Groups
-from rankscope.deferred import np
+from rankscope._settings import count_threads
 from rankscope.errors import MeasureError
-from rankscope.losses.difference import Parts, take_settings
-from rankscope.measures import IDCG, nDCG
+from rankscope.measures import IDCG, Measure, nDCG
 from rankscope.monitor.arrays import find_texts
+from rankscope.monitor.definition.definition import Definition
 from rankscope.monitor.evaluate.grades import (
+    Graded,
     list_columns,
     list_items,
     read_grades,
@@ -21,26 +29,13 @@ from rankscope.monitor.evaluate.grades import (
 )
 from rankscope.monitor.store.ahead import map_ahead
 from rankscope.monitor.store.chunks import choose, offsets_of
-from rankscope.records import record, replace
-from rankscope.settings.reading import count_threads
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from rankscope._core import Column, Plan
-    from rankscope.measures import Measure
-    from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.evaluate.grades import Graded
-    from rankscope.monitor.store.records import Chunk, ItemColumns
+from rankscope.monitor.store.records import Chunk, ItemColumns
 
 PARTS = ("truncation", "ordering", "undefined", "ideal")
 """The columns of an nDCG measure besides its value."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureValues:
     """The values of a measure by ranking; NaN where the mean skips the ranking.
 
@@ -57,7 +52,7 @@ class MeasureValues:
 
     measure: Measure
     value: NDArray[np.float64]
-    parts: Mapping[str, NDArray[np.float64]] = {}
+    parts: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
     def columns(self) -> Iterator[tuple[str, NDArray[np.float64]]]:
         """Yield the columns by name, such as `nDCG@10` and `nDCG@10 ordering`."""
@@ -66,7 +61,7 @@ class MeasureValues:
             yield f"{self.measure.name} {part}", column
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkValues:
     """The values of the rankings of a chunk, and counts of what they were computed from.
 
@@ -109,7 +104,7 @@ def name_columns(definition: Definition) -> tuple[str, ...]:
     )
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ChunkPlan:
     """A definition, ready for the core.
 
@@ -222,7 +217,7 @@ def _fill(
     return MeasureValues(measure=measure, value=filled, parts=named)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class PlacedItems:
     """Rankings with a place for each rank, be there a document or not.
 
@@ -262,7 +257,7 @@ def place_items(items: ItemColumns, relevance: NDArray[np.float64], depth: int) 
     return PlacedItems(groups, of_documents, has_gaps)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Evaluated:
     """Rankings, what is known of their documents, and their values.
 

@@ -6,33 +6,26 @@ arrived nor how they were split into chunks makes a difference, and windows can 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rankscope import _core
-from rankscope.deferred import np
 from rankscope.monitor.arrays import number_codes
-from rankscope.monitor.definition.slices import Slicing
+from rankscope.monitor.definition.slices import Slice, Slicing
 from rankscope.monitor.evaluate.grades import read_integers
+from rankscope.monitor.evaluate.values import Evaluated
+from rankscope.monitor.events.event import Environment
 from rankscope.monitor.events.limits import HOUR
-from rankscope.records import record
+from rankscope.monitor.store.folding import Folding
+from rankscope.monitor.store.records import Chunk, Context
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any, TypeAlias
+_Codes: TypeAlias = tuple[list[Any], NDArray[np.int64]]
+Foldings: TypeAlias = Mapping[tuple[int, Environment], Folding]
 
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.evaluate.values import Evaluated
-    from rankscope.monitor.events.event import Environment
-    from rankscope.monitor.store.folding import Folding
-    from rankscope.monitor.store.records import Chunk, Context
-
-    # Things, each once, and for each ranking the place of what it has.
-    _Codes: TypeAlias = tuple[list[Any], NDArray[np.int64]]
-    # By the start of a window and an environment.
-    Foldings: TypeAlias = Mapping[tuple[int, Environment], Folding]
 
 COUNTS = (
     "rankings",
@@ -220,7 +213,7 @@ class Grouping:
             self._of_contexts[name][new] = codes
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class GroupCodes:
     """The parts of the keys of a chunk, and codes that say which of them each ranking has.
 

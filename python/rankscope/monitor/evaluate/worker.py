@@ -15,23 +15,18 @@ import sys
 import threading
 import traceback
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
+from typing import IO, Any, Self, TypeVar
 
 from rankscope.errors import FileError
 from rankscope.monitor.store import borrow_store
+from rankscope.monitor.store.store import Store
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from concurrent.futures import Future
-    from typing import IO, Any, Self, TypeVar
-
-    from rankscope.monitor.store.store import Store
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 
 COMMAND = (

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rankscope import _core
-from rankscope.monitor.events.event import Ranking
-from rankscope.monitor.events.rejection import Decoded, Rejection, refuse_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rankscope.monitor.events.event import Event
-    from rankscope.monitor.events.rejection import Reading
+from rankscope.monitor.events.event import Event, Ranking
+from rankscope.monitor.events.rejection import Decoded, Reading, Rejection, refuse_text
 
 
 def add_event(builder: _core.BatchBuilder, event: Event) -> None:

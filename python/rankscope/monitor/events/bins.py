@@ -7,23 +7,20 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import pairwise
 from math import isfinite
+from typing import TypeAlias
 
-from rankscope.measures.spelling import NUMBER
+from rankscope.measures.domains import SPELLED_NUMBER
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import TypeAlias
-
-    Edges: TypeAlias = tuple[float, ...]
-    Bins: TypeAlias = Mapping[str, Edges]
-    """By attribute, the ascending numbers that separate its bins."""
-    Pairs: TypeAlias = tuple[tuple[str, str], ...]
-    Content: TypeAlias = tuple[str, str, str, Pairs]
-    """A model, its version, its environment, and attributes."""
+Edges: TypeAlias = tuple[float, ...]
+Bins: TypeAlias = Mapping[str, Edges]
+"""By attribute, the ascending numbers that separate its bins."""
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+Content: TypeAlias = tuple[str, str, str, Pairs]
+"""A model, its version, its environment, and attributes."""
 
 
 @lru_cache(maxsize=256)
@@ -53,7 +50,7 @@ def read_number(text: str) -> float | None:
         >>> [read_number(text) for text in ("12.5", "1e3", "nan", "1e999", "12,50", "")]
         [12.5, 1000.0, None, None, None, None]
     """
-    number = float(text) if re.fullmatch(NUMBER, text, re.ASCII) else float("nan")
+    number = float(text) if re.fullmatch(SPELLED_NUMBER, text, re.ASCII) else float("nan")
     return number if isfinite(number) else None
 
 

@@ -6,26 +6,26 @@ columns of the usual types are taken; the reader of rows has the others.
 
 from __future__ import annotations
 
-from rankscope._inputs.arrow import fill_nulls, to_array
-from rankscope._inputs.columns import decode
-from rankscope.deferred import np, pa, pc
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from rankscope._inputs.columns import decode, fill_nulls, to_array
 from rankscope.monitor.arrays import read_texts
 from rankscope.monitor.events.names import ITEM_NAMES
 from rankscope.monitor.events.tables import differs_from_next
-from rankscope.records import record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any, TypeAlias
+Foreign: TypeAlias = Any  # of PyArrow, which has no types
+Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8]]
+"""Offsets of texts, the texts end to end, and whether each is there, empty where all are."""
+LabelColumns: TypeAlias = tuple[Any, ...]
+"""Which rows of labels may be plain, and their columns, as the core takes them."""
 
-    from numpy.typing import NDArray
-
-    Foreign: TypeAlias = Any  # of PyArrow, which has no types
-    Texts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8]]
-    """Offsets of texts, the texts end to end, and whether each is there, empty where all are."""
-    LabelColumns: TypeAlias = tuple[Any, ...]
-    """Which rows of labels may be plain, and their columns, as the core takes them."""
 
 HEADS = ("event_id", "query_key", "user_id", "model", "version", "environment")
 ATTRIBUTES = ("attributes", "features", "tags")
@@ -38,7 +38,7 @@ class UnusualColumnError(Exception):
     """A column of another type than those that are taken here."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Columns:
     """Rankings as columns.
 

@@ -7,14 +7,18 @@ to be noted about them. `EventReader` reads the others, and says what is wrong w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from typing import TypeAlias
 
 from rankscope import _core
 from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.bins import find_bin
+from rankscope.monitor.events.columns import Columns, LabelColumns
 from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.names import RANKING_NAMES
+from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import (
     MOST_UNKNOWN,
     OTHER,
@@ -22,20 +26,12 @@ from rankscope.monitor.events.rejection import (
     Reading,
     RefusedError,
 )
-from rankscope.records import replace
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import TypeAlias
+Remarks: TypeAlias = list[tuple[tuple[str, ...], tuple[str, ...], int]]
+"""The codes of notes and the names of unknown fields, and how many objects have them."""
+Plain: TypeAlias = tuple[_core.EventBatch, list[int], Remarks]
+"""The objects that are plain, the places of the others, and remarks on the plain ones."""
 
-    from rankscope.monitor.events.columns import Columns, LabelColumns
-    from rankscope.monitor.events.reader import EventReader
-
-    Remarks: TypeAlias = list[tuple[tuple[str, ...], tuple[str, ...], int]]
-    """The codes of notes and the names of unknown fields, and how many objects have them."""
-    Plain: TypeAlias = tuple[_core.EventBatch, list[int], Remarks]
-    """The objects that are plain, the places of the others, and remarks on the plain ones."""
 
 DEEPEST = 16
 """Lists and objects in each other, in a field that is not known, that the core looks into."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from rankscope.records import record
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Literal, TypeAlias
+Environment: TypeAlias = Literal["production", "validation", "training"]
+LabelKind: TypeAlias = Literal["label", "correction", "retraction"]
 
-    Environment: TypeAlias = Literal["production", "validation", "training"]
-    LabelKind: TypeAlias = Literal["label", "correction", "retraction"]
 
 ENVIRONMENTS: tuple[str, ...] = ("production", "validation", "training")
 """Where a ranking was made, the default first."""
@@ -20,7 +18,7 @@ RETRACTION = LABEL_KINDS.index("retraction")
 """What a label does, the default first; the place of a word is how it is stored."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Item:
     """One document of a ranking.
 
@@ -37,7 +35,7 @@ class Item:
     relevance: float | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Items:
     """The documents of a ranking, in rank order, as columns.
 
@@ -86,7 +84,7 @@ def unless_all_none(values: Iterator[float | None]) -> tuple[float | None, ...]:
     return () if column.count(None) == len(column) else column
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Ranking:
     """One list that was shown, the unit of averaging.
 
@@ -115,7 +113,7 @@ class Ranking:
     attributes: tuple[tuple[str, str], ...] = ()
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Label:
     """A label: feedback on one document of a ranking.
 
@@ -139,5 +137,4 @@ class Label:
     kind: LabelKind = "label"
 
 
-if TYPE_CHECKING:
-    Event: TypeAlias = Ranking | Label
+Event: TypeAlias = Ranking | Label

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from rankscope.monitor.events.bins import find_bin
+from rankscope.monitor.events.bins import Bins, find_bin
+from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.events.rejection import RefusedError, show
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rankscope.monitor.events.bins import Bins
-    from rankscope.monitor.events.limits import Limits
 
 INTEGERS = range(-(2**63), 2**63)
 

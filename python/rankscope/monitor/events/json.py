@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from rankscope.monitor.events.rejection import RefusedError, show
-from rankscope.strict_json import JSONMistake, StrictJSON
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.strict_json import Flaw
+from rankscope.monitor.strict_json import Flaw, JSONMistake, StrictJSON
 
 
 class EventJSON:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankscope.records import record
+from dataclasses import dataclass
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
@@ -10,7 +10,7 @@ HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """The limits on one event: sizes, counts, and how far its time may be from now.
 

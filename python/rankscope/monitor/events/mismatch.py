@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from rankscope._names import as_dict, find_closest
+from rankscope.monitor.events.bins import Bins
 from rankscope.monitor.events.rejection import MOST_UNKNOWN, OTHER, show
-from rankscope.names import find_closest
-from rankscope.records import as_dict, record
 
-TYPE_CHECKING = False
+Kind: TypeAlias = Literal[
+    "unknown_label", "unmatched_label", "missing_attribute", "unknown_attribute"
+]
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any, Literal, TypeAlias
-
     from rankscope import _core
-    from rankscope.monitor.events.bins import Bins
 
-    Kind: TypeAlias = Literal[
-        "unknown_label", "unmatched_label", "missing_attribute", "unknown_attribute"
-    ]
 
 PRODUCTION = "production"
 LONGEST = 80
@@ -33,7 +32,7 @@ MOST_UNMATCHED = 0.5
 """The share of labels for documents that weren't shown from which on that is a mismatch."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Expected:
     """The names that a project is configured with.
 
@@ -45,10 +44,10 @@ class Expected:
 
     labels: tuple[str, ...]
     attributes: tuple[str, ...]
-    bins: Bins = {}  # noqa: RUF012 - nothing changes it
+    bins: Bins = field(default_factory=dict)
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mismatch:
     """A name that is not what the project is configured with.
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.events.rejection import RefusedError, show
-from rankscope.records import record
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from rankscope.monitor.events.rejection import RefusedError, show
 
 # A name stands in one row of a table only, so that a field has one meaning. Names are from: Arize
 # (`prediction_group_id`, `relevance_score`, `relevance_labels`), logs of search groups
@@ -98,7 +96,7 @@ ROW_NAMES: dict[str, tuple[str, ...]] = {
 MOST_SHAPES = 1000
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Fields:
     """The fields of one object, by role.
 

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import NamedTuple, overload
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple, TypeAlias, overload
 
-from rankscope.monitor.events.rejection import Rejection
+from rankscope.monitor.events.rejection import Decoded, Reading, Rejection
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Literal, TypeAlias
-
-    from rankscope.monitor.events.rejection import Decoded, Reading
-
-    Status: TypeAlias = Literal["accepted", "duplicate", "conflict"]
+Status: TypeAlias = Literal["accepted", "duplicate", "conflict"]
 
 
 # There is one for each event: these tuples are made five times as fast as records.

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from operator import itemgetter
+from typing import Any
 
-from rankscope.monitor.events.event import ENVIRONMENTS, LABEL_KINDS, Label, Ranking
+from rankscope.monitor.events.bins import Bins
+from rankscope.monitor.events.event import (
+    ENVIRONMENTS,
+    LABEL_KINDS,
+    Event,
+    Label,
+    LabelKind,
+    Ranking,
+)
 from rankscope.monitor.events.fields import (
     check_depth,
     read_attributes,
@@ -23,19 +32,11 @@ from rankscope.monitor.events.names import (
     RANKING_NAMES,
     ROW_NAMES,
     Aliases,
+    Fields,
 )
 from rankscope.monitor.events.rejection import Batch, Reading, RefusedError, show
 from rankscope.monitor.events.table_reader import group_rows, list_rows, read_items, see_ranking
 from rankscope.monitor.events.times import format_time, read_time
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
-
-    from rankscope.monitor.events.bins import Bins
-    from rankscope.monitor.events.event import Event, LabelKind
-    from rankscope.monitor.events.names import Fields
 
 
 class EventReader:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from rankscope.errors import FormatError
-from rankscope.records import record, replace
+from rankscope.monitor.events.event import Event
 
-TYPE_CHECKING = False
+Read: TypeAlias = Callable[[Mapping[str, Any]], tuple[Event, ...]]
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any, TypeAlias, TypeVar
-
     from rankscope import _core
-    from rankscope.monitor.events.event import Event
 
-    R = TypeVar("R", "Reading", "Decoded")
-    Read: TypeAlias = Callable[[Mapping[str, Any]], tuple[Event, ...]]
 
 CODES = frozenset(
     {
@@ -85,7 +82,7 @@ SHOWN = 120
 MOST_BITS = 256
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Rejection:
     """Why one event of a batch was rejected.
 
@@ -165,7 +162,7 @@ MOST_UNKNOWN = 100
 OTHER = "<other>"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Reading:
     """The result of reading a batch of objects as events.
 
@@ -198,7 +195,7 @@ class Reading:
         return len(self.answers)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Decoded:
     """The result of decoding a batch of objects as events that are ready to be stored.
 
@@ -270,3 +267,6 @@ def _see_object(value: object) -> Mapping[str, Any]:
     if isinstance(value, Mapping) and all(type(name) is str for name in value):
         return value
     raise RefusedError("", "an object", show(value), code="json_type")
+
+
+R = TypeVar("R", "Reading", "Decoded")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
 from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.columns import (
     UnusualColumnError,
@@ -12,22 +15,16 @@ from rankscope.monitor.events.columns import (
     split_lists,
 )
 from rankscope.monitor.events.decoding import EventDecoder
+from rankscope.monitor.events.reader import EventReader
+from rankscope.monitor.events.rejection import Decoded, Reading
 from rankscope.monitor.events.tables import (
+    Rows,
     first_places,
     list_objects,
     read_cells,
     take_rows,
     type_cells,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
-
-    from rankscope.monitor.events.reader import EventReader
-    from rankscope.monitor.events.rejection import Decoded, Reading
-    from rankscope.monitor.events.tables import Rows
 
 
 class TableDecoder:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from operator import ge
+from typing import Any
+
+import pyarrow as pa
 
 from rankscope._inputs.column_names import find_column
-from rankscope.deferred import pa
 from rankscope.errors import FormatError
 from rankscope.monitor.arrays import to_micros, to_python
 from rankscope.monitor.events.event import Items, unless_all_none
 from rankscope.monitor.events.fields import read_id, read_number
-from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
+from rankscope.monitor.events.limits import Limits
+from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES, Aliases
 from rankscope.monitor.events.rejection import RefusedError, show
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
-    from rankscope.monitor.events.limits import Limits
-    from rankscope.monitor.events.names import Aliases
 
 MANY = tuple(role for role in ITEM_NAMES if role != "labels")
 """What differs from row to row of a ranking."""
@@ -28,7 +24,7 @@ MANY = tuple(role for role in ITEM_NAMES if role != "labels")
 
 def list_rows(table: object) -> list[dict[str, Any]]:
     """Return the rows of a table as objects, without nulls and NaN."""
-    from rankscope._inputs.tables import open_table  # noqa: PLC0415 - needs PyArrow
+    from rankscope._inputs.tables import open_table
 
     source = open_table(table)
     columns = [list_values(column, name) for name, column in source.items()]
@@ -46,7 +42,7 @@ def group_rows(
     table: object, aliases: Aliases, attributes: Sequence[str] = ()
 ) -> Iterator[dict[str, Any]]:
     """Return the rankings of a table with one document per row, in any order."""
-    from rankscope._inputs.tables import open_table  # noqa: PLC0415 - needs PyArrow
+    from rankscope._inputs.tables import open_table
 
     source = open_table(table)
     for name in attributes:
@@ -122,7 +118,7 @@ def _agree(values: Sequence[object], name: str) -> object:
 
 def list_values(column: object, name: str) -> list[Any]:
     """Return the values of a column as Python objects, null as `None`."""
-    from rankscope._inputs.columns import as_arrow, decode, is_null, list_cells  # noqa: PLC0415 - as above
+    from rankscope._inputs.columns import as_arrow, decode, is_null, list_cells
 
     objects = list_cells(column)
     if objects is not None:

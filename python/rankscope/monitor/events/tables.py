@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from rankscope._inputs.arrow import to_array
-from rankscope._inputs.columns import as_arrow, decode, is_list, is_null, list_cells, spell_ids
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from rankscope._inputs.columns import (
+    as_arrow,
+    decode,
+    is_list,
+    is_null,
+    list_cells,
+    spell_ids,
+    to_array,
+)
 from rankscope._inputs.tables import open_table
 from rankscope._inputs.text import Lines, name_mistake, refuse_break
-from rankscope.deferred import np, pa, pc
 from rankscope.errors import FormatError, LimitError
 from rankscope.monitor.arrays import see_value, to_micros, to_python
 from rankscope.monitor.events.names import ITEM_NAMES, RANKING_NAMES
 from rankscope.monitor.events.table_reader import no_column
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
-    from numpy.typing import NDArray
-
 
 ROWS_AT_ONCE = 1 << 14
 MOST_SORTED = 512 << 20
@@ -40,7 +45,7 @@ USUAL_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]"
 """The texts of most numbers and times. Others are converted one by one."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Rows:
     """A batch of rows of a table.
 

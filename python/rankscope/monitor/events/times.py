@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any, TypeAlias
 
+from rankscope._names import quote
 from rankscope.errors import FormatError, UsageError
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.rejection import RefusedError, show
-from rankscope.names import quote
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, TypeAlias
+Time: TypeAlias = datetime | str
+"""A `datetime` with a time zone, or ISO text such as `2026-11-21T18:00:00Z`."""
+Duration: TypeAlias = timedelta | str
+"""A `timedelta`, or text such as `90s`, `30m`, `24h`, `7d` or `2w`."""
 
-    Time: TypeAlias = datetime | str
-    """A `datetime` with a time zone, or ISO text such as `2026-11-21T18:00:00Z`."""
-    Duration: TypeAlias = timedelta | str
-    """A `timedelta`, or text such as `90s`, `30m`, `24h`, `7d` or `2w`."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)

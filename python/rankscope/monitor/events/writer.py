@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
-from rankscope.monitor.events.event import Ranking
+from rankscope.monitor.events.event import Event, Label, Ranking
 from rankscope.monitor.events.times import format_time
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from rankscope.monitor.events.event import Event, Label
 
 
 def write_event(event: Event) -> bytes:

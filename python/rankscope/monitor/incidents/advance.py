@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.times import to_datetime, to_micros
-from rankscope.monitor.incidents.conclusion import Conclusion, conclude, find_next, settle
+from rankscope.monitor.incidents.conclusion import (
+    Conclusion,
+    FindCause,
+    conclude,
+    find_next,
+    settle,
+)
 from rankscope.monitor.incidents.incident import (
     LASTING,
     TRIES,
+    Event,
+    Incident,
     busy,
     read_incident,
     write_conclusion,
@@ -14,24 +27,13 @@ from rankscope.monitor.incidents.incident import (
 from rankscope.monitor.incidents.management import RESTARTED, find_default_rows
 from rankscope.monitor.incidents.transitions import resolve
 from rankscope.monitor.rules.kinds import KINDS, Rule, find_kind, read_progress
-from rankscope.monitor.rules.run import ACTOR, Scene
-from rankscope.records import record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.definition.slices import Slicing
-    from rankscope.monitor.incidents.conclusion import FindCause
-    from rankscope.monitor.incidents.incident import Event, Incident
-    from rankscope.monitor.rules.run import RuleRun
-    from rankscope.monitor.rules.state import Finding
-    from rankscope.monitor.store.records import IncidentRow, RuleRow
-    from rankscope.monitor.store.store import Store, StoreReader
+from rankscope.monitor.rules.run import ACTOR, RuleRun, Scene
+from rankscope.monitor.rules.state import Finding
+from rankscope.monitor.store.records import IncidentRow, RuleRow
+from rankscope.monitor.store.store import Store, StoreReader
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Advanced:
     """What a check of all rules has changed.
 

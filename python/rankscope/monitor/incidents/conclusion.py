@@ -5,10 +5,22 @@ This reads and writes nothing, so that a replay of the same findings gives the s
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, TypeAlias
 
 from rankscope.monitor.incidents.grouping import find_group, share_causes
-from rankscope.monitor.incidents.incident import EVENTS, SEVERITIES, Change, Notified, make_notice
+from rankscope.monitor.incidents.incident import (
+    EVENTS,
+    SEVERITIES,
+    Change,
+    Event,
+    Incident,
+    Notice,
+    Notified,
+    make_notice,
+)
 from rankscope.monitor.incidents.transitions import (
     Turn,
     find_timer,
@@ -16,27 +28,18 @@ from rankscope.monitor.incidents.transitions import (
     pass_time,
     take_finding,
 )
-from rankscope.monitor.rules.run import ACTOR
-from rankscope.records import record, replace
+from rankscope.monitor.rules.run import ACTOR, Check
+from rankscope.monitor.rules.state import StreamKey
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import datetime
-    from typing import Any, TypeAlias
+FindCause: TypeAlias = Callable[[Incident, datetime], Mapping[str, Any] | None]
 
-    from rankscope.monitor.incidents.incident import Event, Incident, Notice
-    from rankscope.monitor.rules.run import Check
-    from rankscope.monitor.rules.state import StreamKey
-
-    FindCause: TypeAlias = Callable[[Incident, datetime], Mapping[str, Any] | None]
 
 MICROSECOND = timedelta(microseconds=1)
 TRACED_FOR = timedelta(days=7)
 """The cause of an incident is traced again for so long: later data hardly change it."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Conclusion:
     """What follows from the findings of one moment.
 

@@ -7,15 +7,22 @@ time doesn't prove that it is the cause.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope.monitor.ask.cause import leave_out_rankers
+from rankscope.monitor.ask.trace import Span
+from rankscope.monitor.definition.calendar import Calendar
+from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.evaluate.stored_windows import name_place
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import format_time, read_span, to_micros
 from rankscope.monitor.incidents.grouping import ANY
+from rankscope.monitor.incidents.incident import Incident
 from rankscope.monitor.rules.data.counts import PRODUCTION, Segment
 from rankscope.monitor.rules.early.cells import Cells, get_rows
 from rankscope.monitor.rules.early.check import weigh
@@ -32,20 +39,9 @@ from rankscope.monitor.rules.early.words import CHANGES, write_fact
 from rankscope.monitor.signals.kinds import REFERENCE_DAYS, SIGNALS
 from rankscope.monitor.signals.refresh import find_known, read_signals
 from rankscope.monitor.store.folding import OTHER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.ask.trace import Span
-    from rankscope.monitor.definition.calendar import Calendar
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.incidents.incident import Incident
-    from rankscope.monitor.store.records import Version
-    from rankscope.monitor.store.store import StoreReader
-    from rankscope.monitor.why.result import Trace
+from rankscope.monitor.store.records import Version
+from rankscope.monitor.store.store import StoreReader
+from rankscope.monitor.why.result import Trace
 
 LENGTHS = (24, 72)
 """So many hours together are compared with the same hours of the days before, first a day."""

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
 from hashlib import blake2b
+from typing import Any
 
 from rankscope.monitor.ask.cause import explains, leave_out_rankers
+from rankscope.monitor.definition.slices import Slice
+from rankscope.monitor.incidents.incident import Incident
 from rankscope.monitor.incidents.transitions import Turn
-from rankscope.records import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime, timedelta
-    from typing import Any
-
-    from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.incidents.incident import Incident
 
 ANY = "<all>"
 """The version of a stream that goes on over all versions."""

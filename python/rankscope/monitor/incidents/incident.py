@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from dataclasses import fields as dataclass_fields
+from datetime import datetime
 from hashlib import blake2b
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from urllib.parse import quote
 
 from rankscope.errors import FileError
+from rankscope.monitor.definition.slices import Slice
 from rankscope.monitor.events.times import format_time, read_time, to_datetime, to_micros
 from rankscope.monitor.plain import make_plain, write_record
+from rankscope.monitor.rules.state import Kind, StreamKey
 from rankscope.monitor.store.records import ChangeRow, IncidentRow, NoticeRow
-from rankscope.records import record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from typing import Any
-
-    from rankscope.monitor.definition.slices import Slice
     from rankscope.monitor.incidents.conclusion import Conclusion
-    from rankscope.monitor.rules.state import Kind, StreamKey
 
 
 Status: TypeAlias = Literal[
@@ -42,7 +40,7 @@ EVENTS: tuple[Event, ...] = get_args(Event)
 """What people are notified of."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Notified:
     """A notification of an incident.
 
@@ -68,7 +66,7 @@ class Notified:
         }
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Change:
     """A row of the history of an incident.
 
@@ -91,7 +89,7 @@ class Change:
         return write_record(self)
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Incident:
     """A problem of one stream of a rule, while it lasts and afterwards.
 
@@ -161,7 +159,7 @@ class Incident:
     reason: str = ""
     before: float | None = None
     after: float | None = None
-    evidence: Mapping[str, Any] = {}
+    evidence: Mapping[str, Any] = field(default_factory=dict)
     cause: Mapping[str, Any] | None = None
     group: str = ""
     notified: tuple[Notified, ...] = ()
@@ -231,7 +229,8 @@ class Incident:
     @staticmethod
     def from_dict(said: Mapping[str, Any]) -> Incident:
         """Read what `to_dict` returned."""
-        fields = {name: value for name, value in said.items() if name in Incident.__match_args__}
+        names = {field.name for field in dataclass_fields(Incident)}
+        fields = {name: value for name, value in said.items() if name in names}
         notified = tuple(
             Notified(_read(one["time"]), one["event"], one["channel"], one.get("notice", ""))
             for one in said.get("notified", ())
@@ -259,7 +258,7 @@ DIGEST = "incidents.digest"
 """The types of notices: what happened to the incidents of one group, and reminders of all."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
     """What people are notified of in one message.
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import cast
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import Any, TypeAlias, cast
 
 from rankscope.errors import UsageError
+from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.incidents.conclusion import Conclusion
 from rankscope.monitor.incidents.incident import (
     ACTIVE,
     LASTING,
     TRIES,
+    Incident,
     busy,
     read_incident,
     write_conclusion,
@@ -19,25 +24,14 @@ from rankscope.monitor.incidents.incident import (
 from rankscope.monitor.incidents.response import end_incidents
 from rankscope.monitor.rules.kinds import DEFAULTS, KINDS, Rule, find_kind, read_progress
 from rankscope.monitor.rules.run import ACTOR, RESOLVED
-from rankscope.monitor.rules.state import RuleState, join_first
+from rankscope.monitor.rules.state import RuleState, State, join_first
 from rankscope.monitor.store.keys import AuditEntry
-from rankscope.monitor.store.records import OPERATOR, RuleRow
-from rankscope.records import record, replace
+from rankscope.monitor.store.records import OPERATOR, Delivery, RuleRow
+from rankscope.monitor.store.store import Store, StoreReader
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from datetime import datetime
-    from typing import Any, TypeAlias
+Change: TypeAlias = Callable[[RuleRow | None], tuple[RuleRow, str, str]]
+"""Makes the next version of a rule, and says what is done to it, and why evidence is void."""
 
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.incidents.incident import Incident
-    from rankscope.monitor.rules.state import State
-    from rankscope.monitor.store.records import Delivery
-    from rankscope.monitor.store.store import Store, StoreReader
-
-    Change: TypeAlias = Callable[[RuleRow | None], tuple[RuleRow, str, str]]
-    """Makes the next version of a rule, and says what is done to it, and why evidence is void."""
 
 MOST_RULES = 1000
 WAITS = "no period is final yet"
@@ -97,7 +91,7 @@ def _summarize(state: RuleState, active: Sequence[Incident]) -> RuleState:
     return replace(state, state="ALERT", reason=reason, since=since)
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
     """A notification and whether it was delivered.
 
@@ -125,7 +119,7 @@ class Notification:
     problem: str
 
 
-NOTIFIED: tuple[str, ...] = Notification.__match_args__
+NOTIFIED = tuple(field.name for field in fields(Notification))
 
 
 def list_notifications(

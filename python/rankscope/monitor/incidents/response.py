@@ -3,40 +3,37 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Literal, TypeAlias
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.incidents import transitions
-from rankscope.monitor.incidents.conclusion import settle
+from rankscope.monitor.incidents.conclusion import Conclusion, settle
 from rankscope.monitor.incidents.incident import (
     ACTIVE,
     LASTING,
     STATUSES,
     TRIES,
     Change,
+    Incident,
+    Notified,
+    Status,
     busy,
     read_incident,
     write_conclusion,
 )
+from rankscope.monitor.incidents.transitions import Turn
 from rankscope.monitor.rules.kinds import Rule, find_kind
 from rankscope.monitor.rules.run import Check
 from rankscope.monitor.store.keys import AuditEntry
-from rankscope.monitor.store.records import OPERATOR
-from rankscope.records import replace
+from rankscope.monitor.store.records import OPERATOR, IncidentRow, RuleRow
+from rankscope.monitor.store.store import Store, StoreReader
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from datetime import datetime
-    from typing import Literal, TypeAlias
+Chosen: TypeAlias = Status | Literal["all"]
 
-    from rankscope.monitor.incidents.conclusion import Conclusion
-    from rankscope.monitor.incidents.incident import Incident, Notified, Status
-    from rankscope.monitor.incidents.transitions import Turn
-    from rankscope.monitor.store.records import IncidentRow, RuleRow
-    from rankscope.monitor.store.store import Store, StoreReader
-
-    Chosen: TypeAlias = Status | Literal["all"]
 
 CHOICES: tuple[str, ...] = (*STATUSES, "all")
 SENT = ("waiting", "delivered")

@@ -10,24 +10,18 @@ time; or resolve it, which discards the evidence of its stream.
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from hashlib import blake2b
+from typing import Literal
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.times import describe_time, format_time
-from rankscope.monitor.incidents.incident import ACTIVE, LASTING, Change, Incident
+from rankscope.monitor.incidents.incident import ACTIVE, LASTING, Change, Event, Incident, Status
+from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.rules.run import ACTOR
-from rankscope.records import record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from datetime import datetime
-    from typing import Literal
-
-    from rankscope.monitor.incidents.incident import Event, Status
-    from rankscope.monitor.rules.kinds import Rule
-    from rankscope.monitor.rules.state import Finding
+from rankscope.monitor.rules.state import Finding
 
 WORSE_TIMES, WORSE_BY = 2.0, 0.05
 """An incident has worsened if its fall is so many times the one that people know, and so much more.
@@ -40,7 +34,7 @@ MOST_NOTE = 2000
 """The longest note, in characters."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Turn:
     """A change of an incident.
 

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_micros
 from rankscope.monitor.incidents.grouping import are_nested
-from rankscope.monitor.incidents.incident import read_incident
-from rankscope.monitor.rules.early.progress import EarlyProgress
+from rankscope.monitor.incidents.incident import Incident, read_incident
+from rankscope.monitor.rules.early.progress import EarlyProgress, EarlyWarning
 from rankscope.monitor.rules.kinds import read_progress
-from rankscope.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rankscope.monitor.incidents.incident import Incident
-    from rankscope.monitor.rules.early.progress import EarlyWarning
-    from rankscope.monitor.store.store import StoreReader
+from rankscope.monitor.store.store import StoreReader
 
 LOOKED_BACK = 90 * DAY
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WarningRecord:
     """What became of the early warnings of the last 90 days.
 

@@ -8,26 +8,27 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from typing import Generic, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 from zoneinfo import available_timezones
 
-from rankscope._inputs.files import TextSource, copy_pipe, list_files, open_file, refuse_binary
+from rankscope._file import EVENT_FORMATS, EventFormat, tell_format
+from rankscope._inputs.files import (
+    OpenFile,
+    Progress,
+    TextSource,
+    copy_pipe,
+    list_files,
+    open_file,
+    refuse_binary,
+)
+from rankscope._inputs.text import Lines
 from rankscope.errors import EmptyError, FormatError, LimitError, UsageError
-from rankscope.file import EVENT_FORMATS, tell_format
 from rankscope.monitor.events.decoding import BOM, parse_text
 from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.rejection import RefusedError
-from rankscope.records import record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from typing import Any
-
-    from rankscope._inputs.files import OpenFile, Progress
-    from rankscope._inputs.text import Lines
-    from rankscope.file import EventFormat
 
 T = TypeVar("T")
 
@@ -38,7 +39,7 @@ AT_ONCE = 1000
 BLANKS = b" \t\r"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Objects(Generic[T]):
     """A batch of objects of a file, parsed or as texts.
 
@@ -51,7 +52,7 @@ class Objects(Generic[T]):
     places: list[int]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class EventFile:
     """A file of events.
 
@@ -121,7 +122,7 @@ class EventFile:
 
     def read_tables(self, only: Sequence[str] | None = None) -> Iterator[tuple[Any, Lines]]:
         """Read a file as tables. Numbers in CSV stay text."""
-        from rankscope._inputs.table_files import open_reader  # noqa: PLC0415 - needs PyArrow
+        from rankscope._inputs.table_files import open_reader
 
         wanted: Any = _Columns(only)
         form = self.tell_format()
@@ -131,12 +132,12 @@ class EventFile:
             error.hint = "write its current rows to a Parquet file elsewhere, with Spark or DuckDB"
             raise
         # One row of Parquet whose text isn't UTF-8 is rejected.
-        with self._open(form=form, wanted=wanted, checks_text=form != "parquet") as opened:
+        with self._open(form=form, selection=wanted, checks_text=form != "parquet") as opened:
             if opened.file.seekable():
                 yield from open_reader(opened)
                 return
             with copy_pipe(opened.file) as copy:
-                yield from open_reader(replace(opened, file=copy, given=copy.name))
+                yield from open_reader(opened._replace(file=copy, source=copy.name))
 
     def _open(self, **options: Any) -> AbstractContextManager[OpenFile]:  # noqa: ANN401 - see `open_file`
         return open_file(
@@ -183,9 +184,9 @@ class EventFile:
         return Objects([reader.settle(each) for each in objects], list(range(1, len(objects) + 1)))
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Columns:
-    """Selects columns by name, in place of `Wanted`."""
+    """Selects columns by name, in place of `Selection`."""
 
     only: Sequence[str] | None
     is_flat: bool = True

@@ -4,45 +4,41 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
+from typing import Any, Literal, Protocol, TypeAlias
 
 from rankscope import _core
 from rankscope._inputs.recognition import is_table
+from rankscope._names import as_dict
+from rankscope._show.table import show
 from rankscope.errors import FileError, InputError, UsageError
 from rankscope.monitor.events.batch import pack_reading
 from rankscope.monitor.events.decoding import EventDecoder, move_attributes
-from rankscope.monitor.events.mismatch import NameCounts
+from rankscope.monitor.events.event import Event
+from rankscope.monitor.events.mismatch import Expected, Mismatch, NameCounts
 from rankscope.monitor.events.outcome import STATUSES, count_rejections
 from rankscope.monitor.events.reader import EventReader
 from rankscope.monitor.events.rejection import Decoded, Reading, Rejection, count_unknown
+from rankscope.monitor.events.tables import Rows
 from rankscope.monitor.intake.files import AT_ONCE, EventFile
-from rankscope.output.text import show
-from rankscope.records import as_dict, record, replace
+from rankscope.monitor.store.store import Store, StoreReader
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
-    from typing import Any, Literal, Protocol, TypeAlias
+Kind: TypeAlias = Literal["rankings", "labels"]
+FileBatch: TypeAlias = tuple[Reading | Decoded, str, Sequence[int]]
+"""A batch, the file it is from, and the places of its objects there."""
 
-    from rankscope.monitor.events.event import Event
-    from rankscope.monitor.events.mismatch import Expected, Mismatch
-    from rankscope.monitor.events.tables import Rows
-    from rankscope.monitor.store.store import Store, StoreReader
 
-    Kind: TypeAlias = Literal["rankings", "labels"]
-    FileBatch: TypeAlias = tuple[Reading | Decoded, str, Sequence[int]]
-    """A batch, the file it is from, and the places of its objects there."""
+class Sink(Protocol):
+    """Where events go."""
 
-    class Sink(Protocol):
-        """Where events go."""
+    @property
+    def takes_prepared(self) -> bool:
+        """Whether it takes `Decoded` batches; others take what is a `Reading`."""
 
-        @property
-        def takes_prepared(self) -> bool:
-            """Whether it takes `Decoded` batches; others take what is a `Reading`."""
-
-        def take(self, reading: Any) -> Sequence[str | Rejection]:  # noqa: ANN401 - as it says
-            """Store the events of a batch, and return the status of each object, in order."""
+    def take(self, reading: Any) -> Sequence[str | Rejection]:  # noqa: ANN401 - as it says
+        """Store the events of a batch, and return the status of each object, in order."""
 
 
 MOST_SHOWN = 20
@@ -60,7 +56,7 @@ CONFLICT = (
 )
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Refused:
     """An object that wasn't stored, and why.
 
@@ -87,7 +83,7 @@ class Refused:
         return f"{place}: {show(self.message)} [{self.code}]"
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested:
     """The outcome of an ingestion.
 
@@ -317,7 +313,7 @@ class Ingestion:
                 for batch in file.read_objects():
                     self._take(self._read_objects(batch.objects), file.name, batch.places)
                 return
-            from rankscope.monitor.events import tables as event_rows  # noqa: PLC0415 - loads NumPy
+            from rankscope.monitor.events import tables as event_rows
 
             parts = event_rows.cut_rows(file.read_tables())
             together = None if file.is_stream else lambda name: self._are_together(file, name)
@@ -355,7 +351,7 @@ class Ingestion:
 
     def take_table(self, table: object) -> None:
         """Ingest the events of a data frame."""
-        from rankscope.monitor.events.tables import cut_frame  # noqa: PLC0415 - loads NumPy
+        from rankscope.monitor.events.tables import cut_frame
 
         try:
             parts = cut_frame(table)
@@ -371,7 +367,7 @@ class Ingestion:
         """Read a data frame with a column of mixed types."""
         if self._kind == "labels":
             return self._reader.read_label_rows(table, now=self._now())
-        from rankscope._inputs.tables import open_table  # noqa: PLC0415 - needs PyArrow
+        from rankscope._inputs.tables import open_table
 
         names = [*open_table(table)]
         roles = self._reader.find_roles(names, self._kind, self._attributes)
@@ -388,7 +384,7 @@ class Ingestion:
         is_text: bool,
     ) -> None:
         """Ingest rows, after grouping them by ranking if necessary."""
-        from rankscope.monitor.events import tables as event_rows  # noqa: PLC0415 - loads NumPy
+        from rankscope.monitor.events import tables as event_rows
 
         first = next(parts, None)
         if first is None:
@@ -422,8 +418,8 @@ class Ingestion:
         self, rows: Rows, roles: Mapping[str, str], *, is_text: bool
     ) -> Reading | Decoded:
         """Read labels in rows."""
-        from rankscope.monitor.events.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
-        from rankscope.monitor.events.tables import read_cells  # noqa: PLC0415 - likewise
+        from rankscope.monitor.events.table_decoder import TableDecoder
+        from rankscope.monitor.events.tables import read_cells
 
         if self._sink.takes_prepared:
             decoder = TableDecoder(self._reader, is_text=is_text)
@@ -440,8 +436,8 @@ class Ingestion:
         *,
         is_text: bool,
     ) -> None:
-        from rankscope.monitor.events.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
-        from rankscope.monitor.events.tables import first_places, read_cells  # noqa: PLC0415 - likewise
+        from rankscope.monitor.events.table_decoder import TableDecoder
+        from rankscope.monitor.events.tables import first_places, read_cells
 
         attributes = self._choose_attributes(rows.columns)
         unknown = set(rows.columns).difference(roles.values(), attributes)
@@ -457,8 +453,8 @@ class Ingestion:
 
     def _read_lists(self, rows: Rows) -> Reading | Decoded:
         """Read rankings in rows with lists of documents."""
-        from rankscope.monitor.events.table_decoder import TableDecoder  # noqa: PLC0415 - loads NumPy
-        from rankscope.monitor.events.tables import list_objects  # noqa: PLC0415 - likewise
+        from rankscope.monitor.events.table_decoder import TableDecoder
+        from rankscope.monitor.events.tables import list_objects
 
         if self._sink.takes_prepared:
             decoder = TableDecoder(self._reader, self._attributes)
@@ -472,8 +468,8 @@ class Ingestion:
         ]
 
     def _are_together(self, file: EventFile, name: str) -> bool:
-        from rankscope._inputs.columns import decode  # noqa: PLC0415 - tables need it
-        from rankscope.monitor.events.tables import are_together  # noqa: PLC0415 - loads NumPy
+        from rankscope._inputs.columns import decode
+        from rankscope.monitor.events.tables import are_together
 
         return are_together(decode(batch.column(name)) for batch, _ in file.read_tables([name]))
 

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol, TypeAlias
+
 from rankscope.errors import EmptyError, FormatError
 from rankscope.monitor.events.batch import digest
-from rankscope.monitor.events.event import Ranking
+from rankscope.monitor.events.event import Event, Ranking
 from rankscope.monitor.events.outcome import count_rejections
-from rankscope.monitor.events.rejection import Rejection, show
+from rankscope.monitor.events.rejection import Reading, Rejection, show
+from rankscope.monitor.intake.ingestion import Ingested
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Literal, Protocol, TypeAlias
+SetName: TypeAlias = Literal["validation", "training"]
 
-    from rankscope.monitor.events.event import Event
-    from rankscope.monitor.events.rejection import Reading
-    from rankscope.monitor.intake.ingestion import Ingested
 
-    SetName: TypeAlias = Literal["validation", "training"]
+class Target(Protocol):
+    """Where a set is replaced."""
 
-    class Target(Protocol):
-        """Where a set is replaced."""
-
-        def replace_set(
-            self, environment: str, events: Sequence[Event], rejected: Mapping[str, int]
-        ) -> int:
-            """Replace a set, and return how many rankings it had."""
+    def replace_set(
+        self, environment: str, events: Sequence[Event], rejected: Mapping[str, int]
+    ) -> int:
+        """Replace a set, and return how many rankings it had."""
 
 
 SETS: tuple[SetName, ...] = ("validation", "training")

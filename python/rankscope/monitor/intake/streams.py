@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import struct
 from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
 
 from rankscope._inputs.text import Lines
-from rankscope.deferred import np, pa
 from rankscope.errors import FormatError
 from rankscope.monitor.events.batch import pack_reading
-from rankscope.monitor.events.rejection import count_unknown
+from rankscope.monitor.events.reader import EventReader
+from rankscope.monitor.events.rejection import Decoded, count_unknown
 from rankscope.monitor.events.table_decoder import TableDecoder
 from rankscope.monitor.events.tables import (
     Rows,
@@ -19,14 +23,8 @@ from rankscope.monitor.events.tables import (
     holds_rankings,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, TypeAlias
+Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
-    from rankscope.monitor.events.reader import EventReader
-    from rankscope.monitor.events.rejection import Decoded
-
-    Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
 HEADER, COMPRESSION = 2, 3
 """The places of fields in the tables `Message` and `RecordBatch` of Arrow's format."""

@@ -7,14 +7,12 @@ reach, some of them at addresses that look public, and a metadata service may ha
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from typing import TypeAlias
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import TypeAlias
+Address: TypeAlias = IPv4Address | IPv6Address
 
-    Address: TypeAlias = IPv4Address | IPv6Address
 
 SPECIAL = tuple(
     IPv4Network(network)

@@ -8,28 +8,25 @@ the notification said that it is sent for, and incidents that last are sent agai
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import HOUR, MINUTE
 from rankscope.monitor.events.times import format_time, to_datetime
 from rankscope.monitor.incidents.grouping import find_cause
-from rankscope.monitor.incidents.incident import ACTIVE, read_incident
+from rankscope.monitor.incidents.incident import ACTIVE, Incident, read_incident
 from rankscope.monitor.links import Links
 from rankscope.monitor.notify.attempt import Attempt, judge_reply
-from rankscope.monitor.notify.http import PostError, read_url
+from rankscope.monitor.notify.http import Poster, PostError, read_url
 from rankscope.monitor.notify.message import name_problem, name_stream
 from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.store.records import OPERATOR
+from rankscope.monitor.store.store import StoreReader
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
-
-    from rankscope.monitor.incidents.incident import Incident
     from rankscope.monitor.notify.channels import Channel
-    from rankscope.monitor.notify.http import Poster
-    from rankscope.monitor.store.store import StoreReader
+
 
 PATH = "/api/v2/alerts"
 ALERT = "RankscopeIncident"

@@ -15,14 +15,9 @@ import re
 import sys
 import threading
 from ipaddress import ip_address
+from typing import Any
 
-from rankscope.monitor.notify.addresses import is_metadata_name, is_private, is_public
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from rankscope.monitor.notify.addresses import Address
+from rankscope.monitor.notify.addresses import Address, is_metadata_name, is_private, is_public
 
 CONNECTING = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 STARTING = frozenset(
@@ -148,7 +143,7 @@ def send(asked: dict[str, Any], guard: Guard | None = None) -> dict[str, str]:
 
 
 def _notify(plugin: Any, asked: dict[str, Any], form: str) -> bool:  # noqa: ANN401 - of Apprise
-    import apprise  # noqa: PLC0415 - only this process needs it
+    import apprise
 
     sender = apprise.Apprise(asset=plugin.asset)
     sender.add(plugin)
@@ -165,7 +160,7 @@ def _notify(plugin: Any, asked: dict[str, Any], form: str) -> bool:  # noqa: ANN
 
 def _find_service(url: str) -> Any:  # noqa: ANN401 - of Apprise
     """Return the service of an address, or `None` if there is none, or it is of this machine."""
-    import apprise  # noqa: PLC0415 - only this process needs it
+    import apprise
 
     if url.partition("://")[0].lower() in LOCAL:
         return None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rankscope.records import record
+from dataclasses import dataclass
 
 GONE = 410
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """The result of an attempt to deliver a notification.
 

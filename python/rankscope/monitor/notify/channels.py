@@ -30,8 +30,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
+from rankscope._names import quote
 from rankscope.errors import FormatError, UsageError
 from rankscope.monitor.events.limits import DAY, MINUTE, SECOND
 from rankscope.monitor.events.times import count_micros, to_datetime
@@ -41,21 +46,11 @@ from rankscope.monitor.notify.http import read_url
 from rankscope.monitor.notify.webhook import check_secret, find_webhook
 from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK, ChannelDeliveries
-from rankscope.names import quote
-from rankscope.records import record
-from rankscope.toml_file import find_line, list_toml, read_toml
+from rankscope.monitor.store.store import StoreReader
+from rankscope.monitor.toml_file import TomlFlaw, find_line, list_toml, read_toml
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
-    from typing import Any, Literal, TypeAlias
-
-    from rankscope.monitor.store.store import StoreReader
-    from rankscope.toml_file import TomlFlaw
-
-    Kind: TypeAlias = Literal["service", "webhook", "alertmanager"]
-    ChannelKind: TypeAlias = Literal["log", "webhook", "service", "alertmanager", "unknown"]
+Kind: TypeAlias = Literal["service", "webhook", "alertmanager"]
+ChannelKind: TypeAlias = Literal["log", "webhook", "service", "alertmanager", "unknown"]
 
 
 MOST_CHANNELS = 100
@@ -84,7 +79,7 @@ TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
 DIGESTS = (MINUTE, DAY)
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Channel:
     """A channel of the operator.
 
@@ -115,7 +110,7 @@ class Channel:
         return SEVERITIES.index(severity) >= SEVERITIES.index(self.severity)
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Channels:
     """What the operator says about notifications.
 
@@ -397,7 +392,7 @@ def _join(where: str, key: str) -> str:
     return f"{where}.{key}" if where else key
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelState:
     """A channel, and how the last deliveries to it went.
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import random
 import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 
@@ -15,7 +17,9 @@ from rankscope.monitor.incidents.incident import (
     CHANGED,
     DIGEST,
     SEVERITIES,
+    Incident,
     Notice,
+    Severity,
 )
 from rankscope.monitor.notify.alertmanager import (
     AlertSchedule,
@@ -25,10 +29,12 @@ from rankscope.monitor.notify.alertmanager import (
     write_alert,
 )
 from rankscope.monitor.notify.attempt import Attempt
-from rankscope.monitor.notify.channels import Channels
+from rankscope.monitor.notify.channels import Channel, Channels
+from rankscope.monitor.notify.http import Poster
 from rankscope.monitor.notify.message import LOST
 from rankscope.monitor.notify.sending import (
     AppriseSender,
+    Sender,
     add_url,
     post_webhook,
     send_notifications,
@@ -36,19 +42,8 @@ from rankscope.monitor.notify.sending import (
 from rankscope.monitor.notify.webhook import find_webhook
 from rankscope.monitor.retry import RetryPolicy
 from rankscope.monitor.store.keys import AuditEntry
-from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK
-from rankscope.records import record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from rankscope.monitor.incidents.incident import Incident, Severity
-    from rankscope.monitor.notify.channels import Channel
-    from rankscope.monitor.notify.http import Poster
-    from rankscope.monitor.notify.sending import Sender
-    from rankscope.monitor.store.records import OutboxRow
-    from rankscope.monitor.store.store import Store
+from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK, OutboxRow
+from rankscope.monitor.store.store import Store
 
 RETRIES = RetryPolicy(
     waits=(5 * SECOND, 5 * MINUTE, *(hours * HOUR for hours in (0.5, 2, 5, 10, 14, 20, 24))),
@@ -67,7 +62,7 @@ THREADS = 8
 ACTOR = "rankscope"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Deliverer:
     """Delivers notifications of all projects.
 
@@ -89,8 +84,8 @@ class Deliverer:
     log: Callable[[str], Attempt]
     poster: Poster
     now: Callable[[], int]
-    channels: Channels = Channels()
-    sender: Sender = AppriseSender()
+    channels: Channels = field(default_factory=Channels)
+    sender: Sender = field(default_factory=AppriseSender)
     alerts: AlertSchedule | None = None
     chance: Callable[[], float] = random.random
 

@@ -13,33 +13,30 @@ import socket
 import ssl
 import threading
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from queue import Empty, SimpleQueue
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 import httpcore
 
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.notify.addresses import (
+    Address,
     is_loopback,
     is_metadata_name,
     is_private,
     is_public,
 )
-from rankscope.records import record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any, TypeAlias
+Resolve: TypeAlias = Callable[[str, int], Sequence[str]]
 
-    from rankscope.monitor.notify.addresses import Address
-
-    Resolve: TypeAlias = Callable[[str, int], Sequence[str]]
 
 SECONDS = 5.0
 MOST_BYTES = 64 << 10
@@ -52,7 +49,7 @@ FIRST_FREE_PORT = 1024
 MOST_URL = 2048
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Target:
     """Where is posted to.
 
@@ -75,7 +72,7 @@ class Target:
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Reply:
     """The answer to a request.
 

@@ -8,15 +8,12 @@ call people (`@channel`, `<!here>`), in any of the three formats.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from html import escape
+from typing import TypeAlias
 
-from rankscope.output.text import show
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeAlias
+from rankscope._show.table import show
 
 MOST_TITLE = 200
 MOST_NAME = 100
@@ -41,28 +38,28 @@ SPACES = re.compile(r"\s+")
 MARKDOWN = re.compile(r"([\\`*_\[\]<>~|#!])")
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Text:
     """A sentence, or a part of one."""
 
     text: str
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Strong:
     """A part of a sentence that stands out."""
 
     text: str
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Name:
     """A name or a value from the data, shown as it is."""
 
     text: str
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Link:
     """A link.
 
@@ -75,11 +72,7 @@ class Link:
     url: str
 
 
-if TYPE_CHECKING:
-    Part: TypeAlias = Text | Strong | Name | Link
-
-
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Paragraph:
     """A paragraph, or an item of a list.
 
@@ -200,3 +193,6 @@ def _break(text: str) -> str:
 
 def _escape(text: str) -> str:
     return MARKDOWN.sub(r"\\\1", text)
+
+
+Part: TypeAlias = Text | Strong | Name | Link

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
 
 from rankscope.monitor.events.times import describe_length
 from rankscope.monitor.incidents.grouping import find_cause, list_facts
-from rankscope.monitor.incidents.incident import CHANGED, DIGEST, SEVERITIES, Notice
+from rankscope.monitor.incidents.incident import (
+    CHANGED,
+    DIGEST,
+    SEVERITIES,
+    Event,
+    Incident,
+    Notice,
+)
 from rankscope.monitor.links import Links
 from rankscope.monitor.notify.markup import (
     Link,
     Name,
     Paragraph,
+    Part,
     Strong,
     Text,
     write_html,
@@ -23,18 +35,9 @@ from rankscope.monitor.notify.markup import (
 from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.rules.settings import EMPTY
 from rankscope.monitor.rules.stream import ALL
-from rankscope.records import record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from datetime import datetime
-    from typing import Any, Literal, TypeAlias
+Urgency: TypeAlias = Literal["failure", "warning", "success", "info"]
 
-    from rankscope.monitor.incidents.incident import Event, Incident
-    from rankscope.monitor.notify.markup import Part
-
-    Urgency: TypeAlias = Literal["failure", "warning", "success", "info"]
 
 LOST = "notifications.lost"
 """The type of the notification that reports lost ones."""
@@ -56,7 +59,7 @@ WORDS: Mapping[Event, str] = {
 ONGOING: frozenset[Event] = frozenset({"opened", "reopened", "worsened", "reminded"})
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """A message to people.
 

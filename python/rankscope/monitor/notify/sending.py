@@ -7,28 +7,20 @@ import os
 import secrets
 import subprocess
 import sys
-from typing import Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.links import Links
 from rankscope.monitor.notify.alertmanager import post_alerts, write_test_alert
 from rankscope.monitor.notify.attempt import Attempt, judge_reply
-from rankscope.monitor.notify.http import PostError
-from rankscope.monitor.notify.message import TEST, write_message, write_test
+from rankscope.monitor.notify.channels import Channel, Channels
+from rankscope.monitor.notify.http import Poster, PostError
+from rankscope.monitor.notify.message import TEST, Message, write_message, write_test
 from rankscope.monitor.notify.webhook import call
-from rankscope.monitor.store.records import Webhook
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from rankscope.monitor.notify.channels import Channel, Channels
-    from rankscope.monitor.notify.http import Poster
-    from rankscope.monitor.notify.message import Message
-    from rankscope.monitor.store.records import OutboxRow
+from rankscope.monitor.store.records import OutboxRow, Webhook
 
 
 def send_notifications(
@@ -143,7 +135,7 @@ class Sender(Protocol):
         """Return the names of the services of channels; `None` for an address of no service."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class AppriseSender:
     """Sends messages by Apprise.
 

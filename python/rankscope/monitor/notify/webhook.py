@@ -12,26 +12,22 @@ import binascii
 import hmac
 import json
 import secrets
+from dataclasses import dataclass, replace
 
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import format_time
-from rankscope.monitor.notify.http import PostError, read_url
+from rankscope.monitor.notify.http import Poster, PostError, Reply, read_url
 from rankscope.monitor.store.keys import AuditEntry, Secret
 from rankscope.monitor.store.records import Webhook
-from rankscope.records import record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.notify.http import Poster, Reply
-    from rankscope.monitor.store.store import Store, StoreReader
+from rankscope.monitor.store.store import Store, StoreReader
 
 PREFIX = "whsec_"
 SECRET_BYTES = range(24, 65)
 TEST = "webhook.test"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Tried:
     """The result of a test.
 

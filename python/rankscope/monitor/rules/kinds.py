@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args, get_origin
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias, get_args, get_origin
 
 from rankscope.monitor.rules.data.rule import DataRule
 from rankscope.monitor.rules.data.run import KIND as DATA
@@ -14,17 +16,11 @@ from rankscope.monitor.rules.early.rule import EarlyRule
 from rankscope.monitor.rules.early.run import KIND as EARLY
 from rankscope.monitor.rules.limit import KIND as LIMIT
 from rankscope.monitor.rules.rule import Rule, register
+from rankscope.monitor.rules.run import Kind, Problem, Progress
 from rankscope.monitor.rules.settings import Setting
-from rankscope.records import record, replace
+from rankscope.monitor.store.records import RuleRow
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, TypeAlias
-
-    from rankscope.monitor.rules.run import Kind, Problem, Progress
-    from rankscope.monitor.store.records import RuleRow
-
-    Control: TypeAlias = Literal["text", "number", "integer", "choice", "flag", "boxes", "list"]
+Control: TypeAlias = Literal["text", "number", "integer", "choice", "flag", "boxes", "list"]
 
 
 KINDS: Mapping[str, Kind] = {register(kind.record): kind for kind in (DROP, LIMIT, DATA, EARLY)}
@@ -50,7 +46,7 @@ def read_progress(row: RuleRow) -> Progress:
     return find_kind(row).read_progress(row.progress)
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RuleField:
     """A field of rules.
 

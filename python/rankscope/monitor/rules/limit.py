@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
-from rankscope.deferred import np
+from rankscope._settings import Interval, count_threads
 from rankscope.errors import UsageError
-from rankscope.measures.reading import read_measure
+from rankscope.measures.parse import read_measure
+from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.evaluate.baseline import find_contexts
-from rankscope.monitor.evaluate.clusters import number_clusters
+from rankscope.monitor.evaluate.clusters import Moments, number_clusters
 from rankscope.monitor.evaluate.means import Mean, estimate_mean
 from rankscope.monitor.evaluate.stored_windows import add_cells, name_place
-from rankscope.monitor.evaluate.values import evaluate_chunks, leave_out
+from rankscope.monitor.evaluate.values import Evaluated, evaluate_chunks, leave_out
 from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import describe_time, to_datetime
 from rankscope.monitor.rules.rule import Rule, bad, check_measure
 from rankscope.monitor.rules.run import Kind, Problem, Progress, RuleRun, Scene
 from rankscope.monitor.rules.settings import EMPTY, LIMITS, NO_NUL, Setting, described, keep_if
-from rankscope.monitor.rules.state import Finding, RuleVerdict
+from rankscope.monitor.rules.state import Finding, RuleVerdict, StreamKey
 from rankscope.monitor.signals.kinds import NAMES, SIGNALS
 from rankscope.monitor.signals.refresh import read_signals
-from rankscope.records import record, replace
-from rankscope.settings.interval import Interval
-from rankscope.settings.reading import count_threads
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.evaluate.clusters import Moments
-    from rankscope.monitor.evaluate.values import Evaluated
-    from rankscope.monitor.rules.state import StreamKey
-    from rankscope.monitor.store.records import Chunk, Context, RuleRow
+from rankscope.monitor.store.records import Chunk, Context, RuleRow
 
 RANKINGS = "rankings"
 """How many rankings there are in an hour: a count, which has no interval."""
@@ -209,7 +201,7 @@ def write_value(measure: str, value: float) -> str:
     return f"{value:,.4g}" if measure == RANKINGS else f"{value:.4f}"
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LimitProgress(Progress):
     """The hours that a rule about a limit has looked at.
 

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rankscope.errors import MeasureError, UsageError
-from rankscope.measures.reading import read_measure
+from rankscope.measures import Measure
+from rankscope.measures.parse import read_measure
+from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.rejection import show
 from rankscope.monitor.rules.settings import Channels, Model, Name, Remind, Severity
 from rankscope.monitor.sequential.noise import QUARTER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from rankscope.measures import Measure
-    from rankscope.monitor.definition.configuration import Configuration
-
 
 NOT_MEASURED = frozenset({"name", "severity", "channels", "remind"})
 DROP = "drop"

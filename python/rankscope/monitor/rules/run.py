@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
 from rankscope.errors import UsageError
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.events.times import count_micros, to_datetime
 from rankscope.monitor.plain import Stored
-from rankscope.monitor.rules.state import RuleVerdict
+from rankscope.monitor.rules.rule import Rule
+from rankscope.monitor.rules.state import Finding, RuleVerdict, StreamKey
 from rankscope.monitor.store.keys import AuditEntry
-from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK
-from rankscope.records import record, replace
+from rankscope.monitor.store.records import LOG, OPERATOR, WEBHOOK, RuleRow, Version
+from rankscope.monitor.store.store import StoreReader
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from datetime import datetime
-    from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
-
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.definition.slices import Slicing
-    from rankscope.monitor.rules.rule import Rule
-    from rankscope.monitor.rules.state import Finding, StreamKey
-    from rankscope.monitor.store.records import RuleRow, Version
-    from rankscope.monitor.store.store import StoreReader
-
-    T = TypeVar("T")
-
-    # What is drawn: the measure of the rule, a share of rankings, or how many there are.
-    Drawn: TypeAlias = Literal["measure", "labelled", "empty", "rankings"]
+T = TypeVar("T")
+Drawn: TypeAlias = Literal["measure", "labelled", "empty", "rankings"]
 
 
 ACTOR = "rankscope"
@@ -37,7 +29,7 @@ ACTOR = "rankscope"
 RESOLVED = "marked as resolved"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Check:
     """A rule at one moment.
 
@@ -65,7 +57,7 @@ class Check:
         return self.silenced_until is not None and now < self.silenced_until
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
     """What the rules of a project are checked on.
 
@@ -278,7 +270,7 @@ class RuleRun(ABC):
         return self.decide(moment)
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """A kind of incidents.
 
@@ -297,7 +289,7 @@ class Problem:
     is_hourly: bool = False
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """A kind of rules.
 

@@ -6,17 +6,15 @@ add`, the OpenAPI description, error messages and the table in the documentation
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import CoreSchema, core_schema
 
 from rankscope.monitor.events.fields import NAME_BYTES, can_be_stored, is_label
 from rankscope.monitor.events.limits import DAY, HOUR, Limits
-from rankscope.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LIMITS = Limits()
 LENGTHS = {"hour": HOUR, "day": DAY}
@@ -28,7 +26,7 @@ MOST_CHANNELS = 20
 MOST_REMIND = 24.0 * 365
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Setting:
     """How people set a field of a rule.
 

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from rankscope.monitor.definition.slices import Slice
 from rankscope.monitor.plain import write_record
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from typing import Any
-
-    from rankscope.monitor.rules.rule import Rule
-    from rankscope.monitor.rules.stream import Stream
-
+from rankscope.monitor.rules.rule import Rule
+from rankscope.monitor.rules.stream import Stream
 
 # One of `rankscope.monitor.rules.kinds.PROBLEMS`.
 Kind: TypeAlias = str
@@ -27,7 +21,7 @@ LOST_LABELS: frozenset[Kind] = frozenset({"labels", "label_freshness"})
 """The kinds that are about labels that are missing."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """What a check has concluded about one stream at one moment.
 
@@ -61,7 +55,7 @@ class Finding:
     before: float | None = None
     after: float | None = None
     reason: str = ""
-    evidence: Mapping[str, object] = {}
+    evidence: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def key(self) -> StreamKey:
@@ -93,7 +87,7 @@ def join_first(texts: Sequence[str], between: str = "; ", last: str = "; ") -> s
     return f"{shown}{last}and {more:,} more" if more > 0 else shown
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RuleState:
     """The state of a rule and its streams.
 

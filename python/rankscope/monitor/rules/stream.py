@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias
 
@@ -12,13 +13,12 @@ from rankscope.monitor.events.times import describe_duration, describe_time
 from rankscope.monitor.plain import Stored, make_plain
 from rankscope.monitor.sequential.detector import Detector, Recovery
 from rankscope.monitor.sequential.lanes import Lane as Usual
-from rankscope.records import record, replace
 
 Judged: TypeAlias = Literal["value", "discount"]
 FINAL = timedelta()
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence(Stored):
     """The evidence about a stream from values of one age.
 
@@ -130,7 +130,7 @@ ALL = "<all>"
 """The version of the stream that watches all versions of a model together, over the long term."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Inherited(Stored):
     """A fall of the version before that lasted when a version came.
 
@@ -145,7 +145,7 @@ class Inherited(Stored):
     came: datetime
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stream(Stored):
     """The evidence of a rule about one version and slice.
 

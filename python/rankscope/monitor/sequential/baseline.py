@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._names import as_dict
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.sequential.effects import (
     CellEffects,
@@ -31,20 +37,10 @@ from rankscope.monitor.sequential.observations import (
     WEEK,
     Gaps,
     Likelihood,
+    Observations,
     group_units,
     tally,
 )
-from rankscope.records import as_dict, record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.sequential.observations import Observations
-
 
 LONGEST = 84 * DAY
 """The anchor is from at most this long."""
@@ -54,7 +50,7 @@ LEAST = 14 * DAY
 """It is from at least this long: two of each weekday."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Anchor:
     """The time that the long-term baseline is from.
 
@@ -101,7 +97,7 @@ LASTING = 0.25
 HOURS = 24
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
     """What is expected of the rankings of a stream.
 
@@ -488,6 +484,6 @@ def _check(values: NDArray[np.float64]) -> None:
 
 def _quantile(level: float) -> float:
     """Return the normal quantile that is exceeded with this probability."""
-    from statistics import NormalDist  # noqa: PLC0415 - only baselines need it
+    from statistics import NormalDist
 
     return NormalDist().inv_cdf(1 - level)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Any
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope.errors import UsageError
-from rankscope.records import record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+Numbers = NDArray[np.float64]
+Whole = NDArray[np.int64]
 
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[np.float64]
-    Whole = NDArray[np.int64]
 
 TUNED_FOR = 500
 """The interval is narrowest at about so many users."""
@@ -24,7 +22,7 @@ FEWEST_USERS = 30
 """With fewer users of a version, there is no interval."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
     """The difference between two versions while both serve.
 

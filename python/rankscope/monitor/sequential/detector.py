@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
-from rankscope.deferred import np
+import numpy as np
+
+from rankscope._names import as_dict
 from rankscope.errors import UsageError
 from rankscope.monitor.sequential.likelihood import track
 from rankscope.monitor.sequential.noise import find_ratio, read_evidence
-from rankscope.records import as_dict, record, replace
+from rankscope.monitor.sequential.observations import Gaps
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any, TypeAlias
+Plain: TypeAlias = float | int | list[float] | list[int] | None
 
-    from rankscope.monitor.sequential.observations import Gaps
-
-    Plain: TypeAlias = float | int | list[float] | list[int] | None
 
 BETS = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 7 / 8)
 """The default bets: small ones detect small drops, large ones detect large drops quickly."""
@@ -26,7 +25,7 @@ BETS = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 7 / 8)
 LEAST_ROOM = 1e-6
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Detector:
     """The evidence that a mean fell below its floor; each step returns a new record.
 
@@ -274,7 +273,7 @@ NEEDED = 20.0
 """The evidence at which a drop counts as recovered."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recovery:
     """The evidence that a drop has ended; each step returns a new record.
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from rankscope.errors import UsageError
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Discoveries:
     """The monitors with enough evidence.
 

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rankscope._core import bound_below
-from rankscope.deferred import np
-from rankscope.monitor.sequential.observations import tally
-from rankscope.records import record
+from rankscope.monitor.sequential.observations import Cell, Units, tally
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+Numbers = NDArray[np.float64]
+Places = NDArray[np.int64]
 
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.sequential.observations import Cell, Units
-
-    Numbers = NDArray[np.float64]
-    Places = NDArray[np.int64]
 
 MOST_CELLS = 200
 """So many cells, those with the most users, have an expected value of their own."""
@@ -32,7 +28,7 @@ PASSES = 5
 Z = 1.0
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CellEffects:
     """What is expected in each cell: the mean of all, effects of attribute values, and a rest.
 

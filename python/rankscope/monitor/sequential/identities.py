@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rankscope._core import t_quantile
-from rankscope.deferred import np
-from rankscope.monitor.sequential.observations import DAY, FIRST_WEEKDAY, HOUR, WEEK
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Literal
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.sequential.baseline import Baseline
-    from rankscope.monitor.sequential.observations import Observations
+from rankscope.monitor.sequential.baseline import Baseline
+from rankscope.monitor.sequential.observations import DAY, FIRST_WEEKDAY, HOUR, WEEK, Observations
 
 LEVEL = 0.005
 """The probability that users whose quality wanders confirm a fall, at most, at one moment."""
@@ -33,7 +28,7 @@ RETURNING = 0.5
 NOBODY, NEWCOMERS = -1, -2
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
     """What each user adds up to, in the order of their numbers.
 
@@ -48,7 +43,7 @@ class Totals:
     gap: NDArray[np.float64]
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """Whether a fall is one of all users.
 

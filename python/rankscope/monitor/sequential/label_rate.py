@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._names import as_dict
 from rankscope.monitor.sequential.observations import FIRST_WEEKDAY, WEEK
-from rankscope.records import as_dict, record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, Literal, TypeAlias
+LabelState: TypeAlias = Literal["usual", "lost", "gained"]
 
-    from numpy.typing import NDArray
-
-    LabelState: TypeAlias = Literal["usual", "lost", "gained"]
 
 LEAST_CHANGE = 0.22
 """A smaller relative change of the label rate is never reported."""
@@ -26,7 +25,7 @@ DEVIATIONS = 4.9
 FEWEST_DAYS = 7
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LabelRate:
     """The usual number of labels per ranking.
 
@@ -58,7 +57,7 @@ class LabelRate:
         return LabelRate(**{**stored, "weekdays": tuple(stored["weekdays"])})
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class LabelVerdict:
     """What the label rate of a day says.
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rankscope.monitor.sequential.baseline import LEVEL, Baseline, find_gaps, fit_baseline
-from rankscope.records import record, replace
+from rankscope.monitor.sequential.observations import Gaps, Observations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, Literal, TypeAlias
+Judged: TypeAlias = Literal["value", "discount"]
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.sequential.observations import Gaps, Observations
-
-    Judged: TypeAlias = Literal["value", "discount"]
 
 USUAL_GAIN = 0.10
 """How far the gain per list can be from the baseline's, as a share of it."""
@@ -27,7 +24,7 @@ FEWEST_LISTS = 100
 """In a period with fewer lists, the gain per list differs by chance: the last 24 hours count."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
     """What is expected of the rankings of a stream at one age.
 
@@ -57,7 +54,7 @@ class Lane:
         )
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class LaneGaps:
     """The gaps of a period in a lane.
 

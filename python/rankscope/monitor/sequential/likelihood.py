@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope.monitor.sequential.noise import QUARTER, find_levels
-from rankscope.monitor.sequential.observations import WEEK
-from rankscope.records import record, replace
+from rankscope.monitor.sequential.observations import WEEK, Gaps, Likelihood
 
-TYPE_CHECKING = False
+Numbers = NDArray[np.float64]
+
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from rankscope.monitor.sequential.detector import Detector
-    from rankscope.monitor.sequential.observations import Gaps, Likelihood
 
-    Numbers = NDArray[np.float64]
 
 MOST_STARTS = 30
 """So many days on which a fall may have begun are kept, those with the largest ratios."""
@@ -26,7 +26,7 @@ MOST_STARTS = 30
 LEAST_SKEW = 1e-3
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Steps:
     """What the gaps say about a fall that began in some period, for several such periods.
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from rankscope.deferred import np
-from rankscope.records import record
+import numpy as np
+from numpy.typing import NDArray
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+Numbers = NDArray[np.float64]
 
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[np.float64]
 
 QUARTER = 90
 """The days in which a rule has a false alarm with the chance that people choose, at most."""
@@ -55,7 +52,7 @@ LEAST = (0.25, 0.75, 1.5, 2.0)
 """The evidence is this much for each of these chances, at least, if there is hardly any noise."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
     """How much days vary, and which evidence chance makes of that.
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope.errors import InputError, UsageError
-from rankscope.records import record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, TypeAlias
+Cell: TypeAlias = tuple[str, ...]
 
-    from numpy.typing import NDArray
-
-    Cell: TypeAlias = tuple[str, ...]
 
 DAY = 86_400_000_000
 
@@ -32,7 +30,7 @@ FIRST_WEEKDAY = 3
 MOST_MEANS = 2.0
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Observations:
     """The values of some rankings, one row each, in any order.
 
@@ -58,7 +56,7 @@ class Observations:
     weight: NDArray[np.float64] | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Units:
     """Observations in a fixed order, grouped into units: the users of each period.
 
@@ -134,7 +132,7 @@ def tally(
     return np.asarray(np.bincount(places, weights, length), dtype=np.float64)
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Likelihood:
     """What the mean gap of a period is compared with to tell a fall from chance.
 
@@ -157,7 +155,7 @@ class Likelihood:
     levels: tuple[float, ...]
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gaps:
     """The gaps of the users of one period, in a fixed order.
 

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from rankscope.monitor.sequential.baseline import DAY_WEIGHT
+from rankscope.monitor.sequential.baseline import DAY_WEIGHT, Baseline
 from rankscope.monitor.sequential.detector import BETS
-from rankscope.monitor.sequential.noise import find_ratio
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.sequential.baseline import Baseline
-    from rankscope.monitor.sequential.noise import Noise
+from rankscope.monitor.sequential.noise import Noise, find_ratio
 
 DAYS = 30
 FALL = 0.10
@@ -24,7 +19,7 @@ MOST_TIMES = 1e6
 STEPS = 60
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Reach:
     """Which falls a stream finds.
 

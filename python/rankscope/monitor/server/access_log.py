@@ -12,14 +12,11 @@ import os
 import threading
 import traceback
 from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from typing import Self
 
 from rankscope.monitor.events.times import format_time
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Self
 
 MOST_FRAMES = 20
 LAST_SECONDS = 0.3

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from anyio import CapacityLimiter
 from starlette.responses import JSONResponse
@@ -13,7 +17,8 @@ from starlette.routing import Route, Router
 from rankscope.errors import DeadlineError, UsageError
 from rankscope.monitor.events.times import read_clock
 from rankscope.monitor.notify.http import Poster
-from rankscope.monitor.notify.sending import AppriseSender
+from rankscope.monitor.notify.sending import AppriseSender, Sender
+from rankscope.monitor.round import Round
 from rankscope.monitor.server.access.authenticator import Authenticator
 from rankscope.monitor.server.access.entrance import Entrance
 from rankscope.monitor.server.access.provider import CALLBACK, OpenID
@@ -30,7 +35,7 @@ from rankscope.monitor.server.api import (
 )
 from rankscope.monitor.server.api.audit import make_audit_endpoints
 from rankscope.monitor.server.api.fields import Status
-from rankscope.monitor.server.api.ingest import Ingest
+from rankscope.monitor.server.api.ingest import Answer, Ingest
 from rankscope.monitor.server.api.notifications import Notifying
 from rankscope.monitor.server.api.openapi import describe
 from rankscope.monitor.server.http.body import MemoryBudget
@@ -47,30 +52,19 @@ from rankscope.monitor.server.pages.projects import ROUTES as PROJECTS
 from rankscope.monitor.server.pages.sign_in import SignIn
 from rankscope.monitor.server.readiness import Readiness
 from rankscope.monitor.server.routing.dispatcher import Dispatcher, RefusalCounter
-from rankscope.monitor.server.routing.endpoint import JSON, Endpoint, make_endpoints
+from rankscope.monitor.server.routing.endpoint import JSON, Call, Endpoint, make_endpoints
 from rankscope.monitor.server.routing.middleware import RequestMiddleware
 from rankscope.monitor.server.routing.pool import Deadlines, MonitorPool
 from rankscope.monitor.server.routing.static import Content
 from rankscope.monitor.server.telemetry import Telemetry
-from rankscope.records import replace
+from rankscope.monitor.store.store import Store
 
-TYPE_CHECKING = False
+Run: TypeAlias = Callable[[Callable[[Store], Answer]], Answer]
+
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator
-    from contextlib import AbstractContextManager
-    from typing import Any, TypeAlias
-
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from rankscope.monitor.notify.sending import Sender
-    from rankscope.monitor.round import Round
-    from rankscope.monitor.server.api.ingest import Answer
-    from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.store import Store
-
-    Run: TypeAlias = Callable[[Callable[[Store], Answer]], Answer]
 
 
 class Service:

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import math
 import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client import ProcessCollector, generate_latest
 from prometheus_client.core import (
@@ -23,36 +26,28 @@ from starlette.responses import Response
 
 from rankscope import __version__
 from rankscope.errors import UsageError
+from rankscope.measures import Measure
 from rankscope.monitor.ask.series import LENGTHS, SUMMED, find_newest_cells, sum_window
+from rankscope.monitor.backups import BackupSchedule
 from rankscope.monitor.evaluate.stored_windows import read_rankings, unpack_cell
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
 from rankscope.monitor.events.times import EPOCH, to_datetime, to_micros
 from rankscope.monitor.incidents.incident import LASTING, STATUSES
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.rules.state import STATES
 from rankscope.monitor.server.routing.dispatcher import PREFIX
-from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.server.routing.endpoint import Call, Endpoint
+from rankscope.monitor.server.routing.pool import MonitorPool
+from rankscope.monitor.server.telemetry import Telemetry
 from rankscope.monitor.store.deadline import check_deadline
-from rankscope.monitor.store.folding import OTHER, choose_versions
-from rankscope.monitor.store.records import DELIVERIES
-from rankscope.records import record
+from rankscope.monitor.store.folding import OTHER, Pair, choose_versions
+from rankscope.monitor.store.records import DELIVERIES, CellRow
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
     from prometheus_client import Metric
 
-    from rankscope.measures import Measure
-    from rankscope.monitor.backups import BackupSchedule
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.server.routing.pool import MonitorPool
-    from rankscope.monitor.server.telemetry import Telemetry
-    from rankscope.monitor.store.folding import Pair
-    from rankscope.monitor.store.records import CellRow
 
 CONTENT_TYPE = "text/plain; version=1.0.0; charset=utf-8"
 LOOKED_BACK = {"hour": DAY, "day": 14 * DAY}
@@ -116,7 +111,7 @@ def _collect(monitor: Monitor, telemetry: Telemetry) -> Iterator[Metric]:
     yield from _tell_incidents(monitor)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class WindowMetrics:
     """The newest final window of a version, or of all versions without metrics of their own.
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
 from rankscope.errors import DeadlineError, FileError
+from rankscope.monitor.store.store import Store
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from anyio import CapacityLimiter
 
-    from rankscope.monitor.store.store import Store
 
 EVERY_SECONDS = 5.0
 """How old the result of a write may be. Anyone may ask, so not every request writes."""

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from rankscope.records import record
+from rankscope.monitor.backups import BackupSchedule
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from prometheus_client import Metric
 
-    from rankscope.monitor.backups import BackupSchedule
 
 REQUEST_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120)
 """Up to the longest that a trace may take."""
@@ -70,7 +69,7 @@ class Telemetry:
         return metrics
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _ProjectTelemetry:
     """The metrics of one project."""
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time
+from typing import Any
 
+from rankscope._names import find_closest, quote
+from rankscope._show.table import show
 from rankscope.errors import FormatError, MeasureError, RankscopeError
 from rankscope.monitor.definition.document import read_configuration
 from rankscope.monitor.events.fields import read_name
@@ -14,21 +19,10 @@ from rankscope.monitor.notify.channels import TOP
 from rankscope.monitor.rules.kinds import DEFAULTS, FIELDS, KINDS
 from rankscope.monitor.rules.rule import DROP
 from rankscope.monitor.setup import fields as shapes
-from rankscope.monitor.setup.project import read_project, read_rule, read_webhook
+from rankscope.monitor.setup.project import Project, read_project, read_rule, read_webhook
 from rankscope.monitor.shapes import validate
 from rankscope.monitor.store.records import LOG, WEBHOOK
-from rankscope.names import find_closest, quote
-from rankscope.output.text import show
-from rankscope.records import record
-from rankscope.toml_file import find_line, list_toml, read_toml
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-    from typing import Any
-
-    from rankscope.monitor.setup.project import Project
-    from rankscope.toml_file import TomlFlaw
+from rankscope.monitor.toml_file import TomlFlaw, find_line, list_toml, read_toml
 
 CODE = "bad_setup"
 KEY = re.compile(r"[A-Za-z_][.\[\]\w]*(?<![.\[])(?=: )")
@@ -52,7 +46,7 @@ TABLES = {
 """The tables of a project whose keys are known."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Setup:
     """What files say of projects.
 

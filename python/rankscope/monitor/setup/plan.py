@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from rankscope._names import as_dict
+from rankscope._show.table import show
 from rankscope.monitor.definition.document import write_configuration
 from rankscope.monitor.events.times import describe_time, to_datetime
 from rankscope.monitor.incidents.incident import TRIES, busy
@@ -15,18 +19,12 @@ from rankscope.monitor.rules.kinds import FIELDS
 from rankscope.monitor.rules.run import ACTOR
 from rankscope.monitor.setup.project import Project, find_project, write_fields
 from rankscope.monitor.store.keys import AuditEntry
-from rankscope.monitor.store.records import ProjectChange, Webhook
-from rankscope.output.text import show
-from rankscope.records import as_dict, record
+from rankscope.monitor.store.records import ProjectChange, RuleRow, Webhook
+from rankscope.monitor.store.store import Store, StoreReader
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+Drift: TypeAlias = Mapping[tuple[str, str], str]
+"""Who made what differ, by what it is and its name."""
 
-    from rankscope.monitor.store.records import RuleRow
-    from rankscope.monitor.store.store import Store, StoreReader
-
-    Drift: TypeAlias = Mapping[tuple[str, str], str]
-    """Who made what differ, by what it is and its name."""
 
 WIDTH = 100
 INDENT = " " * 6
@@ -52,7 +50,7 @@ RESTARTS = "Its evidence starts fresh, and its incidents are resolved."
 ENDS = "Its incidents are resolved, and stay."
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Step:
     """A difference, and what making it so does.
 
@@ -83,7 +81,7 @@ def _indent(line: str) -> str:
     return fill(line, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What differs in a project.
 

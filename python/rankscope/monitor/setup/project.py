@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from rankscope.errors import UsageError
 from rankscope.monitor.definition.configuration import BASELINES, Configuration
@@ -12,15 +14,10 @@ from rankscope.monitor.notify.http import read_url
 from rankscope.monitor.rules.kinds import DEFAULTS, KINDS, Rule
 from rankscope.monitor.rules.rule import DROP
 from rankscope.monitor.store.people import ROLES, read_member
-from rankscope.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rankscope.monitor.store.store import StoreReader
+from rankscope.monitor.store.store import StoreReader
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Project:
     """A project: all that a file says of it.
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope import _core
-from rankscope.deferred import np
+from rankscope.monitor.definition.slices import Slicing
+from rankscope.monitor.evaluate.clusters import Spread
 from rankscope.monitor.evaluate.grades import read_integers
 from rankscope.monitor.evaluate.stored_windows import StoredCell
-from rankscope.monitor.evaluate.windows import COUNTS, Cell, Grouping
+from rankscope.monitor.evaluate.windows import COUNTS, Cell, Grouping, Key
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.signals.kinds import NAMES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.definition.slices import Slicing
-    from rankscope.monitor.evaluate.clusters import Spread
-    from rankscope.monitor.evaluate.windows import Key
-    from rankscope.monitor.signals.values import ListValues
-    from rankscope.monitor.store.records import Chunk
+from rankscope.monitor.signals.values import ListValues
+from rankscope.monitor.store.records import Chunk
 
 
 class CellSums:

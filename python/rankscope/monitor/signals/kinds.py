@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from hashlib import sha256
+from typing import Literal, TypeAlias
 
-from rankscope.records import record
+from rankscope.monitor.definition.configuration import Configuration
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Literal, TypeAlias
+Suspicious: TypeAlias = Literal["rise", "fall", "both"]
+Needs: TypeAlias = Literal["", "scores", "query keys"]
 
-    from rankscope.monitor.definition.configuration import Configuration
-
-    Suspicious: TypeAlias = Literal["rise", "fall", "both"]
-    Needs: TypeAlias = Literal["", "scores", "query keys"]
 
 RULE = 3
 """The version of the computation; a change of any value raises it."""
@@ -28,7 +25,7 @@ PERSISTENCE = 0.9
 """The persistence of rank-biased overlap."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Signal:
     """A number from 0 to 1 about a ranking that is known as soon as it is shown.
 

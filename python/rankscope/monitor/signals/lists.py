@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope import _core
-from rankscope.deferred import np
 from rankscope.monitor.arrays import number_codes
+from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.evaluate.values import find_left_out
 from rankscope.monitor.store.chunks import offsets_of, to_integers
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.definition.slices import Slicing
-    from rankscope.monitor.store.records import Chunk, Context
+from rankscope.monitor.store.records import Chunk, Context
 
 PRODUCTION = "production"
 NO_KEY = 0
@@ -25,7 +22,7 @@ ODD = 0x9E3779B97F4A7C15
 """An odd number without a pattern: 2^64 divided by the golden ratio."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Lists:
     """The lists of rankings, in the order of their times.
 

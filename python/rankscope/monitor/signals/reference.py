@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass
 from heapq import nsmallest
 from weakref import WeakKeyDictionary
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope.monitor.evaluate.baseline import join_hours
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.signals.kinds import DEPTH, REFERENCE_DAYS
-from rankscope.monitor.signals.lists import NO_KEY, PRODUCTION, Lists, mix, read_lists
+from rankscope.monitor.signals.lists import NO_KEY, PRODUCTION, ContextCodes, Lists, mix, read_lists
 from rankscope.monitor.store.folding import MOST_MODELS
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.signals.lists import ContextCodes
-    from rankscope.monitor.store.store import StoreReader
+from rankscope.monitor.store.store import StoreReader
 
 MOST_RANKINGS = 100_000
 """The rankings of all references of a day together: each model has the same part of them."""
@@ -34,7 +29,7 @@ MOST_SCORES = 10_000
 """Of more scores, every so many are kept of a sorted list."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
     """What a model showed on the days before a day.
 

@@ -9,9 +9,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._settings import count_threads
 from rankscope.errors import UsageError
 from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.evaluate.baseline import join_hours
 from rankscope.monitor.evaluate.days import Contexts, add_hours, fold_hours
 from rankscope.monitor.evaluate.refresh import has_slice
@@ -27,25 +34,11 @@ from rankscope.monitor.events.times import count_micros
 from rankscope.monitor.signals.cells import CellSums
 from rankscope.monitor.signals.kinds import digest
 from rankscope.monitor.signals.lists import ContextCodes, read_lists
-from rankscope.monitor.signals.reference import find_references, list_hours
-from rankscope.monitor.signals.values import measure_lists
+from rankscope.monitor.signals.reference import Reference, find_references, list_hours
+from rankscope.monitor.signals.values import ListValues, measure_lists
 from rankscope.monitor.store.ahead import map_ahead
-from rankscope.monitor.store.records import Progress
-from rankscope.records import record
-from rankscope.settings.reading import count_threads
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.definition.slices import Slicing
-    from rankscope.monitor.signals.reference import Reference
-    from rankscope.monitor.signals.values import ListValues
-    from rankscope.monitor.store.records import CellRow, Chunk
-    from rankscope.monitor.store.store import Store, StoreReader
+from rankscope.monitor.store.records import CellRow, Chunk, Progress
+from rankscope.monitor.store.store import Store, StoreReader
 
 FIRST_DAYS = 42
 """How far back signals are computed when they are computed for the first time."""
@@ -53,7 +46,7 @@ FIRST_RANKINGS = 2_000_000
 """How many rankings are read then, at most, unless the last hour alone has more."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class RefreshedSignals:
     """What a refresh of signals has computed.
 

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope.monitor.signals.kinds import DEPTH, NAMES, PERSISTENCE, TOP
-from rankscope.monitor.signals.lists import find, mix
-from rankscope.records import record
+from rankscope.monitor.signals.lists import ContextCodes, Lists, find, mix
+from rankscope.monitor.signals.reference import Reference
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import TypeAlias
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.signals.lists import ContextCodes, Lists
-    from rankscope.monitor.signals.reference import Reference
-
-    Values: TypeAlias = NDArray[np.float64]
+Values: TypeAlias = NDArray[np.float64]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ListValues:
     """The signals of some rankings.
 

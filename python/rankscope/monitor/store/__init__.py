@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from rankscope.errors import UsageError
 from rankscope.monitor.store.postgres.address import POSTGRES
 from rankscope.monitor.store.sqlite.files import SQLITE, check_place
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from rankscope.monitor.store.store import Store, StoreReader
+from rankscope.monitor.store.store import Store, StoreReader
 
 # Modules of a backend load SQLAlchemy, so that they are imported where a store is opened.
 
@@ -39,12 +36,12 @@ def open_store(
         Hint: use the path of a file, sqlite:///events.db or postgresql://user@host/database
     """
     if url.startswith(POSTGRES):
-        from rankscope.monitor.store.postgres.store import PostgresStore  # noqa: PLC0415 - as above
+        from rankscope.monitor.store.postgres.store import PostgresStore
 
         return PostgresStore(url, before_upgrade=before_upgrade)
     path = _read_path(url)
     check_place(path)
-    from rankscope.monitor.store.sqlite.store import SQLiteStore  # noqa: PLC0415 - as above
+    from rankscope.monitor.store.sqlite.store import SQLiteStore
 
     return SQLiteStore(path, accept_loss=accept_loss, before_upgrade=before_upgrade)
 
@@ -55,14 +52,14 @@ def open_reader(url: str, *, is_for_upgrade: bool = False) -> StoreReader:
     For an upgrade, a store of an earlier revision is as good.
     """
     if url.startswith(POSTGRES):
-        from rankscope.monitor.store.postgres.store import (  # noqa: PLC0415 - as above
+        from rankscope.monitor.store.postgres.store import (
             open_postgres_reader,
         )
 
         return open_postgres_reader(url, is_for_upgrade=is_for_upgrade)
     path = _read_path(url)
     check_place(path)
-    from rankscope.monitor.store.sqlite.store import open_sqlite_reader  # noqa: PLC0415 - as above
+    from rankscope.monitor.store.sqlite.store import open_sqlite_reader
 
     return open_sqlite_reader(path, is_for_upgrade=is_for_upgrade)
 
@@ -70,14 +67,14 @@ def open_reader(url: str, *, is_for_upgrade: bool = False) -> StoreReader:
 def borrow_store(url: str, ask: Callable[[Callable[..., Any], int], object]) -> Store:
     """Open a store by its URL that another process writes."""
     if url.startswith(POSTGRES):
-        from rankscope.monitor.store.postgres.store import (  # noqa: PLC0415 - as above
+        from rankscope.monitor.store.postgres.store import (
             BorrowedPostgres,
         )
 
         return BorrowedPostgres(url, ask)
-    from pathlib import Path  # noqa: PLC0415 - as above
+    from pathlib import Path
 
-    from rankscope.monitor.store.sqlite.store import BorrowedStore  # noqa: PLC0415 - as above
+    from rankscope.monitor.store.sqlite.store import BorrowedStore
 
     return BorrowedStore(Path(_read_path(url)), ask)
 

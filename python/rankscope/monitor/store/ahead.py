@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from itertools import chain, islice
+from typing import TypeVar
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
-    from concurrent.futures import Future
-    from typing import TypeVar
-
-    S = TypeVar("S")
-    T = TypeVar("T")
+S = TypeVar("S")
+T = TypeVar("T")
 
 
 def map_ahead(work: Callable[[T], S], pieces: Iterable[T], threads: int) -> Iterator[S]:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rankscope import _core
-from rankscope.deferred import np
-from rankscope.monitor.arrays import take_texts
+from rankscope._core import Column
+from rankscope.monitor.arrays import Texts, take_texts
 from rankscope.monitor.events.event import LABEL_KINDS, Items, Label, Ranking
-from rankscope.monitor.store.records import Chunk, ItemColumns, LabelColumns, require_ids
+from rankscope.monitor.store.records import Chunk, Context, ItemColumns, LabelColumns, require_ids
 from rankscope.monitor.store.tables.statements import parse_stored
-from rankscope.records import replace
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any, TypeAlias
+Places: TypeAlias = slice | NDArray[np.int64]
 
-    from numpy.typing import NDArray
-
-    from rankscope._core import Column
-    from rankscope.monitor.arrays import Texts
-    from rankscope.monitor.store.records import Context
-
-    Places: TypeAlias = slice | NDArray[np.int64]
 
 OF_RANKINGS = ("seqs", "times", "contexts", "ranking_ids", "query_keys", "user_ids", "event_ids")
 OF_ITEMS = ("doc_ids", "ranks", "scores", "relevance")

@@ -6,25 +6,23 @@ ranking. The columns are those that `rankscope monitor export` writes.
 
 from __future__ import annotations
 
-from rankscope.deferred import np, pa
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
 from rankscope.monitor.arrays import (
     write_numbers,
     write_texts,
     write_times,
 )
 from rankscope.monitor.events.event import LABEL_KINDS
-from rankscope.monitor.store.records import require_ids
+from rankscope.monitor.store.records import Chunk, Context, LabelColumns, require_ids
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, TypeAlias
+Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.store.records import Chunk, Context, LabelColumns
-
-    Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
 MAKERS = ("model", "version", "environment")
 """The columns of what made a ranking; with `attributes`, they are its context."""

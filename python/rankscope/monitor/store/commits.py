@@ -6,27 +6,24 @@ import os
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypedDict, TypeVar
 
 from rankscope.errors import FileError
-from rankscope.records import record
+from rankscope.monitor.store.transaction import Transaction
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeAlias, TypedDict, TypeVar
+T = TypeVar("T")
+Work: TypeAlias = Callable[[Transaction], Any]
 
-    from rankscope.monitor.store.transaction import Transaction
 
-    T = TypeVar("T")
-    Work: TypeAlias = Callable[[Transaction], Any]
+class Grouping(TypedDict, total=False):
+    """The settings of a `GroupCommitter`."""
 
-    class Grouping(TypedDict, total=False):
-        """The settings of a `GroupCommitter`."""
-
-        group_seconds: float
-        group_events: int
-        queue_events: int
+    group_seconds: float
+    group_events: int
+    queue_events: int
 
 
 STOPPING = frozenset({"store_failed", "store_damaged"})
@@ -39,7 +36,7 @@ LONGEST = 0.05
 """The longest that a group waits for others because the one before took long, in seconds."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Job:
     """Some work that waits to be committed.
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any, TypeAlias
 
-from rankscope.deferred import pq
+import pyarrow.parquet as pq
+
+from rankscope._writing import make_folder, replacing
 from rankscope.errors import FileError, UsageError
 from rankscope.monitor.events.times import format_time
 from rankscope.monitor.store.columns import (
@@ -16,17 +21,10 @@ from rankscope.monitor.store.columns import (
 )
 from rankscope.monitor.store.records import Exported
 from rankscope.monitor.store.sqlite.files import PRIVATE
-from rankscope.writing import make_folder, replacing
+from rankscope.monitor.store.store import StoreReader
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator
-    from typing import Any, TypeAlias
+Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
-    from rankscope.monitor.store.store import StoreReader
-
-    Foreign: TypeAlias = Any  # of PyArrow, which has no types
 
 FILES = ("rankings.parquet", "labels.parquet")
 

@@ -11,17 +11,14 @@ the same in whatever order events came, and however often windows were computed.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 from heapq import nlargest
+from typing import TypeAlias, TypeVar
 
-from rankscope.records import record
+Pair: TypeAlias = tuple[str, str]
+K = TypeVar("K")
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import TypeAlias, TypeVar
-
-    Pair: TypeAlias = tuple[str, str]
-    K = TypeVar("K")
 
 OTHER = "<other>"
 """The name of the sum of all others."""
@@ -31,7 +28,7 @@ MOST_MODELS = 20
 """The largest number of models whose other versions are summed by model."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Folding:
     """The versions that are summed separately.
 

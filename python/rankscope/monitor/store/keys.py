@@ -6,21 +6,18 @@ import hmac
 import json
 import re
 import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
+from rankscope._names import as_dict
 from rankscope.errors import UsageError
 from rankscope.monitor.events.fields import read_name
 from rankscope.monitor.events.limits import DAY, Limits
 from rankscope.monitor.events.times import format_time, read_duration
-from rankscope.records import as_dict, record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any, Literal, TypeAlias
-
-    Scope: TypeAlias = Literal["ingest", "read", "edit", "admin"]
+Scope: TypeAlias = Literal["ingest", "read", "edit", "admin"]
 
 
 SCOPES: tuple[Scope, ...] = ("ingest", "read", "edit", "admin")
@@ -62,7 +59,7 @@ class Secret:
         return "Secret(***)"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ApiKey:
     """An API key, as it is stored.
 
@@ -95,7 +92,7 @@ class ApiKey:
         return self.revoked is None and (self.expires is None or now < self.expires)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class AuditEntry:
     """An entry of the audit log.
 

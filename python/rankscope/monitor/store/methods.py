@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial, update_wrapper
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-TYPE_CHECKING = False
+from rankscope.monitor.store.transaction import Transaction
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any, Concatenate, ParamSpec, TypeVar
-
     from sqlalchemy import Connection
 
     from rankscope.monitor.store.store import Store, StoreReader
-    from rankscope.monitor.store.transaction import Transaction
-
-    P = ParamSpec("P")
-    T = TypeVar("T")
 
 
 def reads(

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 from types import MappingProxyType
 
+from rankscope._names import quote
 from rankscope.errors import UsageError
 from rankscope.monitor.events.fields import can_be_stored
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE
-from rankscope.names import quote
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rankscope.monitor.store.keys import Scope
+from rankscope.monitor.store.keys import Scope
 
 ROLES: Mapping[str, tuple[Scope, ...]] = MappingProxyType(
     {"viewer": ("read",), "editor": ("read", "edit"), "admin": ("read", "edit", "admin")}
@@ -37,7 +33,7 @@ LINK_LIFE = 3 * DAY
 """After this long a link to set a password with expires."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
     """An account.
 
@@ -84,7 +80,7 @@ class Person:
         return [self.email, *(GROUP + name for name in self.groups)]
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BrowserSession:
     """A browser in which a person is signed in.
 
@@ -109,7 +105,7 @@ class BrowserSession:
         return now >= min(self.created + SESSION_LIFE, self.seen + SESSION_IDLE)
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
     """What a person may do.
 

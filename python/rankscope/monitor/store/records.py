@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope.monitor.arrays import Texts
+from rankscope.monitor.events.event import Environment
 from rankscope.monitor.store.folding import OTHER
-from rankscope.records import record
+from rankscope.monitor.store.keys import AuditEntry, Secret
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from typing import TypeVar
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.arrays import Texts
-    from rankscope.monitor.events.event import Environment
-    from rankscope.monitor.store.keys import AuditEntry, Secret
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 
 Delivery: TypeAlias = Literal["waiting", "delivered", "dead", "summed"]
@@ -33,7 +28,7 @@ OPERATOR = "*"
 """Stands for the channels that the operator of a service defines, until they are known."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Deleted:
     """How many events were deleted.
 
@@ -50,7 +45,7 @@ class Deleted:
         return Deleted(self.rankings + other.rankings, self.labels + other.labels)
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
     """Which rankings to delete: those that have all that is given.
 
@@ -67,7 +62,7 @@ class Chosen:
     until: int | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Exported:
     """How many events were written to files.
 
@@ -80,7 +75,7 @@ class Exported:
     labels: int
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Changes:
     """The times whose windows have new events.
 
@@ -94,7 +89,7 @@ class Changes:
     times: NDArray[np.int64]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Version:
     """A version of a model that has rankings, or the sum of all versions that are not listed.
 
@@ -128,7 +123,7 @@ class Version:
         )
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Context:
     """What many rankings have in common, stored once.
 
@@ -145,7 +140,7 @@ class Context:
     attributes: tuple[tuple[str, str], ...]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ItemColumns:
     """The documents of many rankings, in rank order, one ranking after another.
 
@@ -164,7 +159,7 @@ class ItemColumns:
     relevance: NDArray[np.float64]
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class LabelColumns:
     """The labels of many rankings, ranking by ranking, in the order in which they count.
 
@@ -198,7 +193,7 @@ def require_ids(column: T | None) -> T:
     return column
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """Some rankings as columns, with all their labels.
 
@@ -256,7 +251,7 @@ class CellRow(NamedTuple):
     spread: bytes
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class HourRow:
     """The counts of labels of one hour, over all its cells.
 
@@ -291,7 +286,7 @@ class OpenHour(NamedTuple):
     is_behind: bool
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far the windows of a configuration are up to date.
 
@@ -308,7 +303,7 @@ class Progress:
     baseline: str
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RuleRow:
     """A rule and its state, as they are stored.
 
@@ -335,7 +330,7 @@ class RuleRow:
     revision: int
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class NoticeRow:
     """A notice that is sent as a notification to some channels.
 
@@ -352,7 +347,7 @@ class NoticeRow:
     channels: Collection[str]
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentRow:
     """An incident, as it is stored.
 
@@ -375,7 +370,7 @@ class IncidentRow:
     body: str
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ChangeRow:
     """A row of the history of an incident.
 
@@ -394,7 +389,7 @@ class ChangeRow:
     note: str
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectChange:
     """A change of a project that files describe.
 
@@ -428,12 +423,12 @@ class ProjectChange:
     changes: Sequence[ChangeRow]
     notices: Sequence[NoticeRow]
     audit: Sequence[AuditEntry]
-    had_roles: Mapping[str, str] = {}
-    roles: Mapping[str, str | None] = {}
+    had_roles: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, str | None] = field(default_factory=dict)
     webhook: Webhook | Literal[False] | None = None
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxRow:
     """A notification for one channel.
 
@@ -465,7 +460,7 @@ class OutboxRow:
     problem: str
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ChannelDeliveries:
     """How the last deliveries of a project to a channel went.
 
@@ -482,7 +477,7 @@ class ChannelDeliveries:
     waiting: int
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Webhook:
     """Where the notifications of a project are sent.
 

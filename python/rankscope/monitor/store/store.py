@@ -7,12 +7,19 @@ here. A backend adds the connections, and a transaction that is durable once it 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 from rankscope import _core
+from rankscope.errors import FileError
 from rankscope.monitor.events.batch import pack_events
+from rankscope.monitor.events.event import Event
+from rankscope.monitor.events.outcome import Outcome, Outcomes
 from rankscope.monitor.store.ahead import read_ahead
+from rankscope.monitor.store.keys import AuditEntry, Secret
 from rankscope.monitor.store.log.append import store_events
 from rankscope.monitor.store.log.deletion import delete_before, erase_rankings
 from rankscope.monitor.store.log.reading import CHUNK, LogReader
@@ -20,7 +27,7 @@ from rankscope.monitor.store.log.removal import replace_set
 from rankscope.monitor.store.log.tally import check_tally
 from rankscope.monitor.store.log.verification import check_log
 from rankscope.monitor.store.methods import asks, reads, writes
-from rankscope.monitor.store.records import Changes, Deleted
+from rankscope.monitor.store.records import Changes, Chosen, Chunk, Deleted
 from rankscope.monitor.store.tables import (
     incidents,
     outbox,
@@ -33,24 +40,14 @@ from rankscope.monitor.store.tables import people as people_table
 from rankscope.monitor.store.tables import projects as project_table
 from rankscope.monitor.store.tables import versions as version_table
 from rankscope.monitor.store.tables.statements import LAST
+from rankscope.monitor.store.transaction import Transaction
 
-TYPE_CHECKING = False
+P = ParamSpec("P")
+T = TypeVar("T")
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-    from pathlib import Path
-    from typing import Any, ParamSpec, Self, TypeVar
-
     from sqlalchemy import Connection, Engine
 
-    from rankscope.errors import FileError
-    from rankscope.monitor.events.event import Event
-    from rankscope.monitor.events.outcome import Outcome, Outcomes
-    from rankscope.monitor.store.keys import AuditEntry, Secret
-    from rankscope.monitor.store.records import Chosen, Chunk
-    from rankscope.monitor.store.transaction import Transaction
-
-    P = ParamSpec("P")
-    T = TypeVar("T")
 
 KEY_WRITES = {
     key_table.insert_key,

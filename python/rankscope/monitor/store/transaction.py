@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 from sqlalchemy import bindparam, insert, select, text, update
 
+from rankscope.monitor.events.bins import Bins, Content
+from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.log.tally import DELETED, TallyChange
 from rankscope.monitor.store.log.writer import LogWriter
 from rankscope.monitor.store.tables.projects import read_bins
@@ -15,14 +19,9 @@ from rankscope.monitor.store.tables.schema import contexts, projects
 from rankscope.monitor.store.tables.statements import Prepared
 from rankscope.monitor.store.tables.versions import RankingSpan, add_rankings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sqlalchemy import Column, Connection
 
-    from rankscope.monitor.events.bins import Bins, Content
-    from rankscope.monitor.store.keys import Secret
 
 MOST_CACHED = 100_000
 

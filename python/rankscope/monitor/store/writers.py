@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
+from typing import Any, TypeAlias, TypeVar
 
+from rankscope.errors import FileError
+from rankscope.monitor.store.commits import GroupCommitter
 from rankscope.monitor.store.store import Store
+from rankscope.monitor.store.transaction import Transaction
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeAlias, TypeVar
-
-    from rankscope.errors import FileError
-    from rankscope.monitor.store.commits import GroupCommitter
-    from rankscope.monitor.store.transaction import Transaction
-
-    T = TypeVar("T")
-    Ask: TypeAlias = Callable[[Callable[[Transaction], Any], int], object]
+T = TypeVar("T")
+Ask: TypeAlias = Callable[[Callable[[Transaction], Any], int], object]
 
 
 class GroupWriter(Store):

@@ -7,21 +7,18 @@ the additive effects of all attributes, estimated over both windows together, do
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from itertools import pairwise
+from typing import TypeAlias
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from typing import TypeAlias
+from rankscope.monitor.why.document_regrets import Codes
+from rankscope.monitor.why.slice_table import SliceGrid
 
-    from numpy.typing import NDArray
+Numbers: TypeAlias = NDArray[np.float64]
 
-    from rankscope.monitor.why.document_regrets import Codes
-    from rankscope.monitor.why.slice_table import SliceGrid
-
-    Numbers: TypeAlias = NDArray[np.float64]
 
 LEAST_OVERLAP = 0.5
 """The part of the queries whose values of an attribute must be common to both windows. An attribute

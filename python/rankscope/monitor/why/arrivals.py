@@ -7,21 +7,17 @@ slice before.
 
 from __future__ import annotations
 
-from rankscope.deferred import np
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._stats.sums import sum_all, sum_groups
 from rankscope.monitor.why.decomposition import divide
-from rankscope.monitor.why.decomposition_result import measure_losses
+from rankscope.monitor.why.decomposition_result import SliceChange, measure_losses
+from rankscope.monitor.why.query_columns import QueryColumns
 from rankscope.monitor.why.result import Arrival
-from rankscope.stats.exact_sums import sum_all, sum_groups
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.why.decomposition_result import SliceChange
-    from rankscope.monitor.why.query_columns import QueryColumns
-    from rankscope.monitor.why.shared_slices import SliceAxis
+from rankscope.monitor.why.shared_slices import SliceAxis
 
 LEAST_PART = 0.5
 """The part of the slice's change that a new value must cause to be reported."""

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from rankscope.deferred import np
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope.monitor.why.arrivals import RANKERS, find_arrivals
-from rankscope.monitor.why.decomposition import decompose_groups
-from rankscope.monitor.why.result import Cause
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.why.decomposition import ChangeSplit
-    from rankscope.monitor.why.decomposition_result import SliceChange
-    from rankscope.monitor.why.document_regrets import Codes
-    from rankscope.monitor.why.query_columns import QueryColumns
-    from rankscope.monitor.why.result import Arrival, Ends
-    from rankscope.monitor.why.shared_slices import SliceAxis
-    from rankscope.monitor.why.slice_search import By, Candidate
+from rankscope.monitor.why.decomposition import ChangeSplit, decompose_groups
+from rankscope.monitor.why.decomposition_result import SliceChange
+from rankscope.monitor.why.document_regrets import Codes
+from rankscope.monitor.why.query_columns import QueryColumns
+from rankscope.monitor.why.result import Arrival, Cause, Ends
+from rankscope.monitor.why.shared_slices import SliceAxis
+from rankscope.monitor.why.slice_search import By, Candidate
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class FoundCause:
     """A confirmed slice.
 

@@ -5,15 +5,13 @@ It only depends on the text of a cluster, and so not on the order of the queries
 
 from __future__ import annotations
 
-from rankscope.deferred import np
-from rankscope.records import record
-from rankscope.stats.scatter import below, number_texts, scatter
+from dataclasses import dataclass
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    from rankscope.monitor.why.query_columns import TextColumn
+from rankscope._stats.sums import below, number_texts, scatter
+from rankscope.monitor.why.query_columns import TextColumn
 
 MOST_BAGS = 2000
 """The maximum number of bags. More clusters than this share bags."""
@@ -21,7 +19,7 @@ NO_CLUSTER = "\0"
 """The cluster of queries without a cluster."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ClusterBags:
     """The bag of each query of two windows.
 

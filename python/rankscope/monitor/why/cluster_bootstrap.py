@@ -8,29 +8,26 @@ any number of threads and any order of the queries.
 
 from __future__ import annotations
 
-from rankscope.deferred import np
-from rankscope.records import record
-from rankscope.stats.exact_sums import take_high_part
-from rankscope.stats.scatter import below, scatter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeAlias
+import numpy as np
+from numpy.typing import NDArray
 
-    from numpy.typing import NDArray
+from rankscope._settings import Interval
+from rankscope._stats.sums import below, scatter, take_high_part
 
-    from rankscope.settings.interval import Interval
+Ends: TypeAlias = tuple[float, float] | None
+Statistics: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+"""A function from totals to statistics, both on the last axis."""
 
-    Ends: TypeAlias = tuple[float, float] | None
-    Statistics: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-    """A function from totals to statistics, both on the last axis."""
 
 AT_ONCE = 2**20
 """The number of random numbers in a batch, which limits memory."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Grouped:
     """The assignment of queries to bags and groups.
 
@@ -111,7 +108,7 @@ def _accelerate(
     draws: NDArray[np.float64], value: float, influences: NDArray[np.float64], level: float
 ) -> tuple[float, float]:
     """Return the quantiles of the samples, adjusted for bias and skewness."""
-    from statistics import NormalDist  # noqa: PLC0415 - slow to load; only intervals need it
+    from statistics import NormalDist
 
     normal = NormalDist()
     draws = np.sort(draws)

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from functools import partial
+from typing import Literal, Self, TypeAlias, TypeVar
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._settings import Interval, count_threads
+from rankscope._stats.sums import sum_all
 from rankscope.errors import LimitError, PolicyError, UsageError
 from rankscope.monitor.why.arrivals import RANKERS, measure_arrival
-from rankscope.monitor.why.causes import find_causes, find_rollout, leave_out_known
-from rankscope.monitor.why.cluster_bags import place_clusters
+from rankscope.monitor.why.causes import FoundCause, find_causes, find_rollout, leave_out_known
+from rankscope.monitor.why.cluster_bags import ClusterBags, place_clusters
 from rankscope.monitor.why.cluster_bootstrap import Grouped, find_intervals
 from rankscope.monitor.why.decomposition import (
     MOST_VALUES,
+    Slice,
     check_alike,
     count_groups,
     decompose_groups,
@@ -21,15 +29,16 @@ from rankscope.monitor.why.decomposition import (
     sum_windows,
 )
 from rankscope.monitor.why.decomposition_result import ALL
-from rankscope.monitor.why.document_regrets import split_regrets
+from rankscope.monitor.why.document_regrets import Codes, split_regrets
 from rankscope.monitor.why.fallen_queries import list_fallen
 from rankscope.monitor.why.ideal_change import NAMES, judge_ideal, measure_within, take_facts
 from rankscope.monitor.why.paired import pair_queries
+from rankscope.monitor.why.query_columns import QueryColumns
 from rankscope.monitor.why.reassignment import PERMUTATIONS, reassign
-from rankscope.monitor.why.result import FoundSlice, Search, Trace
-from rankscope.monitor.why.sampling import measure_sampling
-from rankscope.monitor.why.shared_slices import share_attribute, share_keys
-from rankscope.monitor.why.slice_search import Rows, SearchChoices, search_slices
+from rankscope.monitor.why.result import Cause, Ends, FoundSlice, Sampling, Search, Trace
+from rankscope.monitor.why.sampling import Sampled, measure_sampling
+from rankscope.monitor.why.shared_slices import SliceAxis, share_attribute, share_keys
+from rankscope.monitor.why.slice_search import Candidate, Rows, SearchChoices, search_slices
 from rankscope.monitor.why.slice_table import (
     find_queries,
     list_attributes,
@@ -37,32 +46,12 @@ from rankscope.monitor.why.slice_table import (
     tabulate_all,
 )
 from rankscope.monitor.why.traffic_shifts import search_shifts
-from rankscope.records import record
-from rankscope.settings.interval import Interval
-from rankscope.settings.reading import count_threads
-from rankscope.stats.exact_sums import sum_all
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Literal, Self, TypeAlias, TypeVar
+Windows: TypeAlias = tuple[QueryColumns, QueryColumns]
+Groups: TypeAlias = tuple[Codes, Codes]
+Numbers: TypeAlias = NDArray[np.float64]
+T = TypeVar("T")
 
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.why.causes import FoundCause
-    from rankscope.monitor.why.cluster_bags import ClusterBags
-    from rankscope.monitor.why.decomposition import Slice
-    from rankscope.monitor.why.document_regrets import Codes
-    from rankscope.monitor.why.query_columns import QueryColumns
-    from rankscope.monitor.why.result import Cause, Ends, Sampling
-    from rankscope.monitor.why.sampling import Sampled
-    from rankscope.monitor.why.shared_slices import SliceAxis
-    from rankscope.monitor.why.slice_search import Candidate
-
-    Windows: TypeAlias = tuple[QueryColumns, QueryColumns]
-    Groups: TypeAlias = tuple[Codes, Codes]
-    Numbers: TypeAlias = NDArray[np.float64]
-    T = TypeVar("T")
 
 PARTS = ("change", "mix", "within", "entered", "left")
 MOST = {
@@ -79,7 +68,7 @@ REASSIGNED_TOGETHER = 2
 enough for a test than for the tails of an interval."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TraceChoices:
     """The settings of a trace.
 
@@ -111,7 +100,7 @@ class TraceChoices:
     direction: Literal["fall", "rise"] | None = None
     level: float = 0.025
     permutations: int = PERMUTATIONS
-    interval: Interval = Interval(resamples=1999)
+    interval: Interval = field(default_factory=lambda: Interval(resamples=1999))
 
     @property
     def sign(self) -> float | None:
@@ -385,7 +374,7 @@ def _tell(each: Candidate, name: Slice) -> FoundSlice:
     )
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Parts:
     """Intervals and sums over all queries.
 

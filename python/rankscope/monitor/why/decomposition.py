@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._stats.sums import sum_groups
 from rankscope.errors import UsageError
 from rankscope.monitor.why.decomposition_result import (
     LOSSES,
@@ -12,20 +18,13 @@ from rankscope.monitor.why.decomposition_result import (
     SliceChange,
     measure_losses,
 )
-from rankscope.records import record
-from rankscope.stats.exact_sums import sum_groups
+from rankscope.monitor.why.query_columns import QueryColumns
 
-TYPE_CHECKING = False
+Slice: TypeAlias = tuple[tuple[str, str], ...]
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import TypeAlias
-
-    from numpy.typing import NDArray
-
     from rankscope.monitor.why.document_regrets import Codes
-    from rankscope.monitor.why.query_columns import QueryColumns
 
-    Slice: TypeAlias = tuple[tuple[str, str], ...]
 
 MOST_VALUES = 50
 """The default number of values of an attribute that are slices of their own."""
@@ -140,7 +139,7 @@ def _mean(total: float, count: int) -> float | None:
     return float(total) / count if count else None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ChangeSplit:
     """The contributions of slices to a change; the last axis is that of slices.
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from rankscope.output.table import Table, name_rows
-from rankscope.output.text import show
-from rankscope.records import as_dict, record
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-TYPE_CHECKING = False
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._names import as_dict
+from rankscope._show.table import Table, name_rows, show
+
+Numbers: TypeAlias = NDArray[np.float64]
+T = TypeVar("T")
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeAlias, TypeVar
-
-    import numpy as np
-    from numpy.typing import NDArray
-
     from rankscope.monitor.why.query_columns import QueryColumns
 
-    Numbers: TypeAlias = NDArray[np.float64]
-    T = TypeVar("T")
 
 ALL = "all"
 OTHERS = "all others"
@@ -47,7 +47,7 @@ def _plain(held: object) -> object:
     return held
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SliceChange:
     """The contribution of one slice to the change between two windows.
 
@@ -122,7 +122,7 @@ def name_slice(parts: tuple[tuple[str, str], ...]) -> str:
     return ", ".join(f"{show(name)}={show(text)}" for name, text in parts) or OTHERS
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Decomposition(Plain):
     """The change between two windows, split by slices. The parts add up to the change.
 

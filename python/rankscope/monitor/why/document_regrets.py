@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._show.table import Cell, Table, name_rows
+from rankscope._stats.sums import sum_groupings
 from rankscope.errors import FormatError
 from rankscope.monitor.why.decomposition import divide, split_change
 from rankscope.monitor.why.decomposition_result import ALL
-from rankscope.output.table import Table, name_rows
-from rankscope.records import record
-from rankscope.stats.exact_sums import sum_groupings
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any, TypeAlias
+Codes: TypeAlias = NDArray[np.int32]
+Numbers: TypeAlias = NDArray[np.float64]
 
-    from numpy.typing import NDArray
-
-    from rankscope.output.table import Cell
-
-    Codes: TypeAlias = NDArray[np.int32]
-    Numbers: TypeAlias = NDArray[np.float64]
 
 MOST_VALUES = 50
 """The maximum number of values of an attribute with a row of their own."""
@@ -38,7 +34,7 @@ COLUMNS = (
 )
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RegretChange:
     """The regrets of documents before and after, by an attribute of the documents.
 
@@ -71,7 +67,7 @@ class RegretChange:
         }
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class DocumentRegrets:
     """The documents of a window that have a gain.
 

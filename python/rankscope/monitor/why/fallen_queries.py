@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from rankscope.deferred import np
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._show.table import Cell, Table
+from rankscope._stats.sums import sum_groups
 from rankscope.monitor.why.decomposition import divide
-from rankscope.output.table import Table
-from rankscope.stats.exact_sums import sum_groups
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.why.query_columns import QueryColumns
-    from rankscope.monitor.why.shared_slices import SharedKeys
-    from rankscope.output.table import Cell
+from rankscope.monitor.why.query_columns import QueryColumns
+from rankscope.monitor.why.shared_slices import SharedKeys
 
 COLUMNS = (
     "slice",

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope.monitor.why.decomposition import split_change
-from rankscope.monitor.why.result import Fact, IdealChange
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Literal
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.why.query_columns import QueryColumns
-    from rankscope.monitor.why.result import Ends
+from rankscope.monitor.why.query_columns import QueryColumns
+from rankscope.monitor.why.result import Ends, Fact, IdealChange
 
 NAMES = ("ideal", "relevant", "without relevant", "gained")
 CLEAR = 0.01

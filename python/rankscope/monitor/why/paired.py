@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._settings import Interval
+from rankscope._stats.sums import below, number_texts, scatter, sum_all, sum_groups, take_high_part
 from rankscope.monitor.why.cluster_bags import MOST_BAGS
-from rankscope.monitor.why.cluster_bootstrap import find_intervals
+from rankscope.monitor.why.cluster_bootstrap import Ends, find_intervals
 from rankscope.monitor.why.decomposition import divide, split_change
 from rankscope.monitor.why.decomposition_result import measure_losses
+from rankscope.monitor.why.query_columns import QueryColumns
 from rankscope.monitor.why.result import Paired
-from rankscope.stats.exact_sums import sum_all, sum_groups, take_high_part
-from rankscope.stats.scatter import below, number_texts, scatter
+from rankscope.monitor.why.shared_slices import SharedKeys
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.why.cluster_bootstrap import Ends
-    from rankscope.monitor.why.query_columns import QueryColumns
-    from rankscope.monitor.why.shared_slices import SharedKeys
-    from rankscope.settings.interval import Interval
-
-    Numbers = NDArray[np.float64]
+Numbers = NDArray[np.float64]
 
 
 def pair_queries(

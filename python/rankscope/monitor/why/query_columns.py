@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import overload
+from typing import TYPE_CHECKING, Any, overload
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope.errors import EmptyError, FormatError
 from rankscope.monitor.why.decomposition_result import LOSSES
-from rankscope.records import record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
-    from numpy.typing import NDArray
-
     from rankscope.monitor.why.document_regrets import DocumentRegrets
+
 
 """The value of an attribute that a query doesn't have."""
 ROUNDING = 1e-9
@@ -29,7 +26,7 @@ MOST = 1e100
 AMOUNTS = ("value", *LOSSES, "ideal", "relevant")
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class TextColumn:
     """A dictionary-encoded column of texts.
 
@@ -107,7 +104,7 @@ class TextList(Sequence[str]):
             yield whole[start:end].decode()
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueryColumns:
     """The queries of one window, with one number or text per query in each column.
 

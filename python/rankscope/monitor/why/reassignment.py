@@ -13,22 +13,21 @@ their sides at random, so that each side keeps its number of clusters.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope._core import Reassignments
-from rankscope.deferred import np
-from rankscope.records import record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import TypeAlias
+Numbers: TypeAlias = NDArray[np.float64]
 
-    from numpy.typing import NDArray
-
-    Numbers: TypeAlias = NDArray[np.float64]
 
 PERMUTATIONS = 199
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Reassignment:
     """Random reassignments of clusters to two sides.
 

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from rankscope.monitor.why.decomposition_result import Plain, find_main_loss, name_slice
-from rankscope.records import record
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Literal, TypeAlias
+from rankscope._show.table import Table
+from rankscope.monitor.why.decomposition_result import (
+    Decomposition,
+    Plain,
+    SliceChange,
+    find_main_loss,
+    name_slice,
+)
+from rankscope.monitor.why.document_regrets import RegretChange
 
-    from rankscope.monitor.why.decomposition_result import Decomposition, SliceChange
-    from rankscope.monitor.why.document_regrets import RegretChange
-    from rankscope.output.table import Table
+Ends: TypeAlias = tuple[float, float] | None
 
-    Ends: TypeAlias = tuple[float, float] | None
 
 EVERYWHERE = "everywhere"
 """The name of a change of all queries that are in no other slice."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FoundSlice(Plain):
     """A slice that stands out, with the test of whether that may be chance.
 
@@ -57,7 +60,7 @@ class FoundSlice(Plain):
         return {"name": self.name} | Plain.to_dict(self) | {"slice": dict(self.slice)}
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival(Plain):
     """A value of another attribute that is new in a slice, such as a version that was rolled out.
 
@@ -88,7 +91,7 @@ class Arrival(Plain):
         return name_slice(((self.attribute, self.text),))
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cause(Plain):
     """A confirmed slice, or everything, with its contribution over all queries.
 
@@ -144,7 +147,7 @@ class Cause(Plain):
         }
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Search(Plain):
     """The scope of the search for slices.
 
@@ -175,7 +178,7 @@ class Search(Plain):
     permutations: int
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fact(Plain):
     """A mean over the queries of two windows.
 
@@ -199,7 +202,7 @@ class Fact(Plain):
     has_changed: bool
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IdealChange(Plain):
     """Whether the ideal changed, because labels were added, removed or corrected.
 
@@ -218,7 +221,7 @@ class IdealChange(Plain):
         return next(fact for fact in self.facts if fact.name == name)
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Paired(Plain):
     """The change of the queries that occur in both windows.
 
@@ -253,7 +256,7 @@ class Paired(Plain):
     left: float
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling(Plain):
     """The sample of users that was traced, and how far the result may be from that of all users.
 
@@ -278,7 +281,7 @@ class Sampling(Plain):
     shares: Mapping[str, float | None]
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trace(Plain):
     """The causes of the change of a mean between two windows.
 
@@ -344,7 +347,7 @@ class Trace(Plain):
         return self.decomposition.change
 
     def __str__(self) -> str:
-        from rankscope.monitor.why.text import explain  # noqa: PLC0415 - takes these records
+        from rankscope.monitor.why.text import explain
 
         return explain(self)
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope.monitor.why.cluster_bootstrap import Statistics
 from rankscope.monitor.why.result import Sampling
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.why.cluster_bootstrap import Statistics
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Sampled:
     """What two windows are a sample of.
 

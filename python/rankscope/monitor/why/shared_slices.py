@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import chain, count
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._show.table import MISSING
 from rankscope.errors import UsageError
-from rankscope.monitor.why.query_columns import TextColumn
-from rankscope.output.ids import MISSING
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.why.document_regrets import Codes
-    from rankscope.monitor.why.query_columns import QueryColumns
-
+from rankscope.monitor.why.document_regrets import Codes
+from rankscope.monitor.why.query_columns import QueryColumns, TextColumn
 
 OTHER = "<other>"
 """The name of the combined rare values of an attribute."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class SliceAxis:
     """An attribute of the queries of two windows.
 
@@ -102,7 +97,7 @@ def _fold(
     )
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class SharedKeys:
     """The query keys of two windows, with common codes.
 

@@ -9,28 +9,24 @@ don't overlap, and their contributions add up.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rankscope._core import SliceQueries
-from rankscope.deferred import np
+from rankscope._stats.sums import take_high_part
 from rankscope.monitor.why.additive_effects import fit_effects, take_residuals
-from rankscope.monitor.why.slice_table import SliceGrid, find_queries, tabulate
-from rankscope.records import record
-from rankscope.stats.exact_sums import take_high_part
+from rankscope.monitor.why.document_regrets import Codes
+from rankscope.monitor.why.reassignment import Reassignment
+from rankscope.monitor.why.result import Ends
+from rankscope.monitor.why.slice_table import Slice, SliceGrid, find_queries, tabulate
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Literal, TypeAlias
+Numbers: TypeAlias = NDArray[np.float64]
+By: TypeAlias = Literal["within", "mix"]
 
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.why.document_regrets import Codes
-    from rankscope.monitor.why.reassignment import Reassignment
-    from rankscope.monitor.why.result import Ends
-    from rankscope.monitor.why.slice_table import Slice
-
-    Numbers: TypeAlias = NDArray[np.float64]
-    By: TypeAlias = Literal["within", "mix"]
 
 FEWEST_CLUSTERS = 10
 """The minimum number of clusters of a slice. With fewer, too few reassignments are different."""
@@ -41,7 +37,7 @@ PRIOR_CLUSTERS = 50
 own variance includes the fall itself, which hides large falls of small slices."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A slice that was found, or everything.
 
@@ -67,7 +63,7 @@ class Candidate:
     is_confirmed: bool
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Rows:
     """The queries that are searched, by window.
 
@@ -99,7 +95,7 @@ class Rows:
         return self.take([~find_queries([each[at] for each in self.codes], place) for at in (0, 1)])
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchChoices:
     """The settings of a search.
 
@@ -149,7 +145,7 @@ def search_slices(rows: Rows, choices: SearchChoices) -> list[Candidate]:
     return candidates
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Tested:
     """The slices of a grid that are tested.
 

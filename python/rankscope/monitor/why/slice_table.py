@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeAlias
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._show.table import Cell, Table
+from rankscope._stats.sums import split_exactly
 from rankscope.monitor.why.decomposition import divide, split_change
 from rankscope.monitor.why.decomposition_result import name_slice
-from rankscope.output.table import Table
-from rankscope.records import record
-from rankscope.stats.exact_sums import split_exactly
+from rankscope.monitor.why.document_regrets import Codes
+from rankscope.monitor.why.query_columns import QueryColumns
+from rankscope.monitor.why.shared_slices import SliceAxis
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import TypeAlias
+Numbers: TypeAlias = NDArray[np.float64]
+Slice: TypeAlias = tuple[tuple[int, int], ...]
 
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.why.document_regrets import Codes
-    from rankscope.monitor.why.query_columns import QueryColumns
-    from rankscope.monitor.why.shared_slices import SliceAxis
-    from rankscope.output.table import Cell
-
-    Numbers: TypeAlias = NDArray[np.float64]
-    Slice: TypeAlias = tuple[tuple[int, int], ...]
 
 MOST_LISTED = 50
 """The number of slices listed by contribution of their mean, and by total contribution."""
@@ -122,7 +118,7 @@ def _sort(rows: Iterable[tuple[Cell, ...]], at: int, sign: float) -> list[tuple[
     return sorted(rows, key=key)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class SliceGrid:
     """All slices of one or two attributes.
 

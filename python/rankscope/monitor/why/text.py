@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-from rankscope.losses.result import NOT_OBSERVABLE
+from rankscope._explain.ledger import NOT_OBSERVABLE
+from rankscope._show.table import Table, format_share, format_value, show
 from rankscope.monitor.why.decomposition_result import ALL
-from rankscope.output.table import Table
-from rankscope.output.text import format_share, format_value, show
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.why.result import (
-        Cause,
-        Ends,
-        IdealChange,
-        Paired,
-        Sampling,
-        Search,
-        Trace,
-    )
+from rankscope.monitor.why.result import Cause, Ends, IdealChange, Paired, Sampling, Search, Trace
 
 NOTHING = 0.00005
 """Amounts below this round to 0 at four decimal places."""

@@ -7,21 +7,19 @@ weaker of the two decides.
 
 from __future__ import annotations
 
-from rankscope.deferred import np
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._stats.sums import sum_all, sum_groups
 from rankscope.monitor.why.decomposition import divide
+from rankscope.monitor.why.reassignment import Reassignment
 from rankscope.monitor.why.slice_search import FEWEST_CLUSTERS, Candidate, Rows, SearchChoices
 from rankscope.monitor.why.slice_table import SliceGrid
-from rankscope.stats.exact_sums import sum_all, sum_groups
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import TypeAlias
+Numbers: TypeAlias = NDArray[np.float64]
 
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.why.reassignment import Reassignment
-
-    Numbers: TypeAlias = NDArray[np.float64]
 
 LEAST_PART = 0.1
 """The part of the whole change below which the share of a slice isn't worth a line."""

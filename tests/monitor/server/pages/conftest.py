@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from functools import cache
 
 import pytest
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.records import replace
 
 from tests.monitor.notify.test_channel_delivery import Services
 from tests.monitor.server.pages.site import log_story, open_monitor, watch_story

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 import re
 import shutil
+from dataclasses import replace
 from urllib.parse import urlencode, urlsplit
 
 import pytest
@@ -12,7 +13,6 @@ from rankscope.monitor.server.http.proxies import read_prefix, read_proxies
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.pages.projects import WORST, list_projects
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.records import replace
 
 from tests.monitor import many_projects
 from tests.monitor.server.pages.site import Reader, check_page, find_links

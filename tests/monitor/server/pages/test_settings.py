@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 from html import unescape
 
@@ -14,7 +15,6 @@ from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.pages.settings import fill_form, read_form
-from rankscope.records import replace
 
 from tests.monitor.server.pages.site import (
     CONFIGURATION,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -15,7 +16,6 @@ from rankscope.monitor.store.records import (
     RuleRow,
     Webhook,
 )
-from rankscope.records import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -13,7 +14,6 @@ from rankscope.monitor.store.records import Chosen, Deleted
 from rankscope.monitor.store.store import Store
 from rankscope.monitor.store.tables.schema import blocks
 from rankscope.monitor.store.transaction import Transaction
-from rankscope.records import replace
 from sqlalchemy import delete, update
 
 from tests.monitor.store.conformance.samples import make_label, make_ranking, read_back

@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -17,7 +18,6 @@ from rankscope.monitor.events.outcome import Outcome
 from rankscope.monitor.store.records import Deleted, Version
 from rankscope.monitor.store.store import Store
 from rankscope.monitor.store.transaction import Transaction
-from rankscope.records import replace
 
 from tests.monitor.store.conformance.samples import make_label, make_ranking, read_back
 from tests.refusals import refuses

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from rankscope.errors import UsageError
 from rankscope.monitor.store.keys import AuditEntry, Secret, authenticate, make_key
@@ -9,7 +11,6 @@ from rankscope.monitor.store.methods import fold
 from rankscope.monitor.store.people import SESSION_IDLE, SESSION_LIFE, BrowserSession, Person
 from rankscope.monitor.store.store import Store
 from rankscope.monitor.store.tables.keys import touch_key
-from rankscope.records import replace
 
 from tests.monitor.store.conformance.events import Open
 from tests.refusals import refuses

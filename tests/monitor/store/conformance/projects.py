@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from rankscope.errors import UsageError
@@ -10,7 +11,6 @@ from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.store.keys import AuditEntry, authenticate, make_key
 from rankscope.monitor.store.records import CellRow, HourRow, OpenHour, Progress
 from rankscope.monitor.store.store import Store
-from rankscope.records import replace
 
 from tests.monitor.store.conformance.events import Open
 from tests.refusals import refuses

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from unittest import mock
 
@@ -17,7 +18,6 @@ from rankscope.monitor.store.log.tally import DELETED, Tally, read_tally
 from rankscope.monitor.store.log.writer import ALIKE, SIZES
 from rankscope.monitor.store.records import Chosen, Deleted
 from rankscope.monitor.store.sqlite.store import SQLiteStore
-from rankscope.records import replace
 
 from tests.generated import examples
 from tests.monitor.store.conformance.samples import make_label, make_ranking, read_back, texts_of

@@ -3,6 +3,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from rankscope import FileError
@@ -10,7 +11,6 @@ from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.records import Chosen
 from rankscope.monitor.store.sqlite.store import SQLiteStore, open_sqlite_reader
 from rankscope.monitor.store.tables.schema import blocks, bodies, ids, pending
-from rankscope.records import replace
 
 from tests.monitor.store.conformance.samples import make_label, make_ranking
 from tests.refusals import refuses

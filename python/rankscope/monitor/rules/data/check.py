@@ -5,13 +5,17 @@ What is found depends only on the stored events and on the hour, so that a repla
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
+from typing import Any, TypeAlias
 
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import describe_time, to_datetime
 from rankscope.monitor.rules.data import labels, watches
-from rankscope.monitor.rules.data.counts import TOTAL, Segment
-from rankscope.monitor.rules.data.progress import KEPT, DataProgress
+from rankscope.monitor.rules.data.counts import TOTAL, Counts, Segment
+from rankscope.monitor.rules.data.progress import KEPT, Anomaly, DataProgress, RateDay
+from rankscope.monitor.rules.data.rule import DataRule
 from rankscope.monitor.rules.data.traffic import (
     ACCEPTED_AFTER,
     LEAST_DAILY,
@@ -21,23 +25,11 @@ from rankscope.monitor.rules.data.traffic import (
 )
 from rankscope.monitor.rules.data.usual import FEWEST_DAYS
 from rankscope.monitor.rules.data.words import describe
-from rankscope.monitor.rules.state import Finding, RuleVerdict
-from rankscope.records import replace
+from rankscope.monitor.rules.state import Finding, Kind, RuleVerdict, Verdict
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, TypeAlias
-
-    from rankscope.monitor.rules.data.counts import Counts
-    from rankscope.monitor.rules.data.progress import Anomaly, RateDay
-    from rankscope.monitor.rules.data.rule import DataRule
-    from rankscope.monitor.rules.state import Kind, Verdict
-
-    # What isn't as usual of a segment: nothing if all is, `None` if that isn't known.
-    Judged: TypeAlias = Mapping[Segment, Sequence[Any] | None]
-    Make: TypeAlias = Callable[[Segment, Sequence[Any], Anomaly | None], Anomaly]
-    DayWatch: TypeAlias = Callable[[DataRule, DataProgress, Segment, RateDay], Sequence[Any] | None]
+Judged: TypeAlias = Mapping[Segment, Sequence[Any] | None]
+Make: TypeAlias = Callable[[Segment, Sequence[Any], Anomaly | None], Anomaly]
+DayWatch: TypeAlias = Callable[[DataRule, DataProgress, Segment, RateDay], Sequence[Any] | None]
 
 
 def check_data(

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import struct
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import groupby
 from operator import add
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope.monitor.ask.quality import find_mismatches
-from rankscope.monitor.definition.slices import MISSING, Slice
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.slices import MISSING, Slice, Slicing
 from rankscope.monitor.evaluate.days import sum_day
 from rankscope.monitor.evaluate.stored_windows import (
     AGES,
@@ -22,23 +26,14 @@ from rankscope.monitor.evaluate.stored_windows import (
 )
 from rankscope.monitor.evaluate.windows import COUNTS
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
+from rankscope.monitor.events.mismatch import Mismatch
+from rankscope.monitor.rules.data.usual import Usual
+from rankscope.monitor.rules.run import Scene
 from rankscope.monitor.store.folding import OTHER
+from rankscope.monitor.store.records import CellRow, HourRow, Version
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import TypeAlias
+Hours: TypeAlias = NDArray[np.float64]
 
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.definition.slices import Slicing
-    from rankscope.monitor.events.mismatch import Mismatch
-    from rankscope.monitor.rules.data.usual import Usual
-    from rankscope.monitor.rules.run import Scene
-    from rankscope.monitor.store.records import CellRow, HourRow, Version
-
-    Hours: TypeAlias = NDArray[np.float64]
 
 HOURS = DAY // HOUR
 RANKINGS, LABELLED, EMPTY = (COUNTS.index(name) for name in ("rankings", "labelled", "empty"))

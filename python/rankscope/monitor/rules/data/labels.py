@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
-from rankscope.deferred import np
+import numpy as np
+
 from rankscope.monitor.evaluate.stored_windows import AGES
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import describe_time
-from rankscope.monitor.rules.data.counts import TOTAL, Segment
-from rankscope.monitor.rules.data.progress import Anomaly, RateDay
+from rankscope.monitor.rules.data.counts import TOTAL, Counts, Segment
+from rankscope.monitor.rules.data.progress import Anomaly, DataProgress, RateDay
+from rankscope.monitor.rules.data.rule import DataRule
+from rankscope.monitor.rules.data.traffic import Traffic
 from rankscope.monitor.rules.data.usual import measure_surprise
 from rankscope.monitor.rules.data.words import name, write_share
-from rankscope.monitor.rules.state import LOST_LABELS
-from rankscope.monitor.sequential.label_rate import fit_label_rate, judge_label_rate
+from rankscope.monitor.rules.state import LOST_LABELS, Kind
+from rankscope.monitor.sequential.label_rate import LabelVerdict, fit_label_rate, judge_label_rate
 from rankscope.monitor.store.folding import OTHER
-from rankscope.records import record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from rankscope.monitor.rules.data.counts import Counts
-    from rankscope.monitor.rules.data.progress import DataProgress
-    from rankscope.monitor.rules.data.rule import DataRule
-    from rankscope.monitor.rules.data.traffic import Traffic
-    from rankscope.monitor.rules.state import Kind
-    from rankscope.monitor.sequential.label_rate import LabelVerdict
 
 FEWEST_DAYS = 17
 """How many final days are needed to know what is usual: with fewer, 4.9 standard deviations that
@@ -42,7 +35,7 @@ MOST_EXPECTED = 200.0
 """Enough labels that have not come: nothing more is looked at."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Rate:
     """A rate that is not as usual.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rankscope.monitor.events.limits import DAY, HOUR
@@ -10,7 +11,6 @@ from rankscope.monitor.plain import Stored
 from rankscope.monitor.rules.data.counts import Segment
 from rankscope.monitor.rules.run import Progress
 from rankscope.monitor.rules.state import Kind, StreamKey
-from rankscope.records import record, replace
 
 SILENT_KINDS = frozenset({"freshness", "versions", "attributes"})
 """The kinds of anomaly that may be that nothing comes."""
@@ -18,7 +18,7 @@ KEPT = 40 * DAY
 """How long what is over is remembered."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Anomaly(Stored):
     """A stream that is not as usual.
 
@@ -40,7 +40,7 @@ class Anomaly(Stored):
     ratio: float
     back: float = 0.0
     reason: str = ""
-    evidence: Mapping[str, Any] = {}
+    evidence: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[Kind, Segment]:
@@ -58,7 +58,7 @@ class Anomaly(Stored):
         return self.kind in SILENT_KINDS and not (self.is_new or self.segment.is_missing)
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class UnusualTime(Stored):
     """A time in which the counts of a segment were not as usual, and nothing is learned from them.
 
@@ -75,7 +75,7 @@ class UnusualTime(Stored):
     until: int
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Restart(Stored):
     """A time from which on the counts of a segment are what is usual.
 
@@ -90,7 +90,7 @@ class Restart(Stored):
     since: int
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class RateDay(Stored):
     """The rankings and labels of a day that is final.
 
@@ -109,7 +109,7 @@ class RateDay(Stored):
     labels: Mapping[str, Mapping[str, int]]
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DataProgress(Progress):
     """What a rule about data remembers.
 

@@ -7,13 +7,9 @@ from rankscope.monitor.rules.data.check import check_data, summarize
 from rankscope.monitor.rules.data.counts import DataReader
 from rankscope.monitor.rules.data.progress import DataProgress
 from rankscope.monitor.rules.data.rule import DataRule
-from rankscope.monitor.rules.run import Kind, Problem, RuleRun
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.rules.run import Scene
-    from rankscope.monitor.rules.state import Finding, RuleVerdict
-    from rankscope.monitor.store.records import RuleRow
+from rankscope.monitor.rules.run import Kind, Problem, RuleRun, Scene
+from rankscope.monitor.rules.state import Finding, RuleVerdict
+from rankscope.monitor.store.records import RuleRow
 
 
 class DataRun(RuleRun):

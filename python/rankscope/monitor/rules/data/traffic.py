@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
-from rankscope.deferred import np
+import numpy as np
+
+from rankscope.monitor.definition.calendar import Period
 from rankscope.monitor.definition.slices import MISSING
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.rules.data.counts import TOTAL, Segment
-from rankscope.monitor.rules.data.progress import Anomaly
+from rankscope.monitor.rules.data.counts import TOTAL, Counts, Hours, Segment
+from rankscope.monitor.rules.data.progress import Anomaly, DataProgress
+from rankscope.monitor.rules.data.rule import DataRule
 from rankscope.monitor.rules.data.usual import (
     AGAIN,
     DAYS,
@@ -18,6 +24,8 @@ from rankscope.monitor.rules.data.usual import (
     LONGEST,
     WEEK,
     WINDOWS,
+    Surprise,
+    Usual,
     find_fall,
     find_rise,
     find_start,
@@ -25,20 +33,7 @@ from rankscope.monitor.rules.data.usual import (
     sum_windows,
     weigh_return,
 )
-from rankscope.monitor.rules.state import LOST_LABELS
-from rankscope.records import record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from rankscope.monitor.definition.calendar import Period
-    from rankscope.monitor.rules.data.counts import Counts, Hours
-    from rankscope.monitor.rules.data.progress import DataProgress
-    from rankscope.monitor.rules.data.rule import DataRule
-    from rankscope.monitor.rules.data.usual import Surprise, Usual
-    from rankscope.monitor.rules.state import Kind
+from rankscope.monitor.rules.state import LOST_LABELS, Kind
 
 MONDAY = 4 * DAY
 """The first Monday after the beginning of time, which was a Thursday."""
@@ -56,7 +51,7 @@ FEWEST_BACK = 2 * HOUR
 """How long something lasts at least."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Change:
     """A change of a stream that is too surprising.
 

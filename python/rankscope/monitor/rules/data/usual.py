@@ -8,14 +8,10 @@ usual, which holds for every count.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
-from rankscope.deferred import np
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+import numpy as np
+from numpy.typing import NDArray
 
 WINDOWS = (1, 2, 3, 4, 6, 8, 12, 18, 24, 36, 48, 72, 96, 120, 168)
 """The lengths, in hours, of the spans that are looked at: all that end with the newest hour."""
@@ -28,7 +24,7 @@ AGAIN = 7.0
 """The evidence that a stream is as usual again."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Surprise:
     """The span with the most evidence.
 
@@ -187,7 +183,7 @@ INFLATION = 1.5
 """For what is learned from few blocks."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Usual:
     """What is usual in a week.
 

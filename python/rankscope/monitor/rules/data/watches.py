@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from rankscope.deferred import np
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
 from rankscope.monitor.events.limits import DAY, HOUR
-from rankscope.monitor.rules.data.counts import TOTAL, Segment
+from rankscope.monitor.events.mismatch import Expected, Mismatch
+from rankscope.monitor.rules.data.counts import TOTAL, Counts, Segment
 from rankscope.monitor.rules.data.progress import Anomaly
-from rankscope.monitor.rules.data.traffic import place_missing
+from rankscope.monitor.rules.data.traffic import Change, Traffic, place_missing
 from rankscope.monitor.rules.data.usual import (
     AGAIN,
     FALLEN,
@@ -18,16 +23,6 @@ from rankscope.monitor.rules.data.usual import (
     sum_windows,
     weigh_return,
 )
-from rankscope.records import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rankscope.monitor.events.mismatch import Expected, Mismatch
-    from rankscope.monitor.rules.data.counts import Counts
-    from rankscope.monitor.rules.data.traffic import Change, Traffic
-
 
 LEAST_EXPECTED = 1e-9
 JUST = 7 * DAY

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import Any
 
 from rankscope.monitor.events.times import describe_time
+from rankscope.monitor.rules.data.progress import Anomaly
+from rankscope.monitor.rules.data.traffic import Traffic
 from rankscope.monitor.rules.data.watches import find_heirs, measure_share
-from rankscope.records import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from rankscope.monitor.rules.data.progress import Anomaly
-    from rankscope.monitor.rules.data.traffic import Traffic
 
 LONGEST_NAME = 80
 WORD = re.compile(rf"[\w.-]{{1,{LONGEST_NAME}}}")

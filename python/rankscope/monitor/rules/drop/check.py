@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope.errors import InputError
 from rankscope.monitor.evaluate.means import Mean, estimate_mean
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime
-from rankscope.monitor.rules.drop.floors import T, turn, turn_mean
-from rankscope.monitor.rules.drop.periods import FINAL
+from rankscope.monitor.rules.drop.floors import Floors, T, turn, turn_mean
+from rankscope.monitor.rules.drop.periods import FINAL, Step
+from rankscope.monitor.rules.drop.rule import DropRule
+from rankscope.monitor.rules.drop.sample import Sample
+from rankscope.monitor.rules.stream import Evidence, LabelDay, Labels, Stream
 from rankscope.monitor.sequential.detector import Detector, advance, follow
-from rankscope.monitor.sequential.label_rate import fit_label_rate, judge_label_rate
+from rankscope.monitor.sequential.label_rate import LabelRate, fit_label_rate, judge_label_rate
 from rankscope.monitor.sequential.lanes import judge_lane
-from rankscope.records import record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.rules.drop.floors import Floors
-    from rankscope.monitor.rules.drop.periods import Step
-    from rankscope.monitor.rules.drop.rule import DropRule
-    from rankscope.monitor.rules.drop.sample import Sample
-    from rankscope.monitor.rules.stream import Evidence, LabelDay, Labels, Stream
-    from rankscope.monitor.sequential.label_rate import LabelRate
-    from rankscope.monitor.sequential.observations import Observations
-
+from rankscope.monitor.sequential.observations import Observations
 
 FEWEST = 100
 """A comparison needs so many documents with a grade above 0 on each side."""
@@ -92,7 +84,7 @@ LONG = 14
 """After so many unusual days on end, what was unusual is usual."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class LabelCheck:
     """Whether a day has as many labels as usual.
 
@@ -148,7 +140,7 @@ Z = 1.959963984540054
 NO_VALUE = "no ranking has a value yet"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Period:
     """A period that a rule checks.
 

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rankscope import _core
-from rankscope.deferred import np
 from rankscope.errors import InputError
 from rankscope.monitor.evaluate.clusters import number_clusters
 from rankscope.monitor.evaluate.grades import read_integers
 from rankscope.monitor.evaluate.values import leave_out
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import count_micros, to_micros
+from rankscope.monitor.rules.drop.check import Period
 from rankscope.monitor.rules.drop.floors import turn
-from rankscope.monitor.rules.drop.sample import collect_samples
+from rankscope.monitor.rules.drop.sample import Sample, collect_samples
+from rankscope.monitor.rules.stream import Evidence, Stream
 from rankscope.monitor.sequential.identities import (
     NEWCOMERS,
     NOBODY,
+    Totals,
     Verdict,
     add_days,
     confirm_fall,
@@ -24,18 +31,6 @@ from rankscope.monitor.sequential.identities import (
     sign_users,
 )
 from rankscope.monitor.store.folding import OTHER
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.rules.drop.check import Period
-    from rankscope.monitor.rules.drop.sample import Sample
-    from rankscope.monitor.rules.stream import Evidence, Stream
-    from rankscope.monitor.sequential.identities import Totals
 
 LONGEST = 28 * DAY
 """A fall is confirmed by its last days, so many at most."""
@@ -43,7 +38,7 @@ ALIKE = "not all users fell"
 """What a warning begins with that says who makes a fall."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Confirmation:
     """Looks at the users of a fall that the evidence of a period suffices for.
 

@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
+from typing import TypeAlias
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope.monitor.definition.calendar import Span
+from rankscope.monitor.definition.slices import Slice, Slicing
 from rankscope.monitor.events.times import EPOCH, describe_duration, describe_time, to_datetime
 from rankscope.monitor.rules.drop.check import START, Period, check_stream, compare_grades
 from rankscope.monitor.rules.drop.confirm import ALIKE, Confirmation, describe_group
 from rankscope.monitor.rules.drop.floors import CALENDAR
-from rankscope.monitor.rules.drop.periods import FINAL, continue_at
-from rankscope.monitor.rules.drop.rule import choose_ages, find_dimension
-from rankscope.monitor.rules.stream import ALL, Evidence, Stream
+from rankscope.monitor.rules.drop.periods import FINAL, Step, continue_at
+from rankscope.monitor.rules.drop.progress import RuleProgress
+from rankscope.monitor.rules.drop.rule import DropRule, choose_ages, find_dimension
+from rankscope.monitor.rules.drop.sample import Cells, Sample
+from rankscope.monitor.rules.stream import ALL, Evidence, Judgment, Stream
+from rankscope.monitor.sequential.baseline import Baseline
 from rankscope.monitor.sequential.detector import NEEDED, begin_recovery, cap
 from rankscope.monitor.sequential.discoveries import discover
 from rankscope.monitor.sequential.reach import find_reach
-from rankscope.monitor.store.folding import OTHER, choose_versions
-from rankscope.records import replace
+from rankscope.monitor.store.folding import OTHER, Folding, Pair, choose_versions
+from rankscope.monitor.store.records import Context
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import TypeAlias
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.definition.calendar import Span
-    from rankscope.monitor.definition.slices import Slice, Slicing
-    from rankscope.monitor.rules.drop.periods import Step
-    from rankscope.monitor.rules.drop.progress import RuleProgress
-    from rankscope.monitor.rules.drop.rule import DropRule
-    from rankscope.monitor.rules.drop.sample import Cells, Sample
-    from rankscope.monitor.rules.stream import Judgment
-    from rankscope.monitor.sequential.baseline import Baseline
-    from rankscope.monitor.store.folding import Folding, Pair
-    from rankscope.monitor.store.records import Context
-
-    Key: TypeAlias = tuple[str, str, Slice]
+Key: TypeAlias = tuple[str, str, Slice]
 
 
 NOTHING = timedelta()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from typing import Literal
 
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import (
@@ -12,20 +14,12 @@ from rankscope.monitor.events.times import (
     format_time,
     write_duration,
 )
+from rankscope.monitor.rules.drop.progress import RuleProgress
+from rankscope.monitor.rules.drop.rule import DropRule
 from rankscope.monitor.rules.settings import EMPTY
 from rankscope.monitor.rules.state import Finding, RuleVerdict, join_first
-from rankscope.monitor.rules.stream import ALL, FINAL
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Literal
-
-    from rankscope.monitor.rules.drop.progress import RuleProgress
-    from rankscope.monitor.rules.drop.rule import DropRule
-    from rankscope.monitor.rules.stream import Evidence, Stream
-    from rankscope.monitor.store.records import Version
-
+from rankscope.monitor.rules.stream import ALL, FINAL, Evidence, Stream
+from rankscope.monitor.store.records import Version
 
 MEASURES = {EMPTY: "share of rankings without relevant documents"}
 """What measures that are no measures of rankings are called."""

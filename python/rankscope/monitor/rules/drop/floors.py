@@ -3,43 +3,34 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 from statistics import NormalDist
+from typing import TypeAlias, TypeVar
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope._settings import Interval, count_threads
 from rankscope.errors import InputError, UsageError
+from rankscope.monitor.definition.calendar import Period, Span
+from rankscope.monitor.definition.slices import Slice
 from rankscope.monitor.evaluate.baseline import find_contexts, find_previous
-from rankscope.monitor.evaluate.means import estimate_mean
+from rankscope.monitor.evaluate.means import Mean, estimate_mean
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import describe_time, read_span, to_datetime, to_micros
-from rankscope.monitor.rules.drop.periods import FINAL
-from rankscope.monitor.rules.drop.sample import collect_samples
-from rankscope.monitor.rules.stream import ALL
+from rankscope.monitor.rules.drop.periods import FINAL, PeriodReader, Step
+from rankscope.monitor.rules.drop.rule import DropRule
+from rankscope.monitor.rules.drop.sample import Sample, collect_samples
+from rankscope.monitor.rules.stream import ALL, Evidence, LabelDay, Stream
 from rankscope.monitor.sequential.baseline import DAY_WEIGHT, LEAST, LEVEL, LONGEST, choose_anchor
 from rankscope.monitor.sequential.lanes import fit_lane
-from rankscope.records import record, replace
-from rankscope.settings.interval import Interval
-from rankscope.settings.reading import count_threads
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-    from typing import TypeAlias, TypeVar
+Number = TypeVar("Number", float, NDArray[np.float64])
+Key: TypeAlias = tuple[str, str, Slice]
 
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.definition.calendar import Period, Span
-    from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.evaluate.means import Mean
-    from rankscope.monitor.rules.drop.periods import PeriodReader, Step
-    from rankscope.monitor.rules.drop.rule import DropRule
-    from rankscope.monitor.rules.drop.sample import Sample
-    from rankscope.monitor.rules.stream import Evidence, LabelDay, Stream
-
-    Number = TypeVar("Number", float, NDArray[np.float64])
-    # A model, a version and a slice.
-    Key: TypeAlias = tuple[str, str, Slice]
 
 T = Interval(method="t")
 WEEK = 7 * DAY
@@ -51,7 +42,7 @@ MOST_HELD = MOST_RANKINGS
 """With more rankings, baselines that were read before are forgotten when another one is read."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Wanted:
     """The rankings that a baseline is made from.
 
@@ -91,7 +82,7 @@ class _Wanted:
         return json.dumps([*times, len(self.contexts), self.rankings])
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
     """What a stream is compared with.
 

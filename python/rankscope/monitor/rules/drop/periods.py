@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rankscope.monitor.events.limits import DAY, HOUR, SECOND
-from rankscope.monitor.rules.drop.rule import choose_ages
-from rankscope.monitor.rules.drop.sample import Cells, View, collect_samples
-from rankscope.records import record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from rankscope.monitor.rules.drop.progress import RuleProgress
-    from rankscope.monitor.rules.drop.rule import DropRule
-    from rankscope.monitor.rules.drop.sample import Sample
-    from rankscope.monitor.rules.run import Scene
-    from rankscope.monitor.store.records import Context
-
+from rankscope.monitor.rules.drop.progress import RuleProgress
+from rankscope.monitor.rules.drop.rule import DropRule, choose_ages
+from rankscope.monitor.rules.drop.sample import Cells, Sample, View, collect_samples
+from rankscope.monitor.rules.run import Scene
+from rankscope.monitor.store.records import Context
 
 FINAL = 0
 """The age of values that are final."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """A period that a rule checks.
 
@@ -98,7 +91,7 @@ MOST_HELD = 600_000
 """With more rankings, no values are held that are checked later only."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _ReadSpan:
     """Rankings that were read, with their values at one age.
 

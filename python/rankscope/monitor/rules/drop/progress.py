@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import zlib
 from base64 import b64decode, b64encode
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from rankscope.monitor.rules.run import Progress
+from rankscope.monitor.rules.state import StreamKey
 from rankscope.monitor.rules.stream import Stream
-from rankscope.records import record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from typing import Any, Self
-
-    from rankscope.monitor.rules.state import StreamKey
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RuleProgress(Progress):
     """The periods a rule has checked, and what it has concluded.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from collections.abc import Collection
+from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
+from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.events.limits import HOUR, MINUTE
 from rankscope.monitor.rules.rule import Rule, bad, check_measure
 from rankscope.monitor.rules.settings import (
@@ -18,11 +20,6 @@ from rankscope.monitor.rules.settings import (
     Setting,
     Slices,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from rankscope.monitor.definition.configuration import Configuration
 
 AGES = (15 * MINUTE, HOUR, 4 * HOUR)
 """The ages at which early values are checked: the last two that the window allows."""

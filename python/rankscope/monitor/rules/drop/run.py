@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.rules.drop.check import Period
 from rankscope.monitor.rules.drop.feed import feed
 from rankscope.monitor.rules.drop.findings import decide, make_findings
 from rankscope.monitor.rules.drop.floors import Floors
-from rankscope.monitor.rules.drop.periods import PeriodReader, next_step, pass_empty
+from rankscope.monitor.rules.drop.periods import PeriodReader, Step, next_step, pass_empty
 from rankscope.monitor.rules.drop.progress import RuleProgress
 from rankscope.monitor.rules.drop.rule import DropRule, choose_ages
 from rankscope.monitor.rules.run import Kind, Problem, RuleRun, Scene
-from rankscope.monitor.rules.state import Finding
+from rankscope.monitor.rules.state import Finding, RuleVerdict
 from rankscope.monitor.rules.stream import ALL
-from rankscope.records import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.rules.drop.periods import Step
-    from rankscope.monitor.rules.state import RuleVerdict
-    from rankscope.monitor.store.records import RuleRow
+from rankscope.monitor.store.records import RuleRow
 
 
 def share_floors(scene: Scene) -> Floors:

@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
+from rankscope.monitor.definition.definition import Definition
+from rankscope.monitor.definition.slices import Slice, Slicing
 from rankscope.monitor.evaluate.clusters import number_clusters
-from rankscope.monitor.evaluate.values import evaluate_chunks, leave_out
-from rankscope.monitor.rules.drop.rule import find_dimension
+from rankscope.monitor.evaluate.values import Evaluated, evaluate_chunks, leave_out
+from rankscope.monitor.rules.drop.rule import DropRule, find_dimension
 from rankscope.monitor.rules.settings import EMPTY
 from rankscope.monitor.sequential.observations import Observations
 from rankscope.monitor.store.folding import OTHER
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.definition.slices import Slice, Slicing
-    from rankscope.monitor.evaluate.values import Evaluated
-    from rankscope.monitor.rules.drop.rule import DropRule
-    from rankscope.monitor.store.records import Chunk, Context
-
+from rankscope.monitor.store.records import Chunk, Context
 
 MOST_GRADES = 100
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """Rankings with their values and clusters, in the order of their contexts.
 
@@ -80,10 +73,10 @@ class Sample:
         return Sample(**columns, values=values, grades={})
 
 
-COLUMNS: tuple[str, ...] = Sample.__match_args__[: Sample.__match_args__.index("values")]
+COLUMNS = tuple(field.name for field in fields(Sample) if field.name not in {"values", "grades"})
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class View:
     """What is known of rankings as of a time.
 
@@ -201,7 +194,7 @@ MOST_CELLS = 60
 """The attributes of a stream make about so many cells at most, so that a baseline stays small."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Cells:
     """The cells that rankings are in.
 

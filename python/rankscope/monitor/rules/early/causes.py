@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rankscope.deferred import np
+import numpy as np
+
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.counts import Segment
 from rankscope.monitor.rules.early.cells import choose_parts
+from rankscope.monitor.rules.early.progress import Fact
 from rankscope.monitor.rules.early.usual import DAYS, FEWEST
-from rankscope.records import replace
 
 if TYPE_CHECKING:
     from rankscope.monitor.rules.early.check import Table
-    from rankscope.monitor.rules.early.progress import Fact
+
 
 LEAST, MOST = 0.5, 0.75
 """A stream explains a change if it has this part of it, and this part but for chance."""

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rankscope import _core
-from rankscope.deferred import np
 from rankscope.monitor.definition.slices import MISSING
+from rankscope.monitor.evaluate.stored_windows import StoredCell
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.counts import HOURS, PRODUCTION, Segment
 from rankscope.monitor.rules.early.usual import Sums, add_up
 from rankscope.monitor.store.folding import OTHER
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.evaluate.stored_windows import StoredCell
 
 MOST_STREAMS = 100
 """How many streams are watched: those with the most rankings."""

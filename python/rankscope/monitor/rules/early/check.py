@@ -6,19 +6,26 @@ What is found depends only on the stored signals and on the hour, so that a repl
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope.monitor.definition.calendar import Calendar
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.data.counts import HOURS, Segment
 from rankscope.monitor.rules.early.causes import find_cause
-from rankscope.monitor.rules.early.cells import MOST_STREAMS, choose_streams, get_rows
-from rankscope.monitor.rules.early.progress import EarlyWarning, Fact
+from rankscope.monitor.rules.early.cells import MOST_STREAMS, Cells, Hours, choose_streams, get_rows
+from rankscope.monitor.rules.early.progress import EarlyProgress, EarlyWarning, Fact
+from rankscope.monitor.rules.early.queries import Asked
+from rankscope.monitor.rules.early.rule import EarlyRule
 from rankscope.monitor.rules.early.usual import (
     DAYS,
     FEWEST_DAYS,
     SPANS,
+    Floats,
     Judgment,
     Sums,
     accumulate,
@@ -26,22 +33,8 @@ from rankscope.monitor.rules.early.usual import (
     judge,
 )
 from rankscope.monitor.rules.early.words import CHANGES, conclude, describe_end
-from rankscope.monitor.signals.kinds import REFERENCE_DAYS
-from rankscope.records import record, replace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.rules.early.cells import Cells, Hours
-    from rankscope.monitor.rules.early.progress import EarlyProgress
-    from rankscope.monitor.rules.early.queries import Asked
-    from rankscope.monitor.rules.early.rule import EarlyRule
-    from rankscope.monitor.rules.early.usual import Floats
-    from rankscope.monitor.rules.state import Finding
-    from rankscope.monitor.signals.kinds import Signal
+from rankscope.monitor.rules.state import Finding
+from rankscope.monitor.signals.kinds import REFERENCE_DAYS, Signal
 
 QUARTER = 90
 REACH = 2 * DAYS
@@ -66,7 +59,7 @@ POOLED = frozenset({"score_rank"})
 """What compares a list with all that was shown on the days before."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Table:
     """The signals of a project, by stream.
 
@@ -79,7 +72,7 @@ class Table:
 
     signals: Sequence[Signal]
     cells: Cells
-    calendar: Calendar = Calendar()
+    calendar: Calendar = field(default_factory=Calendar)
     read_queries: Callable[[Segment, int, int], Asked] | None = None
 
     def list_left_out(self, signal: str, since: int, until: int) -> list[tuple[int, int]]:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from dataclasses import replace
 
-from rankscope.deferred import np
-from rankscope.monitor.evaluate.stored_windows import unpack_cells
+import numpy as np
+
+from rankscope.monitor.evaluate.stored_windows import StoredCell, unpack_cells
 from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.rules.early.cells import Cells, choose_parts, get_rows
+from rankscope.monitor.rules.early.progress import EarlyWarning
 from rankscope.monitor.rules.early.usual import DAYS, FEWEST_DAYS, HOURS, Sums, add_up, judge
-from rankscope.records import replace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rankscope.monitor.evaluate.stored_windows import StoredCell
-    from rankscope.monitor.rules.early.progress import EarlyWarning
-    from rankscope.monitor.rules.run import Scene
+from rankscope.monitor.rules.run import Scene
 
 WAIT = DAY
 """The labels of so much time after a warning confirm it, or don't."""

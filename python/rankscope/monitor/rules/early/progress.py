@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.plain import Stored
 from rankscope.monitor.rules.data.counts import Segment
 from rankscope.monitor.rules.early.usual import DAYS
 from rankscope.monitor.rules.run import Progress
-from rankscope.records import record, replace
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from rankscope.monitor.rules.state import StreamKey
+from rankscope.monitor.rules.state import StreamKey
 
 Outcome: TypeAlias = Literal["", "confirmed", "not confirmed", "unknown"]
 KIND = "early"
@@ -22,7 +19,7 @@ KEPT = 100 * DAY
 """How long a warning that is over is remembered."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fact(Stored):
     """A signal of a stream that changed.
 
@@ -59,7 +56,7 @@ class Fact(Stored):
         return self.after - self.before
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EarlyWarning(Stored):
     """Signals that changed at one time for one cause.
 
@@ -91,7 +88,7 @@ class EarlyWarning(Stored):
         return KIND, *self.segment
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EarlyProgress(Progress):
     """What a rule about signals remembers.
 

@@ -6,36 +6,28 @@ means of a day. So rankings are read again before there is a warning, which is r
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope.monitor.arrays import number_codes
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.slices import Slicing
 from rankscope.monitor.evaluate.days import Contexts
-from rankscope.monitor.evaluate.windows import GroupCodes, Grouping
+from rankscope.monitor.evaluate.windows import GroupCodes, Grouping, Key
 from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.rules.data.counts import Segment
 from rankscope.monitor.signals.kinds import NAMES
-from rankscope.monitor.signals.lists import NO_KEY, ContextCodes, find, read_lists
-from rankscope.monitor.signals.reference import find_references
+from rankscope.monitor.signals.lists import NO_KEY, ContextCodes, Lists, find, read_lists
+from rankscope.monitor.signals.reference import Reference, find_references
 from rankscope.monitor.signals.values import ListValues, measure_lists
+from rankscope.monitor.store.store import StoreReader
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import TypeAlias
+_Read: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64], GroupCodes, ListValues]
 
-    from numpy.typing import NDArray
-
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.definition.slices import Slicing
-    from rankscope.monitor.evaluate.windows import Key
-    from rankscope.monitor.rules.data.counts import Segment
-    from rankscope.monitor.signals.lists import Lists
-    from rankscope.monitor.signals.reference import Reference
-    from rankscope.monitor.store.store import StoreReader
-
-    # Query keys, their usual shares, what rankings are in, and their signals.
-    _Read: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64], GroupCodes, ListValues]
 
 MOST = 100_000
 """So many rankings are read, those of the newest hours."""

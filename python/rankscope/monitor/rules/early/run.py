@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from dataclasses import replace
 
+from rankscope.monitor.evaluate.stored_windows import StoredCell
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import describe_time
 from rankscope.monitor.rules.early.cells import Cells
@@ -15,19 +17,11 @@ from rankscope.monitor.rules.early.queries import QueryReader
 from rankscope.monitor.rules.early.rule import EarlyRule
 from rankscope.monitor.rules.early.usual import FEWEST_DAYS
 from rankscope.monitor.rules.early.words import choose_fact, conclude, describe_fact
-from rankscope.monitor.rules.run import Kind, Problem, RuleRun
-from rankscope.monitor.rules.state import RuleVerdict, join_first
+from rankscope.monitor.rules.run import Kind, Problem, RuleRun, Scene
+from rankscope.monitor.rules.state import Finding, RuleVerdict, join_first
 from rankscope.monitor.signals.kinds import SIGNALS
 from rankscope.monitor.signals.refresh import find_known, read_signals
-from rankscope.records import replace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rankscope.monitor.evaluate.stored_windows import StoredCell
-    from rankscope.monitor.rules.run import Scene
-    from rankscope.monitor.rules.state import Finding
-    from rankscope.monitor.store.records import RuleRow
+from rankscope.monitor.store.records import RuleRow
 
 
 def open_table(scene: Scene) -> Table:

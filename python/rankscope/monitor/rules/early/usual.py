@@ -7,18 +7,14 @@ little, and so do days that are like the day before: then a change has to be lar
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
 
-from rankscope.deferred import np
+import numpy as np
+from numpy.typing import NDArray
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TypeAlias
+Floats: TypeAlias = NDArray[np.float64]
 
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
 
 SPANS = (24, 1, 2, 3, 6, 12, 48, 72)
 """The hours that are judged together, up to the newest one: first the day, which others need."""

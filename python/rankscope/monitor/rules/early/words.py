@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from rankscope.monitor.events.times import describe_time, to_datetime
-from rankscope.monitor.rules.early.progress import KIND
-from rankscope.monitor.rules.state import Finding
+from rankscope.monitor.rules.data.counts import Segment
+from rankscope.monitor.rules.early.progress import KIND, EarlyWarning, Fact
+from rankscope.monitor.rules.state import Finding, Verdict
 from rankscope.monitor.signals.kinds import REFERENCE_DAYS, SIGNALS
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from rankscope.monitor.rules.data.counts import Segment
-    from rankscope.monitor.rules.early.progress import EarlyWarning, Fact
-    from rankscope.monitor.rules.state import Verdict
 
 MOST_SHOWN = 20
 KNOWN = {signal.name: signal for signal in SIGNALS}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 
 from rankscope.errors import UsageError
-from rankscope.monitor.store.keys import AuditEntry, make_key
+from rankscope.monitor.store.keys import ApiKey, AuditEntry, Secret, make_key
 from rankscope.monitor.store.people import (
     LINK_LIFE,
     OPERATOR,
@@ -15,11 +15,7 @@ from rankscope.monitor.store.people import (
     read_member,
     read_role,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.store.keys import ApiKey, Secret
-    from rankscope.monitor.store.store import Store, StoreReader
+from rankscope.monitor.store.store import Store, StoreReader
 
 NOTHING_LEFT = {
     "password": "",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import IPv6Address, ip_network
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from anyio import to_thread
@@ -17,35 +20,28 @@ from rankscope.monitor.server.access.origin import is_own_machine, refuse_other_
 from rankscope.monitor.server.access.rates import RateLimiter
 from rankscope.monitor.server.http.address import links_of
 from rankscope.monitor.server.http.problems import RefusedRequestError, ask_again
-from rankscope.monitor.store.keys import SCOPES, authenticate
+from rankscope.monitor.server.http.settings import Settings
+from rankscope.monitor.store.keys import SCOPES, ApiKey, Scope, authenticate
 from rankscope.monitor.store.methods import fold
 from rankscope.monitor.store.people import (
     ROLES,
     SEEN_EVERY,
     SESSION_LIFE,
     BrowserSession,
+    Person,
     hash_secret,
 )
+from rankscope.monitor.store.store import Store
 from rankscope.monitor.store.tables.keys import touch_key
 from rankscope.monitor.store.tables.people import renew_session
-from rankscope.records import record, replace
 
-TYPE_CHECKING = False
+T = TypeVar("T")
+Need: TypeAlias = Scope | Literal["person", "operator"]
+"""What a route asks of its caller: a scope, to be signed in, or to be an operator."""
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Literal, TypeAlias, TypeVar
-
     from anyio import CapacityLimiter
     from starlette.requests import Request
-
-    from rankscope.monitor.server.http.settings import Settings
-    from rankscope.monitor.store.keys import ApiKey, Scope
-    from rankscope.monitor.store.people import Person
-    from rankscope.monitor.store.store import Store
-
-    T = TypeVar("T")
-    Need: TypeAlias = Scope | Literal["person", "operator"]
-    """What a route asks of its caller: a scope, to be signed in, or to be an operator."""
 
 
 LONGEST = 200
@@ -374,7 +370,7 @@ class KeyCache:
         return self._keys
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Principal:
     """The caller of a request.
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from anyio import to_thread
 
@@ -25,25 +28,20 @@ from rankscope.monitor.server.access.passwords import (
     make_recovery_codes,
     take_second_factor,
 )
+from rankscope.monitor.server.access.provider import Claims
 from rankscope.monitor.server.access.rates import RateLimiter
 from rankscope.monitor.server.http.problems import RefusedRequestError, ask_again
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.keys import AuditEntry, Secret
 from rankscope.monitor.store.people import Person, hash_secret, read_email
-from rankscope.records import replace
+from rankscope.monitor.store.store import Store
 
-TYPE_CHECKING = False
+T = TypeVar("T")
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any, TypeVar
-
     from anyio import CapacityLimiter
     from starlette.requests import Request
 
-    from rankscope.monitor.server.access.provider import Claims
-    from rankscope.monitor.server.http.settings import Settings
-    from rankscope.monitor.store.store import Store
-
-    T = TypeVar("T")
 
 WRONG = "The email address, the password or the code is wrong."
 """The one answer to every sign-in by password that fails."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ipaddress import ip_address
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from rankscope.monitor.server.http.problems import RefusedRequestError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from starlette.requests import Request
 

@@ -7,23 +7,18 @@ import re
 import secrets
 import unicodedata
 from base64 import b32encode
+from collections.abc import Mapping
+from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
 
 from anyio import CapacityLimiter, to_thread
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.limits import SECOND
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.store.people import hash_secret
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from rankscope.monitor.store.keys import Secret
-    from rankscope.monitor.store.people import Person
+from rankscope.monitor.store.keys import Secret
+from rankscope.monitor.store.people import Person, hash_secret
 
 SHORTEST, LONGEST = 12, 256
 """Characters of a password: longer ones would cost an attacker nothing, and the service time."""
@@ -62,7 +57,7 @@ class Passwords:
     def _load(self) -> Any:  # noqa: ANN401 - of argon2
         if self._hasher is None:
             try:
-                from argon2 import PasswordHasher  # noqa: PLC0415 - optional
+                from argon2 import PasswordHasher
             except ImportError as error:
                 raise _refuse(error) from None
             hasher = PasswordHasher()
@@ -76,7 +71,7 @@ class Passwords:
 
     def _check(self, hashed: str, password: str) -> bool:
         hasher = self._load()
-        from argon2.exceptions import Argon2Error, InvalidHashError  # noqa: PLC0415 - optional
+        from argon2.exceptions import Argon2Error, InvalidHashError
 
         try:
             hasher.verify(hashed or self._nobody, _normalize(password[:LONGEST]))
@@ -113,7 +108,7 @@ def device_of(person: Person) -> str:
     return hmac.new(key, said, sha256).hexdigest()
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class AppSetup:
     """An authenticator app that is about to be added.
 
@@ -131,8 +126,8 @@ class AppSetup:
 def begin_app(email: str, secret: str = "") -> AppSetup:
     """Choose the secret of an authenticator app, or show a chosen one again."""
     try:
-        import pyotp  # noqa: PLC0415 - optional
-        import segno  # noqa: PLC0415 - likewise
+        import pyotp
+        import segno
     except ImportError as error:
         raise _refuse(error) from None
     secret = secret or pyotp.random_base32()
@@ -143,7 +138,7 @@ def begin_app(email: str, secret: str = "") -> AppSetup:
 def find_step(secret: str, code: str, now: int, last: int = 0) -> int | None:
     """Return the time step of a code, or the one before or after; none up to the last one taken."""
     try:
-        import pyotp  # noqa: PLC0415 - optional
+        import pyotp
     except ImportError as error:
         raise _refuse(error) from None
     given, at = code.replace(" ", "").encode("utf-8", "replace"), now // STEP

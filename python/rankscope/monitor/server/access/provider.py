@@ -7,21 +7,18 @@ import hmac
 import math
 import secrets
 import threading
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
+from rankscope._names import quote
 from rankscope.errors import UsageError
 from rankscope.monitor.server.access.passwords import missing_extra
 from rankscope.monitor.server.http.provider import Provider, check_address
 from rankscope.monitor.store.people import MOST_GROUPS, hash_secret, read_email
-from rankscope.names import quote
-from rankscope.records import record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any, TypeVar
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 
 CALLBACK = "/sign-in/callback"
@@ -56,7 +53,7 @@ class SignInError(Exception):
         self.wait = wait
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
     """What a provider says of a person.
 
@@ -94,8 +91,8 @@ class OpenID:
         now: Callable[[], int],
     ) -> None:
         try:
-            import requests  # noqa: PLC0415 - likewise
-            from authlib.integrations.requests_client import OAuth2Session  # noqa: PLC0415 - optional
+            import requests
+            from authlib.integrations.requests_client import OAuth2Session
         except ImportError as error:
             raise missing_extra(error) from None
         self.provider = provider
@@ -228,10 +225,10 @@ class OpenID:
 
     def _verify(self, token: Mapping[str, Any], nonce: str) -> Mapping[str, Any]:
         """Check signature, issuer, audience, times and nonce of an ID token."""
-        from authlib.oidc.core import CodeIDToken  # noqa: PLC0415 - optional
-        from joserfc import jwt  # noqa: PLC0415 - likewise
-        from joserfc.errors import InvalidKeyIdError  # noqa: PLC0415 - likewise
-        from joserfc.jwk import KeySet  # noqa: PLC0415 - likewise
+        from authlib.oidc.core import CodeIDToken
+        from joserfc import jwt
+        from joserfc.errors import InvalidKeyIdError
+        from joserfc.jwk import KeySet
 
         def decode(keep: float) -> Any:  # noqa: ANN401 - of joserfc
             keys = self._load(self._describe()["jwks_uri"], lambda said: said, keep)

@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 from asyncio import Semaphore
 from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
 
 MOST_NAMES = 100_000
 

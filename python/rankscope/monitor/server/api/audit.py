@@ -11,14 +11,10 @@ from pydantic import Field
 from starlette.responses import JSONResponse, Response
 from typing_extensions import TypedDict
 
-from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.server.routing.endpoint import Call, Endpoint
 from rankscope.monitor.setup.fields import Time
 from rankscope.monitor.shapes import WHOLE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.store import Store
+from rankscope.monitor.store.store import Store
 
 MOST = 1000
 NDJSON = "application/x-ndjson"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
@@ -9,6 +10,7 @@ from typing_extensions import TypedDict
 
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.events.times import to_datetimes
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.plain import make_plain
 from rankscope.monitor.server.api.fields import (
     Count,
@@ -22,18 +24,9 @@ from rankscope.monitor.server.api.fields import (
     check_span,
 )
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.routing.endpoint import Route
+from rankscope.monitor.server.routing.endpoint import Call, Route
 from rankscope.monitor.setup.fields import Time
 from rankscope.monitor.shapes import Number, extensible
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.routing.endpoint import Call
-
 
 MOST_TRACED = 1_000_000
 """How many rankings of a span are traced at most, as a service has little memory and answers in

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, with_config
@@ -11,10 +12,6 @@ from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.setup.fields import LIMITS, Id, Part
 from rankscope.monitor.shapes import make_record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 Whole = Annotated[int, described(minimum=-(2**63), maximum=2**63 - 1)]
 AnyId = Id | Whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field, PlainValidator
@@ -16,10 +17,6 @@ from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.http.query import LONGEST
 from rankscope.monitor.setup.fields import LIMITS, Id, Part, ProjectName, RuleName, Time
 from rankscope.monitor.shapes import WHOLE, make_record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 # The largest numbers of characters are numbers of bytes in UTF-8, so that a text of other than
 # ASCII characters may be refused although it fits the schema.

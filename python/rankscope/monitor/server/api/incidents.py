@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, Literal, cast
 
@@ -9,22 +10,15 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from rankscope.monitor.events.times import read_time, to_datetime
-from rankscope.monitor.incidents.incident import STATUSES, Event, Status
+from rankscope.monitor.incidents.incident import STATUSES, Event, Incident, Status
 from rankscope.monitor.incidents.transitions import MOST_NOTE
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.rules.settings import NO_NUL, described
 from rankscope.monitor.server.api.fields import Limit, Name, Object
-from rankscope.monitor.server.routing.endpoint import Route
+from rankscope.monitor.server.routing.endpoint import Call, Route
 from rankscope.monitor.setup.fields import Time
 from rankscope.monitor.shapes import OneOf, extensible
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rankscope.monitor.incidents.incident import Incident
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.routing.endpoint import Call
 
 Kind = Annotated[str, OneOf(*PROBLEMS)]
 Note = Annotated[

@@ -12,9 +12,11 @@ import asyncio
 import json
 import time
 from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any, Literal, NotRequired
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias
 
 from anyio import CapacityLimiter, to_thread
 from starlette.responses import JSONResponse, Response
@@ -23,18 +25,21 @@ from typing_extensions import TypedDict
 from rankscope.errors import FormatError, InputError, UsageError
 from rankscope.monitor.definition.configuration import find_expected
 from rankscope.monitor.events.batch import pack_reading
+from rankscope.monitor.events.bins import Edges
 from rankscope.monitor.events.decoding import EventDecoder
-from rankscope.monitor.events.mismatch import NameCounts
+from rankscope.monitor.events.limits import Limits
+from rankscope.monitor.events.mismatch import Expected, NameCounts
 from rankscope.monitor.events.outcome import STATUSES, count_rejections
 from rankscope.monitor.events.reader import EventReader
-from rankscope.monitor.events.rejection import Rejection
+from rankscope.monitor.events.rejection import Decoded, Reading, Rejection
 from rankscope.monitor.intake.ingestion import StoreSink, count_unshown
-from rankscope.monitor.intake.sets import MOST_RANKINGS, SETS, SetSink
+from rankscope.monitor.intake.sets import MOST_RANKINGS, SETS, SetName, SetSink
 from rankscope.monitor.server.api.events import Labels, Rankings, SetRankings
 from rankscope.monitor.server.api.fields import Count
 from rankscope.monitor.server.http.body import (
     ARROW,
     LINES,
+    MemoryBudget,
     check_length,
     find_encoding,
     gunzip,
@@ -43,27 +48,16 @@ from rankscope.monitor.server.http.body import (
     receive_body,
 )
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.routing.endpoint import Endpoint
-from rankscope.records import record, replace
+from rankscope.monitor.server.http.settings import Settings
+from rankscope.monitor.server.routing.endpoint import Call, Endpoint
+from rankscope.monitor.store.store import Store
 
-TYPE_CHECKING = False
+Answer: TypeAlias = tuple[bytes, Mapping[str, int]]
+"""A body in JSON, and for the log the number of objects by status."""
+
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-    from typing import TypeAlias
-
     from rankscope import _core
-    from rankscope.monitor.events.bins import Edges
-    from rankscope.monitor.events.limits import Limits
-    from rankscope.monitor.events.mismatch import Expected
-    from rankscope.monitor.events.rejection import Decoded, Reading
-    from rankscope.monitor.intake.sets import SetName
-    from rankscope.monitor.server.http.body import MemoryBudget
-    from rankscope.monitor.server.http.settings import Settings
-    from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.store import Store
 
-    Answer: TypeAlias = tuple[bytes, Mapping[str, int]]
-    """A body in JSON, and for the log the number of objects by status."""
 
 ACCEPTS = ("application/json", "application/x-ndjson")
 STATUSES_OF = {"bad_arrow": 400, "empty_body": 400, "batch_too_large": 413, "missing_extra": 415}
@@ -146,7 +140,7 @@ ANSWERS = {status: {"status": status} for status in STATUSES}
 ANSWERS["conflict"] |= CONFLICT
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Body:
     """A body of events, and how to decode it.
 
@@ -426,7 +420,7 @@ def read_body(plain: bytes, body: Body, settings: Settings, now: int) -> Reading
 
 
 def _decode_stream(plain: bytes, body: Body, settings: Settings, now: int) -> Decoded:
-    from rankscope.monitor.intake.streams import decode_stream  # noqa: PLC0415 - loads NumPy
+    from rankscope.monitor.intake.streams import decode_stream
 
     reader = _make_reader(settings.events, body.bins)
     try:

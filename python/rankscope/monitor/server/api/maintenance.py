@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from collections.abc import Callable
+from typing import Annotated, Any, cast
 
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.plain import write_record
+from rankscope.monitor.round import Round
 from rankscope.monitor.server.api.fields import CheckedId, Count, Object
-from rankscope.monitor.server.routing.endpoint import Route
+from rankscope.monitor.server.routing.endpoint import Call, Route
 from rankscope.monitor.setup.fields import Time
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.round import Round
-    from rankscope.monitor.server.routing.endpoint import Call
 
 MOST_IDS = 1000
 """Rankings that are named in one request."""

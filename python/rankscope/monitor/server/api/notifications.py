@@ -9,10 +9,13 @@ from typing import Annotated, Literal, NotRequired, cast
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from rankscope._names import as_dict
 from rankscope.errors import UsageError
-from rankscope.monitor.notify.channels import list_channel_states
-from rankscope.monitor.notify.http import MOST_URL, read_url
-from rankscope.monitor.notify.sending import check_services, send_test
+from rankscope.monitor.incidents import management
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.notify.channels import Channels, ChannelState, list_channel_states
+from rankscope.monitor.notify.http import MOST_URL, Poster, read_url
+from rankscope.monitor.notify.sending import Sender, check_services, send_test
 from rankscope.monitor.notify.webhook import (
     find_webhook,
     remove_webhook,
@@ -22,21 +25,10 @@ from rankscope.monitor.notify.webhook import (
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.api.fields import Count, ListQuery, Object
-from rankscope.monitor.server.routing.endpoint import Route
+from rankscope.monitor.server.routing.endpoint import Call, Route
 from rankscope.monitor.setup.fields import Time
 from rankscope.monitor.store.keys import TESTED, AuditEntry, Secret
-from rankscope.monitor.store.records import LOG, WEBHOOK, Delivery
-from rankscope.records import as_dict
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.incidents import management
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.notify.channels import Channels, ChannelState
-    from rankscope.monitor.notify.http import Poster
-    from rankscope.monitor.notify.sending import Sender
-    from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.records import Webhook
+from rankscope.monitor.store.records import LOG, WEBHOOK, Delivery, Webhook
 
 PATH = "/v1/webhook"
 # Base64 of 24 to 64 bytes.

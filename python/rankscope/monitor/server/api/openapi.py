@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
+from typing import Any
 
 from rankscope._core import __version__
 from rankscope.monitor.server.api.fields import Object, PathParameters
 from rankscope.monitor.server.http.body import ARROW
 from rankscope.monitor.server.http.problems import Problem
 from rankscope.monitor.server.http.query import FORM
-from rankscope.monitor.server.routing.endpoint import JSON
+from rankscope.monitor.server.routing.endpoint import JSON, Endpoint
 from rankscope.monitor.shapes import describe_type
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from rankscope.monitor.server.routing.endpoint import Endpoint
 
 NAMED = re.compile(r"{(\w+)(?::id)?}")
 REFUSALS = {

@@ -7,16 +7,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.access.accounts import set_role
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.routing.endpoint import Route
+from rankscope.monitor.server.routing.endpoint import Call, Route
 from rankscope.monitor.store.people import read_member
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.routing.endpoint import Call
 
 Role = Literal["viewer", "editor", "admin"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal, NotRequired, cast
 
 from pydantic import Field
@@ -16,11 +17,12 @@ from rankscope.monitor.definition.document import (
     write_configuration,
 )
 from rankscope.monitor.events.rejection import CODES
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.rules.settings import PRINTABLE, described
 from rankscope.monitor.server.access.accounts import replace_key
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.routing.endpoint import Route
+from rankscope.monitor.server.routing.endpoint import Call, Route
 from rankscope.monitor.setup.fields import (
     LIMITS,
     Attribute,
@@ -32,14 +34,7 @@ from rankscope.monitor.shapes import (
     WHOLE,
     OneOf,
 )
-from rankscope.monitor.store.keys import KEEP, KEY_TIMES, make_key, read_life
-from rankscope.records import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.keys import ApiKey
+from rankscope.monitor.store.keys import KEEP, KEY_TIMES, ApiKey, make_key, read_life
 
 NO_KEY = "there is no such key that opens something"
 KeyName = Annotated[

@@ -9,20 +9,16 @@ from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
 from rankscope.monitor.events.times import read_time, to_datetime
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import Rule
 from rankscope.monitor.rules.state import State
 from rankscope.monitor.server.api.fields import Count, Object
-from rankscope.monitor.server.routing.endpoint import Route
+from rankscope.monitor.server.routing.endpoint import Call, Route
 from rankscope.monitor.setup.fields import NewRule, RuleFields, Time
 from rankscope.monitor.shapes import (
     Number,
     extensible,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.routing.endpoint import Call
 
 
 @extensible

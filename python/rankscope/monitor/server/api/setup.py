@@ -8,16 +8,11 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
-from rankscope.monitor.server.routing.endpoint import Route
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.server.routing.endpoint import Call, Route
 from rankscope.monitor.setup.fields import ProjectFields, ProjectName
 from rankscope.monitor.setup.plan import apply_projects, find_plan
-from rankscope.monitor.setup.project import find_project, read_project, write_project
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.setup.project import Project
+from rankscope.monitor.setup.project import Project, find_project, read_project, write_project
 
 
 class NamedProject(ProjectFields):

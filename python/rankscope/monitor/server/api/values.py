@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Required, cast
+from collections.abc import Mapping
+from typing import Annotated, Any, Required, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from rankscope._show.table import name_rows
 from rankscope.errors import UsageError
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.slices import Slice
 from rankscope.monitor.events.times import to_datetimes
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.server.api.fields import (
     MOST_POINTS,
@@ -24,21 +29,11 @@ from rankscope.monitor.server.api.fields import (
     check_span,
     refuse_long,
 )
-from rankscope.monitor.server.routing.endpoint import Route
+from rankscope.monitor.server.routing.endpoint import Call, Route
 from rankscope.monitor.setup.fields import Pair, Time
 from rankscope.monitor.shapes import Number, OneOf
 from rankscope.monitor.signals.kinds import NAMES
-from rankscope.output.table import name_rows
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.routing.endpoint import Call
 SPAN = frozenset({"since", "until", "model", "version"})
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from rankscope.monitor.links import PROJECTS, Links
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import Scope

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import zlib
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rankscope.monitor.events.json import EventJSON
 from rankscope.monitor.events.rejection import RefusedError, show
 from rankscope.monitor.server.http.problems import CLOSE, RefusedRequestError, ask_again
-from rankscope.strict_json import Flaw
+from rankscope.monitor.server.http.settings import Settings
+from rankscope.monitor.strict_json import Flaw
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from starlette.requests import Request
-
-    from rankscope.monitor.server.http.settings import Settings
 
 
 LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NotRequired
+from typing import TYPE_CHECKING, NotRequired
 
 from starlette.responses import JSONResponse
 from typing_extensions import TypedDict
 
-TYPE_CHECKING = False
+from rankscope.errors import DeadlineError, FileError
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from starlette.types import Scope
-
-    from rankscope.errors import DeadlineError, FileError
 
 
 class RefusedRequestError(Exception):

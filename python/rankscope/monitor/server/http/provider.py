@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
+from rankscope._names import quote
 from rankscope.errors import FormatError, RankscopeError, UsageError
 from rankscope.monitor.setup.fields import ProviderFields
 from rankscope.monitor.shapes import validate
 from rankscope.monitor.store.keys import Secret
-from rankscope.names import quote
-from rankscope.records import record
-from rankscope.toml_file import find_line, list_toml, read_toml
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rankscope.toml_file import TomlFlaw
+from rankscope.monitor.toml_file import TomlFlaw, find_line, list_toml, read_toml
 
 SECRET = "RANKSCOPE_OIDC_SECRET"  # noqa: S105 - the name of a variable
 NEAR = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
     """A provider of sign-ins, as the operator names it.
 

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import re
-from ipaddress import ip_address, ip_network
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from rankscope._names import quote
 from rankscope.errors import UsageError
-from rankscope.names import quote
-from rankscope.records import record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from ipaddress import IPv4Network, IPv6Network
-
     from starlette.types import ASGIApp, Receive, Scope, Send
+
 
 PREFIX = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+", re.ASCII)
 """The path that a proxy has a service at; `//` would begin the name of another host."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Proxies:
     """The reverse proxies whose headers are believed.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from pydantic import ValidationError
@@ -11,11 +12,9 @@ from pydantic import ValidationError
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.shapes import as_refused, describe_type, find_adapter, place
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from starlette.requests import Request
+
 
 KEY = re.compile("rk_[0-9a-f]{16}_", re.IGNORECASE)
 SECRETS = frozenset({"key", "api_key", "apikey", "token", "access_token", "authorization"})

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from rankscope.monitor.events.limits import Limits
 from rankscope.monitor.notify.channels import Channels
+from rankscope.monitor.server.http.provider import Provider
 from rankscope.monitor.server.http.proxies import Proxies
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.server.http.provider import Provider
 
 MIB = 1 << 20
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Settings of the service: the channels of notifications, and limits on what it takes.
 
@@ -64,7 +62,7 @@ class Settings:
 
     hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "[::1]")
     prefix: str = ""
-    proxies: Proxies = Proxies()
+    proxies: Proxies = field(default_factory=Proxies)
     open_project: str | None = None
     body_bytes: int = 8 * MIB
     small_bytes: int = MIB // 4
@@ -96,6 +94,6 @@ class Settings:
     sign_in_burst: int = 20
     account_rate: float = 1 / 60
     account_burst: int = 10
-    events: Limits = Limits()
-    notifying: Channels = Channels()
+    events: Limits = field(default_factory=Limits)
+    notifying: Channels = field(default_factory=Channels)
     provider: Provider | None = None

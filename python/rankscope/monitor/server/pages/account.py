@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from anyio import to_thread
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from rankscope.errors import UsageError
 from rankscope.monitor.server.access.authenticator import SESSION, read_cookie, set_cookie
+from rankscope.monitor.server.access.entrance import Entrance
 from rankscope.monitor.server.access.passwords import APP_SECRET, LONGEST, SHORTEST, begin_app
-from rankscope.monitor.server.routing.endpoint import make_form_page
+from rankscope.monitor.server.routing.endpoint import Call, make_form_page
 from rankscope.monitor.store.keys import AuditEntry
-from rankscope.monitor.store.people import SESSION_IDLE, SESSION_LIFE, hash_secret
+from rankscope.monitor.store.people import SESSION_IDLE, SESSION_LIFE, Person, hash_secret
+from rankscope.monitor.store.store import Store
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from starlette.responses import Response
 
-    from rankscope.monitor.server.access.entrance import Entrance
-    from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.people import Person
-    from rankscope.monitor.store.store import Store
 
 ACCOUNT = "/account"
 WRONG_CODE = "The code is wrong or too old. Enter the code that the app shows now."

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
 from starlette.responses import HTMLResponse
 
+from rankscope._names import as_dict
 from rankscope.monitor.server.api.audit import AuditQuery
 from rankscope.monitor.server.pages.page import Page
-from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.server.routing.endpoint import Call, Endpoint
 from rankscope.monitor.setup.plan import compare_fields
-from rankscope.records import as_dict
+from rankscope.monitor.store.keys import Audited
+from rankscope.monitor.store.store import Store, StoreReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from starlette.responses import Response
 
-    from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.keys import Audited
-    from rankscope.monitor.store.store import Store, StoreReader
 
 AUDIT = "/audit"
 MOST = 200

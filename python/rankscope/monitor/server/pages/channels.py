@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.server.api.notifications import Notifying
 from rankscope.monitor.server.pages.page import EditForm, Page
+from rankscope.monitor.server.routing.endpoint import Call, Route
 from rankscope.monitor.shapes import make_record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.api.notifications import Notifying
-    from rankscope.monitor.server.routing.endpoint import Call, Route
 
 MOST = 50
 STATUSES = {

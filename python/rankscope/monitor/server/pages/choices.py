@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from urllib.parse import parse_qsl, urlencode
 
+from rankscope._show.table import show
 from rankscope.monitor.server.pages.measure_view import name_version
-from rankscope.output.text import show
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from rankscope.monitor.store.records import Version
+from rankscope.monitor.store.records import Version
 
 MOST_NAMED = 10
 """Choices that a refusal names, the newest first."""

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
 
+from rankscope._show.table import show
 from rankscope.errors import InputError, UsageError
-from rankscope.monitor.ask.comparison import list_pairs
+from rankscope.monitor.ask.comparison import VersionComparison, list_pairs
 from rankscope.monitor.ask.versions import list_versions
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.slices import Slice
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import to_micros
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.api.causes import MOST_COMPARED
 from rankscope.monitor.server.api.fields import make_query
-from rankscope.monitor.server.pages.charts.lines import Level, Line, Point, draw_lines
+from rankscope.monitor.server.pages.charts.lines import Level, Line, LineChart, Point, draw_lines
 from rankscope.monitor.server.pages.choices import read_choice, write_choice
 from rankscope.monitor.server.pages.measure_view import name_version
 from rankscope.monitor.server.pages.page import Page, read_configuration
 from rankscope.monitor.server.pages.render import read_moment
-from rankscope.output.text import show
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from rankscope.monitor.ask.comparison import VersionComparison
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.pages.charts.lines import LineChart
-    from rankscope.monitor.store.records import Version
+from rankscope.monitor.store.records import Version
 
 FIELDS = {
     "measure": "The measure.",
@@ -44,7 +38,7 @@ MOST_PAIRS = 100
 """Pairs of versions that can be picked, the newest ones."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonView:
     """A comparison, and what was asked for.
 
@@ -59,9 +53,9 @@ class ComparisonView:
 
     configuration: Configuration | None
     measures: tuple[str, ...] = ()
-    pairs: Mapping[str, str] = {}
-    fields: Mapping[str, str] = {}
-    wrong: Mapping[str, str] = {}
+    pairs: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict)
+    wrong: Mapping[str, str] = field(default_factory=dict)
     comparison: VersionComparison | None = None
 
     @property

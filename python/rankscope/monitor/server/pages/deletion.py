@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
+from typing import Any
 
+from rankscope._show.table import show
 from rankscope.errors import UsageError
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.pages.page import Form, FormState, Page
+from rankscope.monitor.server.routing.endpoint import Call
 from rankscope.monitor.shapes import make_record
-from rankscope.output.text import show
-from rankscope.records import record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.records import Deleted
+from rankscope.monitor.store.records import Deleted
 
 CHOOSING = ("user", "rankings", "since", "until")
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 EMPTY = FormState(values={})
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class DeletionView:
     """Which rankings are to be deleted, or were.
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
 
+from rankscope._stats.sums import quantile_of, wilson
 from rankscope.monitor.events.times import describe_length
 from rankscope.monitor.incidents import grouping
+from rankscope.monitor.incidents.incident import Incident
+from rankscope.monitor.incidents.warnings import WarningRecord
 from rankscope.monitor.rules.early.progress import KIND as EARLY
 from rankscope.monitor.rules.kinds import DEFAULTS
 from rankscope.monitor.rules.limit import SIGNALED
-from rankscope.stats.quantiles import quantile_of, wilson
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
-
-    from rankscope.monitor.incidents.incident import Incident
-    from rankscope.monitor.incidents.warnings import WarningRecord
 
 FEWEST = 5
 """Of fewer warnings that labels tell of, nobody can say how often warnings are right."""

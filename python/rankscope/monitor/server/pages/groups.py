@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
+from rankscope.monitor.definition.calendar import Calendar
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import describe_duration, to_micros
 from rankscope.monitor.incidents.grouping import find_cause
-from rankscope.monitor.incidents.incident import SEVERITIES, STATUSES
+from rankscope.monitor.incidents.incident import SEVERITIES, STATUSES, Incident
 from rankscope.monitor.links import add_query
 from rankscope.monitor.notify import message
 from rankscope.monitor.notify.message import name_stream
@@ -15,26 +20,15 @@ from rankscope.monitor.rules.early.progress import KIND as EARLY
 from rankscope.monitor.rules.kinds import PROBLEMS
 from rankscope.monitor.rules.state import LOST_LABELS
 from rankscope.monitor.rules.stream import ALL
-from rankscope.monitor.server.pages.charts.lines import Episode
+from rankscope.monitor.server.pages.charts.lines import Episode, EpisodeKind
 from rankscope.monitor.server.pages.early import list_signals
 from rankscope.monitor.server.pages.render import describe_times, write_field
 from rankscope.monitor.store.folding import OTHER
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-    from typing import Any
-
-    from rankscope.monitor.definition.calendar import Calendar
-    from rankscope.monitor.incidents.incident import Incident
-    from rankscope.monitor.server.pages.charts.lines import EpisodeKind
 
 MOST_TIMES = 1_000_000
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Group:
     """Incidents with one cause.
 
@@ -206,7 +200,7 @@ def _name_span(incident: Incident, now: int) -> dict[str, str]:
     return fields
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Step:
     """What to do next.
 

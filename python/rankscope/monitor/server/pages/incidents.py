@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from pydantic import Field
 
+from rankscope.monitor.ask.series import Every, Series
 from rankscope.monitor.ask.versions import list_versions
+from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import to_datetime, to_micros
 from rankscope.monitor.incidents import grouping
-from rankscope.monitor.incidents.incident import ACTIVE
+from rankscope.monitor.incidents.incident import ACTIVE, Change, Incident, Notified
 from rankscope.monitor.incidents.transitions import find_timer
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.notify.message import name_stream
 from rankscope.monitor.rules.early.progress import KIND as EARLY
 from rankscope.monitor.rules.kinds import DEFAULTS, PROBLEMS
@@ -24,7 +30,14 @@ from rankscope.monitor.rules.settings import EMPTY, described
 from rankscope.monitor.rules.state import LOST_LABELS
 from rankscope.monitor.rules.stream import ALL
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, draw_lines
+from rankscope.monitor.server.pages.charts.lines import (
+    Event,
+    Level,
+    Line,
+    LineChart,
+    Point,
+    draw_lines,
+)
 from rankscope.monitor.server.pages.early import describe_record, list_facts, list_signals
 from rankscope.monitor.server.pages.groups import (
     Group,
@@ -46,25 +59,10 @@ from rankscope.monitor.server.pages.measure_view import (
 )
 from rankscope.monitor.server.pages.overview_range import Extent
 from rankscope.monitor.server.pages.page import EditForm, Page, read_configuration, read_hours
-from rankscope.monitor.server.pages.signal_view import view_signals
+from rankscope.monitor.server.pages.signal_view import SignalView, view_signals
+from rankscope.monitor.server.routing.endpoint import Call
 from rankscope.monitor.shapes import OneOf, make_record
 from rankscope.monitor.store.folding import OTHER
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-    from typing import Any
-
-    from rankscope.monitor.ask.series import Every, Series
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.incidents.incident import Change, Incident, Notified
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.pages.charts.lines import LineChart, Point
-    from rankscope.monitor.server.pages.signal_view import SignalView
-    from rankscope.monitor.server.routing.endpoint import Call
-
 
 NUMBER = "^[1-9][0-9]{0,4}$"
 """How the number of a page is written."""
@@ -79,7 +77,7 @@ MOST_PARTS = 3
 """Parts of a group that are listed at once."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentsView:
     """The incidents of a project.
 
@@ -187,7 +185,7 @@ MOST_HOURS = 7 * DAY
 MOST_FALLEN = 10
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentView:
     """An incident.
 

@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Any, TypeAlias
 
+from rankscope.monitor.ask.series import Series
+from rankscope.monitor.ask.signals import SignalSeries
+from rankscope.monitor.definition.definition import Definition
+from rankscope.monitor.definition.slices import Slice
+from rankscope.monitor.evaluate.baseline import Baseline
 from rankscope.monitor.evaluate.means import Mean
 from rankscope.monitor.events.times import describe_time, format_time, to_datetime, to_micros
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.plain import make_plain
-from rankscope.monitor.server.pages.charts.lines import Event, Level, Line, Point, draw_lines
-from rankscope.monitor.server.pages.groups import list_episodes, list_periods
-from rankscope.records import record
+from rankscope.monitor.rules.state import RuleState
+from rankscope.monitor.rules.stream import Stream
+from rankscope.monitor.server.pages.charts.lines import (
+    Episode,
+    Event,
+    Level,
+    Line,
+    LineChart,
+    Point,
+    draw_lines,
+)
+from rankscope.monitor.server.pages.groups import Group, list_episodes, list_periods
+from rankscope.monitor.server.pages.overview_range import Extent
+from rankscope.monitor.store.records import Version
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any, TypeAlias
+AnySeries: TypeAlias = Series | SignalSeries
 
-    from rankscope.monitor.ask.series import Series
-    from rankscope.monitor.ask.signals import SignalSeries
-    from rankscope.monitor.definition.definition import Definition
-    from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.evaluate.baseline import Baseline
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.rules.state import RuleState
-    from rankscope.monitor.rules.stream import Stream
-    from rankscope.monitor.server.pages.charts.lines import Episode, LineChart
-    from rankscope.monitor.server.pages.groups import Group
-    from rankscope.monitor.server.pages.overview_range import Extent
-    from rankscope.monitor.store.records import Version
-
-    AnySeries: TypeAlias = Series | SignalSeries
 
 MOST_CHOICES = 8
 """Versions that can be chosen by a link."""
@@ -43,7 +46,7 @@ NEWEST = (
 """What is said of the newest window."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureView:
     """A measure over time.
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from rankscope.monitor.evaluate.stored_windows import count_labels
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.kinds import DEFAULTS
 from rankscope.monitor.store.chunks import list_texts
 from rankscope.monitor.store.keys import TESTED
-from rankscope.records import record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rankscope.monitor.monitor import Monitor
     from rankscope.monitor.server.pages.overview import Overview
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """A line of the list.
 

@@ -2,50 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
 from rankscope.monitor.ask.comparison import find_pair
 from rankscope.monitor.ask.series import LENGTHS
+from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.definition.document import write_configuration
+from rankscope.monitor.evaluate.baseline import Baseline
+from rankscope.monitor.evaluate.stored_windows import MaturityCurve
 from rankscope.monitor.events.limits import HOUR
+from rankscope.monitor.events.mismatch import Mismatch
 from rankscope.monitor.events.times import format_time, to_datetime
+from rankscope.monitor.incidents.incident import Incident
+from rankscope.monitor.incidents.warnings import WarningRecord
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.plain import make_plain, write_record
+from rankscope.monitor.rules.state import RuleState
 from rankscope.monitor.server.api.fields import Object, make_query
-from rankscope.monitor.server.pages.charts.others import draw_maturity
-from rankscope.monitor.server.pages.groups import group_incidents
+from rankscope.monitor.server.pages.charts.lines import LineChart
+from rankscope.monitor.server.pages.charts.others import MaturityChart, draw_maturity
+from rankscope.monitor.server.pages.groups import Group, group_incidents
 from rankscope.monitor.server.pages.incidents import read_incidents
 from rankscope.monitor.server.pages.measure_view import (
+    MeasureView,
     OverTime,
     draw_counts,
     view_measures,
 )
-from rankscope.monitor.server.pages.onboarding import list_tasks
-from rankscope.monitor.server.pages.overview_range import CHOSEN, RANGES, Choice, read_extent
+from rankscope.monitor.server.pages.onboarding import Task, list_tasks
+from rankscope.monitor.server.pages.overview_range import (
+    CHOSEN,
+    RANGES,
+    Choice,
+    Extent,
+    read_extent,
+)
 from rankscope.monitor.server.pages.page import Page, list_states
-from rankscope.monitor.server.pages.slices import list_slices
-from rankscope.monitor.server.routing.endpoint import Route
-from rankscope.records import record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.evaluate.baseline import Baseline
-    from rankscope.monitor.evaluate.stored_windows import MaturityCurve
-    from rankscope.monitor.events.mismatch import Mismatch
-    from rankscope.monitor.incidents.incident import Incident
-    from rankscope.monitor.incidents.warnings import WarningRecord
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.rules.state import RuleState
-    from rankscope.monitor.server.pages.charts.lines import LineChart
-    from rankscope.monitor.server.pages.charts.others import MaturityChart
-    from rankscope.monitor.server.pages.groups import Group
-    from rankscope.monitor.server.pages.measure_view import MeasureView
-    from rankscope.monitor.server.pages.onboarding import Task
-    from rankscope.monitor.server.pages.overview_range import Extent
-    from rankscope.monitor.server.pages.slices import SliceRow
-    from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.records import Version
+from rankscope.monitor.server.pages.slices import SliceRow, list_slices
+from rankscope.monitor.server.routing.endpoint import Call, Route
+from rankscope.monitor.store.records import Version
 
 QUIET = 3 * HOUR
 """After so long without a ranking the overview says so."""
@@ -55,7 +52,7 @@ MOST_SLICES = 10
 """Slices that are listed; the others have a page of their own."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Overview(OverTime):
     """All that the overview shows.
 
@@ -89,7 +86,7 @@ class Overview(OverTime):
     rules: tuple[RuleState, ...] = ()
     evaluated: int | None = None
     measures: tuple[MeasureView, ...] = ()
-    counts: Mapping[str, LineChart] = {}
+    counts: Mapping[str, LineChart] = field(default_factory=dict)
     baseline: Baseline | None = None
     maturity: MaturityCurve | None = None
     sliced: str = ""

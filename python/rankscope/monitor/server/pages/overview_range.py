@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
 from rankscope.errors import UsageError
-from rankscope.monitor.ask.series import LENGTHS
+from rankscope.monitor.ask.series import LENGTHS, Every
 from rankscope.monitor.ask.versions import list_versions
+from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.events.limits import DAY, HOUR
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.pages.page import read_configuration
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rankscope.monitor.ask.series import Every
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.store.records import Version
+from rankscope.monitor.store.records import Version
 
 RANGES: Mapping[str, tuple[int | None, str]] = {
     "1d": (1, "1 day"),
@@ -42,7 +38,7 @@ FULL = 100
 """An hour of fewer rankings says little on its own."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Choice:
     """What is asked for.
 
@@ -62,7 +58,7 @@ class Choice:
     measure: str | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Extent:
     """What is shown.
 

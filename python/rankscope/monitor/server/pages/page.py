@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from rankscope.errors import UsageError
+from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.events.limits import HOUR
-from rankscope.monitor.rules.state import STATES
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.rules.state import STATES, RuleState
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.routing.endpoint import Route
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
-
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.rules.state import RuleState
-    from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.keys import Scope
+from rankscope.monitor.server.routing.endpoint import Call, Route
+from rankscope.monitor.store.keys import Scope
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """A page.
 
@@ -66,7 +60,7 @@ EditForm = partial(Form, scope="edit")
 """One for editors; others are for administrators."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FormState:
     """What stands in the fields of a form, and what is wrong with it.
 
@@ -76,7 +70,7 @@ class FormState:
     """
 
     values: Mapping[str, tuple[str, ...]]
-    wrong: Mapping[str, str] = {}
+    wrong: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> str:
         """Return the text of a field."""

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Iterator
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from itertools import chain
 from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any
 
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from rankscope.derivation.write import html
+from rankscope._explain import html
+from rankscope._web.templating import make_environment, read_style, read_template
+from rankscope.monitor.links import Links
 from rankscope.monitor.server import pages as package
+from rankscope.monitor.server.api.notifications import Notifying
+from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.pages.channels import make_channel_page
+from rankscope.monitor.server.pages.page import Page
 from rankscope.monitor.server.pages.render import FILTERS, Frame
 from rankscope.monitor.server.pages.rules import show_fields
-from rankscope.monitor.server.routing.endpoint import Endpoint, make_endpoints
+from rankscope.monitor.server.routing.endpoint import Call, Endpoint, Route, make_endpoints
+from rankscope.monitor.server.routing.pool import MonitorPool
 from rankscope.monitor.server.routing.static import name_files, serve_files
-from rankscope.web.templating import make_environment, read_style, read_template
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
-    from typing import Any
-
     from jinja2 import Environment
     from starlette.types import Scope
 
-    from rankscope.monitor.links import Links
-    from rankscope.monitor.server.api.notifications import Notifying
-    from rankscope.monitor.server.http.problems import RefusedRequestError
-    from rankscope.monitor.server.pages.page import Page
-    from rankscope.monitor.server.routing.endpoint import Call, Route
-    from rankscope.monitor.server.routing.pool import MonitorPool
 
 STYLES = ("look.css", "explanation.css", "pages.css")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from rankscope.errors import UsageError
 from rankscope.monitor.links import Links
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.access.accounts import (
     LINK_PATH,
     add_person,
@@ -18,18 +20,14 @@ from rankscope.monitor.server.access.accounts import (
     set_role,
 )
 from rankscope.monitor.server.pages.page import Form, Page
-from rankscope.monitor.server.routing.endpoint import make_form_page
+from rankscope.monitor.server.routing.endpoint import Call, make_form_page
 from rankscope.monitor.shapes import make_record
 from rankscope.monitor.store.people import LINK_LIFE, OPERATOR, ROLES
+from rankscope.monitor.store.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from starlette.responses import Response
 
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.store import Store
 
 PEOPLE = "/people"
 ACCOUNTS = f"/operator{PEOPLE}"

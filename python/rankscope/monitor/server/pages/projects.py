@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import groupby
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.evaluate.stored_windows import add_cells, name_place, unpack_cells
@@ -13,26 +15,20 @@ from rankscope.monitor.evaluate.values import name_columns
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.times import describe_length, format_time
 from rankscope.monitor.incidents.incident import ACTIVE, Incident
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.plain import write_record
+from rankscope.monitor.rules.state import State
 from rankscope.monitor.server.api.fields import Object
 from rankscope.monitor.server.http.problems import RefusedRequestError
 from rankscope.monitor.server.pages.page import Page
-from rankscope.monitor.server.routing.endpoint import Route
-from rankscope.monitor.store.tables.many_projects import read_days, read_projects
-from rankscope.records import record
+from rankscope.monitor.server.routing.endpoint import Call, Route
+from rankscope.monitor.store.records import CellRow
+from rankscope.monitor.store.store import StoreReader
+from rankscope.monitor.store.tables.many_projects import StoredProject, read_days, read_projects
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
     from sqlalchemy import Connection
 
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.rules.state import State
-    from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.records import CellRow
-    from rankscope.monitor.store.store import StoreReader
-    from rankscope.monitor.store.tables.many_projects import StoredProject
 
 DAYS = 90
 """The newest value is one of so many days."""
@@ -41,7 +37,7 @@ WORST: tuple[State, ...] = ("ALERT", "NO_DATA", "STALE", "INSUFFICIENT", "OK")
 FIELDS = ("project", "state", "reason", "incidents", "measure", "value")
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectRow:
     """How a project stands.
 
@@ -64,7 +60,7 @@ class ProjectRow:
     newest: int | None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ProjectList:
     """What the page shows.
 

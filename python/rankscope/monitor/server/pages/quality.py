@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
-from rankscope.monitor.ask.series import LENGTHS
+from rankscope.monitor.ask.quality import Quality
+from rankscope.monitor.ask.series import LENGTHS, Series
+from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.doctor import CLOCK
 from rankscope.monitor.events.outcome import OTHER_COUNTERS
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.api.fields import make_query
-from rankscope.monitor.server.pages.charts.lines import Line, Point, draw_lines
+from rankscope.monitor.server.pages.charts.lines import Line, LineChart, Point, draw_lines
 from rankscope.monitor.server.pages.measure_view import take_share
-from rankscope.monitor.server.pages.overview_range import RANGES, Choice, read_extent
+from rankscope.monitor.server.pages.overview_range import RANGES, Choice, Extent, read_extent
 from rankscope.monitor.server.pages.page import Page
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from rankscope.monitor.ask.quality import Quality
-    from rankscope.monitor.ask.series import Series
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.pages.charts.lines import LineChart
-    from rankscope.monitor.server.pages.overview_range import Extent
 
 TAKEN = {
     "accepted": "accepted",
@@ -48,7 +41,7 @@ SHARES = (
 """What is counted, of how many, and what that is called."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Share:
     """A share of the rankings, or of the documents.
 
@@ -65,7 +58,7 @@ class Share:
     chart: LineChart
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QualityView:
     """The data of a project.
 

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from rankscope.derivation.explanation import DIGITS
-from rankscope.derivation.write import html
-from rankscope.derivation.write.blocks import Heading
-from rankscope.monitor.ask.logged_explanation import SOURCES
+from rankscope._explain import html
+from rankscope._explain.explanation import DIGITS
+from rankscope._explain.terms import Heading
+from rankscope.monitor.ask.logged_explanation import SOURCES, LoggedDocument, LoggedExplanation
 from rankscope.monitor.evaluate.grades import REASONS
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.api.fields import make_query
 from rankscope.monitor.server.pages.page import Page
-from rankscope.records import record
+from rankscope.monitor.server.routing.endpoint import Call
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from markupsafe import Markup
 
-    from rankscope.monitor.ask.logged_explanation import LoggedDocument, LoggedExplanation
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.routing.endpoint import Call
 
-
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Bar:
     """The value and the losses of a ranking, which add up to 1.
 
@@ -37,7 +34,7 @@ class Bar:
     losses: Mapping[str, float]
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RankingView:
     """The explanation of a ranking.
 
@@ -61,7 +58,7 @@ class RankingView:
     @property
     def derived(self) -> Markup | str:
         """How the value is computed, step by step; empty where there is no value."""
-        from markupsafe import Markup  # noqa: PLC0415 - Jinja brings it
+        from markupsafe import Markup
 
         derivation = None if self.explained is None else self.explained.derivation
         if derivation is None:

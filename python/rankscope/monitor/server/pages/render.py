@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 import re
 import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from jinja2 import pass_context
@@ -13,6 +17,7 @@ from jinja2 import pass_context
 from rankscope._core import __version__
 from rankscope.monitor.events.limits import MINUTE
 from rankscope.monitor.events.times import (
+    Time,
     describe_duration,
     describe_length,
     describe_time,
@@ -21,19 +26,13 @@ from rankscope.monitor.events.times import (
     to_datetime,
     to_micros,
 )
-from rankscope.records import record
+from rankscope.monitor.links import Links
+from rankscope.monitor.server.pages.charts.lines import LineChart
+from rankscope.monitor.store.people import Person
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import datetime
-
     from jinja2.runtime import Context
 
-    from rankscope.monitor.events.times import Time
-    from rankscope.monitor.links import Links
-    from rankscope.monitor.server.pages.charts.lines import LineChart
-    from rankscope.monitor.store.people import Person
 
 MOST_MARKS = 6
 """Marks of one kind that the description of a chart names."""
@@ -48,7 +47,7 @@ SHAPES = (
 """The dots of lines: circle, square, triangle, diamond, triangle upside down, cross."""
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
     """What is around a page.
 

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
+from rankscope._show.table import show
 from rankscope.errors import UsageError
+from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import to_datetime
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.rules.drop.progress import list_warnings
-from rankscope.monitor.rules.kinds import FIELDS, KINDS, Rule
+from rankscope.monitor.rules.kinds import FIELDS, KINDS, Rule, RuleField
 from rankscope.monitor.rules.settings import BETWEEN
+from rankscope.monitor.rules.state import RuleState
+from rankscope.monitor.rules.stream import Stream
 from rankscope.monitor.server.http.problems import RefusedRequestError
-from rankscope.monitor.server.pages.groups import group_incidents, write_multiple
+from rankscope.monitor.server.pages.groups import Group, group_incidents, write_multiple
 from rankscope.monitor.server.pages.incidents import read_incidents
 from rankscope.monitor.server.pages.page import (
     EditForm,
@@ -24,23 +31,9 @@ from rankscope.monitor.server.pages.page import (
     read_configuration,
     read_hours,
 )
+from rankscope.monitor.server.routing.endpoint import Call
 from rankscope.monitor.shapes import OneOf, make_record
 from rankscope.monitor.store.folding import OTHER
-from rankscope.output.text import show
-from rankscope.records import record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
-
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.rules.kinds import RuleField
-    from rankscope.monitor.rules.state import RuleState
-    from rankscope.monitor.rules.stream import Stream
-    from rankscope.monitor.server.pages.groups import Group
-    from rankscope.monitor.server.routing.endpoint import Call
 
 
 def view_rules(monitor: Monitor) -> Mapping[str, object]:
@@ -77,7 +70,7 @@ RULES = Page(
 )
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RuleView:
     """A rule.
 

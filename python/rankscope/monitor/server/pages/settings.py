@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rankscope._show.table import show
 from rankscope.errors import MeasureError, UsageError
 from rankscope.measures.parse import split_measures
 from rankscope.monitor.definition.calendar import Calendar, read_period, write_period
@@ -18,21 +23,13 @@ from rankscope.monitor.definition.document import (
 from rankscope.monitor.events.bins import name_bins
 from rankscope.monitor.events.limits import DAY, SECOND
 from rankscope.monitor.events.times import read_duration, to_micros, write_duration
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.pages.page import Form, FormState, Page, read_configuration
+from rankscope.monitor.server.routing.endpoint import Call
 from rankscope.monitor.shapes import make_record
-from rankscope.output.text import show
-from rankscope.records import record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
-
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.routing.endpoint import Call
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsView:
     """How a project is measured.
 

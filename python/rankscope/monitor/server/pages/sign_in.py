@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypeVar
 from urllib.parse import quote, unquote, urlsplit
@@ -14,36 +15,32 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from typing_extensions import TypedDict
 
 from rankscope.errors import UsageError
+from rankscope.monitor.links import Links
 from rankscope.monitor.rules.settings import described
 from rankscope.monitor.server.access.accounts import LINK_PATH
 from rankscope.monitor.server.access.authenticator import (
     FLOW,
     SESSION,
+    Authenticator,
     read_cookie,
     set_cookie,
 )
-from rankscope.monitor.server.access.provider import CALLBACK, SignInError
+from rankscope.monitor.server.access.entrance import Entrance
+from rankscope.monitor.server.access.provider import CALLBACK, OpenID, SignInError
 from rankscope.monitor.server.http.problems import RefusedRequestError, ask_again
 from rankscope.monitor.server.http.query import OPEN
-from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.server.routing.endpoint import Call, Endpoint
 from rankscope.monitor.shapes import make_record
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.people import hash_secret
+from rankscope.monitor.store.store import Store
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from rankscope.monitor.links import Links
-    from rankscope.monitor.server.access.authenticator import Authenticator
-    from rankscope.monitor.server.access.entrance import Entrance
-    from rankscope.monitor.server.access.provider import OpenID
-    from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.store import Store
-
-    T = TypeVar("T")
 
 LONGEST = 2048
 PROVIDER = "/sign-in/provider"

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from rankscope.monitor.ask.signals import BY_NAME
+from rankscope.monitor.ask.signals import BY_NAME, SignalSeries
+from rankscope.monitor.definition.slices import Slice
 from rankscope.monitor.events.times import to_datetime, to_micros
-from rankscope.monitor.server.pages.charts.lines import Line, Point
-from rankscope.monitor.server.pages.groups import list_episodes
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.server.pages.charts.lines import Line, LineChart, Point
+from rankscope.monitor.server.pages.groups import Group, list_episodes
 from rankscope.monitor.server.pages.measure_view import (
     describe_values,
     draw_series,
     name_version,
     take_values,
 )
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from rankscope.monitor.ask.signals import SignalSeries
-    from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.pages.charts.lines import LineChart
-    from rankscope.monitor.server.pages.groups import Group
-    from rankscope.monitor.server.pages.overview_range import Extent
-    from rankscope.monitor.signals.kinds import Signal
+from rankscope.monitor.server.pages.overview_range import Extent
+from rankscope.monitor.signals.kinds import Signal
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SignalView:
     """A signal over time.
 

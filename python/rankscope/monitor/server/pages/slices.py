@@ -2,43 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from rankscope._show.table import name_rows
 from rankscope.monitor.ask.series import rank_slices
+from rankscope.monitor.definition.configuration import Configuration
+from rankscope.monitor.definition.slices import Slice
 from rankscope.monitor.events.times import to_datetime
 from rankscope.monitor.links import add_query
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.plain import write_record
 from rankscope.monitor.server.api.fields import Measure, SliceParts, make_query
 from rankscope.monitor.server.api.values import order_slice
+from rankscope.monitor.server.pages.charts.lines import LineChart
 from rankscope.monitor.server.pages.groups import Group, group_incidents
 from rankscope.monitor.server.pages.incidents import read_incidents
-from rankscope.monitor.server.pages.measure_view import OverTime, draw_counts, view_measures
-from rankscope.monitor.server.pages.overview_range import CHOSEN, Choice, read_extent
+from rankscope.monitor.server.pages.measure_view import (
+    MeasureView,
+    OverTime,
+    draw_counts,
+    view_measures,
+)
+from rankscope.monitor.server.pages.overview_range import CHOSEN, Choice, Extent, read_extent
 from rankscope.monitor.server.pages.page import Page, list_states
-from rankscope.output.table import name_rows
-from rankscope.records import record, replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
-
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.definition.slices import Slice
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.pages.charts.lines import LineChart
-    from rankscope.monitor.server.pages.measure_view import MeasureView
-    from rankscope.monitor.server.pages.overview_range import Extent
-    from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.records import Version
-
+from rankscope.monitor.server.routing.endpoint import Call
+from rankscope.monitor.store.records import Version
 
 MOST_SLICES = 200
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SlicesView(OverTime):
     """The slices of a project.
 
@@ -92,7 +89,7 @@ SLICES = Page(
 )
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SliceView(OverTime):
     """A slice over time.
 
@@ -202,7 +199,7 @@ PAGES = (SLICES, SLICE)
 WORDS = {"most_slices": MOST_SLICES, "name_slice": name_slice, "address_slice": address_slice}
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SliceRow:
     """A slice over a span of time, next to its baseline.
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rankscope._show.table import Table, name_rows, show
 from rankscope.errors import InputError, UsageError
 from rankscope.monitor.ask.trace import Span
 from rankscope.monitor.ask.versions import list_versions
+from rankscope.monitor.definition.configuration import Configuration
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.events.times import read_span, to_datetime
+from rankscope.monitor.monitor import Monitor
 from rankscope.monitor.server.api.causes import MOST_TRACED
 from rankscope.monitor.server.api.fields import make_query
-from rankscope.monitor.server.pages.charts.others import draw_waterfall
+from rankscope.monitor.server.pages.charts.others import Waterfall, draw_waterfall
 from rankscope.monitor.server.pages.choices import (
     find_rankers,
     list_rankers,
@@ -20,22 +27,9 @@ from rankscope.monitor.server.pages.choices import (
 from rankscope.monitor.server.pages.measure_view import name_version
 from rankscope.monitor.server.pages.page import Page, read_configuration
 from rankscope.monitor.server.pages.render import read_moment, write_field
+from rankscope.monitor.store.records import Version
+from rankscope.monitor.why.result import Cause, FoundSlice, Trace
 from rankscope.monitor.why.text import VERDICTS, describe_sampling
-from rankscope.output.table import name_rows
-from rankscope.output.text import show
-from rankscope.records import record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from rankscope.monitor.definition.configuration import Configuration
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.pages.charts.others import Waterfall
-    from rankscope.monitor.store.records import Version
-    from rankscope.monitor.why.result import Cause, FoundSlice, Trace
-    from rankscope.output.table import Table
 
 SIDES = ("before", "after")
 PARTS = ("since", "until", "model", "version", "environment")
@@ -45,7 +39,7 @@ PICKED = tuple(f"{side}_ranker" for side in SIDES)
 MOST_SLICES = 50
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CauseRow:
     """A row of the sum of causes.
 
@@ -66,7 +60,7 @@ class CauseRow:
     found: FoundSlice | None = None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ShownTrace:
     """What is shown of a trace.
 
@@ -152,7 +146,7 @@ class ShownTrace:
         return draw_waterfall(before, after, parts)
 
 
-@record(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TraceView:
     """A trace, and what was asked for.
 
@@ -168,10 +162,10 @@ class TraceView:
 
     configuration: Configuration | None
     measures: tuple[str, ...] = ()
-    rankers: Mapping[str, str] = {}
+    rankers: Mapping[str, str] = field(default_factory=dict)
     measure: str = ""
-    fields: Mapping[str, str] = {}
-    wrong: Mapping[str, str] = {}
+    fields: Mapping[str, str] = field(default_factory=dict)
+    wrong: Mapping[str, str] = field(default_factory=dict)
     shown: ShownTrace | None = None
 
     def pick(self, side: str) -> tuple[str, str]:

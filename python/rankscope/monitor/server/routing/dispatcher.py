@@ -5,17 +5,22 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 from rankscope.errors import FileError
 from rankscope.monitor.events.fields import read_id
 from rankscope.monitor.events.rejection import RefusedError
-from rankscope.monitor.server.access.authenticator import ANONYMOUS
+from rankscope.monitor.server.access.authenticator import ANONYMOUS, Authenticator, Principal
 from rankscope.monitor.server.access.origin import demand_own_page
 from rankscope.monitor.server.access.rates import ConcurrencyLimiter
 from rankscope.monitor.server.http.body import (
+    MemoryBudget,
     check_length,
     parse_value,
     read_media_type,
@@ -27,25 +32,16 @@ from rankscope.monitor.server.http.query import (
     check_form_type,
     parse_form,
 )
-from rankscope.monitor.server.routing.endpoint import JSON, Call
+from rankscope.monitor.server.http.settings import Settings
+from rankscope.monitor.server.routing.endpoint import JSON, Call, Endpoint
 from rankscope.monitor.shapes import validate
-from rankscope.records import replace
+from rankscope.monitor.store.store import Store
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-    from concurrent.futures import Future
-    from typing import Any
-
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.types import Scope
 
-    from rankscope.monitor.server.access.authenticator import Authenticator, Principal
-    from rankscope.monitor.server.http.body import MemoryBudget
-    from rankscope.monitor.server.http.settings import Settings
-    from rankscope.monitor.server.routing.endpoint import Endpoint
-    from rankscope.monitor.store.store import Store
 
 TOO_MANY = 429
 REFUSING_SECONDS = 0.1

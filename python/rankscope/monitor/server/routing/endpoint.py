@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from inspect import getdoc
-from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.responses import JSONResponse, Response
 
+from rankscope.monitor.links import Links
+from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.server.access.authenticator import Need, Principal
 from rankscope.monitor.server.http.address import links_of
+from rankscope.monitor.server.routing.pool import MonitorPool
 from rankscope.monitor.shapes import describe_type, make_record
-from rankscope.records import record
 
-TYPE_CHECKING = False
+Kind: TypeAlias = Literal["api", "page", "form", "file"]
+
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
-    from typing import Any, Literal, TypeAlias
-
     from starlette.requests import Request
-
-    from rankscope.monitor.links import Links
-    from rankscope.monitor.monitor import Monitor
-    from rankscope.monitor.server.access.authenticator import Need, Principal
-    from rankscope.monitor.server.routing.pool import MonitorPool
-
-    Kind: TypeAlias = Literal["api", "page", "form", "file"]
 
 
 JSON = "application/json"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Call:
     """An authenticated request, with its query, form and body parsed.
 
@@ -62,7 +58,7 @@ class Call:
         return str(self.request.path_params[name])
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Endpoint:
     """A route.
 
@@ -108,7 +104,7 @@ class Endpoint:
     gives: str = ""
     status: int = 200
     refuses: tuple[int, ...] = ()
-    also: Mapping[int, Any] = MappingProxyType({})
+    also: Mapping[int, Any] = field(default_factory=dict)
     is_global: bool = False
 
     @property
@@ -138,7 +134,7 @@ class AnyId(PathConvertor):
 register_url_convertor("id", AnyId())
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Route:
     """A route of the API, or what the form of a page sends.
 

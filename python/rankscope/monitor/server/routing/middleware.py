@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import secrets
 import time
-from typing import cast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from rankscope.errors import FileError
-from rankscope.monitor.server.access_log import trace_places
+from rankscope.monitor.server.access_log import AccessLog, trace_places
 from rankscope.monitor.server.http.address import take_address
 from rankscope.monitor.server.http.problems import (
     CLOSE,
@@ -20,17 +22,12 @@ from rankscope.monitor.server.http.problems import (
     as_refusal,
     ask_again,
 )
-from rankscope.records import record
+from rankscope.monitor.server.http.settings import Settings
+from rankscope.monitor.server.telemetry import Telemetry
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from rankscope.monitor.server.access_log import AccessLog
-    from rankscope.monitor.server.http.settings import Settings
-    from rankscope.monitor.server.telemetry import Telemetry
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; base-uri 'none'; form-action 'none'; "
@@ -58,7 +55,7 @@ ROUTING_ERRORS = {
 }
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class RequestMiddleware:
     """Adds an id to each request, checks its host, adds headers, logs it, and answers errors.
 

@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import time
-from asyncio import CancelledError
+from asyncio import CancelledError, Future
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from threading import Lock
-from typing import cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from anyio import CapacityLimiter, to_thread
 
 from rankscope.errors import DeadlineError, FileError, RankscopeError
+from rankscope.monitor.links import Links
 from rankscope.monitor.monitor import Monitor
+from rankscope.monitor.server.access.authenticator import Principal
 from rankscope.monitor.server.http.problems import RefusedRequestError, ask_again
+from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.store.deadline import Deadline, check_deadline, limit_reads
+from rankscope.monitor.store.store import Store
 
-TYPE_CHECKING = False
+T = TypeVar("T")
+Place: TypeAlias = tuple[Links, tuple[str, ...], str, bytes]
+
 if TYPE_CHECKING:
-    from asyncio import Future
-    from collections.abc import Callable, Iterator
-    from typing import Any, TypeAlias, TypeVar
-
-    from rankscope.monitor.links import Links
-    from rankscope.monitor.server.access.authenticator import Principal
-    from rankscope.monitor.server.http.settings import Settings
     from rankscope.monitor.server.routing.endpoint import Call
-    from rankscope.monitor.store.store import Store
-
-    T = TypeVar("T")
-    Place: TypeAlias = tuple[Links, tuple[str, ...], str, bytes]
 
 
 STATUSES = {

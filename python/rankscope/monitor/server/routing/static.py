@@ -6,20 +6,18 @@ Each file is a route of its own; no name from a request is joined to a folder.
 from __future__ import annotations
 
 import gzip
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from rankscope.monitor.server.routing.endpoint import Endpoint
+from rankscope.monitor.server.routing.endpoint import Call, Endpoint
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from starlette.requests import Request
 
-    from rankscope.monitor.server.routing.endpoint import Call
 
 TYPES = {
     ".css": "text/css; charset=utf-8",

@@ -11,22 +11,19 @@ import asyncio
 import re
 import socket
 from collections import Counter, OrderedDict
-from typing import cast
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from rankscope.monitor.server.http.problems import BAD_HTTP
+from rankscope.monitor.server.http.settings import Settings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
-
     from uvicorn._types import ASGI3Application
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
-    from rankscope.monitor.server.http.settings import Settings
 
 READ_BYTES = 16 << 10
 """Bytes that one connection parses before the others have their turn."""

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Mapping, Sequence
 
 from rankscope.errors import RankscopeError
+from rankscope.monitor.backups import BackupSchedule
 from rankscope.monitor.events.limits import SECOND
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from rankscope.monitor.backups import BackupSchedule
-    from rankscope.monitor.notify.delivery import Deliverer
-    from rankscope.monitor.server.telemetry import Telemetry
+from rankscope.monitor.notify.delivery import Deliverer
+from rankscope.monitor.server.telemetry import Telemetry
 
 SECONDS = 10.0
 DELIVERY_SECONDS = 1.0
@@ -65,7 +61,7 @@ class Scheduler:
         backups: BackupSchedule | None = None,
     ) -> None:
         if telemetry is None:
-            from rankscope.monitor.server.telemetry import (  # noqa: PLC0415 - help needs none
+            from rankscope.monitor.server.telemetry import (
                 Telemetry,
             )
 

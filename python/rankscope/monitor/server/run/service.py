@@ -7,9 +7,11 @@ import math
 import socket
 import sys
 import threading
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
 from ipaddress import ip_address
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from rankscope.errors import FileError, UsageError
@@ -21,28 +23,22 @@ from rankscope.monitor.notify.alertmanager import AlertSchedule
 from rankscope.monitor.notify.channels import Channels
 from rankscope.monitor.notify.delivery import Deliverer, write_to_log
 from rankscope.monitor.notify.http import Poster
-from rankscope.monitor.notify.sending import AppriseSender, check_services
-from rankscope.monitor.round import evaluate_project
+from rankscope.monitor.notify.sending import AppriseSender, Sender, check_services
+from rankscope.monitor.round import Round, evaluate_project
 from rankscope.monitor.server.access_log import AccessLog, LogWriter, write_stderr
 from rankscope.monitor.server.app import make_app
+from rankscope.monitor.server.http.provider import Provider
 from rankscope.monitor.server.http.proxies import Proxies, read_prefix
 from rankscope.monitor.server.http.settings import Settings
 from rankscope.monitor.server.routing.pool import Deadlines
 from rankscope.monitor.server.run.schedule import SECONDS, Scheduler
+from rankscope.monitor.server.run.shutdown import GracefulServer
 from rankscope.monitor.server.run.tracing import trace_requests
 from rankscope.monitor.server.telemetry import Telemetry
+from rankscope.monitor.store.store import Store
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from starlette.types import ASGIApp
-
-    from rankscope.monitor.notify.sending import Sender
-    from rankscope.monitor.round import Round
-    from rankscope.monitor.server.http.provider import Provider
-    from rankscope.monitor.server.run.shutdown import GracefulServer
-    from rankscope.monitor.store.store import Store
 
 
 SWITCH_SECONDS = 0.0005
@@ -210,13 +206,13 @@ def make_server(
     report: Callable[[str, Mapping[str, object]], object] = lambda _event, _fields: None,
 ) -> GracefulServer:
     """Make the server; its `run` returns after SIGTERM or SIGINT, once requests are answered."""
-    import uvicorn  # noqa: PLC0415 - nobody else needs it
+    import uvicorn
 
-    from rankscope.monitor.server.run.connections import (  # noqa: PLC0415 - likewise
+    from rankscope.monitor.server.run.connections import (
         BoundedProtocol,
         Connections,
     )
-    from rankscope.monitor.server.run.shutdown import (  # noqa: PLC0415 - likewise
+    from rankscope.monitor.server.run.shutdown import (
         ANSWERING_SECONDS,
         GracefulServer,
     )

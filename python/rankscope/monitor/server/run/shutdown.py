@@ -7,19 +7,16 @@ import errno
 import math
 import os
 import signal
+import socket
 import threading
 import time
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any
 
 import uvicorn
 
 from rankscope.monitor.server.routing.pool import Deadlines
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable, Mapping
-    from types import FrameType
-    from typing import Any
 
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 CLOSING_SECONDS = 10.0

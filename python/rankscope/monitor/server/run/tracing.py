@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
+from rankscope._names import quote
 from rankscope.errors import UsageError
 from rankscope.monitor.server.routing.middleware import METHODS
-from rankscope.names import quote
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from opentelemetry.sdk.metrics import MeterProvider
     from opentelemetry.sdk.trace import TracerProvider
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 
 TRACES, METRICS = "TRACES", "METRICS"
 """The signals, as variables of the environment call them."""
@@ -72,7 +72,7 @@ def trace_requests(app: ASGIApp) -> tuple[ASGIApp, Callable[[], None]]:
             code="no_telemetry",
         )
     try:
-        from opentelemetry.instrumentation.asgi import (  # noqa: PLC0415 - optional
+        from opentelemetry.instrumentation.asgi import (
             OpenTelemetryMiddleware,
         )
 
@@ -116,19 +116,19 @@ def trace_requests(app: ASGIApp) -> tuple[ASGIApp, Callable[[], None]]:
 
 def _make_providers() -> tuple[TracerProvider, MeterProvider]:
     """Make what sends traces and metrics, as the variables of OpenTelemetry say."""
-    from opentelemetry.exporter.otlp.proto.http.metric_exporter import (  # noqa: PLC0415 - optional
+    from opentelemetry.exporter.otlp.proto.http.metric_exporter import (
         OTLPMetricExporter,
     )
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import (  # noqa: PLC0415 - likewise
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import (
         OTLPSpanExporter,
     )
-    from opentelemetry.sdk.metrics import MeterProvider  # noqa: PLC0415 - likewise
-    from opentelemetry.sdk.metrics.export import (  # noqa: PLC0415 - likewise
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import (
         PeriodicExportingMetricReader,
     )
-    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415 - likewise
-    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 - likewise
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 - likewise
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
     is_named = bool(os.environ.get(NAME)) or "service.name=" in os.environ.get(ATTRIBUTES, "")
     resource = Resource.create({} if is_named else {"service.name": "rankscope"})
@@ -144,7 +144,7 @@ def _make_providers() -> tuple[TracerProvider, MeterProvider]:
 
 async def _answer(app: ASGIApp, shown: Scope, receive: Receive, send: Send) -> None:
     """Answer a request that is traced, and name its route as soon as that is known."""
-    from opentelemetry.trace import get_current_span  # noqa: PLC0415 - optional
+    from opentelemetry.trace import get_current_span
 
     scope: Scope = shown[HIDDEN]
     span = get_current_span()

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from sqlalchemy import bindparam, delete, select
 
-from rankscope.monitor.events.bins import bin_content
+from rankscope.monitor.events.bins import Bins, bin_content
 from rankscope.monitor.events.outcome import STATUSES, Outcomes
 from rankscope.monitor.store.log.blocks import damaged
 from rankscope.monitor.store.log.ids import select_ids
+from rankscope.monitor.store.log.writer import Columns
 from rankscope.monitor.store.tables.schema import ids as stored_ids
 from rankscope.monitor.store.tables.schema import pending, projects
 from rankscope.monitor.store.tables.statements import Prepared, insert_rows, is_among
+from rankscope.monitor.store.transaction import Transaction
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
     from rankscope import _core
-    from rankscope.monitor.events.bins import Bins
-    from rankscope.monitor.store.log.writer import Columns
-    from rankscope.monitor.store.transaction import Transaction
+
 
 # Made once: making these statements takes as long as running them.
 COUNT_PENDING = Prepared(

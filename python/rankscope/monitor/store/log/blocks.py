@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import delete, select
 
@@ -23,14 +24,11 @@ from rankscope.monitor.store.tables.statements import (
 )
 from rankscope.monitor.store.tables.versions import RankingSpan
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
     from sqlalchemy import ColumnElement, Connection
 
     from rankscope.monitor.store.transaction import Transaction
+
 
 RANKINGS, LABELS = range(2)
 """The kinds of blocks: rankings, and labels of stored rankings."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import Future
 from functools import partial
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from rankscope.monitor.store.log.removal import (
     delete_blocks,
@@ -11,21 +14,14 @@ from rankscope.monitor.store.log.removal import (
     find_chosen,
     mark_deleted,
 )
-from rankscope.monitor.store.records import Deleted
+from rankscope.monitor.store.records import Chosen, Deleted
 from rankscope.monitor.store.tables.projects import find_project
+from rankscope.monitor.store.transaction import Transaction
 
-TYPE_CHECKING = False
+T = TypeVar("T")
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from concurrent.futures import Future
-    from typing import Protocol, TypeVar
-
     from sqlalchemy import Connection
-
-    from rankscope.monitor.store.records import Chosen
-    from rankscope.monitor.store.transaction import Transaction
-
-    T = TypeVar("T")
 
     class Writer(Protocol):
         """The part of a store that is needed to write it; see `Store`."""

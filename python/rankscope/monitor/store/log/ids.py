@@ -9,7 +9,8 @@ that is in use in the other role, its row is under a second hash of the text.
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from zlib import crc32
 
 from sqlalchemy import select
@@ -19,17 +20,13 @@ from rankscope.errors import FileError
 from rankscope.monitor.events.rejection import refuse_text
 from rankscope.monitor.store.tables.schema import ids
 from rankscope.monitor.store.tables.statements import POSTGRES, Prepared, insert_rows, is_among
+from rankscope.monitor.store.transaction import Transaction
 
-TYPE_CHECKING = False
+Key: TypeAlias = tuple[int, int]
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any, TypeAlias
-
     from sqlalchemy import Connection
 
-    from rankscope.monitor.store.transaction import Transaction
-
-    Key: TypeAlias = tuple[int, int]
 
 EVENT, RANKING = 1, 2
 """The roles of an id: that of an event, and that of a ranking, which labels name."""

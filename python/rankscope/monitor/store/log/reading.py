@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import select
 
 from rankscope import _core
-from rankscope.deferred import np
-from rankscope.monitor.events.event import LABEL_KINDS, Label
+from rankscope.monitor.events.event import LABEL_KINDS, Label, Ranking
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.store.chunks import (
     make_chunk,
@@ -21,6 +24,7 @@ from rankscope.monitor.store.log.blocks import (
     LABELS,
     PRODUCTION,
     RANKINGS,
+    Block,
     damaged,
     is_of,
     list_blocks,
@@ -30,22 +34,15 @@ from rankscope.monitor.store.log.blocks import (
 )
 from rankscope.monitor.store.log.ids import find_rankings
 from rankscope.monitor.store.log.spans import open_columns, read_blocks
+from rankscope.monitor.store.records import Chunk, Context
 from rankscope.monitor.store.tables.projects import find_project
 from rankscope.monitor.store.tables.schema import blocks, pending
 from rankscope.monitor.store.tables.statements import in_project, parse_stored
 from rankscope.monitor.store.tables.versions import read_contexts
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
-    from numpy.typing import NDArray
     from sqlalchemy import Connection
 
-    from rankscope.monitor.events.event import Ranking
-    from rankscope.monitor.store.log.blocks import Block
-    from rankscope.monitor.store.records import Chunk, Context
 
 CHUNK = 5_000
 """How many rankings are read at once, so that their columns fit into the cache of a core."""

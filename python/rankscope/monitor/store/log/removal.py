@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import bindparam, delete, select, update
 
 from rankscope import _core
-from rankscope.deferred import np
 from rankscope.errors import UsageError
 from rankscope.monitor.arrays import find_texts
 from rankscope.monitor.events.event import ENVIRONMENTS
@@ -30,21 +32,16 @@ from rankscope.monitor.store.log.blocks import (
 from rankscope.monitor.store.log.ids import remove_ids
 from rankscope.monitor.store.log.spans import open_columns
 from rankscope.monitor.store.log.writer import write_columns
-from rankscope.monitor.store.records import Deleted
+from rankscope.monitor.store.records import Chosen, Deleted
 from rankscope.monitor.store.tables.projects import ERASED_RANKINGS, REPLACED_RANKINGS
 from rankscope.monitor.store.tables.schema import blocks, contexts, pending, projects
 from rankscope.monitor.store.tables.statements import FIRST, LAST, fetch_rows
 from rankscope.monitor.store.tables.windows import mark_hours
+from rankscope.monitor.store.transaction import Transaction
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
     from sqlalchemy import Connection
 
-    from rankscope.monitor.store.records import Chosen
-    from rankscope.monitor.store.transaction import Transaction
 
 AT_ONCE = 500
 """How many labels without a ranking a transaction removes."""

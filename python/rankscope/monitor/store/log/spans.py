@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
 from rankscope import _core
-from rankscope.deferred import np
 from rankscope.monitor.store.chunks import make_chunk, split, to_integers
 from rankscope.monitor.store.deadline import check_deadline
-from rankscope.monitor.store.log.blocks import LABELS, RANKINGS, open_labels, open_rankings
+from rankscope.monitor.store.log.blocks import LABELS, RANKINGS, Block, open_labels, open_rankings
+from rankscope.monitor.store.records import Chunk
 
-TYPE_CHECKING = False
+C = TypeVar("C", _core.RankingBlock, _core.LabelBlock)
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, TypeVar
-
-    from numpy.typing import NDArray
     from sqlalchemy import Connection
 
-    from rankscope.monitor.store.log.blocks import Block
-    from rankscope.monitor.store.records import Chunk
-
-    C = TypeVar("C", _core.RankingBlock, _core.LabelBlock)
 
 AT_ONCE = 20_000
 """About how many rankings are sorted at once: those of a part of an hour, or of several hours."""

@@ -11,23 +11,20 @@ old one, without reading the others. It tells damage, and keeps nobody from forg
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import bindparam, select, text
 
 from rankscope.errors import FileError
+from rankscope.monitor.store.log.blocks import Block
 from rankscope.monitor.store.tables.schema import blocks, meta
 from rankscope.monitor.store.tables.statements import Prepared
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
     from sqlalchemy import Connection
 
-    from rankscope.monitor.store.log.blocks import Block
 
 BLOCKS, DELETED = "blocks", "deleted"
 """The names of the tallies: of the blocks, and of the ids of deleted events, whose content is not

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeAlias
+
 from sqlalchemy import func, select
 
+from rankscope.monitor.arrays import Texts
 from rankscope.monitor.events.batch import digest
 from rankscope.monitor.events.event import ENVIRONMENTS
 from rankscope.monitor.events.limits import HOUR
@@ -18,21 +21,15 @@ from rankscope.monitor.store.log.blocks import (
 )
 from rankscope.monitor.store.log.ids import EVENT, RANKING, Ids, shorten
 from rankscope.monitor.store.log.reading import make_waiting
-from rankscope.monitor.store.log.writer import make_block
+from rankscope.monitor.store.log.writer import Columns, make_block
 from rankscope.monitor.store.tables.schema import contexts, ids, pending, projects
 from rankscope.monitor.store.tables.versions import RankingSpan, read_contexts_of
 
-TYPE_CHECKING = False
+Named: TypeAlias = tuple[str, int, int, int]
+"""An id, the number of its event, the time of a ranking, and the role."""
+
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from sqlalchemy import Connection
-
-    from rankscope.monitor.arrays import Texts
-    from rankscope.monitor.store.log.writer import Columns
-
-    Named: TypeAlias = tuple[str, int, int, int]
-    """An id, the number of its event, the time of a ranking, and the role."""
 
 
 def check_log(connection: Connection) -> None:

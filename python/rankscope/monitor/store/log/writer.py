@@ -8,6 +8,8 @@ a block has some thousand events at most, and nothing is there twice after a cra
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlalchemy import bindparam, select
 
@@ -27,16 +29,13 @@ from rankscope.monitor.store.tables.schema import blocks
 from rankscope.monitor.store.tables.statements import Prepared
 from rankscope.monitor.store.tables.versions import RankingSpan
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any, TypeAlias
+Columns: TypeAlias = _core.RankingBlock | _core.LabelBlock
+Hour: TypeAlias = tuple[int, int, int]
+"""The number of a project, the start of an hour, and the place of an environment."""
 
+if TYPE_CHECKING:
     from rankscope.monitor.store.transaction import Transaction
 
-    Columns: TypeAlias = _core.RankingBlock | _core.LabelBlock
-    Hour: TypeAlias = tuple[int, int, int]
-    """The number of a project, the start of an hour, and the place of an environment."""
 
 SIZES = (16, 1000)
 """Blocks are of one size that have fewer events than the same one of these numbers, and not fewer

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rankscope.errors import UsageError, hint_extra
-from rankscope.records import record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlalchemy import URL
+
 
 POSTGRES = ("postgresql://", "postgres://")
 """The starts of the URL of a store."""
@@ -38,7 +39,7 @@ KNOWN = frozenset(
 """The names that may follow a question mark."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Address:
     """Where a store is.
 
@@ -61,7 +62,7 @@ class Address:
         return self._write({})
 
     def _write(self, more: dict[str, str]) -> str:
-        from sqlalchemy import URL  # noqa: PLC0415 - an extra
+        from sqlalchemy import URL
 
         query = {**self.url.query, **more}
         url = self.url
@@ -93,8 +94,8 @@ def read_address(url: str) -> Address:
         False
     """
     try:
-        from sqlalchemy import make_url  # noqa: PLC0415 - an extra
-        from sqlalchemy.exc import ArgumentError  # noqa: PLC0415 - likewise
+        from sqlalchemy import make_url
+        from sqlalchemy.exc import ArgumentError
     except ModuleNotFoundError as error:
         raise UsageError(
             "stores need SQLAlchemy, which is not installed",

@@ -6,25 +6,22 @@ import math
 import os
 import time
 import weakref
+from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import create_engine, event
 from sqlalchemy.pool import NullPool
 
-from rankscope.errors import FileError, UsageError, hint_extra
+from rankscope.errors import FileError, RankscopeError, UsageError, hint_extra
 from rankscope.monitor.events.rejection import RefusedError
 from rankscope.monitor.store.deadline import check_deadline, explain_stop, find_deadline
+from rankscope.monitor.store.postgres.address import Address
 from rankscope.monitor.store.tables.statements import CONVERT, refuse_text
-from rankscope.records import record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from sqlalchemy import Connection, Engine, ExceptionContext
 
-    from rankscope.errors import RankscopeError
-    from rankscope.monitor.store.postgres.address import Address
 
 CONNECTING = {
     "application_name": "rankscope",
@@ -215,7 +212,7 @@ def wait_until(moment: float, seconds: float) -> bool:
     return True
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ServerHealth:
     """A server and the database of a store.
 

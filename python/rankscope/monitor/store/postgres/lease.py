@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from rankscope.errors import FileError
-from rankscope.monitor.store.transaction import Transaction
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from rankscope.errors import FileError
+from rankscope.monitor.store.transaction import NumberCache, Transaction
+
 if TYPE_CHECKING:
     from sqlalchemy import Connection
-
-    from rankscope.monitor.store.transaction import NumberCache
 
 
 class Lease:

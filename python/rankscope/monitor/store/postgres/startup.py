@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from hashlib import blake2b
 from secrets import token_hex
+from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, inspect, select, true
 from sqlalchemy.dialects.postgresql import insert
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.keys import Secret
+from rankscope.monitor.store.postgres.address import Address
 from rankscope.monitor.store.tables.revisions import upgrade_tables
 from rankscope.monitor.store.tables.schema import (
     alembic_version,
@@ -19,13 +22,8 @@ from rankscope.monitor.store.tables.schema import (
 )
 from rankscope.monitor.store.tables.version import GENERATION, OLDEST, insert_facts, read_facts
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from sqlalchemy import Connection
-
-    from rankscope.monitor.store.postgres.address import Address
 
 
 _generation = meta.alias("generation")

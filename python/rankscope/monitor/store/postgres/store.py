@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 from sqlalchemy import func, select, update
 
 from rankscope.errors import FileError, RankscopeError, UsageError
-from rankscope.monitor.store.commits import GroupCommitter
-from rankscope.monitor.store.postgres.address import read_address
+from rankscope.monitor.store.commits import GroupCommitter, Grouping
+from rankscope.monitor.store.keys import Secret
+from rankscope.monitor.store.postgres.address import Address, read_address
 from rankscope.monitor.store.postgres.connection import (
     REPEATED,
     connect_postgres,
@@ -38,22 +42,12 @@ from rankscope.monitor.store.tables.version import (
     find_head,
 )
 from rankscope.monitor.store.tables.windows import check_windows
-from rankscope.monitor.store.transaction import NumberCache
-from rankscope.monitor.store.writers import BorrowedWriter, GroupWriter
+from rankscope.monitor.store.transaction import NumberCache, Transaction
+from rankscope.monitor.store.writers import Ask, BorrowedWriter, GroupWriter
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import Any, NoReturn, Unpack
-
     from sqlalchemy import Connection
 
-    from rankscope.monitor.store.commits import Grouping
-    from rankscope.monitor.store.keys import Secret
-    from rankscope.monitor.store.postgres.address import Address
-    from rankscope.monitor.store.transaction import Transaction
-    from rankscope.monitor.store.writers import Ask
 
 BUSY_SECONDS = 5.0
 PAUSE = 0.1

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.sqlite.connection import STOPS, converted_errors, driver_of
 from rankscope.monitor.store.sqlite.files import beside, size_of
+from rankscope.monitor.store.sqlite.lock import InodeLock
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sqlalchemy import Connection
 
-    from rankscope.monitor.store.sqlite.lock import InodeLock
 
 AFTER_BYTES = 64 << 20
 """The size of the log at which it is copied into the database. The file keeps twice that size."""

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import URL, create_engine, event
 from sqlalchemy.pool import NullPool
 
-from rankscope.errors import FileError
+from rankscope.errors import FileError, RankscopeError
 from rankscope.monitor.store.deadline import check_deadline, explain_stop, find_deadline
-from rankscope.monitor.store.sqlite.lock import DESCRIPTORS
+from rankscope.monitor.store.sqlite.lock import DESCRIPTORS, Inode
 from rankscope.monitor.store.tables.statements import CONVERT, refuse_text
 from rankscope.monitor.store.tables.version import damaged
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import Any
-
     from sqlalchemy import Connection, Engine, ExceptionContext
 
-    from rankscope.errors import RankscopeError
-    from rankscope.monitor.store.sqlite.lock import Inode
 
 STEPS = 10_000
 """SQLite checks the deadline of a read after this many instructions, which take about 1 ms."""

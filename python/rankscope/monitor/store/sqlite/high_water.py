@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import os
 import struct
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from sqlalchemy import select, update
@@ -21,11 +23,10 @@ from sqlalchemy import select, update
 from rankscope.errors import FileError
 from rankscope.monitor.store.sqlite.files import beside, make_private, size_of, sync_data
 from rankscope.monitor.store.tables import schema
-from rankscope.records import record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
 
 MARK = ".high-water"
 MAGIC = b"rankhwm3"
@@ -37,7 +38,7 @@ APART = 512  # a sector: a torn write damages only one of the two copies
 SIZE = 2 * APART
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Mark:
     """The last event and the last transaction of a store.
 

@@ -12,16 +12,14 @@ import sys
 import threading
 import weakref
 from collections import Counter
+from pathlib import Path
+from typing import TypeAlias
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.sqlite.files import make_private, sync_data
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import TypeAlias
+Inode: TypeAlias = tuple[int, int]
 
-    Inode: TypeAlias = tuple[int, int]
 
 # On other systems flock() and the locks of SQLite, which are those of fcntl(), exclude each other.
 LOCKS_ARE_APART = sys.platform == "linux"
@@ -86,7 +84,7 @@ class FileLock:
 
     def _hold(self, opened: int) -> None:
         """Lock a file; raise `OSError` if another process holds the lock."""
-        import fcntl  # noqa: PLC0415 - systems without it can still read stores
+        import fcntl
 
         fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self._file = opened
@@ -164,7 +162,7 @@ class InodeLock(FileLock):
     def close(self) -> None:
         """Release it."""
         if self._file is not None:
-            import fcntl  # noqa: PLC0415 - as above
+            import fcntl
 
             fcntl.flock(self._file, fcntl.LOCK_UN)
             DESCRIPTORS.close(self._inode, self._file)

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
 
 from rankscope.errors import FileError
 from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.sqlite.files import beside, cannot_write, make_private
 from rankscope.monitor.store.sqlite.high_water import sync_folder
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
 
 
 class SecretFile:

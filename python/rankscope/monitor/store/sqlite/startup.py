@@ -5,8 +5,11 @@ from __future__ import annotations
 import secrets
 import sqlite3
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import inspect
 
@@ -18,15 +21,11 @@ from rankscope.monitor.store.tables import version
 from rankscope.monitor.store.tables.schema import create_tables
 from rankscope.monitor.store.tables.version import damaged, insert_facts
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import TypeVar
+T = TypeVar("T")
 
+if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    T = TypeVar("T")
 
 OPENING_SECONDS = 10.0
 SLOWEST_DISK = 10 << 20

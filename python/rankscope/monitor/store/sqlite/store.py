@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
+from pathlib import Path
+from typing import Any, Unpack
 
 from rankscope.errors import FileError
-from rankscope.monitor.store.commits import GroupCommitter
+from rankscope.monitor.store.commits import GroupCommitter, Grouping
+from rankscope.monitor.store.keys import Secret
 from rankscope.monitor.store.log.tally import check_tally
 from rankscope.monitor.store.sqlite.checkpoints import Checkpointer
 from rankscope.monitor.store.sqlite.connection import (
@@ -44,17 +48,7 @@ from rankscope.monitor.store.tables.revisions import upgrade_tables
 from rankscope.monitor.store.tables.version import damaged
 from rankscope.monitor.store.tables.windows import check_windows
 from rankscope.monitor.store.transaction import NumberCache, Transaction
-from rankscope.monitor.store.writers import BorrowedWriter, GroupWriter
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import Any, Unpack
-
-    from rankscope.monitor.store.commits import Grouping
-    from rankscope.monitor.store.keys import Secret
-    from rankscope.monitor.store.writers import Ask
+from rankscope.monitor.store.writers import Ask, BorrowedWriter, GroupWriter
 
 BUSY_SECONDS = 5.0
 TRIES = 3

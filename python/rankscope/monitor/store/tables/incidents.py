@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
 from sqlalchemy import func, insert, select
 
+from rankscope._names import as_dict
 from rankscope.monitor.store.records import ChangeRow, IncidentRow
 from rankscope.monitor.store.tables.schema import incident_changes, incidents
 from rankscope.monitor.store.tables.statements import columns_of, in_project, put_row, read_records
-from rankscope.records import as_dict
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from typing import Any
-
     from sqlalchemy import Connection, Select
 
 

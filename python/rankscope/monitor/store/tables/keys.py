@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, select, update
 
+from rankscope._names import as_dict
 from rankscope.errors import UsageError
 from rankscope.monitor.store.keys import ApiKey, Audited, AuditEntry
 from rankscope.monitor.store.people import OPERATOR
 from rankscope.monitor.store.tables.schema import audit, keys, projects, roles
 from rankscope.monitor.store.tables.statements import columns_of, in_project, read_records
-from rankscope.records import as_dict
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, select
 
 from rankscope.monitor.events.limits import DAY
+from rankscope.monitor.store.records import CellRow
 from rankscope.monitor.store.tables import schema
 from rankscope.monitor.store.tables.windows import CELLS, fetch_cells
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from typing import Any
-
     from sqlalchemy import ColumnElement, Connection, Select, Table
-
-    from rankscope.monitor.store.records import CellRow
 
 
 class StoredRule(NamedTuple):

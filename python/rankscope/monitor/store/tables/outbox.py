@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import case, delete, exists, func, insert, select, update
 
+from rankscope._names import as_dict
+from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.records import (
     LOG,
     WEBHOOK,
@@ -17,17 +21,11 @@ from rankscope.monitor.store.records import (
 from rankscope.monitor.store.tables.keys import insert_audit
 from rankscope.monitor.store.tables.schema import outbox, people, projects, webhooks
 from rankscope.monitor.store.tables.statements import in_project, read_records
-from rankscope.records import as_dict
+from rankscope.monitor.store.transaction import Transaction
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from sqlalchemy import Connection, Select
 
-    from rankscope.monitor.store.keys import AuditEntry
-    from rankscope.monitor.store.transaction import Transaction
 
 CHANGING = ("status", "attempts", "due", "finished", "problem")
 

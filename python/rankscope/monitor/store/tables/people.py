@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, insert, select, update
 
+from rankscope._names import as_dict
 from rankscope.errors import UsageError
-from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.keys import AuditEntry, Secret
 from rankscope.monitor.store.people import (
     ROLES,
     SESSION_IDLE,
@@ -20,17 +24,11 @@ from rankscope.monitor.store.tables.keys import insert_audit
 from rankscope.monitor.store.tables.projects import list_projects
 from rankscope.monitor.store.tables.schema import people, projects, roles, sessions
 from rankscope.monitor.store.tables.statements import columns_of, in_project, is_among, read_records
-from rankscope.records import as_dict, replace
+from rankscope.monitor.store.transaction import Transaction
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
     from sqlalchemy import ColumnElement, Connection
 
-    from rankscope.monitor.store.keys import Secret
-    from rankscope.monitor.store.transaction import Transaction
 
 LISTS = ("groups", "recovery")
 MOST_SESSIONS = 100

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from sqlalchemy import BigInteger, Text, cast, exists, func, insert, or_, select, update
 
+from rankscope.monitor.events.bins import Bins
 from rankscope.monitor.store.keys import AuditEntry
 from rankscope.monitor.store.tables.keys import insert_audit
 from rankscope.monitor.store.tables.schema import (
@@ -19,12 +21,11 @@ from rankscope.monitor.store.tables.schema import (
 from rankscope.monitor.store.tables.statements import in_project
 from rankscope.monitor.store.tables.version import GENERATION, OLDEST
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from rankscope.monitor.events.bins import Bins
     from rankscope.monitor.store.transaction import Transaction
+
 
 REPLACED_RANKINGS = "replaced_rankings"
 """The counter of rankings of sets that were replaced. If it changes while rankings are

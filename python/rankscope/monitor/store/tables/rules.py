@@ -6,25 +6,23 @@ transaction. The store does not read the JSON in them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from sqlalchemy import delete, select
 
-from rankscope.monitor.store.records import RuleRow
+from rankscope._names import as_dict
+from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.records import ChangeRow, IncidentRow, NoticeRow, RuleRow
 from rankscope.monitor.store.tables.incidents import put_incidents
 from rankscope.monitor.store.tables.keys import insert_audit
 from rankscope.monitor.store.tables.outbox import insert_notifications
 from rankscope.monitor.store.tables.schema import rules
 from rankscope.monitor.store.tables.statements import columns_of, in_project, put_row, read_records
-from rankscope.records import as_dict
+from rankscope.monitor.store.transaction import Transaction
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sqlalchemy import ColumnElement, Connection
-
-    from rankscope.monitor.store.keys import AuditEntry
-    from rankscope.monitor.store.records import ChangeRow, IncidentRow, NoticeRow
-    from rankscope.monitor.store.transaction import Transaction
 
 
 def list_rules(connection: Connection, project: str) -> list[RuleRow]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -20,12 +22,10 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from sqlalchemy import Connection
     from sqlalchemy.types import TypeEngine
+
 
 TABLES = MetaData()
 SERVER_TABLES = MetaData()

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 from sqlalchemy import delete, select, update
 
 from rankscope.monitor.store.keys import AuditEntry
+from rankscope.monitor.store.records import ProjectChange
 from rankscope.monitor.store.tables.keys import insert_audit
 from rankscope.monitor.store.tables.outbox import remove_webhook, set_webhook
 from rankscope.monitor.store.tables.people import list_roles, set_roles
@@ -25,16 +30,10 @@ from rankscope.monitor.store.tables.schema import (
     rules,
 )
 from rankscope.monitor.store.tables.statements import in_project
-from rankscope.records import replace
+from rankscope.monitor.store.transaction import Transaction
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sqlalchemy import Connection, Table
-
-    from rankscope.monitor.store.records import ProjectChange
-    from rankscope.monitor.store.transaction import Transaction
 
 
 def change_projects(transaction: Transaction, changes: Sequence[ProjectChange]) -> bool:

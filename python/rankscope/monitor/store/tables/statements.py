@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import (
     ARRAY,
@@ -25,11 +27,9 @@ from rankscope.errors import FileError
 from rankscope.monitor.events.rejection import RefusedError, show
 from rankscope.monitor.store.tables.schema import projects
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import TypeVar
+R = TypeVar("R")
 
+if TYPE_CHECKING:
     from sqlalchemy import (
         Column,
         ColumnElement,
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from sqlalchemy.sql.compiler import SQLCompiler
     from sqlalchemy.types import TypeEngine
 
-    R = TypeVar("R")
 
 FIRST, LAST = -(2**63), 2**63 - 1
 """The earliest and the latest time, where a caller names none."""
@@ -140,10 +139,9 @@ def put_row(
         connection.execute(insert(table), {**key, **values})
 
 
-def columns_of(table: Table, kind: type[object]) -> list[Column[Any]]:
+def columns_of(table: Table, kind: type[Any]) -> list[Column[Any]]:
     """Return the columns of a table with the fields of a record."""
-    names: tuple[str, ...] = kind.__match_args__  # type: ignore[attr-defined]  # of records
-    return [table.c[name] for name in names]
+    return [table.c[field.name] for field in fields(kind)]
 
 
 def read_records(connection: Connection, kind: type[R], wanted: Select[Any]) -> list[R]:

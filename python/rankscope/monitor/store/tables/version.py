@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from shlex import quote
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import insert, select
 
+from rankscope._show.table import show
 from rankscope.errors import FileError
 from rankscope.monitor.store.tables.schema import alembic_version, meta
-from rankscope.output.text import show
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from sqlalchemy import Connection
+
 
 REVISIONS = {"0001": "0001"}
 """The revisions of the tables that this release knows, in their order, each with the oldest one

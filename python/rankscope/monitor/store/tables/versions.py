@@ -5,31 +5,26 @@ They are kept with the contexts of rankings, so that no ranking has to be read t
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import reduce
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import bindparam, case, func, or_, select, update
 
-from rankscope.monitor.events.bins import bin_attributes
+from rankscope.monitor.events.bins import Bins, bin_attributes
+from rankscope.monitor.events.event import Environment
 from rankscope.monitor.events.limits import DAY
 from rankscope.monitor.events.mismatch import PRODUCTION
 from rankscope.monitor.store.deadline import check_deadline
-from rankscope.monitor.store.folding import choose_versions
+from rankscope.monitor.store.folding import Pair, choose_versions
 from rankscope.monitor.store.records import Context, Version
 from rankscope.monitor.store.tables.projects import read_bins
 from rankscope.monitor.store.tables.schema import contexts
 from rankscope.monitor.store.tables.statements import Prepared, fetch_rows, in_project, parse_stored
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
     from sqlalchemy import BindParameter, ColumnElement, Connection, Update
 
-    from rankscope.monitor.events.bins import Bins
-    from rankscope.monitor.events.event import Environment
-    from rankscope.monitor.store.folding import Pair
 
 AT_ONCE = 10_000
 RECENT = 28 * DAY

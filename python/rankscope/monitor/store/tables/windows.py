@@ -7,10 +7,14 @@ itself does not notice a changed byte within a value.
 from __future__ import annotations
 
 import struct
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from sqlalchemy import Boolean, delete, func, insert, select
 
+from rankscope._names import as_dict
 from rankscope.errors import FileError
 from rankscope.monitor.events.limits import HOUR
 from rankscope.monitor.events.times import format_time
@@ -27,16 +31,11 @@ from rankscope.monitor.store.tables.statements import (
     put_row,
     read_records,
 )
-from rankscope.records import as_dict, record
+from rankscope.monitor.store.transaction import Transaction
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
     from sqlalchemy import ColumnElement, Connection, Select, Table
 
-    from rankscope.monitor.store.transaction import Transaction
 
 AT_ONCE = 500
 """How many windows a statement deletes."""
@@ -58,7 +57,7 @@ def checksum_of(values: Iterable[object]) -> int:
     return crc32(b"".join(packed), crc32(sizes))
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class CheckedTable:
     """A table whose rows have a checksum.
 
@@ -123,7 +122,7 @@ def _show(name: str, value: object) -> str:
 
 
 CELLS = CheckedTable(schema.cells, "a stored cell", CellRow._fields)
-HOURS = CheckedTable(schema.hours, "a stored hour", HourRow.__match_args__)
+HOURS = CheckedTable(schema.hours, "a stored hour", tuple(field.name for field in fields(HourRow)))
 
 
 def read_progress(connection: Connection, project: str, digest: bytes) -> Progress | None:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import MAXYEAR, UTC, datetime, timedelta
 from itertools import accumulate, groupby, pairwise
+from typing import Literal, TypeAlias
 
+from rankscope._web.charts import Axis, choose_axis
 from rankscope.monitor.events.limits import DAY, HOUR
 from rankscope.monitor.events.times import EPOCH, MICROSECOND
-from rankscope.records import record
-from rankscope.web.charts import choose_axis
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import Literal, TypeAlias
+EpisodeKind: TypeAlias = Literal["incident", "early", "labels", "period"]
 
-    from rankscope.web.charts import Axis
-
-    EpisodeKind: TypeAlias = Literal["incident", "early", "labels", "period"]
 
 NAME_WIDTH = 16.0
 """How much of the plane the name of an event may take."""
@@ -27,7 +23,7 @@ THINNEST = 0.6
 """An episode is never drawn thinner: it would not be seen."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Point:
     """What is drawn of one window.
 
@@ -46,7 +42,7 @@ class Point:
     is_final: bool = True
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Line:
     """Points in order of time.
 
@@ -62,7 +58,7 @@ class Line:
     kind: Literal["", "usual", "range"] = ""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Level:
     """A level across the chart, such as a baseline.
 
@@ -79,7 +75,7 @@ class Level:
     upper: float = math.nan
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Event:
     """Something that happened at a moment, such as a new version.
 
@@ -92,7 +88,7 @@ class Event:
     name: str
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Episode:
     """Something that lasts, such as an incident.
 
@@ -110,7 +106,7 @@ class Episode:
     kind: EpisodeKind = "incident"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class DrawnLine:
     """A line as paths, in a plane of 100 by 100.
 
@@ -136,7 +132,7 @@ class DrawnLine:
     last: tuple[float, float] | None
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class DrawnLevel:
     """A level across the chart.
 
@@ -153,7 +149,7 @@ class DrawnLevel:
     height: float
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class DrawnEvent:
     """What happened at a moment.
 
@@ -170,7 +166,7 @@ class DrawnEvent:
     is_left: bool
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class DrawnEpisode:
     """What lasted.
 
@@ -187,7 +183,7 @@ class DrawnEpisode:
     kind: str
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class LineChart:
     """A chart of lines.
 
@@ -401,7 +397,7 @@ MONDAY = 4 * DAY
 """The first Monday after the beginning of 1970: weeks are counted from it."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Tick:
     """A moment on the axis.
 
@@ -414,7 +410,7 @@ class Tick:
     text: str
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class TimeAxis:
     """A scale from one moment to another, in microseconds since 1970 in UTC.
 

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from itertools import accumulate
 
+from rankscope._web.charts import Axis, choose_axis
+from rankscope.monitor.evaluate.stored_windows import MaturityCurve
 from rankscope.monitor.events.limits import DAY, HOUR, MINUTE, SECOND
 from rankscope.monitor.events.times import MICROSECOND
-from rankscope.records import record
-from rankscope.web.charts import choose_axis
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rankscope.monitor.evaluate.stored_windows import MaturityCurve
-    from rankscope.web.charts import Axis
 
 UNITS = ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (SECOND, "s"))
 APART = 9.0
 """Ticks are written where they are so far apart, of 100."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Age:
     """A point of the curve.
 
@@ -42,7 +37,7 @@ class Age:
     is_written: bool
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class MaturityChart:
     """The curve.
 
@@ -94,7 +89,7 @@ def write_age(age: int | timedelta) -> str:
     return f"{age / unit:.4g} {name}"
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Step:
     """A part of a change.
 
@@ -113,7 +108,7 @@ class Step:
     end: float
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Waterfall:
     """The parts of a change, end to end.
 

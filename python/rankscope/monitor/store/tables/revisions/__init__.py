@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import select, update
 
 from rankscope.monitor.store.tables import version
 from rankscope.monitor.store.tables.schema import alembic_version, meta
-from rankscope.records import record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from alembic.config import Config
     from sqlalchemy import Connection
+
 
 FOLDERS = [Path(__file__).parent / "versions"]
 """Where the files of the revisions are."""
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Revision:
     """A step of an upgrade.
 
@@ -41,7 +42,7 @@ def find_revision(connection: Connection) -> str:
 
 def plan_upgrade(revision: str) -> list[Revision]:
     """List the revisions from that of a store to that of this release."""
-    from alembic.script import ScriptDirectory  # noqa: PLC0415 - only an upgrade needs it
+    from alembic.script import ScriptDirectory
 
     scripts = ScriptDirectory.from_config(_configure())
     known = list(version.REVISIONS)
@@ -66,7 +67,7 @@ def upgrade_tables(connection: Connection) -> bool:
     head = version.find_head()
     if not plan_upgrade(find_revision(connection)):
         return False
-    from alembic import command  # noqa: PLC0415 - as above
+    from alembic import command
 
     config = _configure()
     config.attributes["connection"] = connection
@@ -77,7 +78,7 @@ def upgrade_tables(connection: Connection) -> bool:
 
 
 def _configure() -> Config:
-    from alembic.config import Config  # noqa: PLC0415 - as above
+    from alembic.config import Config
 
     config = Config()
     for name, value in {

@@ -1,1 +1,0 @@
-"""How far unjudged documents could change a value."""

@@ -1,3 +1,0 @@
-"""`rankscope demo`: a demo on generated data, with a monitor or with files only."""
-
-from __future__ import annotations

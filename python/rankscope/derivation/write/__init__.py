@@ -1,3 +1,0 @@
-"""Explanations written as text, Markdown, LaTeX and HTML."""
-
-from __future__ import annotations

@@ -1,1 +1,0 @@
-"""Discounts of ranks: tables, and what they exchange."""

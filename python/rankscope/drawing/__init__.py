@@ -1,1 +1,0 @@
-"""What all plots share: axes, names, colors and files."""

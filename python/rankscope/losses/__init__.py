@@ -1,1 +1,0 @@
-"""What a value lacks: retrieval, truncation and ordering loss."""

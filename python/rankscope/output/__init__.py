@@ -1,1 +1,0 @@
-"""What all results share: tables, text, HTML, data frames, notes and ids."""

@@ -1,1 +1,0 @@
-"""One description of what a result shows, and a writer for each format."""

@@ -1,1 +1,0 @@
-"""The settings of an evaluation, which every function reads in the same way."""

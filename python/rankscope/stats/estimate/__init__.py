@@ -1,3 +1,0 @@
-"""Estimates with their uncertainty."""
-
-from __future__ import annotations

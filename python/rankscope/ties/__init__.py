@@ -1,1 +1,0 @@
-"""How much values depend on the order of tied documents."""
