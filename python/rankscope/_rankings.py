@@ -12,6 +12,7 @@ from rankscope._explain.gains import Explanation
 from rankscope._explain.ledger import Losses
 from rankscope._explain.relevance import RelevanceExplanation
 from rankscope._explain.ties import TieAudit
+from rankscope._names import hint_arguments
 from rankscope._settings import Interval, Policy
 from rankscope.measures import Measure
 from rankscope.typing import InputLike
@@ -33,6 +34,7 @@ class Rankings(rankings.Rankings):
         0.5
     """
 
+    @hint_arguments
     def explain(
         self,
         query_id: str | int,

@@ -243,3 +243,9 @@ def test_the_persistence_of_rbp_is_0_9999_at_most():
     assert count_ranks(0.9999) > 400_000
     with pytest.raises(MeasureError, match="expected p from 0"):
         count_ranks(math.nextafter(0.9999, 1))
+
+
+def test_a_misspelt_measure_is_told_what_was_meant(program, qrels, run):
+    done = program.run("eval", qrels, run, "-m", "ndgc@10")
+    assert b"nDCG@10" in done.stderr
+    assert b"nDCG" in program.run("measures", "ndgc").stderr

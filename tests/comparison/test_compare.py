@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import re
-from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -230,22 +228,6 @@ def test_a_range_that_is_none_is_refused(ends):
     assert "range=None" in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("compare", "draw"),
-    [
-        (partial(rs.compare, bounds=False), rs.plots.draw_forest),
-        (rs.leaderboard, rs.plots.draw_leaderboard),
-    ],
-)
-def test_a_result_draws_the_picture_that_its_function_draws(compare, draw):
-    pytest.importorskip("matplotlib", reason="Matplotlib is not installed")
-    found = compare(QRELS, RUNS, ["nDCG@10", "RR"])
-    pictures = (found.plot("RR", theme="dark"), draw(found, "RR", theme="dark"))
-    # Clips have random names.
-    own, expected = (re.sub("[mp][0-9a-f]{10}", "", rs.plots.to_svg(axes)) for axes in pictures)
-    assert own == expected
-
-
 def test_one_run_is_not_a_comparison():
     with pytest.raises(rs.UsageError, match="two or more runs"):
         rs.compare(QRELS, {"old": RUNS["old"]}, "nDCG@10")
@@ -445,3 +427,36 @@ def test_few_queries_have_the_exact_p_value_of_scipy_and_the_interval_that_it_do
     assert found.interval_method == "dense"
     assert test(found.lower + 1e-9) >= 0.05 > test(found.lower - 1e-9)
     assert test(found.upper - 1e-9) >= 0.05 > test(found.upper + 1e-9)
+
+
+RESAMPLES = 9999
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_a_p_value_of_many_queries_is_that_of_scipy_but_for_chance(order):
+    rows, *runs = (
+        shuffled.to_dict(shuffled.shuffle([row for row in rows if row[0] <= 45], order))
+        for rows in (shuffled.QRELS, shuffled.OLD, shuffled.NEW)
+    )
+    old, new = (rs.evaluate(rows, run, "nDCG@10").per_query("nDCG@10") for run in runs)
+    found = rs.compare(
+        rows,
+        dict(zip(["old", "new"], runs, strict=True)),
+        ["AP", "nDCG@10"],
+        permutations=RESAMPLES,
+        correction="none",
+        bounds=False,
+    )
+    expected = stats.permutation_test(
+        (new - old,),
+        lambda sample, axis: sample.mean(axis=axis),
+        permutation_type="samples",
+        n_resamples=RESAMPLES,
+        vectorized=True,
+        rng=np.random.default_rng(1),
+    )
+    p = expected.pvalue
+    assert 0.01 < p < 0.5
+    # Five standard errors of the difference of two shares.
+    error = np.sqrt(2 * p * (1 - p) / RESAMPLES)
+    assert found["nDCG@10", "new"].p == pytest.approx(p, abs=5 * error)

@@ -220,3 +220,9 @@ def test_the_range_over_ties_is_that_of_two_runs_on_their_own():
         assert each.tied == alone
         assert alone is not None
         assert alone.lowest < alone.highest
+
+
+def test_bounds_by_default_are_those_that_are_asked_for():
+    assert (
+        compare_runs(None).to_dict()["comparisons"] == compare_runs(True).to_dict()["comparisons"]
+    )

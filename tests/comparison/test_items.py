@@ -137,3 +137,9 @@ def test_what_knows_grades_alone_says_where_items_are_measured(call):
     ) as caught:
         call()
     assert "evaluate" in str(caught.value.hint) or "from_table" in str(caught.value.hint)
+
+
+def test_results_that_have_their_values_take_no_history():
+    evaluations = rankscope.evaluate(RELEVANT, RUNS, "Novelty", history=HISTORY)
+    with pytest.raises(rankscope.UsageError, match="history has no effect on results"):
+        rankscope.compare(evaluations, "Novelty", history=HISTORY)

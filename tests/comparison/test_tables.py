@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from xml.etree import ElementTree as ET
 
 import pytest
 import rankscope as rs
 from rankscope._compare.layout import name_letters
-from rankscope._compare.notes import decide
+from rankscope._compare.notes import decide, format_p
 from rankscope._compare.ranges import Reach
 from rankscope._compare.result import Comparison, Settings
 
@@ -231,3 +232,12 @@ def test_a_print_of_many_pairs_has_the_means_and_says_where_the_rest_is():
     )
     assert len(str(found).splitlines()) < 45
     assert len(found.table().splitlines()) > 210
+
+
+def test_p_values_have_the_places_that_matter():
+    assert [format_p(p) for p in (1.0, 0.0499, 0.0009, math.nan)] == [
+        "1.000",
+        "0.050",
+        "<0.001",
+        "–",
+    ]

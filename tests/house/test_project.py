@@ -346,7 +346,9 @@ def test_every_file_that_a_recipe_names_exists(title: str) -> None:
 
 
 def test_every_measure_is_where_the_recipe_says() -> None:
-    _, kernel, definition, names, _ = list_steps(read_recipe("Add a measure"))
+    table, kernel, definition, names, _ = list_steps(read_recipe("Add a measure"))
+    row_files = (ROOT / table).parent.glob("*.py")
+    rows_text = "".join(path.read_text(encoding="utf-8") for path in row_files)
     listed = (ROOT / names).read_text(encoding="utf-8")
     for name, (_, rows) in FAMILIES.items():
         kernels, definitions = (
@@ -354,6 +356,7 @@ def test_every_measure_is_where_the_recipe_says() -> None:
             for path in (kernel, definition)
         )
         for each in rows:
+            assert f'"{each.name}"' in rows_text
             assert f'("{each.kernel}", |' in kernels
             assert f"def {each.kernel}(" in definitions
             assert f'{each.name} = _measure("{each.name}")' in listed

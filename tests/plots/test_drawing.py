@@ -785,3 +785,34 @@ def test_results_without_what_is_drawn_are_refused():
         plots.draw_scatter({"a": ONE})
     with refuses(rs.errors.MeasureError, "not_evaluated"):
         plots.draw_scatter(evaluate(AP), "P@5")
+
+
+MEASURES = [nDCG @ 1, nDCG @ 2]
+PLOTTED = {
+    "Evaluation": (evaluate(*MEASURES)["old"], plots.draw_cutoffs),
+    "Evaluations": (evaluate(*MEASURES), plots.draw_cutoffs),
+    "Comparison": (rs.compare(QRELS, RUNS, RR, bounds=False), plots.draw_forest),
+    "Leaderboard": (rs.leaderboard(QRELS, RUNS, RR), plots.draw_leaderboard),
+    "Losses": (
+        rs.losses(QRELS, OLD, nDCG @ 2, by=dict(zip(QRELS, "abab", strict=True))),
+        plots.draw_losses,
+    ),
+    "Bounds": (rs.bounds(QRELS, OLD, nDCG @ 2), plots.draw_bounds),
+    "RunDifference": (rs.diff(QRELS, OLD, NEW, nDCG @ 2), plots.draw_differences),
+    "Discounts": (rs.measures.tabulate_discounts(), plots.draw_discounts),
+}
+
+
+@pytest.mark.parametrize("name", PLOTTED)
+def test_a_result_draws_the_picture_that_its_function_draws(name):
+    result, draw = PLOTTED[name]
+    assert type(result).__name__ == name
+    pictures = (result.plot(theme="dark"), draw(result, theme="dark"))
+    # Clips have random names.
+    own, expected = (re.sub("[mph][0-9a-f]{10}", "", plots.to_svg(axes)) for axes in pictures)
+    assert own == expected
+
+
+def test_every_public_class_with_a_picture_is_among_them():
+    drawn = {name for name in rs.__all__ if hasattr(getattr(rs, name), "plot")}
+    assert drawn | {"Discounts"} == PLOTTED.keys()

@@ -7,6 +7,7 @@ import itertools
 import math
 import random
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ import rankscope
 import rankscope as rs
 from hypothesis import given
 from hypothesis import strategies as st
-from rankscope import Rankings, _core, nDCG, parse
+from rankscope import Rankings, _core, _settings, nDCG, parse
 from rankscope._core import EMPTY_VALUES
 from rankscope._settings import CHOICES, FIELDS
 
@@ -337,3 +338,9 @@ def test_a_deviation_that_is_not_known_is_not_written():
     ranked = Rankings.from_arrays([[1, 0]], [[1, 1]])
     assert "standard deviation" in str(ranked.ties("nDCG"))
     assert "standard deviation" not in str(ranked.ties("RR"))
+
+
+@pytest.mark.parametrize("field", [field for field in CHOICES if field != "aggregate"])
+def test_literal_types_have_the_words_of_the_core(field):
+    literal = getattr(_settings, field.title().replace("_", ""))
+    assert get_args(literal) == tuple(CHOICES[field])

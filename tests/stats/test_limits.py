@@ -417,3 +417,7 @@ def test_high_parts_add_up_alike_in_any_order(values, random):
     total = sum(high)
     random.shuffle(high)
     assert sum(high) == total == math.fsum(high)
+
+
+def test_no_number_shows_on_which_side_of_itself_a_share_is():
+    assert count_needed(0.05, 0.95, level=0.95, power=0.8) is None

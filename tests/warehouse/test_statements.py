@@ -6,6 +6,7 @@ import math
 import pickle
 import re
 from itertools import chain
+from types import SimpleNamespace
 from typing import get_args
 
 import duckdb
@@ -19,7 +20,7 @@ from rankscope.errors import MeasureError, PolicyError, RankscopeError, UsageErr
 from rankscope.measures import TABLE
 from rankscope.sql import Dialect, write_sql
 from rankscope.sql.kernels import KERNELS
-from rankscope.sql.statements import MEANINGS
+from rankscope.sql.statements import MEANINGS, _name_columns
 from sqlglot import exp
 
 from tests.generated import examples
@@ -390,3 +391,9 @@ def test_a_cutoff_beyond_10_000_is_none(k, ranks):
     text = write_sql("qrels", "run", f"DCG@{k}", depth=7).per_query
     assert f"({ranks}, " in text
     assert f"({ranks + 1}, " not in text
+
+
+def test_a_column_has_56_characters_at_most():
+    for count in (55, 56, 57):
+        measure = SimpleNamespace(plain_name="x" * count, name="X")
+        assert _name_columns([measure]) == {"X": "x" * min(count, 56)}

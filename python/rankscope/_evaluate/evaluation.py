@@ -41,9 +41,11 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from rankscope._conventions import Convention
+    from rankscope._drawing import ThemeName
     from rankscope._evaluate.query_values import Slices
     from rankscope._evaluate.runs import Evaluated
     from rankscope._evaluate.settings import Request
@@ -114,6 +116,18 @@ class Exported(Printed, Written, Tabular):
             indent: As in other results: the blanks of each level, or `None` for one line.
         """
         return write_json(self._document(by_query=per_query), indent=indent)
+
+    def plot(
+        self,
+        measure: Measure | str | None = None,
+        *,
+        ax: Axes | None = None,
+        theme: ThemeName = "light",
+    ) -> Axes:
+        """Draw a measure by cutoff, a line for each run; see `rankscope.plots.draw_cutoffs`."""
+        from rankscope.plots import draw_cutoffs
+
+        return draw_cutoffs(self, measure, ax=ax, theme=theme)  # type: ignore[arg-type]  # one of the two
 
     @abstractmethod
     def __float__(self) -> float:

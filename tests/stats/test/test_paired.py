@@ -254,3 +254,14 @@ def test_pairs_that_do_not_fit_are_refused():
     for wrong in (units - 1, units + 1):
         with pytest.raises(ValueError, match="do not fit"):
             _core.count_flips([(wrong, np.zeros(6), 2, [(0, 1)])], 3, 99, 0, 1, None)
+
+
+def test_no_correction_changes_nothing():
+    p = np.array([0.5, np.nan, 0.01])
+    assert correct(p, "none").tolist()[::2] == [0.5, 0.01]
+
+
+def test_bonferroni_multiplies_each_p_value_by_their_number():
+    p = np.array([0.5, np.nan, 0.01, 0.02])
+    assert correct(p, "bonferroni")[2:] == pytest.approx([0.03, 0.06])
+    assert correct(p, "bonferroni")[0] == 1
