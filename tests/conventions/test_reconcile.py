@@ -18,7 +18,7 @@ from rankscope._cli import main
 from rankscope._conventions import TABLE, adapt
 from rankscope._conventions.spec import Rules
 from rankscope._reconcile.causes import list_cutoffs, list_levels
-from rankscope._reconcile.compute import Target
+from rankscope._reconcile.target import Target
 
 from tests.refusals import refuses
 from tests.trec import write_qrels, write_run

@@ -16,8 +16,8 @@ from rankscope._diff.difference import _left_out, _most_moved
 from rankscope._discounts import _are_alike
 from rankscope._explain.bounds import _read_scale
 from rankscope._reconcile.causes import list_levels
-from rankscope._reconcile.compute import Target
 from rankscope._reconcile.result import _answer, _is_close
+from rankscope._reconcile.target import Target
 from rankscope._show.diagnostics import describe, gather
 from rankscope._show.html import _name_class, _write_text
 from rankscope._show.table import Table

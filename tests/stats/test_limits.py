@@ -18,7 +18,7 @@ from rankscope._compare.pairs import _detectable, _need
 from rankscope._compare.promise import are_same
 from rankscope._settings import Interval
 from rankscope._show.diagnostics import _note_weights
-from rankscope._stats.paired import Family, _warn_of_floor
+from rankscope._stats.paired import _warn_of_floor
 from rankscope._stats.paired import test_pairs as compare_pairs
 from rankscope._stats.power import minimum_detectable, queries_needed
 from rankscope._stats.sums import (
@@ -33,7 +33,7 @@ from rankscope._stats.sums import (
     take_high_part,
     wilson,
 )
-from rankscope._stats.tests import Sampling
+from rankscope._stats.tests import Family, Sampling
 from rankscope.clicks.estimators import Reliability
 from rankscope.judges import JudgeAgreement, ModelJudgedMean
 from rankscope.monitor.sequential.detector import Recovery

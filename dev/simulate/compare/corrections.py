@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rankscope._stats.paired import Family, sum_by_cluster, test_pairs
-from rankscope._stats.tests import correct
+from rankscope._stats.paired import sum_by_cluster, test_pairs
+from rankscope._stats.tests import Family, correct
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from rankscope._stats import paired
-from rankscope._stats.paired import Family, sum_by_cluster
+from rankscope._stats.paired import sum_by_cluster
+from rankscope._stats.tests import Family
 
 from dev.simulate.compare.worlds import draw_sample
 

@@ -16,9 +16,9 @@ from rankscope._evaluate.query_values import Groups, bad_parameter
 from rankscope._names import check_choice, is_real
 from rankscope._settings import Interval, of_measure
 from rankscope._show.diagnostics import Estimate
-from rankscope._stats.paired import TESTS, Family, Test, sum_by_cluster
+from rankscope._stats.paired import TESTS, Test, sum_by_cluster
 from rankscope._stats.power import estimate_mean
-from rankscope._stats.tests import Inverted, Tested, average, correct
+from rankscope._stats.tests import Family, Inverted, Tested, average, correct
 from rankscope.errors import EmptyError
 from rankscope.measures import Measure
 from rankscope.measures.spec import Direction

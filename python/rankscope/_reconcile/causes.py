@@ -9,13 +9,14 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 from shlex import quote
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankscope._conventions.spec import Rule, Rules, write
 from rankscope._reconcile.result import Cause, Deviation
+from rankscope._reconcile.target import Target
 from rankscope._reconcile.workbench import Outcome, Workbench
 from rankscope._settings import CHOICES, FIELDS, Policy
 from rankscope.errors import MeasureError
@@ -28,10 +29,6 @@ Trial: TypeAlias = tuple[int, Cause, bool]
 """How simple a cause is, what it is, and whether it gives the number."""
 Changed: TypeAlias = Sequence[tuple[tuple[str, ...], Measure]]
 """Measures, and what changed in each."""
-
-if TYPE_CHECKING:
-    from rankscope._reconcile.compute import Target
-
 
 CUTOFFS = (5, 10, 15, 20, 30, 50, 100, 200, 500, 1000)
 DEPTHS = (10, 20, 50, 100, 200, 500, 1000)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
+from typing import Literal, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankscope._core import average_units, count_flips, normal_tails, student_tails
 from rankscope._core import invert_flips as invert
+from rankscope.errors import UsageError
+
+Numbers: TypeAlias = NDArray[np.float64]
+Columns: TypeAlias = tuple[NDArray[np.int64], Numbers, int, list[tuple[int, int]]]
 
 
 class Drawn(TypedDict, total=False):
@@ -25,11 +29,6 @@ class Drawn(TypedDict, total=False):
 
 
 Correction: TypeAlias = Literal["holm", "bonferroni", "bh", "none"]
-
-if TYPE_CHECKING:
-    from rankscope._stats.paired import Family, Numbers
-
-    Columns: TypeAlias = tuple[NDArray[np.int64], Numbers, int, list[tuple[int, int]]]
 
 
 CHOICES = (99_999, 9_999, 999)
@@ -343,3 +342,48 @@ def test_by_t(families: Sequence[Family]) -> Tested:
         test="t",
         warnings=tuple(warning for warning, is_shown in warnings.items() if is_shown),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """The values of systems on independent units, for one measure on one slice.
+
+    A unit is a query, or a cluster of queries that depend on each other, such as those of a user.
+    """
+
+    values: Numbers  # one row per system and one column per unit; of a cluster, the sum
+    sizes: Numbers  # how many queries a unit has in this slice; 0 if it isn't in the slice
+    pairs: Sequence[tuple[int, int]]  # the rows of the baseline and of the run
+    measure: str = ""
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.values[:, self.sizes > 0]).all():
+            raise UsageError(
+                "expected finite values, found NaN or infinity",
+                hint="set the size of units without a value to 0",
+                code="bad_parameter",
+            )
+
+    @property
+    def is_clustered(self) -> bool:
+        """Whether a unit has several queries, or a weight."""
+        return bool(((self.sizes != 0) & (self.sizes != 1)).any())
+
+    def kept(self) -> tuple[NDArray[np.int64], Numbers, Numbers]:
+        """Return the units of the slice, their values, and their sizes."""
+        units = np.flatnonzero(self.sizes > 0)
+        values = np.ascontiguousarray(self.values[:, units], dtype=np.float64)
+        return units, values, np.asarray(self.sizes[units], dtype=np.float64)
+
+    def differences(self) -> Iterator[Numbers]:
+        """Yield the differences of each pair, 0 where values are equal except for rounding."""
+        _, values, _ = self.kept()
+        for baseline, run in self.pairs:
+            differences = values[run] - values[baseline]
+            scale = np.maximum(np.abs(values[run]), np.abs(values[baseline]))
+            differences[np.abs(differences) <= CLOSE * scale] = 0.0
+            yield differences
+
+
+CLOSE = 1e-12
+"""Values that differ by less, relative to the larger one, differ by rounding only."""

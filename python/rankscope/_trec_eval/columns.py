@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from rankscope._names import quote
-from rankscope._trec_eval.requests import UNQUERIED, Options, Requested, refuse
+from rankscope._trec_eval.requests import UNQUERIED, Entry, Options, Requested, refuse
 from rankscope.errors import MeasureError
 from rankscope.measures import Measure
 from rankscope.measures.parse import parse
@@ -18,8 +18,6 @@ from rankscope.measures.parse import parse
 Kernel: TypeAlias = tuple[str, Mapping[str, object]]
 
 if TYPE_CHECKING:
-    from rankscope._trec_eval.evaluating import Evaluated
-
     Doubles: TypeAlias = memoryview[float] | array[float]
 
 
@@ -286,3 +284,15 @@ def _describe_gains(request: Requested, grades: Sequence[float]) -> Iterator[str
             f"{request.name} includes documents with a negative grade in the ideal list; trec_eval "
             "doesn't, so its values can be larger than 1"
         )
+
+
+class Evaluated(NamedTuple):
+    """A measure with the name that is printed, and its values."""
+
+    entry: Entry
+    name: str
+    columns: Sequence[Doubles]
+    """The values by query: one column, or as many as a text needs."""
+    complete: Doubles | None = None
+    """The values that are added up over all judged queries, if they are others: with `-c`,
+    trec_eval counts relevant documents in the judgments, without regard to `-l`."""

@@ -18,8 +18,8 @@ from rankscope._inputs.files import open_binary
 from rankscope._inputs.reading import Qrels
 from rankscope._names import quote
 from rankscope._settings import count_threads
+from rankscope._trec_eval.columns import Evaluated
 from rankscope._trec_eval.evaluating import (
-    Evaluated,
     Source,
     evaluate_judges,
     evaluate_requests,

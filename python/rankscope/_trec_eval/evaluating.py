@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import truediv
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from rankscope._core import Evaluation, Plan
 from rankscope._evaluate.evaluating import load_qrels
@@ -22,12 +22,13 @@ from rankscope._settings import Policy, Reading
 from rankscope._trec_eval.columns import (
     RETRIEVED,
     Column,
+    Evaluated,
     Kernel,
     describe_differences,
     make_measures,
     plan_columns,
 )
-from rankscope._trec_eval.requests import Entry, Options, Requested, entries_of
+from rankscope._trec_eval.requests import Options, Requested, entries_of
 from rankscope.errors import DuplicateError, FormatError, InputError
 from rankscope.measures.parse import parse
 
@@ -44,18 +45,6 @@ FEW_RANKS = 1000
 """The length of relstring up to which the documents of the run aren't counted first."""
 STAND_IN = b"ceci_nest_pas_un_docno"
 """The document of a query that isn't in the run, by its name in version 10."""
-
-
-class Evaluated(NamedTuple):
-    """A measure with the name that is printed, and its values."""
-
-    entry: Entry
-    name: str
-    columns: Sequence[Doubles]
-    """The values by query: one column, or as many as a text needs."""
-    complete: Doubles | None = None
-    """The values that are added up over all judged queries, if they are others: with `-c`,
-    trec_eval counts relevant documents in the judgments, without regard to `-l`."""
 
 
 def evaluate_requests(

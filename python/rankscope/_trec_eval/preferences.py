@@ -16,7 +16,8 @@ import rankscope as rs
 from rankscope._file import File
 from rankscope._inputs.reading import Qrels
 from rankscope._names import quote
-from rankscope._trec_eval.evaluating import Evaluated, Source, read_lines, stand_in
+from rankscope._trec_eval.columns import Evaluated
+from rankscope._trec_eval.evaluating import Source, read_lines, stand_in
 from rankscope._trec_eval.requests import Options, Requested
 from rankscope.errors import FormatError
 

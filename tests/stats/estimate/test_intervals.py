@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope._settings import Interval
 from rankscope._stats import paired
-from rankscope._stats.paired import Family
 from rankscope._stats.power import estimate_mean, minimum_detectable, power_of, queries_needed
+from rankscope._stats.tests import Family
 from rankscope.errors import UsageError
 from scipy import stats
 from statsmodels.stats.power import TTestIndPower, TTestPower

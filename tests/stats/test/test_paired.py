@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankscope import _core
 from rankscope._stats import paired
-from rankscope._stats.paired import Family, sum_by_cluster
-from rankscope._stats.tests import correct
+from rankscope._stats.paired import sum_by_cluster
+from rankscope._stats.tests import Family, correct
 from rankscope.errors import DeadlineError, UsageError
 from scipy import stats
 
